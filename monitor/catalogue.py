@@ -1,0 +1,174 @@
+"""Which models, groups and series there are, each with a number.
+
+A *group* is a model with one combination of segment values; a prediction
+belongs to one. A *series* is a row of every table of counts: a model's totals,
+or one segment value of it; a group counts in one series for the totals and one
+for each segment key. Values after a model's cap go to `OTHER_VALUE`, so that
+the number of series is bounded and totals stay exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from monitor.config import Config, ModelConfig
+from monitor.events import OTHER_VALUE, BoolArray, Group, Int64Array, Series
+
+MAX_GROUPS = 1 << 20
+"""Combinations of segment values that are told apart; later ones count as `OTHER_VALUE`."""
+
+NO_ROW = -1
+"""In `Catalogue.rows`: this group has no such segment key."""
+
+UNKNOWN_GROUP = -1
+"""In `Catalogue.groups_of`: this group's model is not taken."""
+
+
+class Catalogue:
+    """Numbers for models, groups and series, given in the order of their appearance.
+
+    Args:
+        config: which models are taken, which segments they keep, and the caps.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._models: dict[str, int] = {}
+        self._settings: list[ModelConfig] = []
+        self._groups: dict[tuple[int, tuple[str, ...]], int] = {}
+        self._series: dict[Series, int] = {}
+        self._rows: list[list[int]] = []
+        self._values: dict[tuple[int, str], int] = {}
+        self._arrays: tuple[Int64Array, Int64Array] | None = None
+        for name in config.models:
+            self._enter_model(name)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models, by number."""
+        return tuple(self._models)
+
+    @property
+    def settings(self) -> Sequence[ModelConfig]:
+        """Their settings, by number."""
+        return self._settings
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """What the rows stand for, by number."""
+        return tuple(self._series)
+
+    @property
+    def series_count(self) -> int:
+        """Rows that a table of counts needs."""
+        return len(self._series)
+
+    @property
+    def model_of_group(self) -> Int64Array:
+        """Model number of each group."""
+        return self._tables()[0]
+
+    @property
+    def rows(self) -> Int64Array:
+        """Series of each group, (groups, 1 + most segment keys), `NO_ROW` where it has fewer.
+
+        The first column is the model's totals.
+        """
+        return self._tables()[1]
+
+    def model_of_series(self) -> Int64Array:
+        """Model number of each series."""
+        return np.array([self._models[series.model] for series in self._series], dtype=np.int64)
+
+    def totals_row(self, model: str) -> int:
+        """Row of a model's totals."""
+        return self._series[Series(model)]
+
+    def groups_of(self, groups: Sequence[Group]) -> Int64Array:
+        """Number of each of a batch's groups; `UNKNOWN_GROUP` where its model is not taken."""
+        return np.array([self._group(group) for group in groups], dtype=np.int64)
+
+    def overflowed(self, groups: Sequence[Group], numbers: Int64Array) -> BoolArray:
+        """Which of a batch's groups lost a value to `OTHER_VALUE`, given their numbers."""
+        kept = [values for _, values in self._groups]
+        return np.array(
+            [
+                number != UNKNOWN_GROUP and kept[number] != group.values
+                for group, number in zip(groups, numbers.tolist(), strict=True)
+            ],
+            dtype=np.bool_,
+        )
+
+    def names_rank(self) -> Int64Array:
+        """Place of each group in the order of names, which no order of arrival changes."""
+        names = [(self.models[model], values) for model, values in self._groups]
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(names), dtype=np.int64)
+        rank[order] = np.arange(len(names))
+        return rank
+
+    def _group(self, group: Group) -> int:
+        model = self._model(group.model)
+        if model == UNKNOWN_GROUP:
+            return UNKNOWN_GROUP
+        values = self._capped(model, group.values)
+        known = self._groups.get((model, values))
+        if known is None and len(self._groups) >= MAX_GROUPS - self._config.max_models:
+            values = (OTHER_VALUE,) * len(values)
+            known = self._groups.get((model, values))
+        return self._enter_group(model, values) if known is None else known
+
+    def _model(self, name: str) -> int:
+        known = self._models.get(name)
+        if known is not None:
+            return known
+        if self._config.models or len(self._models) >= self._config.max_models:
+            return UNKNOWN_GROUP
+        return self._enter_model(name)
+
+    def _enter_model(self, name: str) -> int:
+        number = self._models[name] = len(self._models)
+        self._settings.append(self._config.model(name))
+        self._series[Series(name)] = len(self._series)
+        return number
+
+    def _capped(self, model: int, values: tuple[str, ...]) -> tuple[str, ...]:
+        name, settings = self.models[model], self._settings[model]
+        return tuple(
+            self._value(model, name, key, value)
+            for key, value in zip(settings.segments, values, strict=True)
+        )
+
+    def _value(self, model: int, name: str, key: str, value: str) -> str:
+        series = Series(name, key, value)
+        if series in self._series or value == OTHER_VALUE:
+            return value
+        taken = self._values.get((model, key), 0)
+        full = len(self._series) >= self._config.max_series - len(self._settings)
+        if full or taken >= self._settings[model].max_segment_values:
+            return OTHER_VALUE
+        self._values[model, key] = taken + 1
+        self._series[series] = len(self._series)
+        return value
+
+    def _enter_group(self, model: int, values: tuple[str, ...]) -> int:
+        name, keys = self.models[model], self._settings[model].segments
+        rows = [self._series[Series(name)]]
+        for key, value in zip(keys, values, strict=True):
+            rows.append(self._series.setdefault(Series(name, key, value), len(self._series)))
+        number = self._groups[model, values] = len(self._groups)
+        self._rows.append(rows)
+        self._arrays = None
+        return number
+
+    def _tables(self) -> tuple[Int64Array, Int64Array]:
+        if self._arrays is None:
+            width = max((len(rows) for rows in self._rows), default=1)
+            table = np.full((len(self._rows), width), NO_ROW, dtype=np.int64)
+            for number, rows in enumerate(self._rows):
+                table[number, : len(rows)] = rows
+            models = np.array([model for model, _ in self._groups], dtype=np.int64)
+            self._arrays = (models, table)
+        return self._arrays

@@ -1,0 +1,181 @@
+"""What was counted: the four outcomes of a binary classifier, of any shape.
+
+Owns the confusion counts and their algebra (add, subtract, merge, index).
+Knows nothing of time, models or metrics: `windows` decides which outcomes
+count now, `metrics` what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+CountArray = NDArray[Any]
+"""Counted outcomes are int64; weighted ones are float64."""
+
+
+class Outcome(IntEnum):
+    """The cell of the confusion matrix that a prediction and its label fall into.
+
+    The values index the last axis of every array of cells in this program.
+    """
+
+    TP = 0
+    FP = 1
+    FN = 2
+    TN = 3
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class ConfusionCounts:
+    """Outcomes of a binary classifier, counted: scalars, or arrays of one shape.
+
+    Keyword only, since four counts by position are swapped sooner or later.
+    Integers stay integers; fractional counts (weighted labels) are floats.
+    Shapes are broadcast against each other.
+
+    Args:
+        tp: predicted positive, actually positive.
+        fp: predicted positive, actually negative.
+        fn: predicted negative, actually positive.
+        tn: predicted negative, actually negative.
+
+    Raises:
+        ValueError: a count is negative, not finite, or shapes do not match.
+        TypeError: a count is no number.
+
+    >>> counts = ConfusionCounts(tp=90, fp=50, fn=10, tn=850)
+    >>> int(counts.actual_positive), int(counts.predicted_positive), int(counts.total)
+    (100, 140, 1000)
+    """
+
+    tp: CountArray
+    fp: CountArray
+    fn: CountArray
+    tn: CountArray
+
+    def __init__(self, *, tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, tn: ArrayLike) -> None:
+        cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+        arrays = [_checked(name, value) for name, value in cells.items()]
+        try:
+            arrays = list(np.broadcast_arrays(*arrays))
+        except ValueError as error:
+            shapes = {name: array.shape for name, array in zip(cells, arrays, strict=True)}
+            raise ValueError(
+                f"ConfusionCounts: shapes must match or broadcast, got {shapes}"
+            ) from error
+        for name, array in zip(cells, arrays, strict=True):
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def from_cells(cls, cells: ArrayLike) -> Self:
+        """Counts from an array whose last axis is tp, fp, fn, tn (see `Outcome`)."""
+        array = np.asarray(cells)
+        return cls(
+            tp=array[..., Outcome.TP],
+            fp=array[..., Outcome.FP],
+            fn=array[..., Outcome.FN],
+            tn=array[..., Outcome.TN],
+        )
+
+    @classmethod
+    def zeros(cls, shape: int | tuple[int, ...] = ()) -> Self:
+        """Nothing counted yet."""
+        nothing = np.zeros(shape, dtype=np.int64)
+        return cls(tp=nothing, fp=nothing, fn=nothing, tn=nothing)
+
+    @property
+    def cells(self) -> CountArray:
+        """All four counts, stacked along a new last axis in the order of `Outcome`."""
+        return np.stack([self.tp, self.fp, self.fn, self.tn], axis=-1)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of each of the four counts; () for scalars."""
+        return self.tp.shape
+
+    @property
+    def actual_positive(self) -> CountArray:
+        """P: cases whose label is positive."""
+        return self.tp + self.fn
+
+    @property
+    def actual_negative(self) -> CountArray:
+        """N: cases whose label is negative."""
+        return self.fp + self.tn
+
+    @property
+    def predicted_positive(self) -> CountArray:
+        """Cases that the classifier called positive."""
+        return self.tp + self.fp
+
+    @property
+    def predicted_negative(self) -> CountArray:
+        """Cases that the classifier called negative."""
+        return self.fn + self.tn
+
+    @property
+    def total(self) -> CountArray:
+        """All cases counted."""
+        return self.tp + self.fp + self.fn + self.tn
+
+    def sum(self, axis: int | tuple[int, ...] | None = None) -> ConfusionCounts:
+        """Merge along an axis; everything where `axis` is None."""
+        return ConfusionCounts(
+            **{f.name: getattr(self, f.name).sum(axis=axis) for f in fields(self)}
+        )
+
+    def __add__(self, other: ConfusionCounts) -> ConfusionCounts:
+        return ConfusionCounts(
+            tp=self.tp + other.tp,
+            fp=self.fp + other.fp,
+            fn=self.fn + other.fn,
+            tn=self.tn + other.tn,
+        )
+
+    def __sub__(self, other: ConfusionCounts) -> ConfusionCounts:
+        """Take back what was added before; raises ValueError below zero."""
+        return ConfusionCounts(
+            tp=self.tp - other.tp,
+            fp=self.fp - other.fp,
+            fn=self.fn - other.fn,
+            tn=self.tn - other.tn,
+        )
+
+    def __getitem__(self, index: Any) -> ConfusionCounts:
+        return self._map(lambda cell: cell[index])
+
+    def _map(self, change: Callable[[CountArray], ArrayLike]) -> ConfusionCounts:
+        return ConfusionCounts(
+            tp=change(self.tp), fp=change(self.fp), fn=change(self.fn), tn=change(self.tn)
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ConfusionCounts):
+            return NotImplemented
+        return all(
+            np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays are mutable: counts are no keys
+
+    def __repr__(self) -> str:
+        cells = ", ".join(f"{f.name}={getattr(self, f.name).tolist()}" for f in fields(self))
+        return f"ConfusionCounts({cells})"
+
+
+def _checked(name: str, value: ArrayLike) -> CountArray:
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"ConfusionCounts: {name} must be a number, got {value!r}")
+    counts: CountArray = array.astype(
+        np.float64 if array.dtype.kind == "f" else np.int64, copy=False
+    )
+    if not (np.isfinite(counts).all() and (counts >= 0).all()):
+        raise ValueError(f"ConfusionCounts: {name} must be finite and at least 0, got {value!r}")
+    return counts

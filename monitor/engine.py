@@ -1,0 +1,335 @@
+"""The engine: batches of events in, snapshots out.
+
+No I/O, no clock, no randomness: the state is a function of the events, whatever
+the batches they came in and, inside the horizon, whatever their order. A
+snapshot besides depends on `now`, the moment that windows end by.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from monitor.catalogue import UNKNOWN_GROUP, Catalogue
+from monitor.config import AutoMaturity, Config
+from monitor.events import (
+    EARLIEST_MS,
+    LATEST_MS,
+    EventBatch,
+    FloatArray,
+    Int64Array,
+    RejectReason,
+    concatenate,
+)
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.join import BEFORE_ALL, Join
+from monitor.measure import Measurements
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.snapshot import LabelBooks, ModelState, Snapshot, Window
+from monitor.watermark import Watermark
+from monitor.windows import History, Windows
+from monitor.windows.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
+from monitor.windows.scores import Scores
+
+__all__ = ["Monitor"]
+
+_BUFFERED = 2_000
+_LIFETIME = "all"
+_GROUPED = ("predictions", "outcomes", "counts")
+_EVENT_OF_COLUMNS = {
+    "predictions": "prediction",
+    "labels": "label",
+    "outcomes": "outcome",
+    "counts": "counts",
+}
+_LABEL_NAMES = ("negative", "positive", "retracted")
+
+
+class Monitor:
+    """A monitor of any number of models, to be fed and read by one thread.
+
+    Args:
+        config: models, windows, segments and limits; any model is taken, and labels
+            never time out, without one.
+
+    >>> monitor = Monitor()
+    >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
+    ...     monitor.predict(f"order-{i}", ts=60 * i, prediction=predicted)
+    ...     monitor.label(f"order-{i}", ts=60 * i + 30, label=actual)
+    >>> monitor.snapshot().lifetime.counts
+    ConfusionCounts(tp=[2], fp=[1], fn=[0], tn=[1])
+    """
+
+    def __init__(self, config: Config | None = None) -> None:
+        self.config = config or Config.without_file()
+        self._catalogue = Catalogue(self.config)
+        self._join = Join(self._catalogue, self.config.max_pending)
+        self._windows = Windows(self.config, self._catalogue)
+        self._delays = LabelDelays(self._catalogue)
+        self._scores = Scores(self._catalogue)
+        self._watermark = Watermark()
+        self._versions: dict[str, tuple[int, str]] = {}
+        self._records = 0
+        self._events: Counter[str] = Counter()
+        self._rejected: Counter[RejectReason] = Counter()
+        self._overflowed = 0
+        self._ratios = _class_ratios(self.config)
+        self._measurements = {
+            name: Measurements(name, self._ratios) for name in (_LIFETIME, *self._windows.names)
+        }
+        self._decoder = Decoder(DecodeSettings.from_config(self.config))
+        self._buffer: list[EventBatch] = []
+
+    @property
+    def watermark_ms(self) -> int | None:
+        """Third-highest event time seen, epoch milliseconds; None before three events came."""
+        return self._watermark.time
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models that are configured or were seen."""
+        return self._catalogue.models
+
+    def apply(self, batch: EventBatch) -> None:
+        """Take a batch of events; every one is counted, or has its reason."""
+        before = BEFORE_ALL if self._watermark.time is None else self._watermark.time
+        batch = self._booked(batch)
+        self._watermark.advance(batch)
+        now = self._watermark.time
+        if now is not None:
+            self._windows.advance(now)
+            self._scores.advance(now)
+        for deltas in (
+            self._join.apply(batch.predictions, batch.labels, before),
+            self._join.count(batch.outcomes),
+            self._join.add(batch.counts),
+        ):
+            self._windows.apply(deltas)
+            self._delays.apply(deltas)
+            self._scores.apply(deltas)
+        if now is not None:
+            self._join.advance(now)
+
+    def predict(
+        self,
+        id: str,  # noqa: A002  # the event's own field name
+        *,
+        ts: float | str,
+        prediction: bool | None = None,
+        score: float | None = None,
+        model: str | None = None,
+        version: str | None = None,
+        segment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Take one prediction: the fields of a `prediction` event, and the same rules.
+
+        A thin front to `apply` for a program that embeds the monitor. Events
+        are applied some thousand at a time, and whenever a snapshot is taken.
+
+        Raises:
+            ValueError: the event cannot be used; the text says why.
+        """
+        fields = {
+            "prediction": prediction,
+            "score": score,
+            "model": model,
+            "version": version,
+            "segment": segment,
+        }
+        given = {name: value for name, value in fields.items() if value is not None}
+        self._take({"type": "prediction", "id": id, "ts": ts, **given})
+
+    def label(
+        self,
+        id: str,  # noqa: A002  # the event's own field name
+        *,
+        ts: float | str,
+        label: bool | None,
+        sampling_probability: float | None = None,
+    ) -> None:
+        """Take one label, None to retract it: the fields of a `label` event, and the same rules.
+
+        Raises:
+            ValueError: the event cannot be used; the text says why.
+        """
+        fields = {"type": "label", "id": id, "ts": ts, "label": label}
+        if sampling_probability is not None:
+            fields["sampling_probability"] = sampling_probability
+        self._take(fields)
+
+    def flush(self) -> None:
+        """Apply what `predict` and `label` have taken and not yet applied."""
+        if self._buffer:
+            buffered, self._buffer = self._buffer, []
+            self.apply(concatenate(buffered))
+
+    def snapshot(self, now_ms: int | None = None) -> Snapshot:
+        """The state now, frozen.
+
+        Args:
+            now_ms: the moment that windows end by, epoch milliseconds; the
+                watermark where it is left out or lies before it.
+        """
+        self.flush()
+        watermark = self._watermark.time
+        now = watermark if watermark is None or now_ms is None else max(now_ms, watermark)
+        maturity = [self._maturity(model) for model in range(len(self._catalogue.models))]
+        ages = np.array([age or 0 for age in maturity], dtype=np.int64)
+        return Snapshot(
+            series=self._catalogue.series,
+            windows=tuple(self._window(name, now, ages) for name in self._windows.names),
+            lifetime=self._lifetime(),
+            models=self._models(maturity),
+            labels=self._label_books(),
+            records=self._records,
+            events={event: self._events[event] for event in _EVENT_OF_COLUMNS.values()},
+            rejected={reason: self._rejected[reason] for reason in RejectReason},
+            watermark_ms=watermark,
+            now_ms=now,
+            pending_bytes=self._join.nbytes,
+            delay_edges=PUBLISHED_EDGES_SECONDS,
+            overflowed_values=self._overflowed,
+        )
+
+    def history(self, model: str) -> History:
+        """A model's totals by the hour, a year back at most.
+
+        Raises:
+            ValueError: no such model is configured or was seen.
+        """
+        self.flush()
+        return self._windows.history(self._catalogue.models.index(model))
+
+    def scores(self, model: str, opens: int, closes: int) -> ScoreHistogram:
+        """How a model's scores fall in whole days of event time, as far back as they are kept.
+
+        Args:
+            model: its name.
+            opens: first moment, epoch milliseconds; rounded down to its day (UTC).
+            closes: first moment after it; rounded up.
+
+        Raises:
+            ValueError: no such model is configured or was seen.
+        """
+        self.flush()
+        number = self._catalogue.models.index(model)
+        positive, negative, unlabelled = self._scores.histogram(number, opens, closes)
+        return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
+
+    def _take(self, fields: dict[str, Any]) -> None:
+        batch = self._decoder.decode_lines(msgspec.json.encode(fields), source="", first_line=1)
+        for rejection in batch.rejected:
+            raise ValueError(f"{fields['type']} {fields['id']!r}: {rejection.detail}")
+        self._buffer.append(batch)
+        if len(self._buffer) >= _BUFFERED:
+            self.flush()
+
+    def _booked(self, batch: EventBatch) -> EventBatch:
+        """The batch with the catalogue's groups; events of models beyond the cap taken out."""
+        self._records += batch.records
+        self._rejected.update(rejection.reason for rejection in batch.rejected)
+        numbers = self._catalogue.groups_of(batch.groups)
+        self._note_versions(batch, numbers)
+        overflowed = self._catalogue.overflowed(batch.groups, numbers)
+        for name in _GROUPED:
+            columns = getattr(batch, name)
+            if len(columns):
+                self._overflowed += int(overflowed[columns.group].sum())
+                group = numbers[columns.group]
+                known = np.flatnonzero(group != UNKNOWN_GROUP)
+                self._rejected[RejectReason.UNKNOWN_MODEL] += len(group) - len(known)
+                batch = replace(batch, **{name: replace(columns, group=group).take(known)})
+        for name, event in _EVENT_OF_COLUMNS.items():
+            self._events[event] += len(getattr(batch, name))
+        return batch
+
+    def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
+        """Remember the version of each model's latest prediction."""
+        latest = np.full(len(batch.groups), BEFORE_ALL, dtype=np.int64)
+        np.maximum.at(latest, batch.predictions.group, batch.predictions.time)
+        for group, number, time in zip(batch.groups, numbers, latest.tolist(), strict=True):
+            if group.version and number != UNKNOWN_GROUP and time > BEFORE_ALL:
+                known = self._versions.get(group.model, (BEFORE_ALL, ""))
+                self._versions[group.model] = max(known, (time, group.version))
+
+    def _maturity(self, model: int) -> int | None:
+        rule = self._catalogue.settings[model].maturity
+        if not isinstance(rule, AutoMaturity):
+            return rule
+        learned = self._delays.maturity(model, rule.share)
+        if learned is None:
+            return None
+        longest = rule.max or self._catalogue.settings[model].label_timeout or learned
+        return max(rule.min, min(learned, longest))
+
+    def _window(self, name: str, now: int | None, maturity: Int64Array) -> Window:
+        bounds, cells = self._windows.view(name, now or 0, maturity)
+        return self._measured(name, bounds[self._catalogue.model_of_series()], cells)
+
+    def _lifetime(self) -> Window:
+        cells = self._windows.lifetime
+        bounds = np.tile(np.array([EARLIEST_MS, LATEST_MS]), (len(cells), 1))
+        return self._measured(_LIFETIME, bounds, cells)
+
+    def _measured(self, name: str, bounds: Int64Array, cells: Int64Array) -> Window:
+        asked = self._asked()[self._catalogue.model_of_series()]
+        return self._measurements[name].window(bounds, cells.copy(), asked)
+
+    def _asked(self) -> FloatArray:
+        """(models, class ratios): 1 where a model asks for precision at the ratio, else NaN."""
+        settings = self._catalogue.settings
+        asked = [[1.0 if r in s.class_ratios else np.nan for r in self._ratios] for s in settings]
+        return np.array(asked, dtype=np.float64).reshape(len(settings), len(self._ratios))
+
+    def _models(self, maturity: list[int | None]) -> tuple[ModelState, ...]:
+        watermark = self._watermark.time
+        expired = self._join.expired(BEFORE_ALL if watermark is None else watermark)
+        return tuple(
+            self._model(number, name, maturity[number], int(expired[number]))
+            for number, name in enumerate(self._catalogue.models)
+        )
+
+    def _model(self, number: int, name: str, maturity: int | None, expired: int) -> ModelState:
+        books = self._join.books
+        evicted = int(books.evicted[number])
+        negative, positive = books.predictions[number].tolist()
+        delay_counts, delay_sum = self._delays.published(number)
+        return ModelState(
+            name=name,
+            version=self._versions.get(name, (0, ""))[1],
+            row=self._catalogue.totals_row(name),
+            predictions_positive=positive,
+            predictions_negative=negative,
+            labels=dict(zip(_LABEL_NAMES, books.labels[number].tolist(), strict=True)),
+            labelled=int(books.applied[number]),
+            matched=int(books.matched[number]),
+            pending=int(books.unmatched[number]) - expired - evicted,
+            expired=expired,
+            evicted=evicted,
+            duplicates=int(books.duplicates[number]),
+            transitions=books.transitions[number].copy(),
+            maturity_ms=maturity,
+            delay_counts=delay_counts,
+            delay_sum=delay_sum,
+            segments=tuple(self._catalogue.settings[number].segments),
+        )
+
+    def _label_books(self) -> LabelBooks:
+        books = self._join.books
+        return LabelBooks(
+            applied=int(books.applied.sum()),
+            held=self._join.held,
+            duplicate=books.duplicate_labels,
+            late=books.late,
+            orphaned=books.orphaned,
+        )
+
+
+def _class_ratios(config: Config) -> tuple[float, ...]:
+    settings = [*config.models.values()] or [config.defaults]
+    return tuple(sorted({ratio for s in settings for ratio in s.class_ratios}))

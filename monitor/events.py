@@ -1,0 +1,306 @@
+"""What happened in the world, as columns: the one vocabulary of every stage.
+
+A micro-batch of events is a handful of arrays, never an object an event.
+`feeds.decode` makes them, `join` meets predictions with labels by `key`,
+`windows` counts them. Times are epoch milliseconds (UTC) in int64: fine enough
+to order labels, and two of them and a key fit into 24 bytes a prediction.
+
+Owns the columns, the reasons for which a record cannot be used, and the rule
+that turns an id into a key. Must not know how events look outside (`feeds`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+Int64Array = NDArray[np.int64]
+KeyArray = NDArray[np.uint64]
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+
+EARLIEST_MS = -2_208_988_800_000
+"""1900-01-01T00:00:00Z: an event time before it is `timestamp_out_of_range`."""
+LATEST_MS = 7_258_118_400_000
+"""2200-01-01T00:00:00Z: an event time from it on is `timestamp_out_of_range`."""
+MAX_ID_BYTES = 256
+"""A longer id, in UTF-8, is `too_large`."""
+
+RETRACTED = 2
+"""Label value of a retraction (a null label); 0 and 1 are the classes."""
+
+_KEY_SEED = 0x9E3779B97F4A7C15
+
+
+SCORE_BINS = 1000
+"""Bins of a score: thresholds a thousandth apart are told apart."""
+NO_SCORE = 1023
+"""Bin of a prediction that came without a score."""
+
+
+class RejectReason(StrEnum):
+    """Why a record could not be used. A closed set: each has a counter from the start."""
+
+    MALFORMED = "malformed"
+    """No JSON object, no valid UTF-8, a row that does not fit the header, a torn line."""
+    MISSING_FIELD = "missing_field"
+    """A field that this type of event needs is not there."""
+    BAD_VALUE = "bad_value"
+    """A field is there and not what it may be: wrong type, out of range, NaN."""
+    UNKNOWN_TYPE = "unknown_type"
+    """The type is none of prediction, label, outcome, counts."""
+    UNKNOWN_MODEL = "unknown_model"
+    """The configuration names its models and this is none of them."""
+    TOO_LARGE = "too_large"
+    """An id or a whole record is longer than allowed."""
+    TIMESTAMP_OUT_OF_RANGE = "timestamp_out_of_range"
+    """Outside 1900 to 2200, or far ahead of the clock on a feed that is pushed."""
+    TIMESTAMP_IN_MILLISECONDS = "timestamp_in_milliseconds"
+    """Read as seconds it lies out of range, read as milliseconds (or finer) it fits."""
+
+
+class Group(NamedTuple):
+    """What a prediction belongs to: its model, the model's version, its segment values.
+
+    Attributes:
+        model: the model's name.
+        version: the model's version, "" where events carry none.
+        values: one value for each segment key of that model, in the configured
+            order; `MISSING_VALUE` where the prediction has none.
+    """
+
+    model: str
+    version: str = ""
+    values: tuple[str, ...] = ()
+
+
+class Series(NamedTuple):
+    """One row of every array of a snapshot: a model, or one segment value of it.
+
+    Attributes:
+        model: the model's name.
+        segment: the segment key; None for the model's totals.
+        value: the segment value; None for the model's totals.
+    """
+
+    model: str
+    segment: str | None = None
+    value: str | None = None
+
+
+MISSING_VALUE = "__missing__"
+"""Segment value of a prediction that does not carry the key."""
+OTHER_VALUE = "__other__"
+"""Segment value that takes what comes after the cap on values."""
+
+
+class Rejection(NamedTuple):
+    """One record that could not be used.
+
+    Attributes:
+        reason: out of the closed set.
+        position: where it stood, as `source:line` (line or row from 1 on).
+        detail: what was wrong, for a person.
+        record: the start of the record as it came, at most 1 KiB.
+    """
+
+    reason: RejectReason
+    position: str
+    detail: str
+    record: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Arrays of one length; what is common to all kinds of columns."""
+
+    def __len__(self) -> int:
+        return len(getattr(self, fields(self)[0].name))
+
+    def take(self, index: NDArray[Any]) -> Self:
+        """The rows that an index array or a mask names, in that order."""
+        return type(self)(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """All rows of all parts, in order; no rows where there are no parts."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return cls()
+        columns = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)}
+        return cls(**{name: np.concatenate(arrays) for name, arrays in columns.items()})
+
+
+def _empty(dtype: Any) -> Callable[[], NDArray[Any]]:
+    return lambda: np.empty(0, dtype=dtype)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predictions(Columns):
+    """Predictions of a micro-batch, one row each.
+
+    Attributes:
+        key: 64-bit key of the id, see `keys_of`.
+        time: event time, epoch milliseconds.
+        predicted_positive: what the classifier decided.
+        score: in [0, 1]; NaN where none came.
+        group: index into the batch's `groups`.
+    """
+
+    key: KeyArray = field(default_factory=_empty(np.uint64))
+    time: Int64Array = field(default_factory=_empty(np.int64))
+    predicted_positive: BoolArray = field(default_factory=_empty(np.bool_))
+    score: FloatArray = field(default_factory=_empty(np.float64))
+    group: Int64Array = field(default_factory=_empty(np.int64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels(Columns):
+    """Labels of a micro-batch, one row each.
+
+    Attributes:
+        key: 64-bit key of the id of the prediction that it is about.
+        time: event time of the label, epoch milliseconds.
+        value: 0, 1, or `RETRACTED`.
+        sampling_probability: in (0, 1]; NaN where none came.
+    """
+
+    key: KeyArray = field(default_factory=_empty(np.uint64))
+    time: Int64Array = field(default_factory=_empty(np.int64))
+    value: Int64Array = field(default_factory=_empty(np.int64))
+    sampling_probability: FloatArray = field(default_factory=_empty(np.float64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes(Columns):
+    """Outcomes that came without an id: prediction and label in one, never to be revised.
+
+    An outcome with an id is a prediction and a label, and comes as these.
+
+    Attributes:
+        time: event time of the prediction, epoch milliseconds.
+        label_time: event time of the label, epoch milliseconds.
+        predicted_positive: what the classifier decided.
+        actual_positive: what turned out.
+        score: in [0, 1]; NaN where none came.
+        group: index into the batch's `groups`.
+    """
+
+    time: Int64Array = field(default_factory=_empty(np.int64))
+    label_time: Int64Array = field(default_factory=_empty(np.int64))
+    predicted_positive: BoolArray = field(default_factory=_empty(np.bool_))
+    actual_positive: BoolArray = field(default_factory=_empty(np.bool_))
+    score: FloatArray = field(default_factory=_empty(np.float64))
+    group: Int64Array = field(default_factory=_empty(np.int64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountDeltas(Columns):
+    """Outcomes that another system has counted already, one row a record.
+
+    Attributes:
+        time: event time inside the pane that they belong to, epoch milliseconds.
+        group: index into the batch's `groups`.
+        cells: int64 of shape (rows, 4): tp, fp, fn, tn, negative where outcomes moved.
+        population: int64 of shape (rows, 2): predictions called positive and negative;
+            the labelled ones where the record names none.
+        batch_key: 64-bit key of (source, batch): rows that carry the same pair as an
+            earlier delivery replace it. 0 where the record names no batch: always added.
+    """
+
+    time: Int64Array = field(default_factory=_empty(np.int64))
+    group: Int64Array = field(default_factory=_empty(np.int64))
+    cells: Int64Array = field(default_factory=lambda: np.empty((0, 4), dtype=np.int64))
+    population: Int64Array = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+    batch_key: KeyArray = field(default_factory=_empty(np.uint64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventBatch:
+    """A micro-batch: what decode gives, and what the engine takes.
+
+    Attributes:
+        groups: the distinct groups of this batch, which `group` columns index.
+        rejected: every record that could not be used.
+        records: records read, used or not (blank lines are none).
+    """
+
+    predictions: Predictions = field(default_factory=Predictions)
+    labels: Labels = field(default_factory=Labels)
+    outcomes: Outcomes = field(default_factory=Outcomes)
+    counts: CountDeltas = field(default_factory=CountDeltas)
+    groups: tuple[Group, ...] = ()
+    rejected: tuple[Rejection, ...] = ()
+    records: int = 0
+
+
+def keys_of(ids: Iterable[str]) -> KeyArray:
+    """Stable 64-bit keys of ids: seeded xxh3 of their UTF-8.
+
+    Two ids share a key with a chance of pending / 2**64 a look-up: at ten
+    thousand events a second for a year, about .2 false joins are expected.
+
+    >>> [hex(int(key)) for key in keys_of(["a", "b"])] == [hex(int(k)) for k in keys_of("ab")]
+    True
+    """
+    return keys_of_bytes(map(str.encode, ids))
+
+
+def keys_of_bytes(ids: Iterable[bytes]) -> KeyArray:
+    """The keys of ids that are UTF-8 already, see `keys_of`."""
+    digest = xxhash.xxh3_64_intdigest
+    return np.fromiter((digest(i, _KEY_SEED) for i in ids), dtype=np.uint64)
+
+
+def score_bins(score: FloatArray) -> Int64Array:
+    """Bin of each score: the last whose lower edge it reaches; `NO_SCORE` where it is NaN.
+
+    Exact at the edges: `bin >= k` wherever `score >= k / SCORE_BINS`. The score
+    1 belongs to the last bin.
+
+    >>> score_bins(np.array([0.0, 0.29, 0.2999, 1.0, np.nan])).tolist()
+    [0, 290, 299, 999, 1023]
+    """
+    missing = np.isnan(score)
+    values = np.where(missing, 0.0, score)
+    index = (values * SCORE_BINS).astype(np.int64)
+    index = index - (values < index / SCORE_BINS) + (values >= (index + 1) / SCORE_BINS)
+    return np.where(missing, NO_SCORE, np.minimum(index, SCORE_BINS - 1))
+
+
+def concatenate(batches: Sequence[EventBatch]) -> EventBatch:
+    """One batch with the rows of all, groups renumbered."""
+    codes: dict[Group, int] = {}
+    for batch in batches:
+        for group in batch.groups:
+            codes.setdefault(group, len(codes))
+
+    def merged(name: str) -> Any:
+        parts = [_regrouped(getattr(batch, name), batch.groups, codes) for batch in batches]
+        return type(parts[0]).concatenate(parts)
+
+    if not batches:
+        return EventBatch()
+    return EventBatch(
+        predictions=merged("predictions"),
+        labels=Labels.concatenate([batch.labels for batch in batches]),
+        outcomes=merged("outcomes"),
+        counts=merged("counts"),
+        groups=tuple(codes),
+        rejected=tuple(r for batch in batches for r in batch.rejected),
+        records=sum(batch.records for batch in batches),
+    )
+
+
+def _regrouped(columns: Any, groups: tuple[Group, ...], codes: dict[Group, int]) -> Any:
+    mapping = np.array([codes[group] for group in groups], dtype=np.int64)
+    named = {f.name: getattr(columns, f.name) for f in fields(columns)}
+    named["group"] = mapping[columns.group] if len(columns) else columns.group
+    return type(columns)(**named)

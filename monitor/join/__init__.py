@@ -1,0 +1,24 @@
+"""Labels meet predictions: who waits, what counts, and what a revision changes.
+
+The state of a prediction is two registers: the prediction itself and the label
+in force. Each is the winner of all that came for it, by an order that no order
+of arrival changes: of two predictions of one id the earlier; of two labels the
+later, at the same time null before 1 before 0. What a prediction counts as is a
+function of its two registers, and every change of it leaves this module as
+deltas: minus one where it counted, plus one where it counts now. Therefore
+duplicates change nothing and any order of arrival inside the horizon gives the
+same state.
+
+One case is left to the order of arrival, since only the label in force is kept:
+an id that comes with two different predictions of different times, and with
+several labels of which only a superseded one is in time for the earlier.
+
+The horizon is judged by the watermark before the batch, so that the size of a
+batch decides nothing for a stream in order.
+"""
+
+from monitor.join.books import Books
+from monitor.join.deltas import CELLS, Deltas
+from monitor.join.matching import BEFORE_ALL, ENDLESS, Join
+
+__all__ = ["BEFORE_ALL", "CELLS", "ENDLESS", "Books", "Deltas", "Join"]

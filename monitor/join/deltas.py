@@ -1,0 +1,45 @@
+"""What the join says to the windows: which cell counts one more, which one less.
+
+A cell is one of the four of `Outcome`, or one of the population: predictions
+called positive or negative, labelled or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from monitor.events import Columns, Int64Array
+
+PREDICTED_POSITIVE = 4
+"""Cell of a prediction called positive, whatever comes of it."""
+PREDICTED_NEGATIVE = 5
+"""Cell of a prediction called negative, whatever comes of it."""
+CELLS = 6
+"""Cells that a pane counts: tp, fp, fn, tn, predicted positive, predicted negative."""
+
+
+def _no_rows() -> Int64Array:
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deltas(Columns):
+    """Changes of what counts, one row each; their order does not matter.
+
+    Attributes:
+        time: event time of the prediction, epoch milliseconds.
+        label_time: event time of the label; of the prediction itself in population cells.
+        group: number of its group.
+        cell: an `Outcome`, `PREDICTED_POSITIVE` or `PREDICTED_NEGATIVE`.
+        score_bin: bin of the score, see `monitor.events.score_bins`.
+        count: what to add; negative where something ceases to count.
+    """
+
+    time: Int64Array = field(default_factory=_no_rows)
+    label_time: Int64Array = field(default_factory=_no_rows)
+    group: Int64Array = field(default_factory=_no_rows)
+    cell: Int64Array = field(default_factory=_no_rows)
+    score_bin: Int64Array = field(default_factory=_no_rows)
+    count: Int64Array = field(default_factory=_no_rows)

@@ -1,0 +1,340 @@
+"""The rules of the join, on columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.catalogue import Catalogue
+from monitor.counts import Outcome
+from monitor.events import (
+    BoolArray,
+    CountDeltas,
+    Int64Array,
+    KeyArray,
+    Labels,
+    Outcomes,
+    Predictions,
+)
+from monitor.join import table as rows
+from monitor.join.books import Books
+from monitor.join.counted import CountedOutcomes
+from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, Deltas
+from monitor.join.held import HeldLabels
+
+ENDLESS = 1 << 60
+"""A duration, in milliseconds, that never ends."""
+BEFORE_ALL = -(1 << 60)
+"""A watermark before anything came."""
+
+_NO_OUTCOME = -1
+# [label 0, label 1, retracted, none came] x [predicted negative, predicted positive]
+_OUTCOME = np.array(
+    [
+        [Outcome.TN, Outcome.FP],
+        [Outcome.FN, Outcome.TP],
+        [_NO_OUTCOME, _NO_OUTCOME],
+        [_NO_OUTCOME, _NO_OUTCOME],
+    ],
+    dtype=np.int64,
+)
+
+
+class Join:
+    """Predictions and labels in, deltas of what counts out.
+
+    Args:
+        catalogue: numbers of groups and models, and the models' settings.
+        max_pending: predictions to remember at most; the earliest arrived go first.
+    """
+
+    def __init__(self, catalogue: Catalogue, max_pending: int) -> None:
+        self._catalogue = catalogue
+        self._max_pending = max_pending
+        self._table = rows.PredictionTable()
+        self._held = HeldLabels()
+        self._label_timeout = np.zeros(0, dtype=np.int64)
+        self._horizon = np.zeros(0, dtype=np.int64)
+        self.books = Books()
+        self._counted = CountedOutcomes(catalogue, self.books)
+
+    @property
+    def held(self) -> int:
+        """Labels that wait for their prediction."""
+        return len(self._held)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tables."""
+        return self._table.nbytes + self._held.nbytes
+
+    def apply(self, predictions: Predictions, labels: Labels, watermark: int) -> Deltas:
+        """Take a batch; its groups are numbers of the catalogue.
+
+        Args:
+            predictions: in any order, duplicates included.
+            labels: the same.
+            watermark: of all that came before this batch, epoch milliseconds.
+        """
+        self._learn_models()
+        remembered, changes = self._remember(predictions, watermark)
+        if self.held and len(remembered):
+            labels = Labels.concatenate([labels, self._held.release(remembered)])
+        return Deltas.concatenate([*changes, *self._label(labels, watermark)])
+
+    def add(self, counts: CountDeltas) -> Deltas:
+        """Take outcomes that another system has counted."""
+        self._learn_models()
+        return self._counted.apply(counts)
+
+    def count(self, outcomes: Outcomes) -> Deltas:
+        """Take outcomes that came without an id: they count at once and for good."""
+        self._learn_models()
+        model = self._catalogue.model_of_group[outcomes.group]
+        predicted = outcomes.predicted_positive.astype(np.int64)
+        actual = outcomes.actual_positive.astype(np.int64)
+        cell = _OUTCOME[actual, predicted]
+        np.add.at(self.books.predictions, (model, predicted), 1)
+        np.add.at(self.books.matched, model, 1)
+        np.add.at(self.books.applied, model, 1)
+        np.add.at(self.books.labels, (model, actual), 1)
+        np.add.at(self.books.transitions[:, 0], (model, 1 + cell), 1)
+        when = rows.when_words(outcomes.time, outcomes.group)
+        what = rows.what_words(outcomes.predicted_positive, outcomes.score)
+        counted = _deltas(when, what, outcomes.label_time, cell, +1)
+        return Deltas.concatenate([_population(when, what, +1), counted])
+
+    def advance(self, watermark: int) -> None:
+        """Let time pass: forget what can change no more.
+
+        Args:
+            watermark: of all that has come, epoch milliseconds.
+        """
+        self._learn_models()
+        if len(self._horizon):
+            before = watermark - int(self._horizon.max())
+            self.books.orphaned += self._held.expire(before)
+            self._counted.expire(before)
+        while True:
+            slots = self._table.front()
+            self._drop(slots[self._is_over(slots, watermark)], self.books.dropped)
+            if not self._table.free_front():
+                break
+        while len(self._table) > self._max_pending:
+            self._drop(self._table.front(), self.books.evicted)
+            self._table.free_front()
+
+    def expired(self, watermark: int) -> Int64Array:
+        """Predictions, by model, whose label never came within the label timeout."""
+        self._learn_models()
+        expired = self.books.dropped.copy()
+        if not len(expired) or watermark - int(self._label_timeout.min()) < BEFORE_ALL // 2:
+            return expired
+        for slots in self._table.chunks():
+            when, what = self._table.when(slots), self._table.what(slots)
+            model = self._catalogue.model_of_group[rows.groups_of(when)]
+            over = rows.times_of(when) + self._label_timeout[model] < watermark
+            unmatched = _outcomes_of(what) == _NO_OUTCOME
+            expired += np.bincount(model[over & unmatched], minlength=len(expired))
+        return expired
+
+    def _learn_models(self) -> None:
+        settings = self._catalogue.settings[len(self._horizon) :]
+        if not settings:
+            return
+        self.books.ensure(len(self._catalogue.settings))
+        timeout = [s.label_timeout or ENDLESS for s in settings]
+        horizon = [s.horizon_ms or ENDLESS for s in settings]
+        self._label_timeout = np.concatenate([self._label_timeout, np.array(timeout)])
+        self._horizon = np.concatenate([self._horizon, np.array(horizon)])
+
+    def _remember(self, predictions: Predictions, watermark: int) -> tuple[KeyArray, list[Deltas]]:
+        """Enter predictions; the keys that labels may be held for, and what changed."""
+        given = self._distinct(predictions)
+        when = rows.when_words(given.time, given.group)
+        what = rows.what_words(given.predicted_positive, given.score)
+        slots = self._table.find(given.key)
+        fresh = np.flatnonzero(slots < 0)
+        changes = self._supersede(slots, when, what)
+        model = self._catalogue.model_of_group[given.group[fresh]]
+        self._enter_books(model, what[fresh], +1)
+        over = given.time[fresh] + self._retention(model) < watermark
+        np.add.at(self.books.dropped, model[over], 1)
+        kept = fresh[~over]
+        self._table.append(given.key[kept], when[kept], what[kept])
+        return given.key[kept], [*changes, _population(when[fresh], what[fresh], +1)]
+
+    def _distinct(self, predictions: Predictions) -> Predictions:
+        """One prediction for each id of a batch: the earliest; the others are duplicates."""
+        ordered = np.sort(predictions.key)
+        if not (ordered[1:] == ordered[:-1]).any():
+            return predictions
+        rank = self._catalogue.names_rank()[predictions.group]
+        what = rows.what_words(predictions.predicted_positive, predictions.score)
+        order = np.lexsort((rank, _preference(what), predictions.time, predictions.key))
+        ordered = predictions.key[order]
+        repeated = np.concatenate([[False], ordered[1:] == ordered[:-1]])
+        model = self._catalogue.model_of_group[predictions.group[order[repeated]]]
+        np.add.at(self.books.duplicates, model, 1)
+        return predictions.take(order[~repeated])
+
+    def _supersede(self, slots: Int64Array, when: KeyArray, what: KeyArray) -> list[Deltas]:
+        """Predictions that came again: duplicates, unless an earlier one takes the place."""
+        again = np.flatnonzero(slots >= 0)
+        if not len(again):
+            return []
+        slots, when, what = slots[again], when[again], what[again]
+        model = self._catalogue.model_of_group[rows.groups_of(when)]
+        np.add.at(self.books.duplicates, model, 1)
+        ahead = self._precedes(when, what, self._table.when(slots), self._table.what(slots))
+        if not ahead.any():
+            return []
+        return self._replace(slots[ahead], when[ahead], what[ahead])
+
+    def _precedes(
+        self, when: KeyArray, what: KeyArray, other_when: KeyArray, other_what: KeyArray
+    ) -> BoolArray:
+        time, other_time = rows.times_of(when), rows.times_of(other_when)
+        rank = self._catalogue.names_rank()
+        mine, theirs = _preference(what), _preference(other_what)
+        named = rank[rows.groups_of(when)] < rank[rows.groups_of(other_when)]
+        tied = (mine < theirs) | ((mine == theirs) & named)
+        ahead: BoolArray = (time < other_time) | ((time == other_time) & tied)
+        return ahead
+
+    def _replace(self, slots: Int64Array, when: KeyArray, what: KeyArray) -> list[Deltas]:
+        """Put earlier predictions in the place of those that were taken for them."""
+        old_when, old_what = self._table.when(slots), self._table.what(slots)
+        label_time = rows.label_times_of(old_what)
+        model = self._catalogue.model_of_group[rows.groups_of(when)]
+        late = label_time - rows.times_of(when) > self._label_timeout[model]
+        labelled = rows.label_values_of(old_what) >= 0
+        what = np.where(late, what, rows.with_label_of(old_what, what))
+        self._table.rewrite(slots, when, what)
+        old_model = self._catalogue.model_of_group[rows.groups_of(old_when)]
+        self._enter_books(old_model, old_what, -1)
+        self._enter_books(model, what, +1)
+        np.add.at(self.books.applied, old_model[labelled], -1)
+        np.add.at(self.books.applied, model[labelled & ~late], 1)
+        self.books.late += int((labelled & late).sum())
+        population = [_population(old_when, old_what, -1), _population(when, what, +1)]
+        return [*population, *self._move(old_when, old_what, when, what)]
+
+    def _label(self, labels: Labels, watermark: int) -> list[Deltas]:
+        """Let labels meet their predictions; what changed."""
+        slots = self._table.find(labels.key)
+        self._hold(labels.take(slots < 0), watermark)
+        known = np.flatnonzero(slots >= 0)
+        slots, labels = slots[known], labels.take(known)
+        when, what = self._table.when(slots), self._table.what(slots)
+        model = self._catalogue.model_of_group[rows.groups_of(when)]
+        delay = labels.time - rows.times_of(when)
+        late = (delay > self._label_timeout[model]) | self._past(when, what, model, watermark)
+        self.books.late += int(late.sum())
+        return self._put(slots[~late], labels.take(~late))
+
+    def _put(self, slots: Int64Array, labels: Labels) -> list[Deltas]:
+        """Labels in time compete for their predictions; the winners stay in force."""
+        touched = _distinct_slots(slots)
+        when, before = self._table.when(touched), self._table.what(touched)
+        self._table.label(slots, rows.label_words(labels.time, labels.value))
+        after = self._table.what(touched)
+        model = self._catalogue.model_of_group[rows.groups_of(when)]
+        first = rows.label_values_of(before) < 0
+        np.add.at(self.books.applied, model[first], 1)
+        self.books.duplicate_labels += len(slots) - int(first.sum())
+        changed = np.flatnonzero(before != after)
+        when, before, after = when[changed], before[changed], after[changed]
+        np.add.at(self.books.labels, (model[changed], rows.label_values_of(after)), 1)
+        return self._move(when, before, when, after)
+
+    def _move(
+        self, old_when: KeyArray, old_what: KeyArray, when: KeyArray, what: KeyArray
+    ) -> list[Deltas]:
+        """Deltas of outcomes that change their place, their label, or the label's time."""
+        old, new = _outcomes_of(old_what), _outcomes_of(what)
+        old_model = self._catalogue.model_of_group[rows.groups_of(old_when)]
+        model = self._catalogue.model_of_group[rows.groups_of(when)]
+        np.add.at(self.books.matched, old_model[old >= 0], -1)
+        np.add.at(self.books.matched, model[new >= 0], 1)
+        moved = old != new
+        np.add.at(self.books.transitions, (model[moved], 1 + old[moved], 1 + new[moved]), 1)
+        gone, come = np.flatnonzero(old >= 0), np.flatnonzero(new >= 0)
+        return [
+            _deltas(
+                old_when[gone], old_what[gone], rows.label_times_of(old_what[gone]), old[gone], -1
+            ),
+            _deltas(when[come], what[come], rows.label_times_of(what[come]), new[come], +1),
+        ]
+
+    def _hold(self, labels: Labels, watermark: int) -> None:
+        if not len(labels):
+            return
+        horizon = int(self._horizon.max(initial=0)) or ENDLESS
+        stale = labels.time + horizon < watermark
+        self.books.late += int(stale.sum())
+        self._held.add(labels.take(~stale))
+
+    def _enter_books(self, model: Int64Array, what: KeyArray, sign: int) -> None:
+        predicted = rows.predicted_positive_of(what).astype(np.int64)
+        np.add.at(self.books.predictions, (model, predicted), sign)
+
+    def _retention(self, model: Int64Array) -> Int64Array:
+        return np.maximum(self._horizon, self._label_timeout)[model]
+
+    def _past(self, when: KeyArray, what: KeyArray, model: Int64Array, watermark: int) -> BoolArray:
+        """Whether a prediction can change no more: matched ones wait for the horizon alone."""
+        matched = _outcomes_of(what) != _NO_OUTCOME
+        keep = np.where(matched, self._horizon[model], self._retention(model))
+        over: BoolArray = rows.times_of(when) + keep < watermark
+        return over
+
+    def _is_over(self, slots: Int64Array, watermark: int) -> BoolArray:
+        when = self._table.when(slots)
+        model = self._catalogue.model_of_group[rows.groups_of(when)]
+        return self._past(when, self._table.what(slots), model, watermark)
+
+    def _drop(self, slots: Int64Array, book: NDArray[np.int64]) -> None:
+        """Forget predictions; those without an outcome are entered in a book."""
+        if not len(slots):
+            return
+        model = self._catalogue.model_of_group[rows.groups_of(self._table.when(slots))]
+        unmatched = _outcomes_of(self._table.what(slots)) == _NO_OUTCOME
+        np.add.at(book, model[unmatched], 1)
+        self._table.forget(slots)
+
+
+def _outcomes_of(what: KeyArray) -> Int64Array:
+    predicted = rows.predicted_positive_of(what).astype(np.int64)
+    return _OUTCOME[rows.label_values_of(what), predicted]
+
+
+def _preference(what: KeyArray) -> Int64Array:
+    """Order of predictions of one moment: called negative first, then the lower score bin."""
+    predicted = rows.predicted_positive_of(what).astype(np.int64)
+    return (predicted << 10) | rows.score_bins_of(what)
+
+
+def _distinct_slots(slots: Int64Array) -> Int64Array:
+    ordered = np.sort(slots)
+    repeated = ordered[1:] == ordered[:-1]
+    return np.unique(ordered) if repeated.any() else slots
+
+
+def _population(when: KeyArray, what: KeyArray, sign: int) -> Deltas:
+    called = rows.predicted_positive_of(what)
+    cell = np.where(called, PREDICTED_POSITIVE, PREDICTED_NEGATIVE)
+    return _deltas(when, what, rows.times_of(when), cell, sign)
+
+
+def _deltas(
+    when: KeyArray, what: KeyArray, label_time: Int64Array, cell: Int64Array, sign: int
+) -> Deltas:
+    return Deltas(
+        time=rows.times_of(when),
+        label_time=label_time,
+        group=rows.groups_of(when),
+        cell=cell,
+        score_bin=rows.score_bins_of(what),
+        count=np.full(len(when), sign, dtype=np.int64),
+    )

@@ -1,0 +1,172 @@
+"""The state of the monitor at one moment, frozen: all that exporters read.
+
+The engine makes a `Snapshot`; Prometheus, the page, `replay --json` and an
+embedding program read it. Nothing here is live: it can be kept, compared,
+and read from any thread. Undefined numbers are NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.counts import ConfusionCounts
+from monitor.events import FloatArray, Int64Array, RejectReason, Series
+
+METRICS = (
+    "precision",
+    "balanced_precision",
+    "recall",
+    "false_positive_rate",
+    "prevalence",
+    "class_ratio",
+    "log_likelihood_ratio",
+)
+"""The metrics that each window carries, by their names in `monitor.metrics`."""
+
+CELL_NAMES = ("none", "tp", "fp", "fn", "tn")
+"""Where an outcome can be; the axes of `ModelState.transitions`. None is: not labelled."""
+
+
+class Estimate(NamedTuple):
+    """A metric with its 95 % interval, one element a series; NaN where undefined."""
+
+    estimate: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What counts in one window now, for every series.
+
+    Attributes:
+        name: as configured, "1h"; "all" for everything ever counted.
+        open: first moment inside, epoch milliseconds, one a series (models mature differently).
+        close: first moment after it; [open, close).
+        counts: outcomes of predictions made in the window, one element a series.
+        predicted_positive: predictions made in the window and called positive, labelled or not.
+        predicted_negative: the same for those called negative.
+        metrics: by the names in `METRICS`.
+        precision_at: precision at each configured class ratio r0; NaN in the rows
+            of models that do not ask for that r0.
+    """
+
+    name: str
+    open: Int64Array
+    close: Int64Array
+    counts: ConfusionCounts
+    predicted_positive: Int64Array
+    predicted_negative: Int64Array
+    metrics: Mapping[str, Estimate]
+    precision_at: Mapping[float, Estimate]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelState:
+    """One model: its books, which close at every moment, and its settings that are shown.
+
+    Predictions received = matched + pending + expired + evicted + duplicate. Labels are
+    booked per model once their prediction is known, see `LabelBooks` for the rest.
+
+    Attributes:
+        name: the model's name.
+        version: version of its latest prediction; "" where none came.
+        row: its totals' row in the snapshot's series.
+        predictions_positive: distinct predictions called positive, ever.
+        predictions_negative: distinct predictions called negative, ever.
+        labels: times that a label came into force, by {"positive", "negative", "retracted"};
+            a revision counts again.
+        labelled: predictions for which a label came in time, later retracted or not.
+        matched: predictions whose label is in force and says positive or negative.
+        pending: predictions that wait for a label.
+        expired: predictions whose label never came in time.
+        evicted: predictions dropped early, because the limit of pending ones was reached.
+        duplicates: predictions that came again.
+        transitions: int64 (5, 5): moves of outcomes from row to column of `CELL_NAMES`.
+        maturity_ms: age at which windows end; None while it is not known.
+        delay_counts: int64 (2, bins): delays of labels in force, by actual class
+            (negative, positive), in the bins of `delay_edges`.
+        delay_sum: float (2,): sum of these delays, seconds.
+        segments: segment keys that are kept.
+    """
+
+    name: str
+    version: str
+    row: int
+    predictions_positive: int
+    predictions_negative: int
+    labels: Mapping[str, int]
+    labelled: int
+    matched: int
+    pending: int
+    expired: int
+    evicted: int
+    duplicates: int
+    transitions: Int64Array
+    maturity_ms: int | None
+    delay_counts: Int64Array
+    delay_sum: FloatArray
+    segments: tuple[str, ...]
+
+
+class LabelBooks(NamedTuple):
+    """Where all labels ever received went; received is the sum.
+
+    Attributes:
+        applied: the label in force of a known prediction, one a prediction.
+        held: came before its prediction and waits for it.
+        duplicate: a further label of a prediction that has one: repeated, or superseded.
+        late: came later than the label timeout or the horizon allows; changed nothing.
+        orphaned: was held until the horizon, and no prediction came.
+    """
+
+    applied: int = 0
+    held: int = 0
+    duplicate: int = 0
+    late: int = 0
+    orphaned: int = 0
+
+    @property
+    def received(self) -> int:
+        """Labels that decode accepted."""
+        return sum(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The state of the monitor at one moment.
+
+    Attributes:
+        series: what the rows of every array stand for.
+        windows: one for each configured window, in their order.
+        lifetime: everything ever counted, as a window named "all".
+        models: one for each model that is configured or was seen.
+        labels: the label books of all models.
+        records: records read, used or not.
+        events: events taken: {"prediction", "label", "outcome", "counts"}; an outcome with an
+            id is a prediction and a label.
+        rejected: records by reason; every reason is there, 0 included.
+        watermark_ms: third-highest event time seen; None before three distinct events came.
+        now_ms: the moment that windows end by; None where the watermark is.
+        pending_bytes: memory of the join's tables.
+        delay_edges: upper edges of the delay bins, seconds; the last is infinite.
+        overflowed_values: predictions whose segment value went to `OTHER_VALUE`.
+    """
+
+    series: tuple[Series, ...] = ()
+    windows: tuple[Window, ...] = ()
+    lifetime: Window
+    models: tuple[ModelState, ...] = ()
+    labels: LabelBooks = field(default_factory=LabelBooks)
+    records: int = 0
+    events: Mapping[str, int] = field(default_factory=dict)
+    rejected: Mapping[RejectReason, int] = field(default_factory=dict)
+    watermark_ms: int | None = None
+    now_ms: int | None = None
+    pending_bytes: int = 0
+    delay_edges: FloatArray = field(default_factory=lambda: np.array([np.inf]))
+    overflowed_values: int = 0

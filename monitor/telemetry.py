@@ -1,0 +1,86 @@
+"""What the monitor says about itself beyond the engine's books: its build, and scrapes of it.
+
+Everything that the engine counts is in the `Snapshot`; here is what only the
+running process knows. The numbers stay plain here and become Prometheus types
+when they are collected.
+"""
+
+import platform
+import threading
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from prometheus_client.core import Metric, SummaryMetricFamily
+
+from monitor import __version__
+
+
+class SeriesDescription(NamedTuple):
+    """A family of series as a person reads about it.
+
+    Attributes:
+        name: as it stands in queries.
+        kind: Prometheus type: gauge, counter, histogram, summary or info.
+        labels: names of its labels.
+        meaning: its HELP text, one line.
+    """
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    meaning: str
+
+
+SCRAPE_DURATION = SeriesDescription(
+    name="precision_monitor_scrape_duration_seconds",
+    kind="summary",
+    labels=("format",),
+    meaning="Time from a scrape of the monitor to its rendered answer, and how many there were.",
+)
+
+PROCESS_SERIES = (SCRAPE_DURATION,)
+"""Families that are served by the running process only, not by the collector of a snapshot."""
+
+
+def build_labels() -> dict[str, str]:
+    """What is running: the version of this program, and of Python.
+
+    >>> sorted(build_labels())
+    ['python', 'version']
+    """
+    return {"python": platform.python_version(), "version": __version__}
+
+
+class ScrapeTelemetry:
+    """How often the monitor was scraped in each format, and how long that took.
+
+    A collector for prometheus_client; safe to use from any thread.
+
+    Args:
+        formats: what can be asked for; each has its series from the start.
+
+    >>> scrapes = ScrapeTelemetry(["text"])
+    >>> scrapes.observe("text", seconds=0.5)
+    >>> [sample.value for family in scrapes.collect() for sample in family.samples]
+    [1, 0.5]
+    """
+
+    def __init__(self, formats: list[str]) -> None:
+        self._lock = threading.Lock()
+        self._counts = dict.fromkeys(formats, 0)
+        self._seconds = dict.fromkeys(formats, 0.0)
+
+    def observe(self, format_name: str, *, seconds: float) -> None:
+        """One scrape was answered."""
+        with self._lock:
+            self._counts[format_name] += 1
+            self._seconds[format_name] += seconds
+
+    def collect(self) -> Iterator[Metric]:
+        """The families for a registry."""
+        name, _, labels, meaning = SCRAPE_DURATION
+        family = SummaryMetricFamily(name, meaning, labels=labels)
+        with self._lock:
+            for format_name, count in self._counts.items():
+                family.add_metric([format_name], count, self._seconds[format_name])
+        yield family

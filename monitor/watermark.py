@@ -1,0 +1,60 @@
+"""How far event time has come: the third-highest event time seen.
+
+Two stray records from the future move nothing. An event counts once however
+often it is delivered, so that repeated strays do not add up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.events import EventBatch, Int64Array, KeyArray
+
+_RANK = 3
+_PREDICTION, _LABEL, _OUTCOME, _COUNTS = range(4)
+
+
+class Watermark:
+    """Event time as it advances; never goes back.
+
+    Attributes:
+        time: the third-highest event time seen, epoch milliseconds; None before
+            three distinct events came.
+    """
+
+    def __init__(self) -> None:
+        self.time: int | None = None
+        self._highest: list[tuple[int, int, int]] = []
+
+    def advance(self, batch: EventBatch) -> None:
+        """Take notice of all events of a batch."""
+        anonymous = [
+            (batch.outcomes.time, np.arange(len(batch.outcomes), dtype=np.uint64), _OUTCOME),
+            (batch.counts.time, np.arange(len(batch.counts), dtype=np.uint64), _COUNTS),
+        ]
+        identified = [
+            (batch.predictions.time, batch.predictions.key, _PREDICTION),
+            (batch.labels.time, batch.labels.key, _LABEL),
+        ]
+        for time, key, kind in (*identified, *anonymous):
+            self._see(time, key, kind)
+
+    def _see(self, time: Int64Array, key: KeyArray, kind: int) -> None:
+        if self.time is not None:
+            ahead = time > self.time
+            time, key = time[ahead], key[ahead]
+        if not len(time):
+            return
+        floor = _third_highest_time(time)
+        high = time >= floor
+        events = zip(time[high].tolist(), key[high].tolist(), strict=True)
+        known = {(when, identity, kind) for when, identity in events} | set(self._highest)
+        self._highest = sorted(known, reverse=True)[:_RANK]
+        if len(self._highest) == _RANK:
+            self.time = self._highest[-1][0]
+
+
+def _third_highest_time(time: Int64Array) -> int:
+    """A time at or below which the third-highest distinct event of these lies."""
+    distinct = np.unique(time)
+    return int(distinct[-min(_RANK, len(distinct))])

@@ -1,0 +1,123 @@
+"""Counts by pane of event time, in a ring that moves with the watermark.
+
+Owns the memory. Which panes make a window is decided in `monitor.windows.view`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from monitor.events import Int64Array
+
+_BLOCK = 64
+
+
+class PaneRing:
+    """The last panes of a width, each with a table of counts (rows, cells).
+
+    A pane is a stretch of event time, numbered from 1970 on; pane n is
+    [n * width, (n + 1) * width). What lies ahead of the newest pane (at most
+    the few events ahead of the watermark) is kept aside until the ring gets
+    there; what lies behind the oldest is not kept here.
+
+    Args:
+        width: of a pane, milliseconds.
+        span: panes kept.
+        cells: columns of the table.
+    """
+
+    def __init__(self, *, width: int, span: int, cells: int) -> None:
+        self.width = width
+        self.span = span
+        self.cells = cells
+        self.newest: int | None = None
+        self._rows = 0
+        self._counts = np.zeros((span, 0, cells), dtype=np.int32)
+        self._ahead: defaultdict[int, defaultdict[tuple[int, int], int]] = defaultdict(
+            lambda: defaultdict(int)
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Memory reserved."""
+        return self._counts.nbytes
+
+    def ensure(self, rows: int) -> None:
+        """Make room for so many rows."""
+        if rows <= self._counts.shape[1]:
+            self._rows = max(self._rows, rows)
+            return
+        room = max(rows, self._counts.shape[1] * 3 // 2)
+        counts = np.zeros((self.span, room, self.cells), dtype=np.int32)
+        if self._rows:
+            counts[:, : self._rows] = self._counts[:, : self._rows]
+        self._counts, self._rows = counts, rows
+
+    def pane_of(self, time: Int64Array) -> Int64Array:
+        """Number of the pane of each event time (epoch milliseconds)."""
+        return time // self.width
+
+    def advance(self, time: int) -> None:
+        """Move on to the pane of this event time; the panes left behind are emptied."""
+        newest = time // self.width
+        if self.newest is not None and newest <= self.newest:
+            return
+        if self.newest is not None:
+            fresh = np.arange(max(self.newest + 1, newest - self.span + 1), newest + 1)
+            self._counts[fresh % self.span] = 0
+        self.newest = newest
+        for pane in [pane for pane in self._ahead if pane <= newest]:
+            for (row, cell), count in self._ahead.pop(pane).items():
+                if pane > newest - self.span:
+                    self._counts[pane % self.span, row, cell] += count
+
+    def add(self, pane: Int64Array, row: Int64Array, cell: Int64Array, count: Int64Array) -> None:
+        """Add to cells; counts may be negative."""
+        newest = self.newest
+        if newest is None or (len(pane) and pane.max() > newest):
+            ahead = np.flatnonzero(pane > newest) if newest is not None else np.arange(len(pane))
+            for i in ahead.tolist():
+                self._ahead[int(pane[i])][int(row[i]), int(cell[i])] += int(count[i])
+        if newest is None:
+            return
+        inside = (pane <= newest) & (pane > newest - self.span)
+        if not inside.all():
+            pane, row, cell, count = pane[inside], row[inside], cell[inside], count[inside]
+        flat = ((pane % self.span) * self._counts.shape[1] + row) * self.cells + cell
+        np.add.at(self._counts.reshape(-1), flat, count.astype(np.int32))
+
+    def sum(self, start: int, end: int, rows: Int64Array) -> Int64Array:
+        """Counts of the panes [start, end) in these rows, (rows, cells); int64."""
+        total = np.zeros((len(rows), self.cells), dtype=np.int64)
+        for panes in self._kept(start, end):
+            total += self._counts[np.ix_(panes % self.span, rows)].sum(axis=0, dtype=np.int64)
+        for pane in [pane for pane in self._ahead if start <= pane < end]:
+            for (row, cell), count in self._ahead[pane].items():
+                total[rows == row, cell] += count
+        return total
+
+    def reaches_back(self, pane: int) -> bool:
+        """Whether this pane is still kept, or lies ahead."""
+        return self.newest is None or pane > self.newest - self.span
+
+    def _kept(self, start: int, end: int) -> list[Int64Array]:
+        """Kept panes of [start, end), few at a time so that a sum needs little memory."""
+        if self.newest is None:
+            return []
+        panes = np.arange(max(start, self.newest - self.span + 1), min(end, self.newest + 1))
+        return [panes[i : i + _BLOCK] for i in range(0, len(panes), _BLOCK)]
+
+    def series(self, row: int) -> tuple[Int64Array, Int64Array]:
+        """Numbers of all kept panes, those ahead included, and one row's counts in each."""
+        ahead = sorted(self._ahead)
+        beyond = np.zeros((len(ahead), self.cells), dtype=np.int64)
+        for i, pane in enumerate(ahead):
+            for (at, cell), count in self._ahead[pane].items():
+                beyond[i, cell] += count if at == row else 0
+        if self.newest is None:
+            return np.array(ahead, dtype=np.int64), beyond
+        panes = np.arange(self.newest - self.span + 1, self.newest + 1)
+        counts = self._counts[panes % self.span, row].astype(np.int64)
+        return np.append(panes, ahead).astype(np.int64), np.concatenate([counts, beyond])

@@ -1,0 +1,61 @@
+"""How scores fall, for each model, day and class: what thresholds and label-free estimates need."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.catalogue import Catalogue
+from monitor.counts import Outcome
+from monitor.events import NO_SCORE, SCORE_BINS, Int64Array
+from monitor.join import Deltas
+from monitor.windows.panes import PaneRing
+
+DAY_MS = 86_400_000
+DAYS = 62
+"""Days for which histograms are kept."""
+
+_POSITIVE, _NEGATIVE, _ALL = range(3)
+_KIND_OF_CELL = np.array([_POSITIVE, _NEGATIVE, _POSITIVE, _NEGATIVE, _ALL, _ALL])
+assert [Outcome.TP, Outcome.FP, Outcome.FN, Outcome.TN] == [0, 1, 2, 3]  # noqa: S101  # the order above
+
+
+class Scores:
+    """Score histograms by model and day of the prediction, mergeable and reversible."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._days = PaneRing(width=DAY_MS, span=DAYS, cells=3 * SCORE_BINS)
+
+    def apply(self, deltas: Deltas) -> None:
+        """Take notice of scored predictions and of their outcomes."""
+        scored = np.flatnonzero(deltas.score_bin != NO_SCORE)
+        self._days.ensure(len(self._catalogue.models))
+        if not len(scored):
+            return
+        self._days.add(
+            self._days.pane_of(deltas.time[scored]),
+            self._catalogue.model_of_group[deltas.group[scored]],
+            _KIND_OF_CELL[deltas.cell[scored]] * SCORE_BINS + deltas.score_bin[scored],
+            deltas.count[scored],
+        )
+
+    def advance(self, watermark: int) -> None:
+        """Let event time move on (epoch milliseconds)."""
+        self._days.advance(watermark)
+
+    def histogram(self, model: int, opens: int, closes: int) -> Int64Array:
+        """Labelled positives, labelled negatives and unlabelled predictions by score.
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds; rounded down to its day.
+            closes: first moment after it; rounded up.
+
+        Returns:
+            int64 (3, `SCORE_BINS`).
+        """
+        self._days.ensure(len(self._catalogue.models))
+        start, end = opens // DAY_MS, -(-closes // DAY_MS)
+        counted = self._days.sum(start, end, np.array([model])).reshape(3, SCORE_BINS)
+        counted[_ALL] -= counted[_POSITIVE] + counted[_NEGATIVE]
+        return counted
