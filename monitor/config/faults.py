@@ -1,0 +1,190 @@
+"""What a person is told about a setting that does not fit.
+
+Pydantic finds the faults; here they get the place in the file, the value as
+it was written, and words that say what is allowed.
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, get_args, get_origin
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from monitor.config.document import Document, Fault, KeyPath, shown_path
+from monitor.config.fields import Section
+from monitor.config.model import ModelConfig
+from monitor.config.schema import Config
+
+_NUMBER = ("must be a number", "write it like 0.5")
+_WHOLE = ("must be a whole number", "write it like 100")
+_BOOL = ("must be true or false", "write one of them")
+_LIST = ("must be a list", "write [A, B]")
+_TEXT = ("must be a single value", "write one value")
+
+_WORDS: Mapping[str, tuple[str, str]] = {
+    "float_parsing": _NUMBER,
+    "float_type": _NUMBER,
+    "finite_number": ("must be a finite number", "write it like 0.5"),
+    "int_parsing": _WHOLE,
+    "int_parsing_size": ("is too large a number", "lower it"),
+    "int_type": _WHOLE,
+    "int_from_float": _WHOLE,
+    "bool_parsing": _BOOL,
+    "bool_type": _BOOL,
+    "greater_than": ("must be more than {gt:g}", "raise it"),
+    "greater_than_equal": ("must be at least {ge:g}", "raise it"),
+    "less_than": ("must be less than {lt:g}", "lower it"),
+    "less_than_equal": ("must be at most {le:g}", "lower it"),
+    "enum": ("is not known", "write one of {expected}"),
+    "union_tag_invalid": ("is not known", "write one of {expected_tags}"),
+    "union_tag_not_found": ("has no type", "write type: file, http or kafka"),
+    "tuple_type": _LIST,
+    "too_short": ("must not be empty", "list at least one"),
+    "dict_type": ("must be a mapping", "write NAME: {{}}"),
+    "mapping_type": ("must be a mapping", "write NAME: {{}}"),
+    "model_type": ("must be a mapping", "give it one of the keys {keys}"),
+    "model_attributes_type": ("must be a mapping", "give it a type: file, http or kafka"),
+    "string_type": _TEXT,
+    "path_type": _TEXT,
+    "unfit": ("{what}", "{allowed}"),
+}
+"""What is wrong and what is allowed, by pydantic's type of error."""
+
+
+def faults_of(error: ValidationError, document: Document) -> list[Fault]:
+    """The faults that pydantic found in a document, those that it names already left out."""
+    details = error.errors(include_url=False)
+    shared = {d["loc"][1:] for d in details if d["loc"][:1] == ("defaults",)}
+    faults: dict[KeyPath, Fault] = {}
+    for detail in details:
+        loc, fault = detail["loc"], _fault(detail, document)
+        if loc[0] == "models" and loc[2:] in shared and fault.path[:3] not in document.places:
+            continue
+        if detail["type"] == "too_short" and detail["input"]:
+            continue  # pydantic counts the elements that fit; those that do not have their faults
+        if detail["type"] == "missing" and _mistyped(detail):
+            continue  # the key that was written instead has its fault
+        if not any(fault.path[:end] in document.broken for end in range(len(fault.path) + 1)):
+            faults.setdefault(_culprit(detail, fault.path, document), fault)
+    return list(faults.values())
+
+
+def _mistyped(detail: ErrorDetails) -> bool:
+    known = _section_at(detail["loc"][:-1]).model_fields
+    missing = f"did you mean {detail['loc'][-1]!r}?"
+    return any(key not in known and _near(key, known) == missing for key in detail["input"])
+
+
+def _culprit(detail: ErrorDetails, path: KeyPath, document: Document) -> KeyPath:
+    """The path of the fault, or of what was written that makes a default one."""
+    instead: KeyPath = detail.get("ctx", {}).get("instead", ())
+    return instead if instead and path not in document.places else (*path, detail["type"])
+
+
+def _fault(detail: ErrorDetails, document: Document) -> Fault:
+    kind, path, context = detail["type"], _path(detail["loc"]), detail.get("ctx", {})
+    if kind == "union_tag_invalid":
+        path = (*path, "type")
+    line = _line(path, context.get("instead", ()), document)
+    if kind == "extra_forbidden":
+        return Fault(line, path, _unknown_key(detail["loc"]))
+    if kind == "missing":
+        section = _section_at(detail["loc"][:-1])
+        meaning = section.model_fields[str(path[-1])].description
+        text = f"key {path[-1]!r} is missing; add it: {str(meaning).rstrip('.')}"
+        return Fault(line, path, shown_path(path[:-1]) + text)
+    what, allowed = _WORDS.get(kind, (detail["msg"].replace("{", "{{"), "see the schema"))
+    if kind == "model_type":
+        context = {"keys": ", ".join(_section_at(detail["loc"]).model_fields)}
+    what, allowed = what.format_map(context), allowed.format_map(context)
+    if kind == "enum":
+        names = context["expected"].replace(" or ", ", ").replace("'", "").split(", ")
+        allowed = f"{_near(detail['input'], names)} {allowed}".lstrip()
+    return Fault(
+        line, path, f"{shown_path(path)}{what}, got {_got(path, detail, document)}; {allowed}"
+    )
+
+
+def _got(path: KeyPath, detail: ErrorDetails, document: Document) -> str:
+    if detail["loc"][-1] == "[key]":
+        return repr(path[-1])
+    shared = _shared(path)
+    if path not in document.places and shared in document.places:
+        return f"{document.places[shared].shown} from defaults"
+    place = document.places.get(path)
+    return place.shown if place else f"{detail['input']!r} by default"
+
+
+def _line(path: KeyPath, instead: KeyPath, document: Document) -> int:
+    """The line of a path; where it is not written, of what caused it or of what is around it."""
+    for known in (path, instead, _shared(path)):
+        if known in document.places:
+            return document.places[known].line
+    around = [path[:end] for end in range(len(path), 0, -1) if path[:end] in document.places]
+    return document.places[around[0]].line if around else 1
+
+
+def _shared(path: KeyPath) -> KeyPath:
+    """Where `defaults` has what a model does not set itself."""
+    return ("defaults", *path[2:]) if path[0] == "models" and len(path) > 2 else path  # noqa: PLR2004
+
+
+def _path(loc: KeyPath) -> KeyPath:
+    """Where pydantic found a fault, without what it adds: tags of unions, marks of keys."""
+    steps = [step for step in loc if step != "[key]"]
+    union = 2 if loc[0] == "feeds" else _index(loc, "maturity") + 1
+    if union and len(steps) > union and steps[union] in ("file", "http", "kafka", "auto", "fixed"):
+        del steps[union]
+    return tuple(steps)
+
+
+def _index(loc: KeyPath, key: str) -> int:
+    """Position of a model's key."""
+    at = 2 if loc[0] == "models" else 1
+    return at if loc[at : at + 1] == (key,) else -1
+
+
+def _unknown_key(loc: KeyPath) -> str:
+    key, section = str(loc[-1]), _section_at(loc[:-1])
+    if key == "<<":
+        return "unknown key '<<'; YAML merges are not read: put what models share under 'defaults'"
+    if key in ModelConfig.model_fields and section is Config:
+        return f"unknown key {key!r}; it belongs to a model or under 'defaults'"
+    if key in Config.model_fields and section is ModelConfig:
+        return f"unknown key {key!r}; it belongs to the top level"
+    near = _near(key, section.model_fields) or f"known here: {', '.join(section.model_fields)}"
+    return f"unknown key {key!r}; {near}"
+
+
+def _near(word: Any, known: Iterable[str]) -> str:
+    known = list(known)
+    found = difflib.get_close_matches(str(word), known, n=1)
+    found = found or [key for key in known if word and key.startswith(str(word))]
+    return f"did you mean {found[0]!r}?" if found else ""
+
+
+def _section_at(loc: KeyPath) -> type[Section]:
+    """The section that stands at a place, its tags included."""
+    section: type[Section] = Config
+    steps = iter(loc)
+    for step in steps:
+        annotation = section.model_fields[str(step)].annotation
+        inside = list(_sections(annotation))
+        if get_origin(annotation) in (tuple, Mapping):
+            next(steps, None)
+        tag = next(steps, None) if len(inside) > 1 or step == "maturity" else None
+        section = next((s for s in inside if _type_of(s) == tag), inside[0])
+    return section
+
+
+def _sections(annotation: Any) -> Iterator[type[Section]]:
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _sections(argument)
+
+
+def _type_of(section: type[Section]) -> Any:
+    kind = section.model_fields.get("type")
+    return get_args(kind.annotation)[0] if kind else None
