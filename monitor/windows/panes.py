@@ -12,6 +12,7 @@ import numpy as np
 from monitor.events import Int64Array
 
 _BLOCK = 64
+_MOST = np.iinfo(np.int32).max
 
 
 class PaneRing:
@@ -50,7 +51,7 @@ class PaneRing:
             self._rows = max(self._rows, rows)
             return
         room = max(rows, self._counts.shape[1] * 3 // 2)
-        counts = np.zeros((self.span, room, self.cells), dtype=np.int32)
+        counts = np.zeros((self.span, room, self.cells), dtype=self._counts.dtype)
         if self._rows:
             counts[:, : self._rows] = self._counts[:, : self._rows]
         self._counts, self._rows = counts, rows
@@ -86,7 +87,9 @@ class PaneRing:
         if not inside.all():
             pane, row, cell, count = pane[inside], row[inside], cell[inside], count[inside]
         flat = ((pane % self.span) * self._counts.shape[1] + row) * self.cells + cell
-        np.add.at(self._counts.reshape(-1), flat, count.astype(np.int32))
+        if self._counts.dtype == np.int32:
+            self._widen_for(flat, count)
+        np.add.at(self._counts.reshape(-1), flat, count.astype(self._counts.dtype))
 
     def sum(self, start: int, end: int, rows: Int64Array) -> Int64Array:
         """Counts of the panes [start, end) in these rows, (rows, cells); int64."""
@@ -101,6 +104,13 @@ class PaneRing:
     def reaches_back(self, pane: int) -> bool:
         """Whether this pane is still kept, or lies ahead."""
         return self.newest is None or pane > self.newest - self.span
+
+    def _widen_for(self, flat: Int64Array, count: Int64Array) -> None:
+        """Go over to 64 bits before a cell could overflow 32."""
+        if count.size and int(np.abs(count).max()) > 1:
+            touched = np.abs(self._counts.reshape(-1)[flat].astype(np.int64))
+            if int(touched.max()) + int(np.abs(count).sum()) > _MOST:
+                self._counts = self._counts.astype(np.int64)
 
     def _kept(self, start: int, end: int) -> list[Int64Array]:
         """Kept panes of [start, end), few at a time so that a sum needs little memory."""

@@ -162,3 +162,13 @@ def test_many_models_each_with_its_own_maturity():
     bounds, sums = windows.view("1h", 2 * HOUR, np.array([0, HOUR]))
     assert bounds.tolist() == [[HOUR, 2 * HOUR], [0, HOUR]]
     assert sums[:, :2].tolist() == [[0, 0], [0, 1]]
+
+
+def test_counts_beyond_32_bits_stay_exact():
+    windows, rows = windows_of(names=("1h",)), []
+    windows.advance(HOUR)
+    for _ in range(5):
+        rows.append((30 * MINUTE, 0, 2**31 - 1))
+        windows.apply(deltas(rows[-1:]))
+    assert look(windows, "1h", HOUR)[2][0] == 5 * (2**31 - 1)
+    assert windows.history(0).cells.sum() == 5 * (2**31 - 1)
