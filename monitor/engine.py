@@ -24,13 +24,15 @@ from monitor.events import (
     FloatArray,
     Int64Array,
     RejectReason,
+    by_stretch,
     concatenate,
 )
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL, Join
 from monitor.measure import Measurements
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.snapshot import LabelBooks, ModelState, Snapshot, Window
+from monitor.snapshot import LabelBooks, ModelState, Snapshot, Watched, Window
+from monitor.watch import Watch
 from monitor.watermark import Watermark
 from monitor.windows import History, Windows
 from monitor.windows.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
@@ -38,6 +40,9 @@ from monitor.windows.scores import Scores
 
 __all__ = ["Monitor"]
 
+STRETCH_MS = 86_400_000
+"""Batches that reach further ahead are taken a day at a time, so that no pane is
+left behind before it could be judged."""
 _BUFFERED = 2_000
 _LIFETIME = "all"
 _GROUPED = ("predictions", "outcomes", "counts")
@@ -72,6 +77,7 @@ class Monitor:
         self._windows = Windows(self.config, self._catalogue)
         self._delays = LabelDelays(self._catalogue)
         self._scores = Scores(self._catalogue)
+        self._watch = Watch(self._catalogue, self._windows, self._scores)
         self._watermark = Watermark()
         self._versions: dict[str, tuple[int, str]] = {}
         self._records = 0
@@ -97,6 +103,10 @@ class Monitor:
 
     def apply(self, batch: EventBatch) -> None:
         """Take a batch of events; every one is counted, or has its reason."""
+        for part in by_stretch(batch, self._watermark.time, STRETCH_MS):
+            self._apply(part)
+
+    def _apply(self, batch: EventBatch) -> None:
         before = BEFORE_ALL if self._watermark.time is None else self._watermark.time
         batch = self._booked(batch)
         self._watermark.advance(batch)
@@ -114,6 +124,7 @@ class Monitor:
             self._scores.apply(deltas)
         if now is not None:
             self._join.advance(now)
+            self._watch.advance(now, self._maturities())
 
     def predict(
         self,
@@ -178,13 +189,13 @@ class Monitor:
         self.flush()
         watermark = self._watermark.time
         now = watermark if watermark is None or now_ms is None else max(now_ms, watermark)
-        maturity = [self._maturity(model) for model in range(len(self._catalogue.models))]
+        maturity = self._maturities()
         ages = np.array([age or 0 for age in maturity], dtype=np.int64)
         return Snapshot(
             series=self._catalogue.series,
             windows=tuple(self._window(name, now, ages) for name in self._windows.names),
             lifetime=self._lifetime(),
-            models=self._models(maturity),
+            models=self._models(maturity, now),
             labels=self._label_books(),
             records=self._records,
             events={event: self._events[event] for event in _EVENT_OF_COLUMNS.values()},
@@ -218,8 +229,7 @@ class Monitor:
         """
         self.flush()
         number = self._catalogue.models.index(model)
-        positive, negative, unlabelled = self._scores.histogram(number, opens, closes)
-        return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
+        return self._scores.histogram(number, opens, closes)
 
     def _take(self, fields: dict[str, Any]) -> None:
         batch = self._decoder.decode_lines(msgspec.json.encode(fields), source="", first_line=1)
@@ -257,6 +267,9 @@ class Monitor:
                 known = self._versions.get(group.model, (BEFORE_ALL, ""))
                 self._versions[group.model] = max(known, (time, group.version))
 
+    def _maturities(self) -> list[int | None]:
+        return [self._maturity(model) for model in range(len(self._catalogue.models))]
+
     def _maturity(self, model: int) -> int | None:
         rule = self._catalogue.settings[model].maturity
         if not isinstance(rule, AutoMaturity):
@@ -286,11 +299,14 @@ class Monitor:
         asked = [[1.0 if r in s.class_ratios else np.nan for r in self._ratios] for s in settings]
         return np.array(asked, dtype=np.float64).reshape(len(settings), len(self._ratios))
 
-    def _models(self, maturity: list[int | None]) -> tuple[ModelState, ...]:
+    def _models(self, maturity: list[int | None], now: int | None) -> tuple[ModelState, ...]:
         watermark = self._watermark.time
         expired = self._join.expired(BEFORE_ALL if watermark is None else watermark)
         return tuple(
-            self._model(number, name, maturity[number], int(expired[number]))
+            replace(
+                self._model(number, name, maturity[number], int(expired[number])),
+                watched=Watched() if now is None else self._watch.of(number, now, maturity[number]),
+            )
             for number, name in enumerate(self._catalogue.models)
         )
 

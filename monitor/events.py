@@ -299,6 +299,36 @@ def concatenate(batches: Sequence[EventBatch]) -> EventBatch:
     )
 
 
+def by_stretch(batch: EventBatch, since: int | None, stretch: int) -> list[EventBatch]:
+    """A batch cut by event time, if it reaches more than a stretch beyond a moment.
+
+    Args:
+        batch: events in any order.
+        since: epoch milliseconds; None takes the earliest event's time.
+        stretch: of event time that a part covers at most, milliseconds. What
+            lies before `since` is in the first part.
+
+    Returns:
+        The batch itself where it is short enough; else its parts, earlier first.
+        Stretches without events have none, however far ahead a stray lies.
+    """
+    names = ("predictions", "labels", "outcomes", "counts")
+    times = {name: getattr(batch, name).time for name in names}
+    filled = [time for time in times.values() if len(time)]
+    if not filled:
+        return [batch]
+    start = min(int(time.min()) for time in filled) if since is None else since
+    if max(int(time.max()) for time in filled) - start <= stretch:
+        return [batch]
+    places = {name: np.maximum(time - start, 0) // stretch for name, time in times.items()}
+    first = EventBatch(rejected=batch.rejected, records=batch.records)
+    parts = [first]
+    for place in np.unique(np.concatenate(list(places.values()))):
+        columns = {name: getattr(batch, name).take(places[name] == place) for name in names}
+        parts.append(EventBatch(**columns, groups=batch.groups))
+    return parts
+
+
 def _regrouped(columns: Any, groups: tuple[Group, ...], codes: dict[Group, int]) -> Any:
     mapping = np.array([codes[group] for group in groups], dtype=np.int64)
     named = {f.name: getattr(columns, f.name) for f in fields(columns)}

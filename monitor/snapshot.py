@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.counts import ConfusionCounts
+from monitor.drift import Attribution, Judgement, Verdict
+from monitor.drift.label_free import Nowcast
 from monitor.events import FloatArray, Int64Array, RejectReason, Series
 
 METRICS = (
@@ -65,6 +67,78 @@ class Window:
     precision_at: Mapping[float, Estimate]
 
 
+class Detected(NamedTuple):
+    """One detection.
+
+    Attributes:
+        at: the moment from which it could be known, epoch milliseconds: the end
+            of the pane that brought it, plus the maturity.
+        kind: `model_degraded` (the verdict agreed) or `prevalence_shift`.
+    """
+
+    at: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """What a model's windows are compared with.
+
+    Attributes:
+        source: `first`, `window`, `trailing` or `counts`, as configured.
+        opens: first moment, epoch milliseconds; None for given counts.
+        closes: first moment after it; None for given counts.
+        counts: its outcomes, a scalar.
+    """
+
+    source: str
+    opens: int | None
+    closes: int | None
+    counts: ConfusionCounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowVerdict:
+    """What happened between the reference and one window.
+
+    Attributes:
+        verdict: `insufficient_evidence` too where there is no reference yet, or
+            the window reaches back into it.
+        judgement: what the verdict rests on; None where nothing could be judged.
+        attribution: what each cause contributed; None likewise.
+        nowcast: prevalence and precision of the predictions of the window's
+            length that end now, if the model is unchanged; None without a reference.
+    """
+
+    verdict: Verdict
+    judgement: Judgement | None = None
+    attribution: Attribution | None = None
+    nowcast: Nowcast | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """What watching one model has found.
+
+    Attributes:
+        reference: None while it is not known.
+        verdicts: by the name of the window.
+        evidence: of the skill detectors over their threshold; NaN without a reference.
+        warming_up: the reference does not suffice for the detectors, or there is none.
+        degradation_detected: they have fired within the longest window.
+        prevalence_shift_detected: the class ratio has left its profile within it.
+        detections: all there were, in their order.
+    """
+
+    reference: Before | None = None
+    verdicts: Mapping[str, WindowVerdict] = field(default_factory=dict)
+    evidence: float = float("nan")
+    warming_up: bool = True
+    degradation_detected: bool = False
+    prevalence_shift_detected: bool = False
+    detections: tuple[Detected, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelState:
     """One model: its books, which close at every moment, and its settings that are shown.
@@ -92,6 +166,7 @@ class ModelState:
             (negative, positive), in the bins of `delay_edges`.
         delay_sum: float (2,): sum of these delays, seconds.
         segments: segment keys that are kept.
+        watched: verdicts, evidence and detections.
     """
 
     name: str
@@ -111,6 +186,7 @@ class ModelState:
     delay_counts: Int64Array
     delay_sum: FloatArray
     segments: tuple[str, ...]
+    watched: Watched = field(default_factory=Watched)
 
 
 class LabelBooks(NamedTuple):

@@ -18,6 +18,7 @@ from monitor.catalogue import NO_ROW, Catalogue
 from monitor.config import Config, WindowClock
 from monitor.events import Int64Array
 from monitor.join import CELLS, Deltas
+from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.windows.panes import PaneRing
 from monitor.windows.running import Place, RunningWindow
 
@@ -29,6 +30,8 @@ FINE_SPAN_MS = 2 * DAY_MS
 """Event time for which fine panes are kept."""
 HISTORY_DAYS = 366
 """Days for which each model's totals are kept by the hour."""
+LONGEST_FIRST_MS = 28 * DAY_MS
+"""A reference of the first days is extended to this, while it has too few outcomes."""
 LONGEST_MATURITY_MS = 60 * DAY_MS
 """Windows end at this age at the latest where labels have no timeout."""
 
@@ -62,7 +65,7 @@ class Windows:
     def __init__(self, config: Config, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._lengths = config.window_lengths
-        longest = max(self._lengths.values()) + _longest_maturity(config) + DAY_MS
+        longest = _longest_span(config) + _longest_maturity(config) + 2 * DAY_MS
         fine, coarse = config.pane, _coarse_width(config.pane, tuple(self._lengths.values()))
         self._rings = [
             PaneRing(width=width, span=-(-span // width), cells=CELLS)
@@ -77,6 +80,15 @@ class Windows:
     def names(self) -> tuple[str, ...]:
         """Names of the windows, in the configured order."""
         return tuple(self._lengths)
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest window, milliseconds."""
+        return max(self._lengths.values())
+
+    def length(self, name: str) -> int:
+        """Length of a window, milliseconds."""
+        return self._lengths[name]
 
     @property
     def nbytes(self) -> int:
@@ -124,11 +136,55 @@ class Windows:
         window, owner = self._running[name], self._catalogue.model_of_series()
         bounds = np.zeros((len(maturity), 2), dtype=np.int64)
         for model, age in enumerate(maturity.tolist()):
-            place = self._place(name, model, now, age)
+            by_label = self._catalogue.settings[model].clock is WindowClock.LABEL
+            place = self._place(name, now, 0 if by_label else age, by_label=by_label)
             window.move(model, np.flatnonzero(owner == model), place)
             width = self._rings[place.ring].width
             bounds[model] = place.start * width, place.end * width
         return bounds, window.sums
+
+    def blocks(self, name: str, model: int, now: int, age: int, block_ms: int) -> Int64Array:
+        """A window's counts, by the time of the prediction, in blocks of time.
+
+        Args:
+            name: of the window.
+            model: its number; its totals are read.
+            now: epoch milliseconds.
+            age: maturity, milliseconds.
+            block_ms: length of a block; the last one may be shorter.
+
+        Returns:
+            int64 (blocks, 6); in sum what `view` gives for models counted by prediction.
+        """
+        self._ensure()
+        place = self._place(name, now, age, by_label=False)
+        ring, row = self._rings[place.ring], self._totals_row(model)
+        return ring.blocks(place.start, place.end, row, max(1, block_ms // ring.width))
+
+    def population(self, name: str, model: int, now: int) -> tuple[int, int]:
+        """Predictions called positive and negative in a window that ends now, labelled or not."""
+        self._ensure()
+        place = self._place(name, now, 0, by_label=False)
+        rows = np.array([self._totals_row(model)])
+        cells = self._rings[place.ring].sum(place.start, place.end, rows)[0]
+        return int(cells[PREDICTED_POSITIVE]), int(cells[PREDICTED_NEGATIVE])
+
+    @property
+    def step_ms(self) -> int:
+        """Width of a coarse pane, in which detectors step, milliseconds."""
+        return self._rings[_COARSE].width
+
+    def first_pane(self, model: int) -> int | None:
+        """The earliest kept coarse pane in which a model predicted anything."""
+        self._ensure()
+        panes, cells = self._rings[_COARSE].series(self._totals_row(model))
+        busy = np.flatnonzero(cells[:, PREDICTED_POSITIVE:].any(axis=1))
+        return int(panes[busy[0]]) if len(busy) else None
+
+    def panes(self, start: int, end: int, rows: Int64Array) -> Int64Array:
+        """Counts of coarse panes [start, end) in these series, (panes, series, 6)."""
+        self._ensure()
+        return self._rings[_COARSE].table(start, end, rows)
 
     def history(self, model: int) -> History:
         """A model's totals by the hour, as far back as they are kept."""
@@ -136,9 +192,11 @@ class Windows:
         hours, cells = self._hours.series(model)
         return History(hours * HOUR_MS, cells)
 
-    def _place(self, name: str, model: int, now: int, age: int) -> Place:
+    def _totals_row(self, model: int) -> int:
+        return self._catalogue.totals_row(self._catalogue.models[model])
+
+    def _place(self, name: str, now: int, age: int, *, by_label: bool) -> Place:
         length = self._lengths[name]
-        by_label = self._catalogue.settings[model].clock is WindowClock.LABEL
         rings = _BY_LABEL if by_label else _BY_PREDICTION
         fine_enough = length + age + 2 * self._rings[_FINE].width <= FINE_SPAN_MS
         ring = rings + (_FINE if fine_enough else _COARSE)
@@ -171,6 +229,13 @@ def _longest_maturity(config: Config) -> int:
     settings = [*config.models.values()] or [config.defaults]
     timeouts = [s.label_timeout for s in settings]
     return max(LONGEST_MATURITY_MS if t is None else t for t in timeouts)
+
+
+def _longest_span(config: Config) -> int:
+    """The longest stretch of event time that is ever asked for at once."""
+    settings = [*config.models.values()] or [config.defaults]
+    firsts = [s.reference.first or 0 for s in settings]
+    return max(*config.window_lengths.values(), *firsts, LONGEST_FIRST_MS)
 
 
 def _uses_label_clock(config: Config) -> bool:

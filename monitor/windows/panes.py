@@ -119,6 +119,22 @@ class PaneRing:
         panes = np.arange(max(start, self.newest - self.span + 1), min(end, self.newest + 1))
         return [panes[i : i + _BLOCK] for i in range(0, len(panes), _BLOCK)]
 
+    def table(self, start: int, end: int, rows: Int64Array) -> Int64Array:
+        """Counts of each of the panes [start, end) in these rows, (panes, rows, cells)."""
+        table = np.zeros((end - start, len(rows), self.cells), dtype=np.int64)
+        for panes in self._kept(start, end):
+            table[panes - start] = self._counts[np.ix_(panes % self.span, rows)]
+        for pane in [pane for pane in self._ahead if start <= pane < end]:
+            for (row, cell), count in self._ahead[pane].items():
+                table[pane - start, rows == row, cell] += count
+        return table
+
+    def blocks(self, start: int, end: int, row: int, panes: int) -> Int64Array:
+        """Counts of one row in [start, end), so many panes a block, (blocks, cells)."""
+        table = self.table(start, end, np.array([row]))[:, 0]
+        firsts = np.arange(0, len(table), panes)
+        return np.add.reduceat(table, firsts, axis=0) if len(table) else table
+
     def series(self, row: int) -> tuple[Int64Array, Int64Array]:
         """Numbers of all kept panes, those ahead included, and one row's counts in each."""
         ahead = sorted(self._ahead)

@@ -6,8 +6,9 @@ import numpy as np
 
 from monitor.catalogue import Catalogue
 from monitor.counts import Outcome
-from monitor.events import NO_SCORE, SCORE_BINS, Int64Array
+from monitor.events import NO_SCORE, SCORE_BINS
 from monitor.join import Deltas
+from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.panes import PaneRing
 
 DAY_MS = 86_400_000
@@ -43,19 +44,17 @@ class Scores:
         """Let event time move on (epoch milliseconds)."""
         self._days.advance(watermark)
 
-    def histogram(self, model: int, opens: int, closes: int) -> Int64Array:
-        """Labelled positives, labelled negatives and unlabelled predictions by score.
+    def histogram(self, model: int, opens: int, closes: int) -> ScoreHistogram:
+        """How a model's scores fall in whole days of event time.
 
         Args:
             model: its number.
             opens: first moment, epoch milliseconds; rounded down to its day.
             closes: first moment after it; rounded up.
-
-        Returns:
-            int64 (3, `SCORE_BINS`).
         """
         self._days.ensure(len(self._catalogue.models))
         start, end = opens // DAY_MS, -(-closes // DAY_MS)
         counted = self._days.sum(start, end, np.array([model])).reshape(3, SCORE_BINS)
-        counted[_ALL] -= counted[_POSITIVE] + counted[_NEGATIVE]
-        return counted
+        positive, negative = counted[_POSITIVE], counted[_NEGATIVE]
+        unlabelled = counted[_ALL] - positive - negative
+        return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)

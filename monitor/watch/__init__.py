@@ -1,0 +1,174 @@
+"""Watching models: windows against their reference, detectors as panes mature.
+
+    windows ─▶ reference   what "before" means, found once it is mature
+            ─▶ detection   evidence pane by pane: pages, annotations
+            ─▶ judging     verdict and causes for each window
+
+State of its own are the references found and the evidence gathered; all else
+is read from `monitor.windows`. Only outcomes by the time of their prediction
+are looked at, whatever clock a model's windows show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from monitor.catalogue import Catalogue
+from monitor.counts import Outcome
+from monitor.drift.detectors import page_threshold
+from monitor.events import Int64Array
+from monitor.snapshot import Before, Detected, Watched, WindowVerdict
+from monitor.watch.detection import Detection
+from monitor.watch.judging import DEGRADED, Judge
+from monitor.watch.reference import Reference, References
+from monitor.windows import Windows
+from monitor.windows.scores import Scores
+
+__all__ = ["Watch"]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Watching:
+    """What is remembered of one model."""
+
+    detection: Detection
+    done: int
+    degraded_at: int | None = None
+    confirmed: bool = False
+    shifted_at: int | None = None
+    detections: list[Detected] = field(default_factory=list)
+
+
+class Watch:
+    """Watches every model as its panes mature.
+
+    Args:
+        catalogue: models, their settings and series.
+        windows: where counts are kept.
+        scores: where score histograms are kept.
+    """
+
+    def __init__(self, catalogue: Catalogue, windows: Windows, scores: Scores) -> None:
+        self._catalogue = catalogue
+        self._windows = windows
+        self._scores = scores
+        self._references = References(catalogue, windows, scores)
+        self._watching: dict[int, _Watching] = {}
+
+    def advance(self, now: int, maturity: list[int | None]) -> None:
+        """Step the detectors over the panes that have matured since.
+
+        Args:
+            now: the watermark, epoch milliseconds.
+            maturity: of each model, milliseconds; None where it is not known yet.
+        """
+        for model, age in enumerate(maturity):
+            if age is None:
+                continue
+            mature = now - age
+            reference = self._references.of(model, mature)
+            if reference is not None:
+                self._step(model, self._watched(model, reference), mature, age)
+
+    def of(self, model: int, now: int, age: int | None) -> Watched:
+        """What watching one model has found.
+
+        Args:
+            model: its number.
+            now: the moment that windows end by, epoch milliseconds.
+            age: its maturity, milliseconds; None where it is not known yet.
+        """
+        watching = self._watching.get(model)
+        if watching is None or age is None:
+            return Watched()
+        reference = watching.detection.reference
+        return Watched(
+            reference=_before(reference),
+            verdicts=self._verdicts(model, reference, now, age),
+            evidence=watching.detection.evidence,
+            warming_up=watching.detection.warming_up,
+            degradation_detected=self._holds(watching.degraded_at, now),
+            prevalence_shift_detected=self._holds(watching.shifted_at, now),
+            detections=tuple(watching.detections),
+        )
+
+    def _verdicts(
+        self, model: int, reference: Reference, now: int, age: int
+    ) -> dict[str, WindowVerdict]:
+        return Judge(model, reference, self._windows, self._scores).all(now, age)
+
+    def _watched(self, model: int, reference: Reference) -> _Watching:
+        known = self._watching.get(model)
+        cuts = self._cuts(model)
+        if known is not None and known.detection.reference is reference:
+            known.detection.follow(cuts)
+            return known
+        step = self._windows.step_ms
+        pages = self._catalogue.settings[model].false_pages_per_year
+        threshold = page_threshold(pages, series=1, pane_seconds=step / 1000)
+        detection = Detection(reference, cuts, threshold, step / 1000)
+        if known is not None:
+            known.detection = detection
+            return known
+        first = self._windows.first_pane(model) or 0
+        done = first if reference.closes is None else reference.closes // step
+        self._watching[model] = _Watching(detection=detection, done=done)
+        return self._watching[model]
+
+    def _cuts(self, model: int) -> list[Int64Array]:
+        """Series of each segment key's values; the totals' where no key is kept."""
+        name = self._catalogue.models[model]
+        by_key: dict[str | None, list[int]] = {}
+        for row, series in enumerate(self._catalogue.series):
+            if series.model == name:
+                by_key.setdefault(series.segment, []).append(row)
+        totals = by_key.pop(None)
+        return [np.array(rows) for rows in (list(by_key.values()) or [totals])]
+
+    def _step(self, model: int, watching: _Watching, mature: int, age: int) -> None:
+        step = self._windows.step_ms
+        end = mature // step
+        if end <= watching.done:
+            return
+        rows = np.flatnonzero(self._catalogue.model_of_series() == model)
+        table = self._windows.panes(watching.done, end, rows)[..., : len(Outcome)]
+        for i in np.flatnonzero(table.any(axis=(1, 2))).tolist():
+            pane = watching.done + i
+            alarms = watching.detection.update(table[i], rows, pane * step)
+            at = (pane + 1) * step + age
+            self._note_degraded(model, watching, at, age, alarm=alarms.degraded)
+            if alarms.shifted:
+                if not self._holds(watching.shifted_at, at):
+                    watching.detections.append(Detected(at, "prevalence_shift"))
+                watching.shifted_at = at
+        watching.done = end
+
+    def _note_degraded(
+        self, model: int, watching: _Watching, at: int, age: int, *, alarm: bool
+    ) -> None:
+        """A page is listed as soon as the detector has fired and a verdict agrees."""
+        if not self._holds(watching.degraded_at, at):
+            watching.confirmed = False
+            watching.degraded_at = None
+        if alarm:
+            watching.degraded_at = at
+        if watching.degraded_at is None or watching.confirmed:
+            return
+        verdicts = self._verdicts(model, watching.detection.reference, at, age).values()
+        if any(found.verdict in DEGRADED for found in verdicts):
+            watching.confirmed = True
+            watching.detections.append(Detected(at, "model_degraded"))
+
+    def _holds(self, at: int | None, now: int) -> bool:
+        return at is not None and now - at <= self._windows.longest
+
+
+def _before(reference: Reference) -> Before:
+    return Before(
+        source=reference.source,
+        opens=reference.opens,
+        closes=reference.closes,
+        counts=reference.counts,
+    )

@@ -1,0 +1,137 @@
+"""Detectors of one model, stepped as its panes mature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.drift.detectors import ClassRatioDetector, ShiryaevRoberts
+from monitor.drift.dispersion import Dispersion
+from monitor.drift.profile import SeasonalProfile
+from monitor.events import Int64Array
+from monitor.watch.reference import Reference
+
+
+class Alarms(NamedTuple):
+    """What the detectors say after a pane.
+
+    Attributes:
+        degraded: recall fell or false positives rose, within segments: a page.
+        shifted: the class ratio left its profile: an annotation.
+    """
+
+    degraded: bool
+    shifted: bool
+
+
+class Detection:
+    """The detectors that watch one model against its reference.
+
+    Skill is watched by one statistic for each way of cutting the outcomes into
+    segments (one without segments where none are kept). Each sums the evidence
+    within its segments, so that a change of mix is none; it takes all of them
+    to alarm, so that a change of mix in any one cut does not page.
+
+    After an alarm the statistics start anew: what goes on alarms again.
+
+    Args:
+        reference: what is normal.
+        cuts: for each segment key the series of its values; the totals' alone
+            where no key is kept.
+        threshold: of a statistic, see `monitor.drift.detectors.page_threshold`.
+        step_seconds: width of a pane.
+    """
+
+    def __init__(
+        self,
+        reference: Reference,
+        cuts: Sequence[Int64Array],
+        threshold: float,
+        step_seconds: float,
+    ) -> None:
+        self.reference = reference
+        self._threshold = threshold
+        self._step = step_seconds
+        self._cuts: list[Int64Array] = []
+        self._skill: list[ShiryaevRoberts] = []
+        self.follow(cuts)
+        self._ratio = self._ratio_detector()
+
+    @property
+    def warming_up(self) -> bool:
+        """The reference does not suffice; nothing alarms."""
+        return any(bool(detector.warming_up) for detector in self._skill)
+
+    @property
+    def evidence(self) -> float:
+        """The weakest of the skill statistics over its threshold; an alarm from 1 on."""
+        return min(float(np.max(detector.evidence, initial=0.0)) for detector in self._skill)
+
+    def follow(self, cuts: Sequence[Int64Array]) -> None:
+        """Take in segment values that have come up since; evidence is kept."""
+        if [len(cut) for cut in cuts] == [len(cut) for cut in self._cuts]:
+            return
+        states = [detector.state() for detector in self._skill]
+        self._cuts = list(cuts)
+        self._skill = [self._skill_detector(cut) for cut in self._cuts]
+        for detector, state in zip(self._skill, states, strict=False):
+            detector.restore(state)
+
+    def update(self, cells: Int64Array, rows: Int64Array, opens: int) -> Alarms:
+        """Take in one mature pane.
+
+        Args:
+            cells: outcomes (series, 4) of the model's series.
+            rows: their numbers, ascending.
+            opens: event time at which the pane opens, epoch milliseconds.
+        """
+        alarms = [
+            bool(detector.update(ConfusionCounts.from_cells(cells[np.searchsorted(rows, cut)])))
+            for cut, detector in zip(self._cuts, self._skill, strict=True)
+        ]
+        degraded = all(alarms)
+        shifted = self._ratio_alarm(cells[np.searchsorted(rows, self._totals)], opens)
+        if degraded:
+            self._skill = [self._skill_detector(cut) for cut in self._cuts]
+        return Alarms(degraded=degraded, shifted=shifted)
+
+    def _ratio_alarm(self, totals: Int64Array, opens: int) -> bool:
+        if self._ratio is None:
+            return False
+        counts = ConfusionCounts.from_cells(totals)
+        alarm = bool(self._ratio.update(counts, opened=opens / 1000))
+        if alarm:
+            self._ratio = self._ratio_detector()
+        return alarm
+
+    @property
+    def _totals(self) -> int:
+        return int(self.reference.rows[0]) if len(self.reference.rows) else int(self._cuts[0][0])
+
+    def _skill_detector(self, cut: Int64Array) -> ShiryaevRoberts:
+        known = dict(zip(self.reference.rows.tolist(), self.reference.series, strict=True))
+        nothing = np.zeros(len(Outcome), dtype=np.int64)
+        cells = np.array([known.get(row, nothing) for row in cut.tolist()])
+        if not len(self.reference.rows):
+            cells = self.reference.counts.cells[None, :]
+        return ShiryaevRoberts(
+            reference=ConfusionCounts.from_cells(cells),
+            threshold=self._threshold,
+            dispersion=self.reference.dispersion,
+            segments=True,
+        )
+
+    def _ratio_detector(self) -> ClassRatioDetector | None:
+        panes, opens = self.reference.panes, self.reference.opens
+        if panes is None or opens is None:
+            return None
+        opened = opens / 1000 + self._step * np.arange(panes.shape[-1])
+        profile = SeasonalProfile.learn(opened, panes)
+        logit, _ = profile.expected(opened)
+        days = max(1, round(86_400 / self._step))
+        prevalence = 1 / (1 + np.exp(-logit))
+        dispersion = Dispersion.estimate(panes, sorted({1, days}), prevalence)
+        return ClassRatioDetector(profile=profile, threshold=self._threshold, dispersion=dispersion)

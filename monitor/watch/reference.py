@@ -1,0 +1,170 @@
+"""What "before" means for a model: its reference, from where the configuration says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from monitor.catalogue import Catalogue
+from monitor.config import ReferenceCounts
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.drift import Dispersion, block_seconds
+from monitor.events import Int64Array
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.windows import DAY_MS, LONGEST_FIRST_MS, Windows
+from monitor.windows.scores import Scores
+
+_FEWEST_POSITIVES = 1_000
+_FEWEST_FALSE_POSITIVES = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What a model's windows are compared with.
+
+    Attributes:
+        source: `first`, `window`, `trailing` or `counts`, as configured.
+        opens: first moment, epoch milliseconds; None for given counts.
+        closes: first moment after it.
+        counts: its outcomes, a scalar.
+        blocks: its outcomes by blocks of time along the last axis; the counts
+            themselves where they were given.
+        panes: its outcomes by coarse panes; None where counts were given.
+        series: outcomes of each series of the model, (series, 4), in the order
+            of `rows`; empty where counts were given.
+        rows: series numbers.
+        scores: its score histogram, in whole days; None where no scores came.
+        dispersion: variance over that of independent rows.
+    """
+
+    source: str
+    opens: int | None
+    closes: int | None
+    counts: ConfusionCounts
+    blocks: ConfusionCounts
+    panes: ConfusionCounts | None
+    series: Int64Array
+    rows: Int64Array
+    scores: ScoreHistogram | None
+    dispersion: Dispersion
+
+    @property
+    def suffices(self) -> bool:
+        """Whether detectors can rest on it: 1,000 positives, 500 false positives."""
+        return _suffices(self.counts)
+
+
+class References:
+    """Finds each model's reference as soon as it is mature, and keeps it.
+
+    Args:
+        catalogue: models, their settings and series.
+        windows: where counts are kept.
+        scores: where score histograms are kept.
+    """
+
+    def __init__(self, catalogue: Catalogue, windows: Windows, scores: Scores) -> None:
+        self._catalogue = catalogue
+        self._windows = windows
+        self._scores = scores
+        self._found: dict[int, Reference] = {}
+
+    def of(self, model: int, mature: int) -> Reference | None:
+        """The reference of a model; None while it is not known.
+
+        Args:
+            model: its number.
+            mature: up to this moment, epoch milliseconds, outcomes are mature.
+        """
+        known = self._found.get(model)
+        if known is not None and not self._is_outdated(model, known, mature):
+            return known
+        found = self._find(model, mature)
+        if found is not None:
+            self._found[model] = found
+        return found or known
+
+    def _is_outdated(self, model: int, known: Reference, mature: int) -> bool:
+        """A trailing reference moves on when it lies a whole length behind its place."""
+        length = self._catalogue.settings[model].reference.trailing
+        if length is None or known.closes is None:
+            return False
+        return mature - length >= known.closes + length
+
+    def _find(self, model: int, mature: int) -> Reference | None:
+        setting = self._catalogue.settings[model].reference
+        if setting.counts is not None:
+            return _given(setting.counts)
+        if setting.window is not None:
+            opens, closes = setting.window.open, setting.window.end
+            return self._cut("window", model, opens, closes) if closes <= mature else None
+        if setting.trailing is not None:
+            closes = mature - setting.trailing
+            return self._after_first("trailing", model, closes - setting.trailing, closes)
+        return self._first(model, setting.first or 7 * DAY_MS, mature)
+
+    def _after_first(self, source: str, model: int, opens: int, closes: int) -> Reference | None:
+        first = self._windows.first_pane(model)
+        if first is None or first * self._windows.step_ms > opens:
+            return None
+        return self._cut(source, model, opens, closes)
+
+    def _first(self, model: int, length: int, mature: int) -> Reference | None:
+        """The first days; more of them while there are too few outcomes, four weeks at most."""
+        first = self._windows.first_pane(model)
+        if first is None:
+            return None
+        opens = first * self._windows.step_ms
+        longest = max(length, LONGEST_FIRST_MS)
+        for closes in range(opens + length, min(mature, opens + longest) + 1, DAY_MS):
+            found = self._cut("first", model, opens, closes)
+            if found.suffices or closes + DAY_MS > opens + longest:
+                return found
+        return None
+
+    def _cut(self, source: str, model: int, opens: int, closes: int) -> Reference:
+        step = self._windows.step_ms
+        start, end = opens // step, closes // step
+        owner = self._catalogue.model_of_series()
+        rows = np.flatnonzero(owner == model)
+        table = self._windows.panes(start, end, rows)[..., : len(Outcome)]
+        totals = table[:, rows == self._catalogue.totals_row(self._catalogue.models[model])][:, 0]
+        per_block = max(1, int(block_seconds((closes - opens) / 1000)) * 1000 // step)
+        blocks = np.add.reduceat(totals, np.arange(0, len(totals), per_block), axis=0)
+        panes = ConfusionCounts.from_cells(totals)
+        scores = self._scores.histogram(model, opens, closes)
+        lengths = sorted({1, max(1, DAY_MS // step)})
+        return Reference(
+            source=source,
+            opens=start * step,
+            closes=end * step,
+            counts=ConfusionCounts.from_cells(totals.sum(axis=0)),
+            blocks=ConfusionCounts.from_cells(blocks),
+            panes=panes,
+            series=table.sum(axis=0),
+            rows=rows,
+            scores=scores if scores.counts[0].total else None,
+            dispersion=Dispersion.estimate(panes, lengths),
+        )
+
+
+def _given(counts: ReferenceCounts) -> Reference:
+    given = ConfusionCounts(tp=counts.tp, fp=counts.fp, fn=counts.fn, tn=counts.tn)
+    return Reference(
+        source="counts",
+        opens=None,
+        closes=None,
+        counts=given,
+        blocks=given,
+        panes=None,
+        series=np.empty((0, len(Outcome)), dtype=np.int64),
+        rows=np.empty(0, dtype=np.int64),
+        scores=None,
+        dispersion=Dispersion.of(1.0),
+    )
+
+
+def _suffices(counts: ConfusionCounts) -> bool:
+    enough = counts.actual_positive >= _FEWEST_POSITIVES
+    return bool(enough and counts.fp >= _FEWEST_FALSE_POSITIVES)

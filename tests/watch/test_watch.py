@@ -1,0 +1,184 @@
+import numpy as np
+import pytest
+
+from monitor.config import Config
+from monitor.drift import Verdict
+from monitor.engine import Monitor
+from monitor.events import CountDeltas, EventBatch, Group
+
+HOUR = 3_600_000
+DAY = 24 * HOUR
+DAYS = 40
+CHANGE = 24 * 25
+
+
+def rates(hours, *, prevalence=0.1, recall=0.8, fpr=0.05):
+    """The same three rates in every hour."""
+    return np.tile([prevalence, recall, fpr], (hours, 1))
+
+
+def stream(per_hour, rates_by_hour, seed=0):
+    """Counts of each hour, drawn: (hours, 4)."""
+    rng = np.random.default_rng(seed)
+    prevalence, recall, fpr = rates_by_hour.T
+    positive = rng.binomial(per_hour, prevalence)
+    tp = rng.binomial(positive, recall)
+    fp = rng.binomial(per_hour - positive, fpr)
+    return np.stack([tp, fp, positive - tp, per_hour - positive - fp], axis=1)
+
+
+def fed(cells_by_group, segments=(), **settings):
+    """A monitor that has taken hours of counts, a group each."""
+    config = Config(
+        defaults={"label_timeout": "2d", "maturity": "0s", "segments": segments, **settings},
+        windows=["1d", "7d"],
+    )
+    monitor = Monitor(config)
+    hours = np.arange(len(next(iter(cells_by_group.values()))), dtype=np.int64) * HOUR
+    for group, cells in cells_by_group.items():
+        assert len(cells) == len(hours), group
+    for start in range(0, len(hours), 24):
+        parts = [cells[start : start + 24] for cells in cells_by_group.values()]
+        day = hours[start : start + 24]
+        rows = np.concatenate(parts)
+        monitor.apply(
+            EventBatch(
+                counts=CountDeltas(
+                    time=np.tile(day, len(parts)),
+                    group=np.repeat(np.arange(len(parts)), len(day)),
+                    cells=rows,
+                    population=np.stack([rows[:, 0] + rows[:, 1], rows[:, 2] + rows[:, 3]], 1),
+                    batch_key=np.zeros(len(rows), np.uint64),
+                ),
+                groups=tuple(Group("m", "", values) for values in cells_by_group),
+                records=len(rows),
+            )
+        )
+    return monitor
+
+
+def watched(monitor):
+    return monitor.snapshot().models[0].watched
+
+
+def changed(**after):
+    before = rates(CHANGE)
+    return np.concatenate([before, rates(24 * DAYS - CHANGE, **after)])
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict", "kinds"),
+    [
+        ({}, Verdict.NO_CHANGE, set()),
+        ({"prevalence": 0.05}, Verdict.PREVALENCE_SHIFT, {"prevalence_shift"}),
+        ({"recall": 0.6}, Verdict.MODEL_DEGRADED, {"model_degraded"}),
+        ({"fpr": 0.1}, Verdict.MODEL_DEGRADED, {"model_degraded"}),
+        ({"recall": 0.9, "fpr": 0.05}, Verdict.MODEL_IMPROVED, set()),
+        (
+            {"prevalence": 0.2, "recall": 0.6},
+            Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED,
+            {"prevalence_shift", "model_degraded"},
+        ),
+    ],
+)
+def test_each_kind_of_change_gets_its_verdict_and_its_detection(after, verdict, kinds):
+    found = watched(fed({(): stream(2000, changed(**after))}))
+    assert found.verdicts["7d"].verdict == verdict
+    assert {detected.kind for detected in found.detections} == kinds
+    assert found.degradation_detected == ("model_degraded" in kinds)
+    assert all(CHANGE * HOUR < d.at < (CHANGE + 24) * HOUR for d in found.detections)
+
+
+def test_a_daily_rhythm_of_prevalence_pages_nobody():
+    hours = np.arange(24 * DAYS)
+    breathing = rates(len(hours))
+    breathing[:, 0] = 0.1 * (1 + 0.5 * np.sin(2 * np.pi * hours / 24))
+    found = watched(fed({(): stream(2000, breathing)}))
+    assert found.detections == ()
+    assert found.verdicts["7d"].verdict == Verdict.NO_CHANGE
+
+
+def test_a_change_of_mix_alone_does_not_page():
+    easy, hard = rates(24 * DAYS, recall=0.9), rates(24 * DAYS, recall=0.5)
+    share = np.where(np.arange(24 * DAYS) < CHANGE, 0.3, 0.7)
+    cells = {
+        ("easy",): stream((2000 * (1 - share)).astype(int), easy, 1),
+        ("hard",): stream((2000 * share).astype(int), hard, 2),
+    }
+    within = watched(fed(cells, segments=["kind"]))
+    assert "model_degraded" not in {d.kind for d in within.detections}
+    whole = watched(fed({(): sum(cells.values())}))
+    assert "model_degraded" in {d.kind for d in whole.detections}
+
+
+def test_segments_that_come_up_later_are_followed():
+    old, new = stream(1500, rates(24 * DAYS), 3), stream(500, rates(24 * DAYS), 4)
+    new[:CHANGE] = 0
+    found = watched(fed({("old",): old, ("new",): new}, segments=["kind"]))
+    assert not found.degradation_detected
+    assert found.evidence < 1
+
+
+def test_the_reference_is_extended_while_it_has_too_few_outcomes():
+    few = watched(fed({(): stream(60, rates(24 * DAYS))}))
+    many = watched(fed({(): stream(2000, rates(24 * DAYS))}))
+    assert many.reference.closes - many.reference.opens == 7 * DAY
+    assert few.reference.closes - few.reference.opens > 7 * DAY
+    assert few.reference.counts.actual_positive >= 1000
+
+
+def test_nothing_alarms_while_warming_up():
+    cells = stream(10, changed(recall=0.2))
+    found = watched(fed({(): cells}))
+    assert found.warming_up
+    assert found.detections == ()
+
+
+def test_windows_that_reach_into_the_reference_are_not_judged():
+    found = watched(fed({(): stream(2000, rates(24 * 9))}))
+    assert found.verdicts["1d"].verdict != Verdict.INSUFFICIENT_EVIDENCE
+    assert found.verdicts["7d"].verdict == Verdict.INSUFFICIENT_EVIDENCE
+    assert found.verdicts["7d"].judgement is None
+
+
+def test_a_given_reference_needs_no_days_of_its_own():
+    reference = {"counts": {"tp": 80_000, "fp": 45_000, "fn": 20_000, "tn": 855_000}}
+    found = watched(fed({(): stream(5000, rates(24 * 10, recall=0.5))}, reference=reference))
+    assert found.reference.opens is None
+    assert found.verdicts["7d"].verdict == Verdict.MODEL_DEGRADED
+    assert [d.kind for d in found.detections] == ["model_degraded"]
+
+
+def test_a_dated_reference_is_that_stretch_of_time():
+    reference = {"window": {"length": "3d", "end": "1970-01-06T00:00:00Z"}}
+    found = watched(fed({(): stream(2000, rates(24 * DAYS))}, reference=reference))
+    assert (found.reference.opens, found.reference.closes) == (2 * DAY, 5 * DAY)
+
+
+def test_a_trailing_reference_moves_on():
+    found = watched(fed({(): stream(2000, rates(24 * DAYS))}, reference={"trailing": "7d"}))
+    assert found.reference.closes > 20 * DAY
+    assert found.reference.closes - found.reference.opens == 7 * DAY
+
+
+def test_detection_ends_when_the_longest_window_has_passed_without_alarm():
+    cells = np.concatenate([rates(CHANGE), rates(24, recall=0.4), rates(24 * DAYS - CHANGE - 24)])
+    monitor = fed({(): stream(2000, cells)})
+    found = watched(monitor)
+    assert [d.kind for d in found.detections] == ["model_degraded"]
+    assert not found.degradation_detected
+
+
+def test_the_nowcast_tells_the_prevalence_of_what_is_not_labelled_yet():
+    found = watched(fed({(): stream(2000, changed(prevalence=0.05))})).verdicts["7d"]
+    assert found.nowcast.prevalence == pytest.approx(0.05, abs=0.003)
+    assert found.nowcast.precision == pytest.approx(
+        0.05 * 0.8 / (0.05 * 0.8 + 0.95 * 0.05), abs=0.03
+    )
+
+
+def test_without_anything_watched_says_so():
+    found = watched(Monitor(Config(models={"m": {}})))
+    assert found.reference is None
+    assert found.warming_up
+    assert found.verdicts == {}
