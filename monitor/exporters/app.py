@@ -1,0 +1,159 @@
+"""The routes of the exporter's listener: the series, the two probes, a page of links.
+
+Reading only; what writes has a listener of its own. Every answer, errors
+included, carries headers that keep a browser from running or embedding it.
+"""
+
+import asyncio
+import html
+from collections.abc import Awaitable, Callable, Iterable
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.registry import Collector
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from monitor import __version__
+from monitor.clock import Clock, SystemClock
+from monitor.exporters.prometheus.exposition import Exposition
+from monitor.exporters.prometheus.negotiation import Format, accepts_gzip, negotiate
+from monitor.snapshot import Snapshot
+from monitor.telemetry import ScrapeTelemetry
+
+_SECURITY_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; style-src 'unsafe-inline'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+_LINKS = {
+    "/metrics": "series for Prometheus",
+    "/healthz": "200 while the process is alive",
+    "/readyz": "200 once state is restored and feeds are attached",
+}
+_LANDING = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Precision monitor</title></head>
+<body>
+<h1>Precision monitor {version}</h1>
+<ul>
+{links}
+</ul>
+</body>
+</html>
+"""
+
+
+def create_app(
+    read_snapshot: Callable[[], Snapshot],
+    *,
+    ready: Callable[[], bool],
+    collectors: Iterable[Collector] = (),
+    clock: Clock | None = None,
+) -> ASGIApp:
+    """The ASGI app of the exporter.
+
+    Args:
+        read_snapshot: gives the latest snapshot; called from worker threads. A scrape is
+            rendered anew when it gives another object.
+        ready: whether state is restored and feeds are attached; called at each probe.
+        collectors: further series of the process to serve at /metrics.
+        clock: measures how long scrapes take; the machine's where None.
+    """
+    scrapes = ScrapeTelemetry([_format_name(fmt) for fmt in (Format.TEXT, Format.OPENMETRICS)])
+    registry = CollectorRegistry()
+    for collector in (scrapes, ProcessCollector(registry=None), *collectors):
+        registry.register(collector)
+    metrics = _Metrics(Exposition(read_snapshot, registry), scrapes, clock or SystemClock())
+    routes = [
+        Route("/", _landing),
+        Route("/metrics", metrics.answer),
+        Route("/healthz", _health),
+        Route("/readyz", _readiness(ready)),
+    ]
+    return _with_security_headers(Starlette(routes=routes))
+
+
+class _Metrics:
+    """/metrics: rendered in a thread; scrapes that come meanwhile share that rendering."""
+
+    def __init__(self, exposition: Exposition, scrapes: ScrapeTelemetry, clock: Clock) -> None:
+        self._exposition = exposition
+        self._scrapes = scrapes
+        self._clock = clock
+        self._flights: dict[tuple[bool, bool], asyncio.Task[bytes]] = {}
+
+    async def answer(self, request: Request) -> Response:
+        began = self._clock.monotonic()
+        choice = negotiate(_header(request, "accept"))
+        gzip = accepts_gzip(_header(request, "accept-encoding"))
+        body = await self._rendered(openmetrics=choice.format.is_openmetrics, gzip=gzip)
+        headers = {"Content-Type": choice.content_type, "Vary": "Accept, Accept-Encoding"}
+        if gzip:
+            headers["Content-Encoding"] = "gzip"
+        self._scrapes.observe(_format_name(choice.format), seconds=self._clock.monotonic() - began)
+        return Response(body, headers=headers)
+
+    async def _rendered(self, *, openmetrics: bool, gzip: bool) -> bytes:
+        key = (openmetrics, gzip)
+        if key not in self._flights:
+            work = asyncio.to_thread(self._exposition.render, openmetrics=openmetrics, gzip=gzip)
+            self._flights[key] = flight = asyncio.create_task(work)
+            flight.add_done_callback(lambda done: self._landed(key, done))
+        return await asyncio.shield(self._flights[key])
+
+    def _landed(self, key: tuple[bool, bool], flight: asyncio.Task[bytes]) -> None:
+        del self._flights[key]
+        if not flight.cancelled():
+            flight.exception()  # seen, even where every client has gone away
+
+
+def _format_name(fmt: Format) -> str:
+    return "openmetrics" if fmt.is_openmetrics else "text"
+
+
+def _header(request: Request, name: str) -> str:
+    return ",".join(request.headers.getlist(name))
+
+
+async def _landing(_: Request) -> Response:
+    links = (
+        f'<li><a href="{html.escape(path)}">{html.escape(path)}</a>: {html.escape(meaning)}</li>'
+        for path, meaning in _LINKS.items()
+    )
+    return HTMLResponse(_LANDING.format(version=html.escape(__version__), links="\n".join(links)))
+
+
+async def _health(_: Request) -> Response:
+    return PlainTextResponse("alive\n")
+
+
+def _readiness(ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(_: Request) -> Response:
+        if ready():
+            return PlainTextResponse("ready\n")
+        return PlainTextResponse("not ready\n", status_code=503)
+
+    return answer
+
+
+def _with_security_headers(app: ASGIApp) -> ASGIApp:
+    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await app(scope, receive, send_with_headers)
+
+    return wrapped

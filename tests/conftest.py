@@ -1,0 +1,40 @@
+"""What tests of several folders share."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--record", action="store_true", help="write golden files anew")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compares a text with a file beside the test; `--record` writes the file anew."""
+
+    def check(name: str, text: str) -> None:
+        path = Path(request.path).parent / name
+        if request.config.getoption("--record"):
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def system_program() -> Callable[[str], str]:
+    """Finds a program of the system: skips the test where it is missing, and fails in CI."""
+
+    def find(name: str) -> str:
+        path = shutil.which(name)
+        if path is None and os.environ.get("CI"):
+            pytest.fail(f"{name} is missing, and CI must not skip what needs it")
+        if path is None:
+            pytest.skip(f"{name} is not installed")
+        return path
+
+    return find
