@@ -7,8 +7,20 @@ import numpy as np
 from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
+from monitor.drift import attribute, judge
+from monitor.drift.label_free import nowcast
 from monitor.events import RejectReason, Series
-from monitor.snapshot import METRICS, Estimate, LabelBooks, ModelState, Snapshot, Window
+from monitor.snapshot import (
+    METRICS,
+    Before,
+    Estimate,
+    LabelBooks,
+    ModelState,
+    Snapshot,
+    Watched,
+    Window,
+    WindowVerdict,
+)
 
 HOUR_MS = 3_600_000
 NOON_MS = 1_793_620_800_000
@@ -64,6 +76,28 @@ def model(rng: np.random.Generator, name: str, row: int, version: str) -> ModelS
         delay_counts=rng.integers(0, 1000, (2, len(EDGES))),
         delay_sum=rng.uniform(0, 1e9, 2),
         segments=("region",),
+        watched=watched(),
+    )
+
+
+def watched() -> Watched:
+    """July and September of a made-up year: positives became rarer, the 1d window says so."""
+    before = ConfusionCounts(tp=6_286, fp=7_970, fn=2_645, tn=11_390)
+    after = ConfusionCounts(tp=1_910, fp=7_254, fn=1_665, tn=16_176)
+    judgement = judge(before, after)
+    return Watched(
+        reference=Before(source="first", opens=0, closes=HOUR_MS, counts=before),
+        verdicts={
+            "1d": WindowVerdict(
+                verdict=judgement.verdict,
+                judgement=judgement,
+                attribution=attribute(before, after),
+                nowcast=nowcast(predicted_positive=900, total=2_000, reference=before),
+            )
+        },
+        evidence=0.25,
+        warming_up=False,
+        prevalence_shift_detected=True,
     )
 
 

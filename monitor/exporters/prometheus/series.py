@@ -6,11 +6,13 @@ The one list: the collector, the fast writer and the table for people read it.
 from monitor.exporters.prometheus.books import book_families
 from monitor.exporters.prometheus.family import Family
 from monitor.exporters.prometheus.models import model_families, prediction_book_families
+from monitor.exporters.prometheus.verdicts import verdict_families
 from monitor.exporters.prometheus.windows import window_families
 from monitor.telemetry import PROCESS_SERIES, SeriesDescription
 
 FAMILIES: tuple[Family, ...] = (
     *window_families(),
+    *verdict_families(),
     *model_families(),
     *prediction_book_families(),
     *book_families(),

@@ -1,0 +1,184 @@
+"""The families about what watching has found: verdicts, causes, evidence, the reference.
+
+A verdict is published for every window of every model, always exactly one of
+them as 1: where nothing can be judged yet it is `insufficient_evidence`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from monitor.counts import Outcome
+from monitor.drift import Verdict
+from monitor.events import FloatArray
+from monitor.exporters.prometheus.family import Family, Labels, Line, Shape, line
+from monitor.snapshot import ModelState, Snapshot, Watched, WindowVerdict
+
+_CAUSES = ("prevalence", "recall", "false_positives")
+_SOURCES = ("first", "window", "trailing", "counts")
+_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
+_ASSUMED = " From predictions alone, if the model is unchanged; withheld where it cannot be."
+
+
+def verdict_families() -> Iterator[Family]:
+    """All of them, in the order of the exposition."""
+    yield _by_window(
+        "classifier_verdict",
+        "What happened between the reference and the window: 1 for the verdict that holds.",
+        lambda found: [float(found.verdict == verdict) for verdict in Verdict],
+        [{"verdict": verdict.value} for verdict in Verdict],
+    )
+    yield _by_window(
+        "classifier_operating_point_moved",
+        "1 where recall and false positives moved the same way, as after a slide of the threshold.",
+        _moved,
+    )
+    yield _by_window(
+        "classifier_precision_change_logit",
+        "Change of logit(precision) since the reference, by cause; the causes add up to it.",
+        lambda found: _parts(found, "logit"),
+        [{"cause": cause} for cause in _CAUSES],
+    )
+    yield _by_window(
+        "classifier_precision_change_ratio",
+        "Change of precision since the reference, by cause (Owen value), as a fraction.",
+        lambda found: _parts(found, "points"),
+        [{"cause": cause} for cause in _CAUSES],
+    )
+    yield _by_window(
+        "classifier_prevalence_estimated_ratio",
+        "Prevalence of the predictions of the window's length that end now." + _ASSUMED,
+        lambda found: [np.nan if found.nowcast is None else found.nowcast.prevalence],
+    )
+    yield _by_window(
+        "classifier_precision_estimated_ratio",
+        "Precision of the predictions of the window's length that end now." + _ASSUMED,
+        lambda found: [np.nan if found.nowcast is None else found.nowcast.precision],
+    )
+    yield _by_model(
+        "classifier_detector_evidence_ratio",
+        "Evidence for a fall of skill over the threshold that pages.",
+        lambda watched: [watched.evidence],
+    )
+    yield _by_model(
+        "classifier_detector_warming_up",
+        "1 while the reference does not suffice for the detectors.",
+        lambda watched: [float(watched.warming_up)],
+    )
+    yield _by_model(
+        "classifier_degradation_detected",
+        "1 where the skill detectors have fired within the longest window.",
+        lambda watched: [float(watched.degradation_detected)],
+    )
+    yield _by_model(
+        "classifier_prevalence_shift_detected",
+        "1 where the class ratio has left its profile within the longest window.",
+        lambda watched: [float(watched.prevalence_shift_detected)],
+    )
+    yield _by_model(
+        "classifier_reference_outcomes",
+        "Outcomes of the reference that windows are compared with.",
+        _reference_cells,
+        [{"outcome": outcome.name.lower()} for outcome in Outcome],
+    )
+    yield _by_model(
+        "classifier_reference_open_timestamp_seconds",
+        "First moment of the reference, event time.",
+        lambda watched: [_moment(watched, "opens")],
+    )
+    yield _by_model(
+        "classifier_reference_close_timestamp_seconds",
+        "First moment after the reference, event time.",
+        lambda watched: [_moment(watched, "closes")],
+    )
+    yield _sources()
+
+
+def _moved(found: WindowVerdict) -> list[float]:
+    return [np.nan if found.judgement is None else float(found.judgement.operating_point_moved)]
+
+
+def _parts(found: WindowVerdict, scale: str) -> list[float]:
+    if found.attribution is None:
+        return [np.nan] * len(_CAUSES)
+    return [getattr(found.attribution, scale)[cause] for cause in _CAUSES]
+
+
+def _reference_cells(watched: Watched) -> list[float]:
+    if watched.reference is None:
+        return [np.nan] * len(Outcome)
+    return [float(cell) for cell in watched.reference.counts.cells.tolist()]
+
+
+def _moment(watched: Watched, edge: str) -> float:
+    moment = None if watched.reference is None else getattr(watched.reference, edge)
+    return np.nan if moment is None else moment / 1000
+
+
+def _by_window(
+    name: str,
+    meaning: str,
+    read: Callable[[WindowVerdict], Sequence[float]],
+    more: Sequence[Labels] = ({},),
+) -> Family:
+    """Numbers of each window of each model, one for each of the further label sets."""
+
+    def lines(shape: Shape) -> list[Line]:
+        pairs = [(m.name, w.name) for m in shape.models for w in shape.windows]
+        return [line(model=m, window=w, **labels) for m, w in pairs for labels in more]
+
+    def values(snapshot: Snapshot) -> FloatArray:
+        found = [
+            model.watched.verdicts.get(window.name, _UNJUDGED)
+            for model in snapshot.models
+            for window in snapshot.windows
+        ]
+        return np.array([read(one) for one in found], dtype=np.float64).ravel()
+
+    return Family(
+        name=name,
+        kind="gauge",
+        meaning=meaning,
+        labels=("model", "window", *more[0]),
+        lines=lines,
+        values=values,
+    )
+
+
+def _by_model(
+    name: str,
+    meaning: str,
+    read: Callable[[Watched], Sequence[float]],
+    more: Sequence[Labels] = ({},),
+) -> Family:
+    return Family(
+        name=name,
+        kind="gauge",
+        meaning=meaning,
+        labels=("model", *more[0]),
+        lines=lambda shape: [line(model=m.name, **labels) for m in shape.models for labels in more],
+        values=lambda snapshot: np.array(
+            [read(model.watched) for model in snapshot.models], dtype=np.float64
+        ).ravel(),
+    )
+
+
+def _sources() -> Family:
+    return Family(
+        name="classifier_reference_info",
+        kind="info",
+        meaning="Where the reference of a model comes from: first, window, trailing or counts.",
+        labels=("model", "source"),
+        lines=lambda shape: [
+            line(model=m.name, source=source) for m in shape.models for source in _SOURCES
+        ],
+        values=lambda snapshot: np.array(
+            [_is_source(model, source) for model in snapshot.models for source in _SOURCES],
+            dtype=np.float64,
+        ),
+    )
+
+
+def _is_source(model: ModelState, source: str) -> float:
+    reference = model.watched.reference
+    return 1.0 if reference is not None and reference.source == source else np.nan

@@ -1,0 +1,96 @@
+"""What `replay --json` prints: a snapshot as one JSON object.
+
+Every metric is an object with `estimate`, `lower` and `upper`; whatever is
+undefined is null. Reasons for which nothing was rejected are left out. Times are
+ISO 8601 in UTC. Keys may be added in later versions; none changes its meaning.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from monitor.config.quantities import format_time, parse_duration
+from monitor.counts import Outcome
+from monitor.drift import Verdict
+from monitor.snapshot import ModelState, Snapshot, Window
+
+METRICS = (
+    "precision",
+    "balanced_precision",
+    "recall",
+    "false_positive_rate",
+    "prevalence",
+    "class_ratio",
+)
+"""The metrics of the object, by their names in `monitor.metrics`."""
+
+
+def replay_json(snapshot: Snapshot) -> str:
+    """The JSON text, one object over several lines, ASCII only."""
+    return json.dumps(replay_object(snapshot), indent=2, allow_nan=False)
+
+
+def replay_object(snapshot: Snapshot) -> dict[str, Any]:
+    """The object as plain dictionaries, lists, numbers and texts."""
+    return {
+        "events": snapshot.records,
+        "events_rejected": {str(reason): n for reason, n in snapshot.rejected.items() if n},
+        "models": {model.name: _model(snapshot, model) for model in snapshot.models},
+    }
+
+
+def _model(snapshot: Snapshot, model: ModelState) -> dict[str, Any]:
+    return {
+        "predictions": model.predictions_positive + model.predictions_negative,
+        "labels": model.labelled,
+        "pending": model.pending,
+        "expired": model.expired,
+        **_counted(snapshot.lifetime, model.row),
+        "windows": {
+            window.name: _window(window, model.row, known=snapshot.now_ms is not None)
+            for window in snapshot.windows
+        },
+        "detections": [
+            {"at": format_time(found.at), "kind": found.kind, "series": model.name}
+            for found in model.watched.detections
+        ],
+        "verdict": _verdict(model, [window.name for window in snapshot.windows]),
+    }
+
+
+def _verdict(model: ModelState, windows: list[str]) -> str:
+    """The verdict on the longest window that gave one."""
+    lengths = {name: parse_duration(name) for name in windows}
+    for name in sorted(windows, key=lengths.__getitem__, reverse=True):
+        found = model.watched.verdicts.get(name)
+        if found is not None and found.verdict != Verdict.INSUFFICIENT_EVIDENCE:
+            return found.verdict.value
+    return Verdict.INSUFFICIENT_EVIDENCE.value
+
+
+def _window(window: Window, row: int, *, known: bool) -> dict[str, Any]:
+    """A window's last state; without bounds before event time began."""
+    return {
+        "open": format_time(int(window.open[row])) if known else None,
+        "close": format_time(int(window.close[row])) if known else None,
+        **_counted(window, row),
+    }
+
+
+def _counted(window: Window, row: int) -> dict[str, Any]:
+    cells = window.counts[row].cells.tolist()
+    return {
+        "outcomes": {cell.name.lower(): cells[cell] for cell in Outcome},
+        "metrics": {name: _metric(window, name, row) for name in METRICS},
+    }
+
+
+def _metric(window: Window, name: str, row: int) -> dict[str, float | None]:
+    estimate = window.metrics[name]
+    return {bound: _defined(getattr(estimate, bound)[row]) for bound in estimate._fields}
+
+
+def _defined(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
