@@ -1,0 +1,210 @@
+"""Arrow record batches to columns of events, whole columns at a time.
+
+Rows that do not fit, and tables whose columns have unusual types, are looked at
+row by row, as fields: so that reasons are the same in every format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.events import (
+    MAX_ID_BYTES,
+    RETRACTED,
+    BoolArray,
+    EventBatch,
+    Int64Array,
+    Labels,
+    Predictions,
+    concatenate,
+)
+from monitor.feeds import table_fields
+from monitor.feeds.arrow.reading import Columns, Texts, is_plain
+from monitor.feeds.arrow.rows import RowReader
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decode.assemble import decided_by, divided
+from monitor.feeds.decode.columns import LEFT_OUT, within_years
+from monitor.feeds.decode.groups import UNFIT, GroupCodes
+
+pa: Any = import_module("pyarrow")
+
+_DENSE = 1 << 16
+"""Up to so many possible combinations of names, distinct ones are found without sorting."""
+
+
+class ArrowDecoder:
+    """Decodes the record batches of one table.
+
+    Args:
+        name: of the table, for positions.
+        schema: its Arrow schema.
+        decoder: knows the models, and decodes what does not fit.
+
+    Raises:
+        FeedError: the columns cannot hold events.
+    """
+
+    def __init__(self, name: str, schema: Any, decoder: Decoder) -> None:
+        table_fields.check_columns(name, schema.names)
+        self._settings = decoder.settings
+        self._segments = table_fields.segment_columns(schema.names, self._settings.segment_keys)
+        self._type = table_fields.type_of_rows(schema.names)
+        self._plain = is_plain(schema, self._segments)
+        self._whole = {"prediction"} | ({"label", "outcome"} if "label" in schema.names else set())
+        self._rows = RowReader(name, decoder, self._type, self._segments)
+
+    def decode(self, batch: Any, first_row: int) -> EventBatch:
+        """The events of one record batch, whose first row has this number in the table.
+
+        Predictions and labels are in the order of the rows within each type.
+        """
+        if not (self._plain and _is_utf8(batch)):
+            return self._rows.decode(batch, np.arange(batch.num_rows), first_row)
+        parts, unfit = [], []
+        for kind, rows in self._kinds(batch).items():
+            if kind in self._whole:
+                part = batch if len(rows) == batch.num_rows else batch.take(pa.array(rows))
+                made, fit = _Part(self._settings, Columns(part, self._segments)).decode(kind)
+                parts.append(replace(made, records=int(fit.sum())))
+                unfit.append(rows[~fit])
+            else:
+                unfit.append(rows)
+        if alone := np.sort(np.concatenate(unfit)).tolist():
+            parts.append(self._rows.decode(batch, np.array(alone), first_row))
+        return parts[0] if len(parts) == 1 else concatenate(parts)
+
+    def _kinds(self, batch: Any) -> dict[str | None, Int64Array]:
+        """Row numbers by the type of event."""
+        if "type" not in batch.schema.names:
+            return {self._type: np.arange(batch.num_rows)}
+        codes, values = Columns(batch, {}).texts("type")
+        kinds = np.array([*values, None], object)
+        kinds[kinds == None] = self._type  # noqa: E711 - elementwise
+        by_row = kinds[codes]
+        return {kind: np.flatnonzero(by_row == kind) for kind in dict.fromkeys(kinds.tolist())}
+
+
+class _Part:
+    """Rows of one type."""
+
+    def __init__(self, settings: DecodeSettings, columns: Columns) -> None:
+        self._settings = settings
+        self._columns = columns
+        self._groups = GroupCodes(settings)
+
+    def decode(self, kind: str) -> tuple[EventBatch, BoolArray]:
+        """The events of the rows that fit, and which rows do."""
+        made, fit = {
+            "prediction": self._predictions,
+            "label": self._labels,
+            "outcome": self._outcomes,
+        }[kind]()
+        return replace(made, groups=tuple(self._groups.groups)), fit
+
+    def _predictions(self) -> tuple[EventBatch, BoolArray]:
+        decided, fit = self._decisions()
+        key, size = self._columns.ids()
+        fit &= _sized(size)
+        return EventBatch(predictions=Predictions(key=key, **decided).take(fit)), fit
+
+    def _labels(self) -> tuple[EventBatch, BoolArray]:
+        labels, fit, size = self._label_columns("ts")
+        fit &= _sized(size)
+        return EventBatch(labels=labels.take(fit)), fit
+
+    def _outcomes(self) -> tuple[EventBatch, BoolArray]:
+        decided, fit = self._decisions()
+        labels, label_fit, size = self._label_columns("label_ts", "ts")
+        fit &= label_fit & ((size < 0) | _sized(size))
+        made = divided(decided, labels, size >= 0, fit)
+        parts = {name: getattr(made, name) for name in ("predictions", "labels", "outcomes")}
+        return EventBatch(**parts), made.fit
+
+    def _decisions(self) -> tuple[dict[str, Any], BoolArray]:
+        time, fit = self._times("ts")
+        score, score_fit = self._columns.numbers("score")
+        score_fit = score_fit & ~((score < 0) | (score > 1))
+        given, given_fit = self._classes("prediction")
+        group = self._group_codes()
+        positive, decided = decided_by(given, score, self._groups.thresholds(group))
+        fit &= score_fit & given_fit & decided & (group != UNFIT)
+        columns = {"time": time, "score": score, "group": group, "predicted_positive": positive}
+        return columns, fit
+
+    def _label_columns(self, *times: str) -> tuple[Labels, BoolArray, Int64Array]:
+        time, fit = self._times(*times)
+        value, value_fit = self._classes("label")
+        weight, weight_fit = self._columns.numbers("sampling_probability")
+        weight_fit = weight_fit & ~((weight <= 0) | (weight > 1))
+        key, size = self._columns.ids()
+        value[value == LEFT_OUT] = RETRACTED
+        labels = Labels(key=key, time=time, value=value, sampling_probability=weight)
+        return labels, fit & value_fit & weight_fit, size
+
+    def _times(self, *names: str) -> tuple[Int64Array, BoolArray]:
+        """Milliseconds of the first of some columns that has a value, row by row."""
+        seconds, fit = self._columns.times(names[0])
+        for name in names[1:]:
+            other = self._columns.times(name)
+            seconds, fit = np.where(np.isnan(seconds), other.values, seconds), fit & other.fit
+        time, inside = within_years(seconds, self._settings.latest_ms)
+        return time, fit & inside
+
+    def _classes(self, name: str) -> tuple[Int64Array, BoolArray]:
+        values, fit = self._columns.numbers(name)
+        null = np.isnan(values)
+        fit = fit & (null | (values == 0) | (values == 1))
+        return np.where(null | ~fit, LEFT_OUT, values).astype(np.int64), fit
+
+    def _group_codes(self) -> Int64Array:
+        keys = self._settings.segment_keys
+        named = [self._columns.texts("model"), self._columns.texts("version")]
+        named += [self._columns.segment(key) for key in keys]
+        first, inverse = _distinct(named, len(self._columns))
+        codes = [self._group_code([_text(column, row) for column in named]) for row in first]
+        return np.array(codes, np.int64)[inverse]
+
+    def _group_code(self, names: list[str | None]) -> int:
+        return self._groups.resolve(names[0], names[1], names[2:])
+
+
+def _distinct(columns: list[Texts], rows: int) -> tuple[list[int], NDArray[np.int64]]:
+    """The first row of each distinct combination, and the combination of each row."""
+    code, size = np.zeros(rows, np.int64), 1
+    for column in columns:
+        choices = len(column.values) + 1
+        if size * choices > _DENSE:
+            _, code = np.unique(code, return_inverse=True)
+            size = rows
+        code, size = code * choices + column.codes + 1, size * choices
+    if size > _DENSE:
+        _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
+        return first.tolist(), inverse
+    place = np.full(size, -1)
+    place[code[::-1]] = np.arange(rows)[::-1]
+    first = place[place >= 0]
+    place[place >= 0] = np.arange(len(first))
+    return first.tolist(), place[code]
+
+
+def _text(column: Texts, row: int) -> str | None:
+    code = column.codes[row]
+    return None if code < 0 else column.values[code]
+
+
+def _sized(size: Int64Array) -> BoolArray:
+    return (size > 0) & (size <= MAX_ID_BYTES)
+
+
+def _is_utf8(batch: Any) -> bool:
+    """Whether all strings are: a file may hold any bytes there."""
+    try:
+        batch.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True

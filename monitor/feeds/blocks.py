@@ -1,0 +1,114 @@
+"""Byte streams cut into blocks of whole lines, whatever a line's length."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, NamedTuple
+
+from monitor.feeds.decode import MAX_RECORD_BYTES
+from monitor.feeds.decode.lines import count_lines
+
+GZIP_MAGIC = b"\x1f\x8b"
+_TOO_LONG = MAX_RECORD_BYTES + 2
+"""Bytes of an unfinished line that are kept: too long even without a carriage return."""
+_PIECE = 256 * 1024
+_GZIP_WINDOW = 31
+"""zlib's word for: a gzip member with its header."""
+
+
+class TornError(Exception):
+    """A compressed stream ends too early or is damaged; what came before was given."""
+
+
+class Block(NamedTuple):
+    """Whole lines.
+
+    Attributes:
+        data: the lines; only the last line of a stream may lack its newline.
+            Of a line longer than a record may be, only so much is there that
+            it still is too long.
+        first_line: number of the first one in its stream, from 1 on.
+    """
+
+    data: bytes
+    first_line: int
+
+
+def pieces(stream: BinaryIO, size: int = _PIECE) -> Iterator[bytes]:
+    """The bytes of a stream, some at a time."""
+    while piece := stream.read(size):
+        yield piece
+
+
+def inflated(compressed: Iterable[bytes], size: int = 4 * _PIECE) -> Iterator[bytes]:
+    """The bytes of gzip members, at most `size` at a time, however well they compress.
+
+    Raises:
+        TornError: the stream ends within a member, or is not gzip from some
+            point on. All bytes up to there were given.
+    """
+    member = zlib.decompressobj(_GZIP_WINDOW)
+    started = False
+    for piece in compressed:
+        rest = piece
+        while rest:
+            try:
+                data = member.decompress(rest, size)
+            except zlib.error as error:
+                raise TornError(f"gzip is damaged: {error}") from error
+            started = True
+            if data:
+                yield data
+            rest = member.unconsumed_tail
+            if member.eof:
+                rest = member.unused_data.lstrip(b"\0")
+                member, started = zlib.decompressobj(_GZIP_WINDOW), False
+    if started:
+        raise TornError("gzip ends too early")
+
+
+def blocks(stream: Iterable[bytes], size: int) -> Iterator[Block]:
+    r"""Blocks of whole lines of about `size` bytes, and then the unfinished last line.
+
+    Memory is bounded by `size` and the longest record, not by the longest line.
+
+    Args:
+        stream: bytes, cut anywhere.
+        size: bytes after which a block is given at the next end of a line.
+
+    Raises:
+        TornError: the stream tore; all whole lines before were given.
+
+    >>> [tuple(block) for block in blocks([b"a", b"b\nc", b"\nd"], size=1)]
+    [(b'ab\n', 1), (b'c\n', 2), (b'd', 3)]
+    """
+    first_line = 1
+    try:
+        for data in _whole_lines(stream, size):
+            yield Block(data, first_line)
+            first_line += count_lines(data)
+    except TornError as error:
+        raise TornError(f"{error}, within line {first_line}") from error
+
+
+def _whole_lines(stream: Iterable[bytes], size: int) -> Iterator[bytes]:
+    held: list[bytes] = []
+    unfinished = b""
+    torn: TornError | None = None
+    try:
+        for piece in stream:
+            end = piece.rfind(b"\n") + 1
+            if end:
+                held += [unfinished, piece[:end]]
+                unfinished = b""
+            unfinished = (unfinished + piece[end:])[:_TOO_LONG]
+            if sum(map(len, held)) >= size:
+                yield b"".join(held)
+                held = []
+    except TornError as error:
+        torn, unfinished = error, b""
+    if rest := b"".join([*held, unfinished]):
+        yield rest
+    if torn:
+        raise torn

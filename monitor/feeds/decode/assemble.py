@@ -1,0 +1,263 @@
+"""Many records of any type as one batch of columns, and which records are unfit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+import numpy as np
+
+from monitor.events import (
+    RETRACTED,
+    BoolArray,
+    CountDeltas,
+    EventBatch,
+    FloatArray,
+    Int64Array,
+    KeyArray,
+    Labels,
+    Outcomes,
+    Predictions,
+    keys_of,
+)
+from monitor.feeds.decode.columns import (
+    LEFT_OUT,
+    classes,
+    ids_fit,
+    optional_numbers,
+    seconds_of,
+    within_years,
+)
+from monitor.feeds.decode.groups import UNFIT, GroupCodes, name_fits
+from monitor.feeds.decode.records import (
+    Counts,
+    Label,
+    Outcome,
+    Predicted,
+    Prediction,
+    Record,
+    RecordTypes,
+)
+from monitor.feeds.decode.settings import DecodeSettings
+
+C = TypeVar("C", Predictions, Labels, CountDeltas)
+
+
+class Assembled(NamedTuple):
+    """What became of a list of records.
+
+    Attributes:
+        batch: the fit ones as columns; its `rejected` and `records` are not set.
+        unfit: ascending indices of the others.
+    """
+
+    batch: EventBatch
+    unfit: list[int]
+
+
+class Assembler:
+    """Turns a list of records into columns, once.
+
+    Args:
+        records: of any types, in their order.
+        settings: which models are known and what is kept of them.
+        types: the record types made for these settings.
+        latest_ms: the latest event time that is taken; None for no such bound.
+    """
+
+    def __init__(
+        self,
+        records: Sequence[Record],
+        settings: DecodeSettings,
+        types: RecordTypes,
+        latest_ms: int | None,
+    ) -> None:
+        self._records = records
+        self._types = types
+        self._latest_ms = latest_ms
+        self._codes = GroupCodes(settings, types.segment_values)
+        self._present = set(map(type, records))
+        self._unfit: list[int] = []
+
+    def assemble(self) -> Assembled:
+        """The fit records as columns, each kind in the order of the records."""
+        types, present = self._types, self._present
+        parts: dict[str, Any] = {}
+        if types.prediction in present:
+            parts["predictions"] = self._predictions(self._rows(types.prediction))
+        if Label in present:
+            parts["labels"] = self._labels(self._rows(Label))
+        if types.outcome in present:
+            parts |= self._outcomes(self._rows(types.outcome), parts)
+        if types.counts in present:
+            parts["counts"] = self._counts(self._rows(types.counts))
+        batch = EventBatch(groups=tuple(self._codes.groups), **parts)
+        return Assembled(batch, sorted(self._unfit))
+
+    def _rows(self, kind: type[Any]) -> Sequence[Any]:
+        if len(self._present) == 1:
+            return self._records
+        return [record for record in self._records if type(record) is kind]
+
+    def _positions(self, kind: type[Any]) -> Int64Array:
+        return np.flatnonzero([type(record) is kind for record in self._records])
+
+    def _mark_unfit(self, kind: type[Any], fit: BoolArray) -> None:
+        if not fit.all():
+            self._unfit += self._positions(kind)[~fit].tolist()
+
+    def _predictions(self, rows: Sequence[Prediction]) -> Predictions:
+        ids = [row.id for row in rows]
+        decided, fit = self._decisions(rows)
+        fit &= ids_fit(ids)
+        self._mark_unfit(self._types.prediction, fit)
+        return _fit_rows(Predictions(key=keys_of(ids), **decided), fit)
+
+    def _decisions(self, rows: Sequence[Predicted]) -> tuple[dict[str, Any], BoolArray]:
+        time, fit = self._times([row.ts for row in rows])
+        score = optional_numbers([row.score for row in rows])
+        group = self._codes.of(rows)
+        given = classes([row.prediction for row in rows])
+        positive, decided = decided_by(given, score, self._codes.thresholds(group))
+        columns = {"time": time, "score": score, "group": group, "predicted_positive": positive}
+        return columns, fit & decided & (group != UNFIT)
+
+    def _labels(self, rows: Sequence[Label]) -> Labels:
+        ids = [row.id for row in rows]
+        time, fit = self._times([row.ts for row in rows])
+        fit &= ids_fit(ids)
+        self._mark_unfit(Label, fit)
+        made = Labels(
+            key=keys_of(ids),
+            time=time,
+            value=_label_values([row.label for row in rows]),
+            sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
+        )
+        return _fit_rows(made, fit)
+
+    def _outcomes(self, rows: Sequence[Outcome], parts: dict[str, Any]) -> dict[str, Any]:
+        ids = [row.id or "" for row in rows]
+        decided, fit = self._decisions(rows)
+        times = [row.ts if row.label_ts is None else row.label_ts for row in rows]
+        time, inside = self._times(times)
+        labels = Labels(
+            key=keys_of(ids),
+            time=time,
+            value=_label_values([row.label for row in rows]),
+            sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
+        )
+        named = np.fromiter(map(bool, ids), np.bool_, len(ids))
+        made = divided(decided, labels, named, fit & inside & ids_fit(ids))
+        self._mark_unfit(self._types.outcome, made.fit)
+        joined = self._in_order(parts.get("predictions"), made.predictions, made.fit & named)
+        together = Labels.concatenate([parts.get("labels", Labels()), made.labels])
+        return {"predictions": joined, "labels": together, "outcomes": made.outcomes}
+
+    def _in_order(
+        self, predictions: Predictions | None, joined: Predictions, which: BoolArray
+    ) -> Predictions:
+        """Predictions and those of outcomes, in the order of their records."""
+        if predictions is None:
+            return joined
+        before = np.setdiff1d(self._positions(self._types.prediction), self._unfit)
+        positions = np.concatenate([before, self._positions(self._types.outcome)[which]])
+        return Predictions.concatenate([predictions, joined]).take(np.argsort(positions))
+
+    def _counts(self, rows: Sequence[Counts]) -> CountDeltas:
+        time, fit = self._times([row.ts for row in rows])
+        group = self._codes.of(rows)
+        fit &= (group != UNFIT) & np.array([_batch_fits(row) for row in rows])
+        self._mark_unfit(self._types.counts, fit)
+        made = CountDeltas(
+            time=time,
+            group=group,
+            cells=np.array([(row.tp, row.fp, row.fn, row.tn) for row in rows], np.int64),
+            population=np.array([_population(row) for row in rows], np.int64),
+            batch_key=_batch_keys(rows),
+        )
+        return _fit_rows(made, fit)
+
+    def _times(self, values: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
+        return within_years(seconds_of(values), self._latest_ms)
+
+
+class Divided(NamedTuple):
+    """What outcomes come down to."""
+
+    predictions: Predictions
+    labels: Labels
+    outcomes: Outcomes
+    fit: BoolArray
+
+
+def divided(decided: dict[str, Any], labels: Labels, named: BoolArray, fit: BoolArray) -> Divided:
+    """A prediction and a label where there is an id, else an outcome of its own.
+
+    Without an id there is nothing to wait for a label with, and no weight is
+    kept: such rows are unfit.
+
+    Args:
+        decided: columns that predictions and outcomes have in common.
+        labels: keys and labels of all rows; a null label is none, not a retraction.
+        named: which rows have an id.
+        fit: which rows are fit so far.
+    """
+    labelled = labels.value != RETRACTED
+    fit = fit & (named | labelled & ~(labels.sampling_probability < 1))
+    own = Outcomes(label_time=labels.time, actual_positive=labels.value == 1, **decided)
+    return Divided(
+        predictions=Predictions(key=labels.key, **decided).take(fit & named),
+        labels=labels.take(fit & named & labelled),
+        outcomes=own.take(fit & ~named),
+        fit=fit,
+    )
+
+
+def _fit_rows(columns: C, fit: BoolArray) -> C:
+    return columns if fit.all() else columns.take(fit)
+
+
+def decided_by(
+    given: Int64Array, score: FloatArray, threshold: FloatArray
+) -> tuple[BoolArray, BoolArray]:
+    """What each classifier decided, and where that can be known.
+
+    Args:
+        given: the prediction as it came, `LEFT_OUT` where it did not.
+        score: NaN where there is none.
+        threshold: of each row's model; NaN where it has none.
+    """
+    missing = given == LEFT_OUT
+    if not missing.any():
+        return given == 1, ~missing
+    by_score = score >= threshold
+    return np.where(missing, by_score, given == 1), ~(missing & np.isnan(score + threshold))
+
+
+def _label_values(values: list[int | None]) -> Int64Array:
+    found = classes(values)
+    found[found == LEFT_OUT] = RETRACTED
+    return found
+
+
+def _batch_fits(row: Counts) -> bool:
+    if row.source is None or row.batch is None:
+        return row.source is row.batch
+    return name_fits(row.source) and name_fits(row.batch)
+
+
+def _batch_keys(rows: Sequence[Counts]) -> KeyArray:
+    """Keys of the pairs (source, batch) as a JSON array, which no other pair shares."""
+    pairs = [msgspec.json.encode([row.source, row.batch]).decode() for row in rows]
+    keys = keys_of(pairs)
+    keys[[row.batch is None for row in rows]] = 0
+    return keys
+
+
+def _population(row: Counts) -> tuple[int, int]:
+    positive, negative = row.predicted_positive, row.predicted_negative
+    return (
+        row.tp + row.fp if positive is None else positive,
+        row.fn + row.tn if negative is None else negative,
+    )

@@ -1,0 +1,96 @@
+"""Columns out of Python values, and which rows do not fit.
+
+Everything here works on a whole column: a row that does not fit is only marked,
+and `reasons` says later what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from math import nan
+
+import numpy as np
+
+from monitor.events import EARLIEST_MS, LATEST_MS, MAX_ID_BYTES, BoolArray, FloatArray, Int64Array
+
+LEFT_OUT = -1
+"""Stands for a class that was left out, or null."""
+
+
+def milliseconds(seconds: FloatArray) -> Int64Array:
+    """Epoch milliseconds of epoch seconds: rounded to the microsecond, then floored.
+
+    A float of today's seconds is fine to a quarter of a microsecond, so that
+    what was written with up to six decimals comes out exact: 1.001 is 1001
+    although the nearest float lies below it, and 59.999999 stays in its minute.
+
+    Args:
+        seconds: any shape; at most about 9e9 either way (the year 2255).
+
+    >>> milliseconds(np.array([1.001, 59.999999, -0.0005]))
+    array([ 1001, 59999,    -1])
+    """
+    microseconds = np.rint(np.asarray(seconds) * 1e6).astype(np.int64)
+    result: Int64Array = microseconds // 1000
+    return result
+
+
+def within_years(seconds: FloatArray, latest_ms: int | None) -> tuple[Int64Array, BoolArray]:
+    """Epoch milliseconds, and which of them are event times that can be used.
+
+    Args:
+        seconds: epoch seconds, any finite value or NaN.
+        latest_ms: the latest time that is taken; None for the last of the years.
+    """
+    earliest, end = EARLIEST_MS / 1000, LATEST_MS / 1000
+    inside = (seconds >= earliest) & (seconds < end)
+    if not inside.all():
+        seconds = np.where(inside, seconds, 0.0)
+    time = milliseconds(seconds)
+    inside &= time < LATEST_MS
+    if latest_ms is not None:
+        inside &= time <= latest_ms
+    return time, inside
+
+
+def seconds_of(values: Sequence[float | datetime]) -> FloatArray:
+    """Epoch seconds of numbers and of aware datetimes."""
+    try:
+        return np.fromiter(values, np.float64, len(values))
+    except TypeError:
+        numbers = [v.timestamp() if isinstance(v, datetime) else v for v in values]
+        return np.fromiter(numbers, np.float64, len(values))
+
+
+def optional_numbers(values: list[float | None]) -> FloatArray:
+    """Numbers, NaN for None.
+
+    >>> optional_numbers([.5, None])
+    array([0.5, nan])
+    """
+    if values.count(None) == len(values):
+        return np.full(len(values), nan)
+    try:
+        return np.fromiter(values, np.float64, len(values))
+    except TypeError:
+        return np.array([nan if value is None else value for value in values])
+
+
+def classes(values: list[int | None]) -> Int64Array:
+    """Classes 0 and 1, `LEFT_OUT` for None.
+
+    >>> classes([True, 0, None])
+    array([ 1,  0, -1])
+    """
+    try:
+        return np.fromiter(values, np.int64, len(values))
+    except TypeError:
+        return np.array([LEFT_OUT if value is None else value for value in values], np.int64)
+
+
+def ids_fit(ids: Sequence[str]) -> BoolArray:
+    """Which ids are short enough in bytes, given that they are in characters."""
+    if "".join(ids).isascii():
+        return np.ones(len(ids), np.bool_)
+    return np.fromiter((len(i.encode()) <= MAX_ID_BYTES for i in ids), np.bool_, len(ids))

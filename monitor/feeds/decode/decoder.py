@@ -1,0 +1,193 @@
+"""Blocks of lines in, batches of columns out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import msgspec
+
+from monitor.events import EventBatch, Rejection, RejectReason
+from monitor.feeds.decode.assemble import Assembler
+from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8
+from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, fault_of, parse
+from monitor.feeds.decode.records import Record, RecordTypes
+from monitor.feeds.decode.settings import MAX_RECORD_BYTES, DecodeSettings
+
+MAX_KEPT_BYTES = 1024
+"""What a rejection keeps of its record."""
+
+_UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+class _Decoded(NamedTuple):
+    """Typed records, and where all stood (line or row, from 0 on).
+
+    Attributes:
+        records: what could be decoded.
+        positions: for each of these, where it stood.
+        undecodable: where the others stood.
+    """
+
+    records: list[Record]
+    positions: Sequence[int]
+    undecodable: Sequence[int]
+
+
+class Decoder:
+    r"""Decodes records into columns, for one set of models.
+
+    Args:
+        settings: which models are taken and what is kept of them.
+
+    >>> decoder = Decoder(DecodeSettings())
+    >>> batch = decoder.decode_lines(
+    ...     b'{"type":"label","id":"a","ts":1.5,"label":1}\n{"type":"label"}\n', source="feed"
+    ... )
+    >>> batch.labels.time, batch.labels.value, batch.records
+    (array([1500]), array([1]), 2)
+    >>> [(r.position, str(r.reason), r.detail) for r in batch.rejected]
+    [('feed:2', 'missing_field', 'id: is missing')]
+    """
+
+    def __init__(self, settings: DecodeSettings) -> None:
+        self.settings = settings
+        self._types = RecordTypes(settings.segment_keys)
+        self._json = msgspec.json.Decoder(self._types.any)
+
+    def decode_lines(
+        self, data: bytes, *, source: str, first_line: int = 1, latest_ms: int | None = None
+    ) -> EventBatch:
+        """The events of a block of whole NDJSON lines.
+
+        Blank lines are no records; a byte order mark is skipped at the start of
+        line 1. Never raises for anything that the block holds.
+
+        Args:
+            data: whole lines; the last one may lack its newline.
+            source: name of the feed, for positions.
+            first_line: number of the block's first line in the source, from 1 on.
+            latest_ms: the latest event time that is taken, epoch milliseconds;
+                None for that of the settings.
+        """
+        if first_line == 1:
+            data = data.removeprefix(BOM)
+        lines = Lines(data)
+        latest = self.settings.latest_ms if latest_ms is None else latest_ms
+        return self._batch(
+            self._whole(lines) or self._line_by_line(lines),
+            latest,
+            lambda line: _rejection(
+                self._line_fault(lines[line], latest), f"{source}:{first_line + line}", lines[line]
+            ),
+        )
+
+    def decode_fields(
+        self,
+        rows: Sequence[Fields | Fault],
+        *,
+        position: Callable[[int], str],
+        record: Callable[[int], bytes],
+        latest_ms: int | None = None,
+    ) -> EventBatch:
+        """The events of records that were read as fields from another format.
+
+        Args:
+            rows: records as JSON values (or aware datetimes) by field name, `type`
+                included; a fault stands for a record that could not be read so far.
+            position: where a row, by its index here, stood in its source.
+            record: a row as it came.
+            latest_ms: as in `decode_lines`.
+        """
+        latest = self.settings.latest_ms if latest_ms is None else latest_ms
+        return self._batch(
+            self._row_by_row(rows),
+            latest,
+            lambda row: _rejection(
+                self._fields_fault(rows[row], latest), position(row), record(row)
+            ),
+        )
+
+    def _whole(self, lines: Lines) -> _Decoded | None:
+        """All lines at once; None where one of them needs a closer look."""
+        if not (lines.splits_objects and lines.longest <= MAX_RECORD_BYTES and lines.is_utf8):
+            return None
+        try:
+            records = self._json.decode_lines(lines.data)
+        except _UNDECODABLE:
+            return None
+        if len(records) != len(lines):
+            return None
+        return _Decoded(records, range(len(records)), ())
+
+    def _line_by_line(self, lines: Lines) -> _Decoded:
+        records: list[Record] = []
+        positions, undecodable = [], []
+        decode = self._json.decode
+        for position, line in enumerate(lines.data.split(b"\n")):
+            try:
+                if len(line) > MAX_RECORD_BYTES or not is_utf8(line):
+                    undecodable.append(position)
+                else:
+                    records.append(decode(line))
+                    positions.append(position)
+            except _UNDECODABLE:
+                if line.strip(BLANK):
+                    undecodable.append(position)
+        return _Decoded(records, positions, undecodable)
+
+    def _row_by_row(self, rows: Sequence[Fields | Fault]) -> _Decoded:
+        records: list[Record] = []
+        positions, undecodable = [], []
+        for position, row in enumerate(rows):
+            try:
+                records.append(msgspec.convert(row, self._type_of(row)))
+                positions.append(position)
+            except msgspec.ValidationError:
+                undecodable.append(position)
+        return _Decoded(records, positions, undecodable)
+
+    def _type_of(self, row: Fields | Fault) -> Any:
+        """The row's own type where it names one: converting to a union costs three times more."""
+        name = None if isinstance(row, Fault) else row.get("type")
+        named = self._types.by_name.get(name) if isinstance(name, str) else None
+        return named or self._types.any
+
+    def _batch(
+        self, decoded: _Decoded, latest_ms: int | None, reject: Callable[[int], Rejection]
+    ) -> EventBatch:
+        made = Assembler(decoded.records, self.settings, self._types, latest_ms).assemble()
+        unfit = [decoded.positions[index] for index in made.unfit]
+        return replace(
+            made.batch,
+            rejected=tuple(map(reject, sorted([*decoded.undecodable, *unfit]))),
+            records=len(decoded.positions) + len(decoded.undecodable),
+        )
+
+    def _line_fault(self, line: bytes, latest_ms: int | None) -> Fault:
+        if len(line) > MAX_RECORD_BYTES:
+            detail = f"record: must be at most {MAX_RECORD_BYTES} bytes"
+            return Fault(RejectReason.TOO_LARGE, detail)
+        try:
+            return fault_of(parse(line), self.settings, latest_ms) or self._odd_fault(line)
+        except NotARecordError as error:
+            return Fault(RejectReason.MALFORMED, f"record: {error}")
+
+    def _odd_fault(self, line: bytes) -> Fault:
+        """What only the strict decoder sees: NaN in a field that is ignored, two types."""
+        try:
+            self._json.decode(line)
+        except msgspec.ValidationError as error:
+            return Fault(RejectReason.BAD_VALUE, f"record: {error}")
+        except _UNDECODABLE as error:
+            return Fault(RejectReason.MALFORMED, f"record: {error}")
+        return Fault(RejectReason.BAD_VALUE, "record: cannot be used")
+
+    def _fields_fault(self, row: Fields | Fault, latest_ms: int | None) -> Fault:
+        fault = row if isinstance(row, Fault) else fault_of(row, self.settings, latest_ms)
+        return fault or Fault(RejectReason.BAD_VALUE, "record: cannot be used")
+
+
+def _rejection(fault: Fault, position: str, record: bytes) -> Rejection:
+    return Rejection(fault.reason, position, fault.detail, record[:MAX_KEPT_BYTES])

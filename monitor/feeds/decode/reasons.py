@@ -1,0 +1,295 @@
+"""Why one record cannot be used, said from the record itself, field by field.
+
+The slow and explicit twin of `records` and `columns`, for the few records that
+these found unfit, whatever format they came in. The first fault counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from math import isfinite
+from typing import Any, NamedTuple, TypeGuard
+
+import msgspec
+import numpy as np
+
+from monitor.events import EARLIEST_MS, LATEST_MS, MAX_ID_BYTES, RejectReason
+from monitor.feeds.decode.columns import milliseconds
+from monitor.feeds.decode.groups import name_fits
+from monitor.feeds.decode.records import MAX_COUNT, Time
+from monitor.feeds.decode.settings import DecodeSettings
+
+Fields = Mapping[str, Any]
+"""A record by the names of its fields."""
+
+_YEAR_1990, _YEAR_2100 = 631_152_000, 4_102_444_800
+_UNITS = {"milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+_MAX_SHOWN = 60
+
+
+class Fault(NamedTuple):
+    """What is wrong with a record: one reason of the closed set, and words for a person."""
+
+    reason: RejectReason
+    detail: str
+
+
+class NotARecordError(ValueError):
+    """The bytes hold no JSON object; the text says why."""
+
+
+def parse(record: bytes) -> dict[str, Any]:
+    """The fields of a record as it came; numbers that JSON does not know included.
+
+    Raises:
+        NotARecordError: it is no UTF-8, no JSON, no object, or not Unicode.
+    """
+    try:
+        value = json.loads(record.decode(), parse_int=_integer)
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeDecodeError as error:
+        raise NotARecordError(f"is not UTF-8: {error.reason} at byte {error.start}") from error
+    except UnicodeEncodeError as error:
+        raise NotARecordError("holds half a surrogate pair, which is no character") from error
+    except RecursionError as error:
+        raise NotARecordError("is nested too deeply") from error
+    except ValueError as error:
+        raise NotARecordError(f"is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise NotARecordError(f"must be a JSON object, got {_shown(value)}")
+    return value
+
+
+def _integer(digits: str) -> float:
+    return int(digits) if len(digits) <= len(str(2**64)) else float(digits)
+
+
+def fault_of(fields: Fields, settings: DecodeSettings, latest_ms: int | None) -> Fault | None:
+    """The first fault of a record; None where it can be used.
+
+    >>> fault_of({"type": "label", "id": "a", "ts": 0, "label": 7}, DecodeSettings(), None).detail
+    'label: must be 0, 1, true, false or null, got 7'
+    """
+    return next(_Faults(fields, settings, latest_ms).found(), None)
+
+
+class _Faults:
+    """All faults of a record, in the order of its fields."""
+
+    def __init__(self, fields: Fields, settings: DecodeSettings, latest_ms: int | None) -> None:
+        self._fields = fields
+        self._settings = settings
+        self._latest_ms = latest_ms
+
+    def found(self) -> Iterator[Fault]:
+        kinds: dict[str, Callable[[], Iterator[Fault]]] = {
+            "prediction": self._prediction,
+            "label": self._label,
+            "outcome": self._outcome,
+            "counts": self._counts,
+        }
+        kind = self._fields.get("type")
+        if kind is None:
+            yield _missing("type")
+        elif not isinstance(kind, str):
+            yield _bad("type", "must be a string", kind)
+        elif kind not in kinds:
+            detail = f"type: must be one of {', '.join(kinds)}, got {_shown(kind)}"
+            yield Fault(RejectReason.UNKNOWN_TYPE, detail)
+        else:
+            yield from kinds[kind]()
+
+    def _prediction(self) -> Iterator[Fault]:
+        yield from self._id()
+        yield from self._time("ts")
+        yield from self._group()
+        yield from self._decision()
+
+    def _label(self) -> Iterator[Fault]:
+        yield from self._id()
+        yield from self._time("ts")
+        yield from self._label_value()
+        yield from self._sampling_probability()
+
+    def _outcome(self) -> Iterator[Fault]:
+        if self._get("id") is not None:
+            yield from self._id()
+        yield from self._time("ts")
+        if self._get("label_ts") is not None:
+            yield from self._time("label_ts")
+        yield from self._group()
+        yield from self._decision()
+        yield from self._label_value()
+        yield from self._sampling_probability()
+        if self._get("id") is None:
+            yield from self._nameless()
+
+    def _nameless(self) -> Iterator[Fault]:
+        if self._get("label") is None:
+            yield _missing("id", "an outcome without a label waits for one, and is found by its id")
+        if (self._get("sampling_probability") or 1) < 1:
+            yield _missing("id", "a label with a sampling_probability belongs to an id")
+
+    def _counts(self) -> Iterator[Fault]:
+        yield from self._time("ts")
+        yield from self._group()
+        for name in ("tp", "fp", "fn", "tn"):
+            yield from [_missing(name)] if self._get(name) is None else self._count(name)
+        for name in ("predicted_positive", "predicted_negative"):
+            yield from [] if self._get(name) is None else self._count(name)
+        yield from self._batch()
+
+    def _count(self, name: str) -> Iterator[Fault]:
+        value = self._get(name)
+        if not _is_integer(value) or abs(value) > MAX_COUNT:
+            yield _bad(name, f"must be an integer of at most {MAX_COUNT} either way", value)
+
+    def _batch(self) -> Iterator[Fault]:
+        pair = {name: self._get(name) for name in ("source", "batch")}
+        for name, value in pair.items():
+            if value is not None:
+                yield from _name_faults(name, value)
+            elif any(other is not None for other in pair.values()):
+                yield _missing(name, "source and batch come together or not at all")
+
+    def _id(self) -> Iterator[Fault]:
+        value = self._get("id")
+        if value is None:
+            yield _missing("id")
+        elif _is_integer(value):
+            yield _bad("id", "must be a string, an integer is none: write it in quotes", value)
+        elif not isinstance(value, str) or not value:
+            yield _bad("id", "must be a string that is not empty", value)
+        elif (size := len(value.encode())) > MAX_ID_BYTES:
+            detail = f"id: must be at most {MAX_ID_BYTES} bytes of UTF-8, got {size}"
+            yield Fault(RejectReason.TOO_LARGE, detail)
+
+    def _time(self, name: str) -> Iterator[Fault]:
+        value = self._get(name)
+        if value is None:
+            yield _missing(name)
+            return
+        seconds = _seconds(value)
+        if seconds is None:
+            yield _bad(name, "must be epoch seconds or RFC 3339 with Z or an offset", value)
+        elif not self._is_in_time(seconds):
+            yield self._out_of_range(name, seconds, value)
+
+    def _is_in_time(self, seconds: float) -> bool:
+        if not EARLIEST_MS / 1000 <= seconds < LATEST_MS / 1000:
+            return False
+        time = int(milliseconds(np.array(seconds)))
+        return time < LATEST_MS and (self._latest_ms is None or time <= self._latest_ms)
+
+    def _out_of_range(self, name: str, seconds: float, value: object) -> Fault:
+        for unit, per_second in _UNITS.items():
+            if seconds >= LATEST_MS / 1000 and _YEAR_1990 <= seconds / per_second < _YEAR_2100:
+                detail = f"{name}: must be in epoch seconds, got {_shown(value)}, which is {unit}"
+                return Fault(RejectReason.TIMESTAMP_IN_MILLISECONDS, detail)
+        inside = EARLIEST_MS / 1000 <= seconds < LATEST_MS / 1000
+        allowed = "is too far ahead of the clock" if inside else "must lie in 1900 to 2200"
+        detail = f"{name}: {allowed}, got {_shown(value)}"
+        return Fault(RejectReason.TIMESTAMP_OUT_OF_RANGE, detail)
+
+    def _group(self) -> Iterator[Fault]:
+        yield from self._model()
+        version = self._get("version")
+        if version not in (None, ""):
+            yield from _name_faults("version", version)
+        segment = self._get("segment")
+        if segment is not None and not isinstance(segment, Mapping):
+            yield _bad("segment", "must be an object of strings", segment)
+            return
+        for key in self._settings.segment_keys:
+            if segment is not None and segment.get(key) is not None:
+                yield from _name_faults(f"segment.{key}", segment[key])
+
+    def _model(self) -> Iterator[Fault]:
+        model = self._get("model")
+        if model is not None:
+            yield from _name_faults("model", model)
+            if self._settings.fields_of(model) is None:
+                known = ", ".join(map(repr, self._settings.models or ()))
+                detail = f"model: is none of those configured ({known}), got {_shown(model)}"
+                yield Fault(RejectReason.UNKNOWN_MODEL, detail)
+        elif self._settings.only_model is None:
+            yield _missing("model", "it may be left out where exactly one is configured")
+
+    def _decision(self) -> Iterator[Fault]:
+        score, prediction = self._get("score"), self._get("prediction")
+        if score is not None and not (_is_number(score) and 0 <= score <= 1):
+            yield _bad("score", "must be a number from 0 to 1", score)
+        if prediction is not None and not _is_class(prediction):
+            yield _bad("prediction", "must be 0, 1, true or false", prediction)
+        if prediction is None and (score is None or self._threshold() is None):
+            yield _missing("prediction", "a score with a threshold of the model would do")
+
+    def _threshold(self) -> float | None:
+        model = self._settings.only_model if self._get("model") is None else self._get("model")
+        fields = self._settings.fields_of(model) if isinstance(model, str) else None
+        return fields.threshold if fields else None
+
+    def _label_value(self) -> Iterator[Fault]:
+        if "label" not in self._fields:
+            yield _missing("label")
+        elif self._get("label") is not None and not _is_class(self._get("label")):
+            yield _bad("label", "must be 0, 1, true, false or null", self._get("label"))
+
+    def _sampling_probability(self) -> Iterator[Fault]:
+        value = self._get("sampling_probability")
+        if value is not None and not (_is_number(value) and 0 < value <= 1):
+            yield _bad("sampling_probability", "must be above 0 and at most 1", value)
+
+    def _get(self, name: str) -> Any:
+        return self._fields.get(name)
+
+
+def _name_faults(name: str, value: object) -> Iterator[Fault]:
+    if not isinstance(value, str) or not value:
+        yield _bad(name, "must be a string that is not empty", value)
+    elif not name_fits(value):
+        yield _bad(name, "must be at most 256 bytes of UTF-8 without NUL", value)
+
+
+def _seconds(value: object) -> float | None:
+    """Epoch seconds of a number, an aware datetime or an RFC 3339 string; else None."""
+    if isinstance(value, datetime):
+        return value.timestamp()
+    if isinstance(value, str):
+        return _seconds_of_text(value)
+    return float(value) if _is_number(value) and isfinite(value) else None
+
+
+def _seconds_of_text(text: str) -> float | None:
+    try:
+        found = msgspec.convert(text, Time)
+    except msgspec.ValidationError:
+        return None
+    return found.timestamp() if isinstance(found, datetime) else found
+
+
+def _is_integer(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_class(value: object) -> bool:
+    return isinstance(value, int) and value in (0, 1)
+
+
+def _missing(name: str, hint: str = "") -> Fault:
+    return Fault(RejectReason.MISSING_FIELD, f"{name}: is missing" + (f"; {hint}" if hint else ""))
+
+
+def _bad(name: str, allowed: str, value: object) -> Fault:
+    return Fault(RejectReason.BAD_VALUE, f"{name}: {allowed}, got {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"

@@ -1,0 +1,138 @@
+"""Typed records: what msgspec decodes one line into, ranges included.
+
+A record that decodes has the right types and ranges; what needs more than one
+field, the configuration or the clock is checked on columns. Only the segment
+keys that some model keeps become Python objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, cast
+
+import msgspec
+from msgspec import Meta, Struct
+
+from monitor.errors import ConfigError
+from monitor.events import MAX_ID_BYTES
+from monitor.feeds.decode.settings import MAX_NAME_BYTES
+
+MAX_COUNT = 2**31
+"""Largest count, either way, that a `counts` record may carry."""
+
+Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_BYTES)]
+Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_BYTES)]
+Version = Annotated[str, Meta(max_length=MAX_NAME_BYTES)]
+Time = float | Annotated[datetime, Meta(tz=True)]
+Class = bool | Annotated[int, Meta(ge=0, le=1)]
+Score = Annotated[float, Meta(ge=0, le=1)]
+Probability = Annotated[float, Meta(gt=0, le=1)]
+Count = Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
+
+
+class Prediction(Struct, tag_field="type", tag="prediction", gc=False):
+    """A prediction; `segment` is an object whose attributes follow the kept keys."""
+
+    id: Id
+    ts: Time
+    prediction: Class | None = None
+    score: Score | None = None
+    model: Name | None = None
+    version: Version | None = None
+    segment: Any = None
+
+
+class Label(Struct, tag_field="type", tag="label", gc=False):
+    """A label; None retracts."""
+
+    id: Id
+    ts: Time
+    label: Class | None
+    sampling_probability: Probability | None = None
+
+
+class Outcome(Struct, tag_field="type", tag="outcome", gc=False):
+    """A prediction with its label; without an id it can never be revised."""
+
+    ts: Time
+    label: Class | None
+    id: Id | None = None
+    label_ts: Time | None = None
+    sampling_probability: Probability | None = None
+    prediction: Class | None = None
+    score: Score | None = None
+    model: Name | None = None
+    version: Version | None = None
+    segment: Any = None
+
+
+class Counts(Struct, tag_field="type", tag="counts", gc=False):
+    """Outcomes that another system has counted."""
+
+    ts: Time
+    tp: Count
+    fp: Count
+    fn: Count
+    tn: Count
+    predicted_positive: Count | None = None
+    predicted_negative: Count | None = None
+    source: Name | None = None
+    batch: Name | None = None
+    model: Name | None = None
+    version: Version | None = None
+    segment: Any = None
+
+
+Record = Prediction | Label | Outcome | Counts
+Predicted = Prediction | Outcome
+Grouped = Prediction | Outcome | Counts
+
+
+class RecordTypes:
+    """The record types for a set of kept segment keys.
+
+    Attributes:
+        prediction: `Prediction` whose segment holds the kept keys.
+        outcome: `Outcome`, likewise.
+        counts: `Counts`, likewise.
+        any: the union of these and `Label`, told apart by `type`.
+        by_name: each of the four by its `type`.
+
+    Args:
+        keys: the kept segment keys; `segment_values` gives values in that order.
+
+    Raises:
+        ConfigError: a key holds a quote or a backslash, which no record type can.
+    """
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            if {'"', "\\"} & set(key):
+                fault = f"segments: a key holds no quote and no backslash, got {key!r}; rename it"
+                raise ConfigError((fault,))
+        names = {f"s{i}": key for i, key in enumerate(keys)}
+        values = [(name, Name | None, None) for name in names]
+        segment = msgspec.defstruct("segment", values, rename=names, frozen=True, gc=False)
+        self._attributes = tuple(names)
+        self.prediction = cast("type[Prediction]", _with_segment(Prediction, segment))
+        self.outcome = cast("type[Outcome]", _with_segment(Outcome, segment))
+        self.counts = cast("type[Counts]", _with_segment(Counts, segment))
+        self.any: Any = self.prediction | Label | self.outcome | self.counts
+        self.by_name: dict[str, Any] = {
+            "prediction": self.prediction,
+            "label": Label,
+            "outcome": self.outcome,
+            "counts": self.counts,
+        }
+
+    def segment_values(self, segment: Any) -> list[str | None]:
+        """Values of the kept keys, in their order; None where there is none."""
+        if segment is None:
+            return [None] * len(self._attributes)
+        return [getattr(segment, name) for name in self._attributes]
+
+
+def _with_segment(record: type[Struct], segment: type[Struct]) -> type[Struct]:
+    field = ("segment", cast("Any", segment) | None, None)
+    return msgspec.defstruct(record.__name__, [field], bases=(record,), gc=False)

@@ -1,0 +1,181 @@
+"""Files and standard input, read in chunks and merged by event time."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum, auto
+from itertools import chain
+from os import PathLike, fspath
+from pathlib import Path, PurePath
+from typing import BinaryIO
+
+from monitor.errors import FeedError
+from monitor.events import EventBatch
+from monitor.feeds.arrow.files import read_arrow
+from monitor.feeds.blocks import GZIP_MAGIC, TornError, blocks, inflated, pieces
+from monitor.feeds.csv_file import read_csv
+from monitor.feeds.decode import Decoder
+from monitor.feeds.merge import merged
+
+CHUNK_BYTES = 1_500_000
+"""Bytes of lines in a batch: about ten thousand events, where decoding is fastest."""
+STDIN = "-"
+"""The path that stands for standard input."""
+
+Progress = Callable[[int, int], None]
+"""Told the bytes read of all files so far, and how many there are (0: unknown)."""
+
+
+def read(
+    paths: Sequence[str | PathLike[str]],
+    decoder: Decoder,
+    *,
+    chunk_bytes: int = CHUNK_BYTES,
+    progress: Progress | None = None,
+) -> Iterator[EventBatch]:
+    """All events of some files, in batches; several files are merged by event time.
+
+    A row of a table may hold a label that comes later: it waits until the rows
+    have reached its time, so that a table is replayed as its events were.
+
+    Args:
+        paths: by their names CSV, Parquet (`.parquet`, `.pq`), Arrow (`.arrow`,
+            `.arrows`, `.feather`, `.ipc`), and all others NDJSON; NDJSON and CSV
+            plain or gzip, by content; `-` for NDJSON on standard input.
+        decoder: turns records into columns.
+        chunk_bytes: bytes of lines a batch, where a file has lines.
+        progress: called whenever some were read.
+
+    Raises:
+        FeedError: at once where a path is a directory, missing or not readable;
+            while reading, after all that could be read was given, where a
+            compressed file is torn.
+    """
+    names = [fspath(path) for path in paths]
+    tracker = _Tracker(sum(map(_size_of, names)), progress)
+    streams = [_batches(name, decoder, chunk_bytes, tracker) for name in names]
+    by_line = len(names) == 1 and _format_of(names[0]) is _Format.NDJSON
+    return streams[0] if by_line else merged(streams)
+
+
+class _Format(Enum):
+    NDJSON = auto()
+    CSV = auto()
+    PARQUET = auto()
+    ARROW = auto()
+
+
+_FORMATS = {
+    ".csv": _Format.CSV,
+    ".parquet": _Format.PARQUET,
+    ".pq": _Format.PARQUET,
+    ".arrow": _Format.ARROW,
+    ".arrows": _Format.ARROW,
+    ".feather": _Format.ARROW,
+    ".ipc": _Format.ARROW,
+}
+
+
+def _format_of(name: str) -> _Format:
+    """What a name says; what says nothing is NDJSON.
+
+    >>> _format_of("a.csv.gz"), _format_of("a.log")
+    (<_Format.CSV: 2>, <_Format.NDJSON: 1>)
+    """
+    path = PurePath(name)
+    inner = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return _FORMATS.get(inner.suffix.lower(), _Format.NDJSON)
+
+
+class _Tracker:
+    """Sums up what is read from all files, and tells."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._done = 0
+        self._total = total
+        self._progress = progress
+
+    def counted(self, stream: Iterable[bytes]) -> Iterator[bytes]:
+        for piece in stream:
+            self.add(len(piece))
+            yield piece
+
+    def add(self, length: int) -> None:
+        self._done += length
+        if self._progress:
+            self._progress(self._done, self._total)
+
+
+def _size_of(name: str) -> int:
+    """Bytes of a file that can be read; 0 for standard input and pipes."""
+    if name == STDIN:
+        return 0
+    with _feed_errors(name):
+        found = Path(name).stat()
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError
+        if not os.access(name, os.R_OK):
+            raise PermissionError
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
+
+
+@contextmanager
+def _feed_errors(name: str) -> Iterator[None]:
+    try:
+        yield
+    except IsADirectoryError as error:
+        raise FeedError(f"{name}: is a directory; give a file") from error
+    except FileNotFoundError as error:
+        raise FeedError(f"{name}: no such file; check the path") from error
+    except PermissionError as error:
+        raise FeedError(f"{name}: may not be read by this user; check its mode") from error
+    except TornError as error:
+        raise FeedError(f"{name}: {error}; all whole lines before it were read") from error
+    except OSError as error:
+        raise FeedError(f"{name}: cannot be read: {error}") from error
+
+
+def _batches(
+    name: str, decoder: Decoder, chunk_bytes: int, tracker: _Tracker
+) -> Iterator[EventBatch]:
+    source, form = "stdin" if name == STDIN else name, _format_of(name)
+    with _feed_errors(source), _opened(name) as stream:
+        if form in (_Format.PARQUET, _Format.ARROW):
+            yield from _tables(stream, source, decoder, tracker)
+            return
+        plain = _plain(tracker.counted(pieces(stream)))
+        if form is _Format.CSV:
+            yield from read_csv(plain, source, decoder, chunk_bytes)
+            return
+        for block in blocks(plain, chunk_bytes):
+            yield decoder.decode_lines(block.data, source=source, first_line=block.first_line)
+
+
+def _tables(
+    stream: BinaryIO, name: str, decoder: Decoder, tracker: _Tracker
+) -> Iterator[EventBatch]:
+    parquet, size, told = _format_of(name) is _Format.PARQUET, _size_of(name), 0
+    for batch, share in read_arrow(stream, name, decoder, parquet=parquet):
+        tracker.add(int(size * share) - told)
+        told = int(size * share)
+        yield batch
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[BinaryIO]:
+    if name == STDIN:
+        yield sys.stdin.buffer
+    else:
+        with Path(name).open("rb") as stream:
+            yield stream
+
+
+def _plain(stream: Iterator[bytes]) -> Iterator[bytes]:
+    """The stream, unpacked where it is gzip."""
+    first = next(stream, b"")
+    whole = chain([first], stream)
+    return inflated(whole) if first.startswith(GZIP_MAGIC) else whole
