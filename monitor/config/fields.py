@@ -146,6 +146,12 @@ def _name(text: str) -> str:
     return text
 
 
+def _segment_key(text: str) -> str:
+    if set(text) & set('"\\'):
+        raise q.unfit("must hold no quote and no backslash", "rename the key in the events")
+    return _name(text)
+
+
 def _path(value: Any) -> Any:
     if isinstance(value, str) and _name(value).startswith("~"):
         raise q.unfit("begins with ~, which stands for nothing here", "write ${HOME}")
@@ -156,7 +162,14 @@ FilePath = Annotated[Path, BeforeValidator(_path), WithJsonSchema({"type": "stri
 """A file or directory; a relative one is looked for from the working directory."""
 
 Name = Annotated[str, AfterValidator(_name), WithJsonSchema({"type": "string", "minLength": 1})]
-"""Name of a model, a segment key, a topic: printable, not empty."""
+"""Name of a model, a topic: printable, not empty."""
+
+SegmentKey = Annotated[
+    str,
+    AfterValidator(_segment_key),
+    WithJsonSchema({"type": "string", "minLength": 1, "pattern": r'^[^"\\\\]*$'}),
+]
+"""Key of a segment: a name without quotes and backslashes, which JSON would escape."""
 
 
 def refuse(faults: Iterable[tuple[tuple[int | str, ...], Any, PydanticCustomError]]) -> None:

@@ -28,9 +28,9 @@ from monitor.config.fields import (
     Duration,
     EndlessDuration,
     EpochTime,
-    Name,
     PositiveDuration,
     Section,
+    SegmentKey,
     distinct,
     setting,
 )
@@ -193,7 +193,7 @@ class ModelConfig(Section):
         le=1,
         allow_inf_nan=False,
     )
-    segments: Annotated[tuple[Name, ...], Distinct] = setting(
+    segments: Annotated[tuple[SegmentKey, ...], Distinct] = setting(
         (),
         "Segment keys to keep, each a breakdown of its own; others are dropped.",
         json_schema_extra={"default": [], "uniqueItems": True},
