@@ -1,0 +1,212 @@
+"""Curves over all thresholds, from score histograms, at any class ratio.
+
+Recall and false-positive rate of a threshold do not depend on how common
+positives are. So one measured histogram gives the precision-recall curve of
+any other class ratio: precision is replaced, recall stays (Williams 2021,
+figure 1). Each function also takes histograms with axes before the bins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from monitor.metrics.precision import precision, precision_at
+from monitor.metrics.rates import class_ratio as observed_class_ratio
+from monitor.metrics.rates import false_positive_rate, recall
+from monitor.metrics.ratio import at_least_zero, ratio
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from monitor.counts import ConfusionCounts
+    from monitor.metrics.histogram import ScoreHistogram
+    from monitor.metrics.ratio import FloatArray
+
+
+class PrecisionRecallCurve(NamedTuple):
+    """Precision against recall, one point a threshold.
+
+    Attributes:
+        threshold: ascending; the last is ∞.
+        recall: falls along the thresholds.
+        precision: NaN where nothing is predicted positive.
+    """
+
+    threshold: FloatArray
+    recall: FloatArray
+    precision: FloatArray
+
+
+class RocCurve(NamedTuple):
+    """Recall against false-positive rate, one point a threshold.
+
+    Attributes:
+        threshold: ascending; the last is ∞.
+        false_positive_rate: falls along the thresholds.
+        recall: falls along the thresholds.
+    """
+
+    threshold: FloatArray
+    false_positive_rate: FloatArray
+    recall: FloatArray
+
+
+def precision_recall_curve(
+    histogram: ScoreHistogram, *, class_ratio: ArrayLike | None = None
+) -> PrecisionRecallCurve:
+    """Precision and recall of every threshold, as measured or at another class ratio.
+
+    `intervals(histogram.counts, "precision_at", class_ratio=…)` gives the band.
+
+    Args:
+        histogram: labelled cases by score.
+        class_ratio: r0 to carry the curve to, in [0, ∞); None keeps the
+            observed one.
+
+    Returns:
+        The curve, bins + 1 points along the last axis.
+
+    Raises:
+        ValueError: the class ratio is negative or infinite.
+
+    Source:
+        Williams 2021, figure 1; Siblini et al. 2020.
+
+    >>> from monitor.metrics.histogram import ScoreHistogram
+    >>> scores = ScoreHistogram.from_scores(positive=[.9, .6], negative=[.6, .2], bins=2)
+    >>> precision_recall_curve(scores, class_ratio=.25).precision.round(3).tolist()
+    [0.2, 0.333, nan]
+    """
+    counts = histogram.counts
+    return PrecisionRecallCurve(
+        histogram.thresholds, recall(counts), _precision(counts, class_ratio)
+    )
+
+
+def roc_curve(histogram: ScoreHistogram) -> RocCurve:
+    """Recall and false-positive rate of every threshold.
+
+    Args:
+        histogram: labelled cases by score.
+
+    Returns:
+        The curve, bins + 1 points along the last axis; NaN where a class
+        has no cases.
+
+    Source:
+        Fawcett 2006.
+
+    >>> from monitor.metrics.histogram import ScoreHistogram
+    >>> scores = ScoreHistogram.from_scores(positive=[.9, .6], negative=[.6, .2], bins=2)
+    >>> roc_curve(scores).false_positive_rate.tolist()
+    [1.0, 0.5, 0.0]
+    """
+    counts = histogram.counts
+    return RocCurve(histogram.thresholds, false_positive_rate(counts), recall(counts))
+
+
+def area_under_roc(histogram: ScoreHistogram) -> FloatArray:
+    """Probability that a positive scores above a negative, ties counting half.
+
+    Args:
+        histogram: labelled cases by score; cases in one bin are tied.
+
+    Returns:
+        Ratio in [0, 1]; NaN where a class has no cases.
+
+    Source:
+        Hanley & McNeil 1982.
+
+    >>> from monitor.metrics.histogram import ScoreHistogram
+    >>> print(area_under_roc(ScoreHistogram.from_scores(positive=[.9, .6], negative=[.6, .2])))
+    0.875
+    """
+    curve = roc_curve(histogram)
+    heights = (curve.recall[..., 1:] + curve.recall[..., :-1]) / 2
+    area: FloatArray = np.sum(-np.diff(curve.false_positive_rate) * heights, axis=-1)
+    return area
+
+
+def average_precision(
+    histogram: ScoreHistogram, *, class_ratio: ArrayLike | None = None
+) -> FloatArray:
+    """Mean precision over the positives, each at the threshold that just finds it.
+
+    Args:
+        histogram: labelled cases by score; cases in one bin are found together.
+        class_ratio: r0 to carry the curve to, in [0, ∞); None keeps the
+            observed one.
+
+    Returns:
+        Ratio in [0, 1]; NaN where there are no positives, and at another
+        class ratio where there are no negatives.
+
+    Raises:
+        ValueError: the class ratio is negative or infinite.
+
+    Source:
+        scikit-learn `average_precision_score`; Siblini et al. 2020 at r0.
+
+    >>> from monitor.metrics.histogram import ScoreHistogram
+    >>> scores = ScoreHistogram.from_scores(positive=[.9, .6], negative=[.6, .2])
+    >>> print(average_precision(scores).round(4))
+    0.8333
+    """
+    counts = histogram.counts
+    steps = -np.diff(recall(counts))
+    heights = _precision(counts, class_ratio)[..., :-1]
+    area: FloatArray = np.sum(np.where(steps == 0, 0.0, steps * heights), axis=-1)
+    return area
+
+
+def area_under_gain_curve(
+    histogram: ScoreHistogram, *, class_ratio: ArrayLike | None = None
+) -> FloatArray:
+    """Area under the precision-gain against recall-gain curve, from recall gain 0 on.
+
+    Unlike the area under the precision-recall curve it averages on the scale
+    on which F1 is linear, so that the better of two models at some trade-off
+    is not lost among thresholds no one would use. Between thresholds the
+    counts, and with them the gains, run straight.
+
+    Args:
+        histogram: labelled cases by score.
+        class_ratio: r0 to carry the curve to, in (0, ∞); None keeps the
+            observed one.
+
+    Returns:
+        Area in (-∞, 1]; NaN where a class has no cases, and at r0 = 0.
+
+    Raises:
+        ValueError: the class ratio is negative or infinite.
+
+    Source:
+        Flach & Kull 2015, section 4.2.
+
+    >>> from monitor.metrics.histogram import ScoreHistogram
+    >>> scores = ScoreHistogram.from_scores(positive=[.9, .6], negative=[.6, .2])
+    >>> print(area_under_gain_curve(scores))
+    0.75
+    """
+    counts = histogram.counts
+    found, alarms = recall(counts), false_positive_rate(counts)
+    odds = observed_class_ratio(counts)
+    if class_ratio is not None:
+        odds = odds * 0 + np.expand_dims(at_least_zero("class_ratio", class_ratio), -1)
+    last, last_alarms = found[..., :-1], alarms[..., :-1]
+    rise = last - found[..., 1:]
+    first = np.clip(ratio(odds, 1 + odds)[..., :-1], found[..., 1:], last)
+    share = ratio(last - first, rise)
+    first_alarms = last_alarms - share * (last_alarms - alarms[..., 1:])
+    width = odds[..., :-1] * (ratio(1, first) - ratio(1, last))
+    height = 1 - (ratio(first_alarms, first) + ratio(last_alarms, last)) / 2
+    area: FloatArray = np.sum(np.where(rise == 0, 0.0, width * height), axis=-1)
+    return area
+
+
+def _precision(counts: ConfusionCounts, class_ratio: ArrayLike | None) -> FloatArray:
+    if class_ratio is None:
+        return precision(counts)
+    return precision_at(counts, class_ratio=np.expand_dims(class_ratio, -1))

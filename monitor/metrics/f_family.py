@@ -1,0 +1,123 @@
+"""F scores and the gains: precision and recall on scales that can be averaged.
+
+F_β is a harmonic mean, and moves with prevalence because precision does.
+`f_beta_at` freezes the class ratio. The gains of Flach and Kull put both on
+the scale on which F is linear: precision gain is 1 - FPR / TPR, free of
+prevalence, and recall gain carries all of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monitor.metrics.rates import class_ratio as observed_class_ratio
+from monitor.metrics.rates import false_positive_rate, recall
+from monitor.metrics.ratio import at_least_zero, ratio
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from monitor.counts import ConfusionCounts
+    from monitor.metrics.ratio import FloatArray
+
+
+def f_beta(counts: ConfusionCounts, *, beta: ArrayLike) -> FloatArray:
+    """Weighted harmonic mean of precision and recall, recall weighing β² as much.
+
+    Args:
+        counts: outcomes of one window, or of many (any shape).
+        beta: β in [0, ∞); 0 is precision, 1 the usual F1, 2 prefers recall.
+
+    Returns:
+        (1 + β²) TP / ((1 + β²) TP + β² FN + FP) in [0, 1]; NaN where there
+        are neither actual nor predicted positives (at β = 0: no predicted).
+
+    Raises:
+        ValueError: β is negative or infinite.
+
+    Source:
+        van Rijsbergen 1979, ch. 7; Williams 2021, section 3.
+
+    >>> from monitor import ConfusionCounts, metrics
+    >>> print(metrics.f_beta(ConfusionCounts(tp=90, fp=50, fn=10, tn=850), beta=1))
+    0.75
+    """
+    square = at_least_zero("f_beta: beta", beta) ** 2
+    hits = (1 + square) * counts.tp
+    return ratio(hits, hits + square * counts.fn + counts.fp)
+
+
+def f_beta_at(counts: ConfusionCounts, *, beta: ArrayLike, class_ratio: ArrayLike) -> FloatArray:
+    """F score these outcomes would show at another class ratio.
+
+    Args:
+        counts: outcomes of one window, or of many (any shape).
+        beta: β in [0, ∞).
+        class_ratio: r0, positives per negative, in [0, ∞). NaN gives NaN.
+
+    Returns:
+        (1 + β²) TPR / (TPR + β² + FPR / r0) in [0, 1]; NaN where there are
+        no actual positives or no actual negatives, and where both terms of
+        the quotient vanish.
+
+    Raises:
+        ValueError: β or a class ratio is negative or infinite.
+
+    Source:
+        Williams 2021, eq. 6.
+
+    >>> from monitor import ConfusionCounts, metrics
+    >>> counts = ConfusionCounts(tp=90, fp=10, fn=10, tn=170)
+    >>> print(metrics.f_beta_at(counts, beta=1, class_ratio=1 / 9).round(4))
+    0.75
+    """
+    square = at_least_zero("f_beta_at: beta", beta) ** 2
+    odds = at_least_zero("f_beta_at: class_ratio", class_ratio)
+    found = recall(counts)
+    return ratio(odds * (1 + square) * found, odds * (found + square) + false_positive_rate(counts))
+
+
+def precision_gain(counts: ConfusionCounts) -> FloatArray:
+    """How much of the way from prevalence to perfect the precision has come.
+
+    Harmonic scale: 0 where precision equals prevalence, 1 where it is 1.
+    Prevalence cancels out, so that the gain is 2 - 1 / balanced precision.
+
+    Args:
+        counts: outcomes of one window, or of many (any shape).
+
+    Returns:
+        1 - FPR / TPR in (-∞, 1], negative below chance, never clipped; NaN
+        where there are no true positives or no actual negatives.
+
+    Source:
+        Flach & Kull 2015, eq. 4; Williams 2021, eq. 8.
+
+    >>> from monitor import ConfusionCounts, metrics
+    >>> print(metrics.precision_gain(ConfusionCounts(tp=90, fp=50, fn=10, tn=850)).round(4))
+    0.9383
+    """
+    return 1 - ratio(false_positive_rate(counts), recall(counts))
+
+
+def recall_gain(counts: ConfusionCounts) -> FloatArray:
+    """How much of the way from prevalence to perfect the recall has come.
+
+    Harmonic scale: 0 where recall equals prevalence, 1 where it is 1.
+
+    Args:
+        counts: outcomes of one window, or of many (any shape).
+
+    Returns:
+        1 - r FN / TP in (-∞, 1], negative where recall is below prevalence,
+        never clipped; NaN where there are no true positives or no actual
+        negatives.
+
+    Source:
+        Flach & Kull 2015, eq. 4; Williams 2021, eq. 9.
+
+    >>> from monitor import ConfusionCounts, metrics
+    >>> print(metrics.recall_gain(ConfusionCounts(tp=90, fp=50, fn=10, tn=850)).round(4))
+    0.9877
+    """
+    return 1 - observed_class_ratio(counts) * ratio(counts.fn, counts.tp)

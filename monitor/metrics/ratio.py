@@ -1,0 +1,64 @@
+"""Division whose undefined case is NaN: what every metric here is made of.
+
+Owns the one rule for "nothing to divide by", and the checks of the numbers
+that a metric takes beside its counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+FloatArray = NDArray[np.float64]
+"""Floats of any shape; where the input is a scalar, a NumPy float scalar."""
+
+
+def ratio(numerator: ArrayLike, denominator: ArrayLike) -> FloatArray:
+    """How much of the denominator the numerator is; undefined where that is zero.
+
+    Args:
+        numerator: any shape.
+        denominator: any shape that broadcasts against it.
+
+    Returns:
+        The quotient in the broadcast shape, a NumPy float for scalars; NaN
+        where the denominator is zero, whatever the numerator.
+
+    >>> print(ratio(3, 4), ratio(3, 0), ratio([1, 0], [2, 0]))
+    0.75 nan [0.5 nan]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient: FloatArray = np.where(
+            np.equal(denominator, 0), np.nan, np.true_divide(numerator, denominator)
+        )[()]
+    return quotient
+
+
+def at_least_zero(where: str, value: ArrayLike) -> FloatArray:
+    """The value as floats, once it is known to be finite and at least zero.
+
+    NaN passes: a parameter may itself be an undefined measurement, such as
+    the class ratio of an empty window, and makes the metric undefined there.
+
+    Args:
+        where: the parameter's name, for the message.
+        value: any shape.
+
+    Returns:
+        The same numbers as floats.
+
+    Raises:
+        ValueError: a number is negative or infinite.
+
+    >>> print(at_least_zero("precision_at: class_ratio", 1))
+    1.0
+    """
+    numbers = np.asarray(value, dtype=np.float64)
+    if (numbers < 0).any() or np.isinf(numbers).any():
+        raise ValueError(f"{where}: must be finite and at least 0, got {value!r}; r = P/N, β ≥ 0")
+    return numbers[()]
