@@ -1,0 +1,252 @@
+"""Which cause moved precision, and by how much: in log-odds and in points.
+
+    logit(precision) = log r + log TPR - log FPR
+
+is exact, so that a change of it splits without remainder. In points of precision
+the causes interact; the Owen value shares the interaction out: prevalence
+against skill first, then skill between recall and false positives. Its parts sum
+to the change, stay within one point of precision each, have the sign of their
+cause, and do not depend on whether skill is split further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, ndtri
+
+from monitor.counts import ConfusionCounts
+from monitor.drift.components import (
+    Rates,
+    as_blocks,
+    jackknife_variance,
+    leave_one_out,
+)
+from monitor.drift.dispersion import Dispersion
+from monitor.metrics.ratio import FloatArray, ratio
+
+CAUSES = ("prevalence", "recall", "false_positives", "skill")
+"""Order of the causes along the first axis; skill is recall and false positives together."""
+
+# Corners of the cube (class ratio, TPR, FPR), each of before (0) or after (1).
+_CORNERS = np.array([[a, t, f] for a in (0, 1) for t in (0, 1) for f in (0, 1)])
+
+
+def _owen_weights() -> FloatArray:
+    """Weight of the precision at each corner in the Owen value of each cause."""
+    sign = 2.0 * _CORNERS.T - 1
+    prevalence = np.where(sign[1] == sign[2], sign[0] / 2, 0.0)
+    skill_recall, skill_false = sign[1] / 4, sign[2] / 4
+    return np.stack([prevalence, skill_recall, skill_false, skill_recall + skill_false])
+
+
+_WEIGHTS = _owen_weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """What each cause contributed to a change of precision, after minus before.
+
+    The mappings are keyed `prevalence`, `recall`, `false_positives` and `skill`
+    (the two before it together). NaN wherever a part is undefined: a window
+    without actual positives, actual negatives or predicted positives; logits
+    also where precision is exactly 0 or 1.
+
+    Attributes:
+        logit: parts of the change of logit(precision), from raw counts; exact.
+        points: Owen value, as fractions of precision (-0.233 is 23.3 points down).
+        lower_points: lower end of the interval of `points`, within [-1, 1].
+        upper_points: upper end.
+        precision_before: of the raw counts.
+        precision_after: of the raw counts.
+        change_logit: of logit(precision); the sum of the first three of `logit`.
+        change_points: of precision; the sum of the first three of `points`.
+        precision_had_prevalence_stayed: with the class ratio of before, and the
+            recall and false positive rate of after.
+        precision_had_skill_stayed: with the class ratio of after, and the
+            recall and false positive rate of before.
+    """
+
+    logit: Mapping[str, float]
+    points: Mapping[str, float]
+    lower_points: Mapping[str, float]
+    upper_points: Mapping[str, float]
+    precision_before: float
+    precision_after: float
+    change_logit: float
+    change_points: float
+    precision_had_prevalence_stayed: float
+    precision_had_skill_stayed: float
+
+
+def attribute(
+    before: ConfusionCounts,
+    after: ConfusionCounts,
+    dispersion: Dispersion | ArrayLike = 1.0,
+    *,
+    level: float = 0.95,
+) -> Attribution:
+    """Split a change of precision into prevalence, recall and false positives.
+
+    Args:
+        before: a window's counts (scalar, fractional ones too) or those of its
+            blocks of time along the last axis.
+        after: the same.
+        dispersion: variance over that of independent rows, where there are no blocks.
+        level: coverage of the intervals in points, in (0, 1).
+
+    Returns:
+        The attribution. Intervals by the delta method, with half a count added
+        to each cell, or from between blocks where those scatter more.
+
+    Raises:
+        ValueError: the counts have more than one axis (see `causes`), or the
+            level is outside (0, 1).
+
+    Source:
+        Williams 2021, eq. 2; Owen 1977 (values of games with a priori unions).
+
+    >>> before = ConfusionCounts(tp=800, fn=200, fp=450, tn=8550)
+    >>> found = attribute(before, ConfusionCounts(tp=350, fn=150, fp=475, tn=9025))
+    >>> {cause: round(part, 4) for cause, part in found.points.items()}
+    {'prevalence': -0.1837, 'recall': -0.0321, 'false_positives': 0.0, 'skill': -0.0321}
+    >>> round(found.precision_had_prevalence_stayed, 4)
+    0.6087
+    """
+    if len(before.shape) > 1 or len(after.shape) > 1:
+        raise ValueError(
+            f"attribute: counts must be scalars or blocks of time along one axis, got shapes "
+            f"{before.shape} and {after.shape}; split many series with causes()"
+        )
+    if not 0 < level < 1:
+        raise ValueError(f"attribute: level must lie in (0, 1), got {level!r}")
+    old, new = as_blocks(before), as_blocks(after)
+    total_old, total_new = old.sum(axis=-1), new.sum(axis=-1)
+    logit, points = causes(total_old, total_new)
+    half_width = ndtri((1 + level) / 2) * np.sqrt(
+        _points_variance(old, new, Dispersion.of(dispersion))
+    )
+    corners = _corner_precisions(_ratios(total_old), _ratios(total_new))
+    return Attribution(
+        logit=_named(logit),
+        points=_named(points),
+        lower_points=_named(np.maximum(points - half_width, -1.0)),
+        upper_points=_named(np.minimum(points + half_width, 1.0)),
+        precision_before=float(_precision(total_old)),
+        precision_after=float(_precision(total_new)),
+        change_logit=float(logit[0] + logit[3]),
+        change_points=float(_precision(total_new) - _precision(total_old)),
+        precision_had_prevalence_stayed=float(corners[3]),
+        precision_had_skill_stayed=float(corners[4]),
+    )
+
+
+def causes(before: ConfusionCounts, after: ConfusionCounts) -> tuple[FloatArray, FloatArray]:
+    """Parts of many changes of precision at once, without intervals.
+
+    Args:
+        before: outcomes, a series for each index.
+        after: the same, shapes broadcast.
+
+    Returns:
+        Parts in log-odds and in points, each of shape (4, *series) in the order
+        of `CAUSES`; NaN where undefined (see `Attribution`).
+
+    >>> reference = ConfusionCounts(tp=90, fp=50, fn=10, tn=850)
+    >>> logit, points = causes(reference, ConfusionCounts(tp=90, fp=10, fn=10, tn=170))
+    >>> dict(zip(CAUSES, points.round(3).tolist(), strict=True))
+    {'prevalence': 0.257, 'recall': 0.0, 'false_positives': 0.0, 'skill': 0.0}
+    """
+    old, new = _ratios(before), _ratios(after)
+    corners = _corner_precisions(old, new)
+    change = _log(new) - _log(old)
+    change = np.stack([change[0], change[1], -change[2], change[1] - change[2]])
+    # A part whose corners weigh nothing is defined though other corners are not.
+    points = [
+        np.tensordot(weights[weights != 0], corners[weights != 0], axes=1) for weights in _WEIGHTS
+    ]
+    return change, np.stack(points)
+
+
+def _points_variance(
+    old: ConfusionCounts, new: ConfusionCounts, dispersion: Dispersion
+) -> FloatArray:
+    """Variance of the Owen value from both windows, at counts with half a count a cell."""
+    rates_old, rates_new = Rates.of(old.sum(axis=-1)), Rates.of(new.sum(axis=-1))
+    gradient = _gradient(_smooth_logs(rates_old), _smooth_logs(rates_new))
+    total = np.zeros(len(CAUSES))
+    for side, (blocks, rates) in enumerate(((old, rates_old), (new, rates_new))):
+        variance = gradient[:, side] ** 2 @ _log_variances(rates, dispersion)
+        if blocks.shape[-1] > 1:
+            left_out = _smooth_logs(Rates.of(leave_one_out(blocks)))
+            around = _smooth_logs(rates)
+            linear = gradient[:, side] @ (left_out - around[:, None])
+            variance = np.fmax(variance, jackknife_variance(linear, blocks.total > 0))
+        total += variance
+    return total
+
+
+def _gradient(old: FloatArray, new: FloatArray) -> FloatArray:
+    """Slope of each part by (log r, log TPR, log FPR) of before and of after: (4, 2, 3)."""
+    chosen = np.where(_CORNERS == 1, new, old)
+    precision = expit(chosen[:, 0] + chosen[:, 1] - chosen[:, 2])
+    slope = _WEIGHTS * precision * (1 - precision)
+    signs = np.array([1.0, 1.0, -1.0])
+    return np.stack([slope @ np.equal(_CORNERS, side) * signs for side in (0, 1)], axis=1)
+
+
+def _smooth_logs(rates: Rates) -> FloatArray:
+    logs = [rates.log_class_ratio, np.log(rates.recall), np.log(rates.false_positive_rate)]
+    return np.stack(logs)
+
+
+def _log_variances(rates: Rates, dispersion: Dispersion) -> FloatArray:
+    return np.stack(
+        [
+            rates.log_class_ratio_variance * dispersion.class_ratio,
+            rates.recall_variance * dispersion.recall / rates.recall**2,
+            rates.false_positive_rate_variance
+            * dispersion.false_positive_rate
+            / rates.false_positive_rate**2,
+        ]
+    )
+
+
+def _ratios(counts: ConfusionCounts) -> FloatArray:
+    """Class ratio, TPR and FPR of the raw counts, NaN where a class is missing: (3, ...)."""
+    positive, negative = counts.actual_positive, counts.actual_negative
+    return np.stack(
+        [
+            ratio(positive, np.where(positive > 0, negative, 0)),
+            ratio(counts.tp, positive),
+            ratio(counts.fp, negative),
+        ]
+    )
+
+
+def _corner_precisions(old: FloatArray, new: FloatArray) -> FloatArray:
+    """Precision with each factor of before or after, in the order of `_CORNERS`: (8, ...)."""
+    old, new = np.broadcast_arrays(old, new)
+    factors = (old, new)
+    precisions = []
+    for a, t, f in _CORNERS:
+        true = factors[a][0] * factors[t][1]
+        precisions.append(ratio(true, true + factors[f][2]))
+    return np.stack(precisions)
+
+
+def _precision(counts: ConfusionCounts) -> FloatArray:
+    return ratio(counts.tp, counts.predicted_positive)
+
+
+def _log(values: FloatArray) -> FloatArray:
+    logs: FloatArray = np.full(values.shape, np.nan)
+    np.log(values, out=logs, where=values > 0)
+    return logs
+
+
+def _named(parts: FloatArray) -> dict[str, float]:
+    return {cause: float(part) for cause, part in zip(CAUSES, parts, strict=True)}

@@ -1,0 +1,110 @@
+"""The live class ratio: how many positives there are for each negative, just now.
+
+Owns the smoothed estimate over panes of mature labels and its interval. A pane
+alone holds too few positives to read, a window answers late; here each pane
+weighs half of what it weighed `half_life` panes ago.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from monitor.counts import ConfusionCounts
+from monitor.metrics.ratio import FloatArray, ratio
+
+_HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRatio:
+    """r = P/N with its interval.
+
+    Attributes:
+        estimate: at least 0; NaN where no negative has been seen.
+        lower: lower limit; 0 where no positive has been seen.
+        upper: upper limit.
+    """
+
+    estimate: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+class LiveClassRatio:
+    """Class ratio smoothed over panes, for many series, at the same cost every pane.
+
+    Args:
+        half_life: panes after which an outcome counts half; above 0, infinite
+            for no forgetting.
+        dispersion: variance over that of independent rows, at least 1; widens
+            the interval.
+
+    Raises:
+        ValueError: the half-life is not above 0.
+
+    Source:
+        Exponentially weighted counts; interval on log r by the delta method,
+        half a count added (Gart and Zweifel 1967).
+
+    >>> live = LiveClassRatio(half_life=1)
+    >>> live.update(ConfusionCounts(tp=8, fp=5, fn=2, tn=85))
+    >>> live.update(ConfusionCounts(tp=40, fp=5, fn=5, tn=40))
+    >>> round(float(live.estimate().estimate), 4)
+    0.5556
+    """
+
+    def __init__(self, *, half_life: float, dispersion: ArrayLike = 1.0) -> None:
+        if not half_life > 0:
+            raise ValueError(f"LiveClassRatio: half_life must be above 0 panes, got {half_life!r}")
+        self._kept = 0.5 ** (1 / half_life)
+        self._dispersion = np.asarray(dispersion, dtype=np.float64)
+        self._sums: FloatArray | None = None
+
+    def update(self, counts: ConfusionCounts) -> None:
+        """Take in one closed pane, a series for each index of the counts."""
+        pane = np.stack([counts.actual_positive, counts.actual_negative]).astype(np.float64)
+        added = np.stack([pane, pane])
+        if self._sums is None:
+            self._sums = np.zeros(added.shape)
+        # Row 0 sums the weighted cases, row 1 their variance: weights squared.
+        weights = np.array([self._kept, self._kept**2])
+        self._sums = self._sums * weights.reshape((2,) + (1,) * pane.ndim) + added
+
+    def estimate(self, level: float = 0.95) -> ClassRatio:
+        """The class ratio now.
+
+        Args:
+            level: coverage of the interval, in (0, 1).
+
+        Returns:
+            Arrays in the shape of the series; NaN before the first pane and
+            where no negative has been seen.
+        """
+        if self._sums is None:
+            nothing = np.asarray(np.nan)
+            return ClassRatio(nothing, nothing, nothing)
+        (positive, negative), (positive_noise, negative_noise) = self._sums
+        estimate = ratio(positive, negative)
+        variance = (positive_noise + _HALF) / (positive + _HALF) ** 2
+        variance = variance + (negative_noise + _HALF) / (negative + _HALF) ** 2
+        half_width = ndtri((1 + level) / 2) * np.sqrt(variance * self._dispersion)
+        middle = np.log((positive + _HALF) / (negative + _HALF))
+        undefined = np.isnan(estimate)
+        lower = np.where(positive > 0, np.exp(middle - half_width), 0.0)
+        return ClassRatio(
+            estimate=np.asarray(estimate),
+            lower=np.where(undefined, np.nan, lower),
+            upper=np.where(undefined, np.nan, np.exp(middle + half_width)),
+        )
+
+    def state(self) -> dict[str, NDArray[np.float64]]:
+        """All that is remembered, as plain arrays; empty before the first pane."""
+        return {} if self._sums is None else {"sums": self._sums.copy()}
+
+    def restore(self, state: dict[str, NDArray[np.float64]]) -> None:
+        """Go on from what `state` gave."""
+        self._sums = np.array(state["sums"]) if state else None

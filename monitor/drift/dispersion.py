@@ -1,0 +1,162 @@
+"""How much more real streams scatter than independent rows would.
+
+Owns the Pearson dispersion φ of the three structural streams: labels (class
+ratio), predictions given an actual positive (recall), predictions given an
+actual negative (false positive rate). Panes of one hour, hours of one day and
+days of one week are each alike, so φ is taken over several block lengths and
+the largest counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaincc
+
+from monitor.counts import ConfusionCounts
+from monitor.metrics.ratio import FloatArray, ratio
+
+_FEWEST_BLOCKS = 5
+_CHANCE = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispersion:
+    """Variance over that of independent rows, a factor for each structural stream.
+
+    Attributes:
+        class_ratio: of the labels; a number, or an array that broadcasts to the series.
+        recall: of predictions given an actual positive.
+        false_positive_rate: of predictions given an actual negative.
+
+    Raises:
+        ValueError: a factor is below 1 or not finite.
+    """
+
+    class_ratio: FloatArray
+    recall: FloatArray
+    false_positive_rate: FloatArray
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            factor = np.asarray(getattr(self, name), dtype=np.float64)
+            if not (np.isfinite(factor).all() and (factor >= 1).all()):
+                raise ValueError(
+                    f"dispersion: {name} must be finite and at least 1, got {factor.tolist()}; "
+                    "1 stands for independent rows"
+                )
+            object.__setattr__(self, name, factor)
+
+    @classmethod
+    def of(cls, dispersion: Dispersion | ArrayLike) -> Dispersion:
+        """The same factor for all three streams, or the dispersion itself.
+
+        >>> float(Dispersion.of(2.5).recall)
+        2.5
+        """
+        if isinstance(dispersion, Dispersion):
+            return dispersion
+        factor = np.asarray(dispersion, dtype=np.float64)
+        return cls(class_ratio=factor, recall=factor, false_positive_rate=factor)
+
+    @classmethod
+    def estimate(
+        cls,
+        panes: ConfusionCounts,
+        panes_per_block: Sequence[int] = (1,),
+        prevalence: ArrayLike | None = None,
+    ) -> Self:
+        """Dispersion of a reference, the largest over several block lengths.
+
+        Args:
+            panes: outcomes of equal stretches of time, in their order along the
+                last axis; one series for each index of the axes in front.
+            panes_per_block: block lengths in panes, for one-minute panes (1, 60, 1440).
+            prevalence: prevalence expected of each pane (its seasonal profile),
+                so that the daily rhythm does not count as scatter; the mean of
+                the reference where it is not given.
+
+        Returns:
+            Factors of shape `series`; 1 where no block length has 5 blocks with
+            outcomes, or where the scatter is no larger than chance makes it
+            once in a hundred times.
+
+        Source:
+            McCullagh and Nelder 1989, §4.5.2 (Pearson's X² over degrees of freedom).
+
+        >>> panes = ConfusionCounts(tp=[9, 1] * 20, fp=[5] * 40, fn=[1, 9] * 20, tn=[85] * 40)
+        >>> found = Dispersion.estimate(panes, (1, 4))
+        >>> round(float(found.recall), 2), float(found.false_positive_rate)
+        (6.56, 1.0)
+        """
+        positive, total = panes.actual_positive, panes.total
+        return cls(
+            class_ratio=_largest(positive, total, panes_per_block, prevalence),
+            recall=_largest(panes.tp, positive, panes_per_block, None),
+            false_positive_rate=_largest(panes.fp, panes.actual_negative, panes_per_block, None),
+        )
+
+
+def pearson(
+    successes: ArrayLike, trials: ArrayLike, expected: ArrayLike | None = None
+) -> FloatArray:
+    """Pearson dispersion of binomial counts: X² over its degrees of freedom.
+
+    Args:
+        successes: counts of blocks along the last axis.
+        trials: their denominators; blocks without trials are left out.
+        expected: probability expected of each block; the pooled one, at the
+            cost of one degree of freedom, where it is not given.
+
+    Returns:
+        At least 0, about 1 for independent rows; the last axis is gone. NaN
+        where fewer than two blocks have trials or nothing varies.
+
+    >>> float(pearson([5, 15, 5, 15], [20, 20, 20, 20]))
+    6.666666666666667
+    """
+    statistic, freedom = _chi_square(successes, trials, expected)
+    return ratio(statistic, freedom)
+
+
+def _chi_square(
+    successes: ArrayLike, trials: ArrayLike, expected: ArrayLike | None
+) -> tuple[FloatArray, FloatArray]:
+    x = np.asarray(successes, dtype=np.float64)
+    n = np.asarray(trials, dtype=np.float64)
+    pooled = ratio(x.sum(axis=-1, keepdims=True), n.sum(axis=-1, keepdims=True))
+    p = pooled if expected is None else np.asarray(expected, dtype=np.float64)
+    variance = n * p * (1 - p)
+    terms = ratio((x - n * p) ** 2, np.broadcast_to(variance, x.shape))
+    counted = np.isfinite(terms)
+    freedom = counted.sum(axis=-1) - (expected is None)
+    return np.where(counted, terms, 0.0).sum(axis=-1), np.maximum(freedom, 0).astype(np.float64)
+
+
+def _largest(
+    successes: ArrayLike,
+    trials: ArrayLike,
+    panes_per_block: Sequence[int],
+    expected: ArrayLike | None,
+) -> FloatArray:
+    x, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    hits = None if expected is None else n * np.asarray(expected, dtype=np.float64)
+    largest = np.ones(x.shape[:-1])
+    for size in panes_per_block:
+        block_n = _merged(n, size)
+        share = None if hits is None else np.nan_to_num(ratio(_merged(hits, size), block_n))
+        statistic, freedom = _chi_square(_merged(x, size), block_n, share)
+        by_chance = gammaincc(np.maximum(freedom, 1) / 2, statistic / 2)
+        believed = (freedom >= _FEWEST_BLOCKS - 1) & (by_chance < _CHANCE)
+        largest = np.fmax(largest, np.where(believed, ratio(statistic, freedom), 1.0))
+    return largest
+
+
+def _merged(values: FloatArray, size: int) -> FloatArray:
+    """Sums of `size` neighbours along the last axis; the last block may be shorter."""
+    merged: FloatArray = np.add.reduceat(values, np.arange(0, values.shape[-1], size), axis=-1)
+    return merged

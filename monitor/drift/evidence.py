@@ -1,0 +1,141 @@
+"""Evidence that grows with every pane: Shiryaev-Roberts statistics over a grid.
+
+    M <- (1 + M) * likelihood ratio of the pane
+
+for each alternative of a grid; their mean is the evidence. Without a change the
+mean grows by one a pane on average, so that it takes at least `threshold` panes
+on average to reach a threshold, whatever the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.metrics.ratio import FloatArray
+
+State = Mapping[str, NDArray[np.float64]]
+
+_CEILING = 100.0
+_LOGIT_LIMIT = 700.0  # exp() of it is finite
+
+
+def gains(baseline: FloatArray, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log likelihood ratio of one hit and of one miss, for each alternative.
+
+    Args:
+        baseline: logit of the probability without a change, any shape.
+        steps: signed log-odds of the alternatives beyond it, one axis.
+
+    Returns:
+        log(p1/p0) and log((1 - p1)/(1 - p0)), each of shape (steps, *baseline).
+
+    >>> hit, miss = gains(np.array(0.0), np.array([np.log(3.0)]))
+    >>> float(hit[0].round(6)), float(miss[0].round(6))
+    (0.405465, -0.693147)
+    """
+    odds = np.exp(np.clip(baseline, -_LOGIT_LIMIT, _LOGIT_LIMIT))
+    steps = steps.reshape((-1,) + (1,) * baseline.ndim)
+    miss = np.log((1 + odds) / (1 + odds * np.exp(steps)))
+    return miss + steps, miss
+
+
+class Mixture:
+    """The mean of Shiryaev-Roberts statistics over a grid of alternatives, for many series.
+
+    Kept as log M: M_k <- (1 + M_k) * likelihood ratio is softplus and a sum,
+    and neither overflows.
+
+    Args:
+        log_statistics: log M of shape (alternatives, *series); -inf at the start.
+        ceiling: log M is held at or below this.
+
+    >>> mixture = Mixture(np.array([-np.inf]), ceiling=700.0)
+    >>> [round(float(mixture.update(np.array([gain]))), 6) for gain in (0.0, 0.5)]
+    [1.0, 3.297443]
+    """
+
+    def __init__(self, log_statistics: FloatArray, *, ceiling: float) -> None:
+        self._ceiling = ceiling
+        self.log_statistics = np.minimum(np.asarray(log_statistics, dtype=np.float64), ceiling)
+        self._statistics = np.exp(self.log_statistics)
+
+    def update(self, log_likelihood_ratios: FloatArray) -> FloatArray:
+        """Take in one pane: (alternatives, *series). Returns the mean statistic, (*series)."""
+        # log(1 + M), not log1p: its absolute error is what counts here, and it is faster.
+        np.add(self._statistics, 1.0, out=self.log_statistics)
+        np.log(self.log_statistics, out=self.log_statistics)
+        self.log_statistics += log_likelihood_ratios
+        np.minimum(self.log_statistics, self._ceiling, out=self.log_statistics)
+        np.exp(self.log_statistics, out=self._statistics)
+        return self.mean
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean of the statistics over the grid."""
+        return np.asarray(self._statistics.mean(axis=0))
+
+
+class TwoSides:
+    """Two mixtures, either of which alarms at the threshold; allocated with the first pane.
+
+    Args:
+        names: of the sides.
+        threshold: mean statistic at which a side alarms, above 0.
+
+    Raises:
+        ValueError: the threshold is not above 0 and finite.
+    """
+
+    def __init__(self, names: tuple[str, str], threshold: float) -> None:
+        if not (threshold > 0 and np.isfinite(threshold)):
+            raise ValueError(
+                f"detector: threshold must be above 0 and finite, got {threshold!r}; "
+                "see page_threshold"
+            )
+        self._names = names
+        self._threshold = threshold
+        # What has recovered clears soon: evidence is kept up to so many thresholds only.
+        self._ceiling = min(np.log(threshold) + np.log(_CEILING), _LOGIT_LIMIT)
+        self._mixtures: dict[str, Mixture] = {}
+
+    def update(self, *log_likelihood_ratios: FloatArray) -> FloatArray:
+        """Take in one pane, (alternatives, *series) for each side; returns the evidence."""
+        for name, ratios in zip(self._names, log_likelihood_ratios, strict=True):
+            mixture = self._mixtures.get(name)
+            if mixture is None:
+                self._mixtures[name] = mixture = self._mixture(np.full(ratios.shape, -np.inf))
+            elif mixture.log_statistics.shape != ratios.shape:
+                raise ValueError(
+                    f"detector: a pane must keep the shape of those before it, "
+                    f"{mixture.log_statistics.shape[1:]}, got {ratios.shape[1:]}"
+                )
+            mixture.update(ratios)
+        return self.evidence
+
+    def _mixture(self, log_statistics: FloatArray) -> Mixture:
+        return Mixture(log_statistics, ceiling=self._ceiling)
+
+    @property
+    def evidence(self) -> FloatArray:
+        """Statistic over threshold of the stronger side, (*series); 0 before the first pane."""
+        sides = self.by_side()
+        return np.maximum(*sides.values()) if sides else np.asarray(0.0)
+
+    def by_side(self) -> dict[str, FloatArray]:
+        """Statistic over threshold of each side, (*series)."""
+        return {name: mixture.mean / self._threshold for name, mixture in self._mixtures.items()}
+
+    def state(self) -> State:
+        """Log M of each side, (alternatives, *series); empty before the first pane."""
+        return {name: mixture.log_statistics.copy() for name, mixture in self._mixtures.items()}
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave."""
+        if state and set(state) != set(self._names):
+            raise ValueError(
+                f"detector: state must hold {sorted(self._names)}, got {sorted(state)}"
+            )
+        self._mixtures = {name: self._mixture(state[name]) for name in state}

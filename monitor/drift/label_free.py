@@ -1,0 +1,151 @@
+"""Prevalence ahead of the labels, from predictions alone: "if the model is unchanged".
+
+All of this holds the reference's TPR, FPR and score distributions fixed, so by
+construction it cannot see a loss of skill, and it never raises or clears a
+verdict. It is withheld where the scores do not look like any mixture of the
+reference's two classes, and no flag does not mean safe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from monitor.counts import ConfusionCounts
+from monitor.drift.prevalence import (
+    Prevalence,
+    ReferenceRates,
+    adjusted_count,
+    expectation_maximisation,
+    goodness_of_fit,
+)
+from monitor.metrics.histogram import ScoreHistogram
+
+ASSUMPTION = "if the model is unchanged"
+
+_MISFIT = 0.001
+_LEAST_SEPARATION = 0.2
+_FEWEST_POSITIVES = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class Nowcast:
+    """Prevalence and precision now, if the model is unchanged.
+
+    Attributes:
+        method: `em` (score histograms) or `adjusted_count` (predicted-positive rate).
+        prevalence: estimate; NaN where withheld, as all numbers here.
+        prevalence_lower: lower limit.
+        prevalence_upper: upper limit.
+        precision: estimate.
+        precision_lower: lower limit.
+        precision_upper: upper limit.
+        fit: p-value of the goodness of fit; NaN without scores.
+        withheld: why the numbers are withheld: `no_reference`, `no_predictions`,
+            `classes_not_separated` (TPR - FPR below .2), `too_few_positives`
+            (under 50 expected), `scores_do_not_fit` (p below .001). Empty
+            where they are published.
+    """
+
+    method: str
+    prevalence: float
+    prevalence_lower: float
+    prevalence_upper: float
+    precision: float
+    precision_lower: float
+    precision_upper: float
+    fit: float
+    withheld: tuple[str, ...]
+
+
+def nowcast(
+    *,
+    predicted_positive: float,
+    total: float,
+    reference: ConfusionCounts,
+    scores: ArrayLike | None = None,
+    reference_scores: ScoreHistogram | None = None,
+    level: float = 0.95,
+) -> Nowcast:
+    """Prevalence and precision ahead of the labels, or why they are withheld.
+
+    precision = π · TPR / q with TPR of the reference and q the predicted-positive rate.
+
+    Args:
+        predicted_positive: live predictions that say positive.
+        total: all live predictions.
+        reference: labelled outcomes of the reference; a scalar.
+        scores: live predictions by score; EM is used where these and the
+            reference's come, else the adjusted count.
+        reference_scores: labelled cases of the reference by score.
+        level: coverage of the intervals.
+
+    Returns:
+        The nowcast. It cannot see a loss of skill; say `ASSUMPTION` beside it.
+
+    >>> reference = ConfusionCounts(tp=8_000, fn=2_000, fp=500, tn=9_500)
+    >>> found = nowcast(predicted_positive=1_250, total=10_000, reference=reference)
+    >>> found.method, round(found.prevalence, 3), round(found.precision, 3)
+    ('adjusted_count', 0.1, 0.64)
+    >>> nowcast(predicted_positive=5, total=10, reference=reference).withheld
+    ('too_few_positives',)
+    """
+    with_scores = scores is not None and reference_scores is not None
+    fit = float("nan")
+    if scores is not None and reference_scores is not None:
+        found = expectation_maximisation(scores, reference_scores, level=level)
+        fit = goodness_of_fit(scores, reference_scores, found.estimate)
+    else:
+        found = adjusted_count(predicted_positive, total, reference, level=level)
+    rates = ReferenceRates.of(reference)
+    withheld = _reasons(found, rates, total, fit)
+    precision = _precision(found, rates, predicted_positive, total, level)
+    numbers = [found.estimate, found.lower, found.upper, *precision]
+    if withheld:
+        numbers = [float("nan")] * len(numbers)
+    return Nowcast(
+        method="em" if with_scores else "adjusted_count",
+        prevalence=numbers[0],
+        prevalence_lower=numbers[1],
+        prevalence_upper=numbers[2],
+        precision=numbers[3],
+        precision_lower=numbers[4],
+        precision_upper=numbers[5],
+        fit=fit,
+        withheld=withheld,
+    )
+
+
+def _reasons(found: Prevalence, rates: ReferenceRates, total: float, fit: float) -> tuple[str, ...]:
+    if not total > 0:
+        return ("no_predictions",)
+    if np.isnan(rates.recall) or np.isnan(rates.false):
+        return ("no_reference",)
+    reasons = {
+        "classes_not_separated": not rates.recall - rates.false >= _LEAST_SEPARATION,
+        "too_few_positives": not total * found.estimate >= _FEWEST_POSITIVES,
+        "scores_do_not_fit": fit < _MISFIT,
+    }
+    return tuple(reason for reason, holds in reasons.items() if holds)
+
+
+def _precision(
+    found: Prevalence, rates: ReferenceRates, predicted_positive: float, total: float, level: float
+) -> tuple[float, float, float]:
+    """π · TPR / q and its limits; π and q come from the same predictions."""
+    if not (total > 0 and predicted_positive > 0 and rates.recall > 0 and found.estimate > 0):
+        return (float("nan"),) * 3
+    share = predicted_positive / total
+    precision = min(found.estimate * rates.recall / share, 1.0)
+    separation = rates.recall - rates.false
+    # Relative variances of π and q, their covariance (TPR - FPR) var(π) taken off twice.
+    relative = found.sampling_variance / found.estimate**2
+    relative += (1 - share) / predicted_positive
+    relative -= 2 * separation * found.sampling_variance / (found.estimate * share)
+    relative += found.reference_variance / found.estimate**2
+    relative += rates.recall_variance / rates.recall**2
+    half_width = float(ndtri((1 + level) / 2)) * precision * np.sqrt(max(relative, 0.0))
+    return precision, max(precision - half_width, 0.0), min(precision + half_width, 1.0)

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from monitor.counts import ConfusionCounts
+from monitor.drift.roc import below_reference_curve
+from monitor.metrics.histogram import ScoreHistogram
+
+EDGES = np.linspace(-4, 6, 201)
+GAP = 2.2
+
+
+def reference_of(size: int, shift: np.ndarray | float = 0.0) -> ScoreHistogram:
+    """A binormal reference, by blocks where the shift has them."""
+    shifts = np.atleast_1d(shift)[:, None]
+    positive = np.diff(norm.cdf(EDGES - GAP - shifts)) * size * 0.1
+    negative = np.diff(norm.cdf(EDGES - shifts)) * size * 0.9
+    cells = [np.rint(rows) for rows in (positive, negative)]
+    if np.ndim(shift) == 0:
+        cells = [rows[0] for rows in cells]
+    return ScoreHistogram(positive=cells[0], negative=cells[1], unlabelled=np.zeros_like(cells[0]))
+
+
+def window(rng: np.random.Generator, size: int, cut: float, gap: float) -> ConfusionCounts:
+    tp = rng.binomial(size // 10, norm.sf(cut - gap))
+    fp = rng.binomial(size * 9 // 10, norm.sf(cut))
+    return ConfusionCounts(tp=tp, fp=fp, fn=size // 10 - tp, tn=size * 9 // 10 - fp)
+
+
+@pytest.mark.parametrize("cut", [0.5, 1.0, 1.7, 2.5])
+def test_a_slide_along_the_curve_is_rarely_called_below_it(cut: float) -> None:
+    rng = np.random.default_rng(0)
+    reference = reference_of(100_000)
+    called = [below_reference_curve(reference, window(rng, 10_000, cut, GAP)) for _ in range(300)]
+    assert np.mean(called) <= 0.03
+
+
+@pytest.mark.parametrize("cut", [0.5, 1.0, 1.7, 2.5])
+def test_a_point_off_the_curve_is_found_wherever_the_threshold_went(cut: float) -> None:
+    rng = np.random.default_rng(1)
+    reference = reference_of(100_000)
+    called = [below_reference_curve(reference, window(rng, 30_000, cut, 1.6)) for _ in range(50)]
+    assert np.mean(called) == 1
+
+
+def test_a_better_model_is_never_below() -> None:
+    rng = np.random.default_rng(2)
+    assert not below_reference_curve(reference_of(100_000), window(rng, 30_000, 1.5, 3.0))
+
+
+def test_days_that_scatter_widen_the_error() -> None:
+    rng = np.random.default_rng(3)
+    below = {True: 0, False: 0}
+    for _ in range(60):
+        gaps = GAP + 0.5 * rng.normal(size=30)
+        days = [window(rng, 2_000, 1.7, gap).cells for gap in gaps]
+        now = ConfusionCounts.from_cells(np.stack(days))
+        for by_day, counts in ((True, now), (False, now.sum())):
+            below[by_day] += below_reference_curve(reference_of(100_000), counts)
+    assert below[True] <= 6 < below[False]
+
+
+def test_blocks_of_the_reference_widen_it_too() -> None:
+    low = ConfusionCounts(tp=620, fp=405, fn=380, tn=8_595)
+    steady = reference_of(3_000, np.zeros(30))
+    moves = np.where(np.arange(30) % 2, -8, 8)
+    rows = [np.roll(row, move) for row, move in zip(steady.positive, moves, strict=True)]
+    scattered = ScoreHistogram(
+        positive=np.stack(rows), negative=steady.negative, unlabelled=steady.unlabelled
+    )
+    assert below_reference_curve(steady.sum(axis=0), low)
+    assert below_reference_curve(steady, low)
+    assert below_reference_curve(scattered.sum(axis=0), low)
+    assert not below_reference_curve(scattered, low)
+
+
+def test_a_missing_class_says_nothing() -> None:
+    nothing = ScoreHistogram.zeros(bins=10)
+    some = ConfusionCounts(tp=1, fp=50, fn=99, tn=50)
+    assert not below_reference_curve(nothing, some)
+    assert not below_reference_curve(reference_of(1_000), ConfusionCounts(tp=0, fp=5, fn=0, tn=5))

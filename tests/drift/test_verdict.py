@@ -1,0 +1,259 @@
+"""The rule of the verdict, against a second reading of it in plain Python."""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from monitor.counts import ConfusionCounts
+from monitor.drift import Status, Verdict, judge, verdicts
+from monitor.drift.components import Changes
+from monitor.drift.verdict import judge_changes
+
+NORMAL = NormalDist()
+BEFORE = ConfusionCounts(tp=80_000, fp=45_000, fn=20_000, tn=855_000)
+NAMES = (
+    "class_ratio",
+    "recall",
+    "false_positive_rate",
+    "log_likelihood_ratio",
+    "negative_log_likelihood_ratio",
+)
+
+
+def after(prevalence: float, recall: float, false: float, size: float = 1e5) -> ConfusionCounts:
+    p, n = size * prevalence, size * (1 - prevalence)
+    return ConfusionCounts(tp=p * recall, fn=p * (1 - recall), fp=n * false, tn=n * (1 - false))
+
+
+def oracle(d: list[float], se: list[float]) -> tuple[Verdict, bool]:
+    """The design's text, clause by clause, on five changes and their errors."""
+    clean = [abs(x) + 2.326 * e < 0.2 for x, e in zip(d, se, strict=True)]
+    p = [2 * NORMAL.cdf(-abs(x) / e) for x, e in zip(d, se, strict=True)]
+    changed = [False] * 3 + [not c and q < 0.01 for c, q in zip(clean[3:], p[3:], strict=True)]
+    for rank, index in enumerate(sorted(range(3), key=lambda i: p[i])):
+        if p[index] >= 0.01 / (3 - rank):
+            break
+        changed[index] = not clean[index]
+    skill = _skill(d, clean, changed)
+    if skill == "clean":
+        if clean[0]:
+            return Verdict.NO_CHANGE, False
+        return (Verdict.PREVALENCE_SHIFT if changed[0] else Verdict.INSUFFICIENT_EVIDENCE), False
+    if skill == "moved":
+        shift = changed[0] and clean[3]
+        return (Verdict.PREVALENCE_SHIFT if shift else Verdict.OPERATING_POINT_MOVED), True
+    if skill == "unknown":
+        return Verdict.INSUFFICIENT_EVIDENCE, False
+    return Verdict(("prevalence_shift_and_" if changed[0] else "") + f"model_{skill}"), False
+
+
+def _skill(d: list[float], clean: list[bool], changed: list[bool]) -> str:
+    recall, false, plus, minus = 1, 2, 3, 4
+    if changed[recall] and changed[false]:
+        if d[recall] * d[false] < 0:
+            return "degraded" if d[recall] < 0 else "improved"
+        worse, better = (plus, minus) if d[recall] < 0 else (minus, plus)
+        sign = -1 if d[recall] < 0 else 1
+        degraded = changed[worse] and d[worse] * sign > 0
+        improved = changed[better] and d[better] * sign > 0
+        return _one(degraded=degraded, improved=improved, neither="moved")
+    if changed[recall] or changed[false]:
+        one, other = (recall, false) if changed[recall] else (false, recall)
+        if clean[other] or d[one] * d[other] < 0:
+            bad = d[one] < 0 if one == recall else d[one] > 0
+            return "degraded" if bad else "improved"
+        worse, better = (plus, minus) if d[one] < 0 else (minus, plus)
+        sign = -1 if d[one] < 0 else 1
+        return _one(degraded=d[worse] * sign > 0, improved=d[better] * sign > 0, neither="unknown")
+    return "clean" if (clean[recall] and clean[false]) or clean[plus] else "unknown"
+
+
+def _one(*, degraded: bool, improved: bool, neither: str) -> str:
+    if degraded == improved:
+        return neither
+    return "degraded" if degraded else "improved"
+
+
+finite = st.floats(-2, 2).filter(lambda x: x == 0 or abs(x) > 1e-6)
+
+
+@settings(max_examples=600)
+@given(
+    st.lists(finite, min_size=5, max_size=5),
+    st.lists(st.floats(0.005, 0.5), min_size=5, max_size=5),
+)
+def test_the_rule_is_the_designs(d: list[float], se: list[float]) -> None:
+    found = judge_changes(Changes(np.array([*d, 0.0, 0.0]), np.array([*se, 1.0, 1.0])))
+    assert (found.verdict, found.operating_point_moved) == oracle(d, se)
+
+
+windows = st.tuples(*[st.one_of(st.integers(0, 60), st.integers(0, 100_000))] * 4).map(
+    lambda row: ConfusionCounts(tp=row[0], fp=row[1], fn=row[2], tn=row[3])
+)
+FLIPPED = {
+    Verdict.MODEL_DEGRADED: Verdict.MODEL_IMPROVED,
+    Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED: Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED,
+}
+FLIPPED |= {value: key for key, value in FLIPPED.items()}
+
+
+@settings(max_examples=300)
+@given(windows, windows)
+def test_swapped_windows_flip_degraded_and_improved(
+    one: ConfusionCounts, other: ConfusionCounts
+) -> None:
+    there, back = judge(one, other), judge(other, one)
+    assert back.verdict == FLIPPED.get(there.verdict, there.verdict)
+    assert there.fell == back.rose
+    assert there.status == back.status
+
+
+@settings(max_examples=300)
+@given(windows, windows)
+def test_prevalence_is_never_blamed_when_the_class_ratio_is_clean(
+    one: ConfusionCounts, other: ConfusionCounts
+) -> None:
+    found = judge(one, other)
+    if found.status["class_ratio"] is not Status.CHANGED:
+        assert "prevalence" not in found.verdict
+    assert set(found.status) == set(NAMES[:4])
+    assert (found.verdict is Verdict.NO_CHANGE) <= (found.status["class_ratio"] is Status.CLEAN)
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(windows, windows), min_size=1, max_size=5))
+def test_many_series_are_judged_as_one_by_one(
+    pairs: list[tuple[ConfusionCounts, ConfusionCounts]],
+) -> None:
+    old = ConfusionCounts.from_cells([pair[0].cells for pair in pairs])
+    new = ConfusionCounts.from_cells([pair[1].cells for pair in pairs])
+    said = verdicts(old, new)
+    assert said.tolist() == [judge(*pair).verdict for pair in pairs]
+
+
+def test_many_series_by_blocks_are_judged_as_one_by_one() -> None:
+    rng = np.random.default_rng(3)
+    old = ConfusionCounts.from_cells(rng.poisson([80, 45, 20, 855], (6, 30, 4)))
+    new = ConfusionCounts.from_cells(rng.poisson([40, 45, 20, 855], (6, 24, 4)))
+    said = verdicts(old, new, blocks=True)
+    assert said.tolist() == [judge(old[i], new[i]).verdict for i in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("now", "verdict"),
+    [
+        (after(0.1, 0.8, 0.05), Verdict.NO_CHANGE),
+        (after(0.05, 0.8, 0.05), Verdict.PREVALENCE_SHIFT),
+        (after(0.2, 0.8, 0.05), Verdict.PREVALENCE_SHIFT),
+        (after(0.1, 0.6, 0.05), Verdict.MODEL_DEGRADED),
+        (after(0.1, 0.8, 0.1), Verdict.MODEL_DEGRADED),
+        (after(0.1, 0.9, 0.05), Verdict.MODEL_IMPROVED),
+        (after(0.1, 0.8, 0.02), Verdict.MODEL_IMPROVED),
+        (after(0.05, 0.6, 0.05), Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED),
+        (after(0.2, 0.6, 0.05), Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED),
+        (after(0.05, 0.9, 0.03), Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED),
+        (after(0.1, 0.9, 0.11), Verdict.OPERATING_POINT_MOVED),
+        (after(0.1, 0.65, 0.025), Verdict.OPERATING_POINT_MOVED),
+        (after(0.1, 0.8, 0.05, size=300), Verdict.INSUFFICIENT_EVIDENCE),
+        (ConfusionCounts.zeros(), Verdict.INSUFFICIENT_EVIDENCE),
+    ],
+)
+def test_each_verdict_has_its_scenario(now: ConfusionCounts, verdict: Verdict) -> None:
+    assert judge(BEFORE, now).verdict is verdict
+
+
+def test_a_slide_of_the_threshold_beside_rarer_positives_is_a_prevalence_shift() -> None:
+    found = judge(BEFORE, after(0.05, 0.64, 0.04))
+    assert found.verdict is Verdict.PREVALENCE_SHIFT
+    assert found.operating_point_moved
+    assert found.fell[:3] == ("class_ratio", "recall", "false_positive_rate")
+
+
+def test_a_slid_point_that_is_dominated_is_degraded_and_one_that_dominates_improved() -> None:
+    assert judge(BEFORE, after(0.1, 0.3, 0.03)).verdict is Verdict.MODEL_DEGRADED
+    assert judge(BEFORE, after(0.1, 0.85, 0.4)).verdict is Verdict.MODEL_DEGRADED
+    assert judge(BEFORE, after(0.1, 0.795, 0.001)).verdict is Verdict.MODEL_IMPROVED
+
+
+def test_scores_settle_what_two_rates_leave_open() -> None:
+    slid = after(0.1, 0.9, 0.11)
+    assert judge(BEFORE, slid, below_reference_curve=True).verdict is Verdict.MODEL_DEGRADED
+    same = after(0.1, 0.8, 0.05)
+    assert judge(BEFORE, same, below_reference_curve=True).verdict is Verdict.NO_CHANGE
+
+
+def test_labels_that_went_astray_leave_no_other_verdict() -> None:
+    found = judge(BEFORE, after(0.05, 0.8, 0.05), labels_trustworthy=False)
+    assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert found.status["class_ratio"] is Status.CHANGED
+
+
+def test_insufficient_evidence_names_what_is_known_and_what_is_not() -> None:
+    found = judge(BEFORE, after(0.01, 0.8, 0.05, size=3_000))
+    assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert found.fell == ("class_ratio",)
+    assert {"recall", "log_likelihood_ratio"} <= set(found.unknown)
+
+
+def test_an_unknown_class_ratio_is_named_beside_a_worse_model() -> None:
+    found = judge(BEFORE, after(0.11, 0.5, 0.05, size=3_000))
+    assert found.verdict is Verdict.MODEL_DEGRADED
+    assert "class_ratio" in found.unknown
+
+
+def test_what_is_significant_but_certainly_small_is_clean() -> None:
+    found = judge(BEFORE, after(0.1, 0.81, 0.05, size=1e6))
+    assert abs(found.change["recall"] / found.standard_error["recall"]) > 5
+    assert found.status["recall"] is Status.CLEAN
+    assert found.verdict is Verdict.NO_CHANGE
+
+
+def test_dispersion_turns_a_finding_into_want_of_evidence() -> None:
+    now = after(0.1, 0.7, 0.05, size=1e4)
+    assert judge(BEFORE, now).verdict is Verdict.MODEL_DEGRADED
+    assert judge(BEFORE, now, 50).verdict is Verdict.INSUFFICIENT_EVIDENCE
+
+
+def test_the_main_driver_is_the_largest_share_and_certain_only_if_the_rest_is_small() -> None:
+    shift = judge(BEFORE, after(0.05, 0.8, 0.05)).main_driver
+    assert (shift.cause, shift.certain) == ("prevalence", True)
+    assert shift.share == pytest.approx(1, abs=0.01)
+    both = judge(BEFORE, after(0.05, 0.8, 0.08)).main_driver
+    assert (both.cause, both.certain) == ("prevalence", False)
+    alarms = judge(BEFORE, after(0.1, 0.8, 0.2)).main_driver
+    assert (alarms.cause, alarms.certain) == ("false_positives", True)
+    misses = judge(BEFORE, after(0.1, 0.1, 0.05)).main_driver
+    assert (misses.cause, misses.certain) == ("recall", True)
+
+
+def test_the_share_is_undefined_where_nothing_changed() -> None:
+    driver = judge(BEFORE, BEFORE).main_driver
+    assert math.isnan(driver.share)
+    assert not driver.certain
+
+
+def test_statuses_and_verdicts_are_strings() -> None:
+    found = judge(BEFORE, after(0.05, 0.8, 0.05))
+    assert found.verdict == "prevalence_shift"
+    assert found.status["class_ratio"] == "changed"
+    assert {str(verdict) for verdict in Verdict} == {
+        "no_change",
+        "prevalence_shift",
+        "model_degraded",
+        "model_improved",
+        "prevalence_shift_and_model_degraded",
+        "prevalence_shift_and_model_improved",
+        "operating_point_moved",
+        "insufficient_evidence",
+        "labels_not_trustworthy",
+    }
+
+
+def test_counts_of_more_axes_are_refused_with_the_way_out() -> None:
+    many = ConfusionCounts.zeros((2, 3))
+    with pytest.raises(ValueError, match=r"judge many series with verdicts\(\)"):
+        judge(many, many)
