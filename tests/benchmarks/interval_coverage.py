@@ -36,26 +36,23 @@ NEGATIVES = (50, 500, 5_000, 50_000, 1_000_000)
 TPR = (0.3, 0.6, 0.9, 0.99)
 FPR = (1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.3)
 
-PARAMETERS: dict[str, dict[str, float]] = {
-    "f_beta": {"beta": 1.0},
-    "f_beta_at": {"beta": 1.0, "class_ratio": 0.01},
-    "g_score": {"beta": 1.0, "rho": -1.0},
-}
-
 FIXED_CLASSES = ("log_likelihood_ratio", "recall", "false_positive_rate", "balanced_accuracy")
 """P and N are given, TP and FP binomial."""
 
-FREE_CLASSES = (
-    "precision",
-    "prevalence",
-    "class_ratio",
-    "recall_gain",
-    "f_beta",
-    "f_beta_at",
-    "g_score",
-    "cohen_kappa",
-    "matthews_corrcoef",
-)
+FREE_CLASSES: dict[str, tuple[str, dict[str, float]]] = {
+    "precision": ("precision", {}),
+    "prevalence": ("prevalence", {}),
+    "class_ratio": ("class_ratio", {}),
+    "recall_gain": ("recall_gain", {}),
+    "f_beta, beta 0.5": ("f_beta", {"beta": 0.5}),
+    "f_beta, beta 1": ("f_beta", {"beta": 1.0}),
+    "f_beta, beta 2": ("f_beta", {"beta": 2.0}),
+    "f_beta_at, beta 1, class ratio .01": ("f_beta_at", {"beta": 1.0, "class_ratio": 0.01}),
+    "g_score, beta 1, rho -1": ("g_score", {"beta": 1.0, "rho": -1.0}),
+    "g_score, beta 1, rho 3": ("g_score", {"beta": 1.0, "rho": 3.0}),
+    "cohen_kappa": ("cohen_kappa", {}),
+    "matthews_corrcoef": ("matthews_corrcoef", {}),
+}
 """All four cells are drawn, P + N being fixed."""
 
 SAMPLED = (
@@ -141,10 +138,9 @@ def coverage_of(setting: Setting, draws: int, rng: np.random.Generator) -> dict[
     counts = ConfusionCounts.from_cells(rng.multinomial(total, setting.cells / total, size=draws))
     truths = ConfusionCounts.from_cells(setting.cells)
     result = {}
-    for name in FREE_CLASSES:
-        given = PARAMETERS.get(name, {})
+    for title, (name, given) in FREE_CLASSES.items():
         truth = float(getattr(metrics, name)(truths, **given))
-        result[name] = held(metrics.intervals(counts, name, **given), truth)
+        result[title] = held(metrics.intervals(counts, name, **given), truth)
     return result
 
 

@@ -90,7 +90,8 @@ def reasons(batch, shift=0):
     def row(rejection):
         return int(rejection.position.split(":")[1]) + shift
 
-    return sorted((row(r), str(r.reason), r.detail) for r in batch.rejected)
+    # a cell of CSV is text, and is shown as such: "2" where a line has 2
+    return sorted((row(r), str(r.reason), r.detail.replace('"', "")) for r in batch.rejected)
 
 
 def same(found, expected, shift=0):
