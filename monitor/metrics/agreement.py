@@ -28,7 +28,7 @@ def cohen_kappa(counts: ConfusionCounts) -> FloatArray:
         prediction and label are both constant and the same.
 
     Source:
-        Cohen 1960, eq. 1.
+        Cohen 1960.
 
     >>> from monitor import ConfusionCounts, metrics
     >>> print(metrics.cohen_kappa(ConfusionCounts(tp=81, fp=67, fn=38, tn=339)).round(6))
@@ -78,7 +78,7 @@ def cohen_kappa_interval(counts: ConfusionCounts, level: float) -> Interval:
         Limits in [-1, 1], around the point; NaN where kappa is.
 
     Source:
-        Fleiss, Cohen & Everitt 1969, eq. 13, with half a count added to
+        Fleiss, Cohen & Everitt 1969, with half a count added to
         each cell: simulated coverage .91 at worst, where on Fisher's scale
         it falls below .70.
 
@@ -100,7 +100,7 @@ def matthews_corrcoef_interval(counts: ConfusionCounts, level: float) -> Interva
         Limits in [-1, 1], around the point; NaN where the correlation is.
 
     Source:
-        Bishop, Fienberg & Holland 1975, eq. 11.3-20, with half a count added to
+        Bishop, Fienberg & Holland 1975, ch. 11, with half a count added to
         each cell: simulated coverage .91 at worst, where on Fisher's scale
         it falls below .70.
 
@@ -122,7 +122,7 @@ def kappa_error(counts: ConfusionCounts) -> FloatArray:
         The error, at least 0; NaN where kappa is undefined.
 
     Source:
-        Fleiss, Cohen & Everitt 1969, eq. 13.
+        Fleiss, Cohen & Everitt 1969.
 
     >>> print(kappa_error(ConfusionCounts(tp=81, fp=67, fn=38, tn=339)).round(6))
     0.043567
@@ -148,7 +148,7 @@ def matthews_error(counts: ConfusionCounts) -> FloatArray:
         The error, at least 0; NaN where the correlation is undefined.
 
     Source:
-        Bishop, Fienberg & Holland 1975, eq. 11.3-20.
+        Bishop, Fienberg & Holland 1975, ch. 11.
 
     >>> print(matthews_error(ConfusionCounts(tp=81, fp=67, fn=38, tn=339)).round(6))
     0.043433

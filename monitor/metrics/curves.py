@@ -183,7 +183,7 @@ def area_under_gain_curve(
         ValueError: the class ratio is negative or infinite.
 
     Source:
-        Flach & Kull 2015, section 4.2.
+        Flach & Kull 2015.
 
     >>> from monitor.metrics.histogram import ScoreHistogram
     >>> scores = ScoreHistogram.from_scores(positive=[.9, .6], negative=[.6, .2])

@@ -36,7 +36,7 @@ def f_beta(counts: ConfusionCounts, *, beta: ArrayLike) -> FloatArray:
         ValueError: β is negative or infinite.
 
     Source:
-        van Rijsbergen 1979, ch. 7; Williams 2021, section 3.
+        van Rijsbergen 1979, ch. 7.
 
     >>> from monitor import ConfusionCounts, metrics
     >>> print(metrics.f_beta(ConfusionCounts(tp=90, fp=50, fn=10, tn=850), beta=1))
@@ -91,7 +91,7 @@ def precision_gain(counts: ConfusionCounts) -> FloatArray:
         where there are no true positives or no actual negatives.
 
     Source:
-        Flach & Kull 2015, eq. 4; Williams 2021, eq. 8.
+        Flach & Kull 2015; Williams 2021, eq. 8.
 
     >>> from monitor import ConfusionCounts, metrics
     >>> print(metrics.precision_gain(ConfusionCounts(tp=90, fp=50, fn=10, tn=850)).round(4))
@@ -114,7 +114,7 @@ def recall_gain(counts: ConfusionCounts) -> FloatArray:
         negatives.
 
     Source:
-        Flach & Kull 2015, eq. 4; Williams 2021, eq. 9.
+        Flach & Kull 2015; Williams 2021, eq. 9.
 
     >>> from monitor import ConfusionCounts, metrics
     >>> print(metrics.recall_gain(ConfusionCounts(tp=90, fp=50, fn=10, tn=850)).round(4))

@@ -12,12 +12,13 @@
     accuracy
     kappa, Matthews              delta method, half a count in each cell
 
-For the last five nothing better is known; their simulated coverage is .95 in
-the mean and .90 at worst (`tests/benchmarks/interval_coverage.py`).
+From F on these are approximations: simulated they cover .95 in the mean and
+.89 at worst, but G at rho = 3 only .79 with five positives
+(`tests/benchmarks/interval_coverage.py`).
 
-All suppose independent cases. Where cases come in clusters, as
-they do on real streams, `dispersion` is the factor by which the variance is
-larger: the widths are those of counts divided by it, the points stay.
+All suppose independent cases. Where cases come in clusters, as they do on
+real streams, `dispersion` is the factor by which the variance is larger: the
+widths are those of counts divided by it, the points stay.
 """
 
 from __future__ import annotations

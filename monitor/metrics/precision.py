@@ -39,7 +39,7 @@ def precision(counts: ConfusionCounts) -> FloatArray:
         positive.
 
     Source:
-        Vecchio 1966 (positive predictive value); Williams 2021, eq. 1.
+        Vecchio 1966 (positive predictive value); Williams 2021.
 
     >>> from monitor import ConfusionCounts, metrics
     >>> print(metrics.precision(ConfusionCounts(tp=90, fp=50, fn=10, tn=850)).round(4))

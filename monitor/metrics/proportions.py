@@ -36,7 +36,7 @@ def wilson(successes: CountArray, trials: CountArray, level: float) -> Interval:
         Lower and upper limit in [0, 1]; NaN where there are no trials.
 
     Source:
-        Wilson 1927; Brown, Cai & DasGupta 2001, eq. 4.
+        Wilson 1927; Brown, Cai & DasGupta 2001.
 
     >>> lower, upper = wilson(np.array(81), np.array(148), .95)
     >>> print(lower.round(4), upper.round(4))
@@ -62,7 +62,7 @@ def jeffreys(successes: CountArray, trials: CountArray, level: float) -> Interva
         Lower and upper limit in [0, 1]; NaN where there are no trials.
 
     Source:
-        Brown, Cai & DasGupta 2001, section 3.1.3.
+        Brown, Cai & DasGupta 2001.
 
     >>> lower, upper = jeffreys(np.array(81), np.array(148), .95)
     >>> print(lower.round(4), upper.round(4))

@@ -147,7 +147,7 @@ def class_ratio(counts: ConfusionCounts) -> FloatArray:
         Ratio in [0, ∞), same shape; NaN where there are no actual negatives.
 
     Source:
-        Williams 2021, section 2 (r).
+        Williams 2021 (r).
 
     >>> from monitor import ConfusionCounts, metrics
     >>> print(metrics.class_ratio(ConfusionCounts(tp=90, fp=10, fn=10, tn=190)))

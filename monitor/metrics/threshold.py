@@ -128,7 +128,7 @@ def at_class_ratio(counts: ConfusionCounts, class_ratio: ArrayLike) -> Confusion
         ValueError: a class ratio is NaN, negative or infinite.
 
     Source:
-        Williams 2021, section 3.
+        Williams 2021, eq. 2.
 
     >>> at_class_ratio(ConfusionCounts(tp=40, fp=5, fn=10, tn=45), .25)
     ConfusionCounts(tp=16.0, fp=8.0, fn=4.0, tn=72.0)
