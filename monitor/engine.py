@@ -36,6 +36,7 @@ from monitor.watch import Watch
 from monitor.watermark import Watermark
 from monitor.windows import History, Windows
 from monitor.windows.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
+from monitor.windows.ranges import RangeCounts
 from monitor.windows.scores import Scores
 
 __all__ = ["Monitor"]
@@ -77,6 +78,7 @@ class Monitor:
         self._windows = Windows(self.config, self._catalogue)
         self._delays = LabelDelays(self._catalogue)
         self._scores = Scores(self._catalogue)
+        self._ranges: list[RangeCounts] = []
         self._watch = Watch(self._catalogue, self._windows, self._scores)
         self._watermark = Watermark()
         self._versions: dict[str, tuple[int, str]] = {}
@@ -122,6 +124,8 @@ class Monitor:
             self._windows.apply(deltas)
             self._delays.apply(deltas)
             self._scores.apply(deltas)
+            for counted in self._ranges:
+                counted.apply(deltas)
         if now is not None:
             self._join.advance(now)
             self._watch.advance(now, self._maturities())
@@ -206,6 +210,26 @@ class Monitor:
             delay_edges=PUBLISHED_EDGES_SECONDS,
             overflowed_values=self._overflowed,
         )
+
+    def count_range(self, opens_ms: int, closes_ms: int, block_ms: int) -> RangeCounts:
+        """Count a stretch of event time exactly, wherever it lies; ask before events come.
+
+        Args:
+            opens_ms: first moment, epoch milliseconds.
+            closes_ms: first moment after it.
+            block_ms: length of the blocks of time that are told apart.
+
+        Returns:
+            What fills up with the events that come from now on.
+
+        Raises:
+            ValueError: the range is empty, or events came already.
+        """
+        if self._buffer or self._events.total():
+            raise ValueError("count_range: events came already; ask before the first of them")
+        counted = RangeCounts(self._catalogue, opens_ms, closes_ms, block_ms)
+        self._ranges.append(counted)
+        return counted
 
     def history(self, model: str) -> History:
         """A model's totals by the hour, a year back at most.

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Int64Array = NDArray[np.int64]
 KeyArray = NDArray[np.uint64]
@@ -259,20 +259,40 @@ def keys_of_bytes(ids: Iterable[bytes]) -> KeyArray:
     return np.fromiter((digest(i, _KEY_SEED) for i in ids), dtype=np.uint64)
 
 
-def score_bins(score: FloatArray) -> Int64Array:
-    """Bin of each score: the last whose lower edge it reaches; `NO_SCORE` where it is NaN.
+def bin_of(scores: ArrayLike, bins: int = SCORE_BINS) -> Int64Array:
+    """Bin that each score falls into: the last one whose lower edge it reaches.
 
-    Exact at the edges: `bin >= k` wherever `score >= k / SCORE_BINS`. The score
-    1 belongs to the last bin.
+    Exact at the edges: `bin_of(score) >= k` wherever `score >= k / bins`.
+
+    Args:
+        scores: in [0, 1], any shape.
+        bins: how many of equal width.
+
+    Returns:
+        Index in [0, bins), same shape; the score 1 belongs to the last bin.
+
+    Raises:
+        ValueError: a score lies outside [0, 1] or is NaN.
+
+    >>> bin_of([0.0, 0.29, 0.2999, 1.0], bins=100).tolist()
+    [0, 29, 29, 99]
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(f"bin_of: scores must lie in [0, 1], got {scores!r}")
+    index = (values * bins).astype(np.int64)
+    index = index - (values < index / bins) + (values >= (index + 1) / bins)
+    return np.minimum(index, bins - 1)
+
+
+def score_bins(score: FloatArray) -> Int64Array:
+    """Bin of each prediction's score; `NO_SCORE` where it is NaN.
 
     >>> score_bins(np.array([0.0, 0.29, 0.2999, 1.0, np.nan])).tolist()
     [0, 290, 299, 999, 1023]
     """
     missing = np.isnan(score)
-    values = np.where(missing, 0.0, score)
-    index = (values * SCORE_BINS).astype(np.int64)
-    index = index - (values < index / SCORE_BINS) + (values >= (index + 1) / SCORE_BINS)
-    return np.where(missing, NO_SCORE, np.minimum(index, SCORE_BINS - 1))
+    return np.where(missing, NO_SCORE, bin_of(np.where(missing, 0.0, score)))
 
 
 def concatenate(batches: Sequence[EventBatch]) -> EventBatch:

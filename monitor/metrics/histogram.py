@@ -11,44 +11,16 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from monitor.counts import ConfusionCounts
+from monitor.events import SCORE_BINS as BINS
+from monitor.events import bin_of
 from monitor.metrics.ratio import FloatArray
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from monitor.counts import CountArray
-
-BINS = 1000
-"""Thresholds a thousandth apart, 24 kB a histogram."""
-
-
-def bin_of(scores: ArrayLike, bins: int = BINS) -> NDArray[np.int64]:
-    """Bin that each score falls into: the last one whose lower edge it reaches.
-
-    Exact at the edges: `bin_of(score) >= k` wherever `score >= k / bins`.
-
-    Args:
-        scores: in [0, 1], any shape.
-        bins: how many of equal width.
-
-    Returns:
-        Index in [0, bins), same shape; the score 1 belongs to the last bin.
-
-    Raises:
-        ValueError: a score lies outside [0, 1] or is NaN.
-
-    >>> bin_of([0.0, 0.29, 0.2999, 1.0], bins=100).tolist()
-    [0, 29, 29, 99]
-    """
-    values = np.asarray(scores, dtype=np.float64)
-    if not ((values >= 0) & (values <= 1)).all():
-        raise ValueError(f"bin_of: scores must lie in [0, 1], got {scores!r}")
-    index = (values * bins).astype(np.int64)
-    index = index - (values < index / bins) + (values >= (index + 1) / bins)
-    return np.minimum(index, bins - 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
