@@ -1,0 +1,19 @@
+"""`precision-monitor check-config`."""
+
+from argparse import Namespace
+
+from monitor.cli.notes import warn
+from monitor.cli.output import show, tell
+from monitor.config import describe, load_config
+from monitor.service.sources import unavailable_feeds
+
+
+def run(args: Namespace) -> int:
+    """Print what a configuration means, or fail with all its faults."""
+    config = load_config(args.file)
+    show(describe(config))
+    show("ok")
+    warn(config)
+    for fault in unavailable_feeds(config):
+        tell(f"but `run` would stop: {fault}")
+    return 0

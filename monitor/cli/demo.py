@@ -1,0 +1,120 @@
+"""`precision-monitor demo`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+from monitor.cli.output import show, tell
+from monitor.clock import Clock, SystemClock
+from monitor.config import Config
+from monitor.config.quantities import Address, parse_address
+from monitor.demo import table
+from monitor.demo.flights import MODEL, flights, flights_config
+from monitor.demo.months import Month, Months
+from monitor.demo.playback import playback
+from monitor.demo.story import story
+from monitor.engine import Monitor
+from monitor.errors import MonitorError, UsageError
+from monitor.snapshot import Snapshot
+
+_PUBLISH_EVERY_SECONDS = 1.0
+
+_INTRODUCTION = """\
+Would a flight from New York be 15 minutes late? March to December 2013: real
+flights, a real model's predictions, and labels that come when a flight lands.
+A month stands here once its labels are in; balanced: precision if half were late.
+"""
+
+
+def run(args: Namespace) -> int:
+    """Replay the bundled flights, serve them, and say what to see."""
+    listen = _address(args.listen)
+    show(_INTRODUCTION)
+    demo = _Demo(flights_config(), SystemClock())
+    with nullcontext() if args.no_serve else _served(demo, listen):
+        months = []
+        for month in demo.months(args.seconds):
+            show(demo.row(month))
+            months.append(month)
+        show(f"\n{story(months)}")
+        if not args.no_serve and sys.stdout.isatty():
+            _serve_on()
+    return 0
+
+
+class _Demo:
+    """The monitor of the flights.
+
+    Attributes:
+        snapshot: the state as it was last published.
+        ended: whether all events were replayed.
+    """
+
+    def __init__(self, config: Config, clock: Clock) -> None:
+        self._config, self._clock = config, clock
+        self._monitor = Monitor(config)
+        self._published = clock.monotonic()
+        self._picture = shutil.get_terminal_size().columns >= table.PICTURE_NEEDS_COLUMNS
+        self.snapshot: Snapshot = self._monitor.snapshot()
+
+    def months(self, seconds: float) -> Iterator[Month]:
+        """Replay everything; each month when nothing about it can change any more."""
+        timeout = self._config.model(MODEL).label_timeout or 0
+        months = Months(self._monitor, MODEL, timeout)
+        show(table.header(picture=self._picture))
+        for batch in playback(flights(self._config), seconds=seconds, clock=self._clock):
+            self._monitor.apply(batch)
+            yield from months.settled()
+            if self._clock.monotonic() - self._published >= _PUBLISH_EVERY_SECONDS:
+                self._publish()
+        self._publish()
+        yield from months.whole()
+
+    def row(self, month: Month) -> str:
+        """What is printed of a month."""
+        return table.row(month, picture=self._picture)
+
+    def _publish(self) -> None:
+        self._published = self._clock.monotonic()
+        self.snapshot = self._monitor.snapshot()
+
+
+def _address(text: str) -> Address:
+    try:
+        return parse_address(text)
+    except ValueError as error:
+        raise UsageError(f"--listen: {error}, got {text!r}") from error
+
+
+@contextmanager
+def _served(demo: _Demo, listen: Address) -> Iterator[None]:
+    from monitor.exporters.app import create_app  # noqa: PLC0415  # --no-serve need not wait for it
+    from monitor.exporters.server import BackgroundServer  # noqa: PLC0415  # same
+
+    app = create_app(lambda: demo.snapshot, ready=lambda: True)
+    server = BackgroundServer(app, host=listen.host, port=listen.port)
+    try:
+        server.start()
+    except MonitorError as error:
+        tell(f"{error}\nserving on a free port instead")
+        server = BackgroundServer(app, host=listen.host)
+        server.start()
+    try:
+        show(f"Serving {server.url}/metrics meanwhile.\n")
+        yield
+    finally:
+        server.stop()
+
+
+def _serve_on() -> None:
+    show("\nStill serving, for a look around; Ctrl-C ends it.")
+    clock = SystemClock()
+    try:
+        while True:
+            clock.sleep(3600)
+    except KeyboardInterrupt:
+        show()

@@ -1,0 +1,296 @@
+"""Every command with its arguments and a help that teaches it. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from monitor import __version__
+
+PROGRAM = "precision-monitor"
+
+DEFAULT_LISTEN = "127.0.0.1:9108"
+"""Where the demo serves, and the exporter where nothing else is configured."""
+DEFAULT_HEALTH_URL = f"http://{DEFAULT_LISTEN}/healthz"
+
+_EXIT_CODES = """\
+exit codes:
+  0  fine
+  1  a finding: an unhealthy monitor, a verdict that was asked to fail
+  2  wrong usage, or a configuration with faults
+  3  a feed that cannot be read
+"""
+
+_ABOUT = """\
+Did the model get worse, or did positives become rarer?
+
+Reads a stream of predictions and the labels that follow them, and tells
+precision from balanced precision, which does not move with prevalence.
+"""
+
+_EXAMPLES = f"""\
+examples:
+  {PROGRAM} demo                           see it work on bundled flights
+  {PROGRAM} replay events.ndjson           count a recorded file
+  {PROGRAM} check-config monitor.yaml      is this configuration right?
+  {PROGRAM} run -c monitor.yaml            watch, and serve /metrics
+
+{_EXIT_CODES}
+{PROGRAM} COMMAND --help tells more of each command.
+"""
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Texts as they are written, and room for the longest command beside its summary."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=24)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, and names the command that was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        sys.stderr.write(f"{self.prog}: {message}{_suggestion(message)}; see {self.prog} --help\n")
+        self.exit(2)
+
+
+def _suggestion(message: str) -> str:
+    import difflib  # noqa: PLC0415  # only a mistake waits for it
+
+    wrong = re.search(r"invalid choice: '([^']*)'", message)
+    near = difflib.get_close_matches(wrong[1], COMMANDS, n=1) if wrong else []
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line; `args.command` names the command, or is None."""
+    parser = _Parser(
+        prog=PROGRAM,
+        description=_ABOUT,
+        epilog=_EXAMPLES,
+        formatter_class=_Help,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for name, (summary, about, arguments) in COMMANDS.items():
+        text, _, examples = about.partition("examples:\n")
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=text,
+            epilog=f"examples:\n{examples}",
+            formatter_class=_Help,
+            allow_abbrev=False,
+        )
+        arguments(command)
+    return parser
+
+
+def _run(parser: argparse.ArgumentParser) -> None:
+    _config(parser, required=True)
+
+
+def _replay(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="events as NDJSON or CSV, plain or gzip, Parquet or Arrow; - for standard input",
+    )
+    _config(parser, required=False)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--summary", action="store_true", help="print every metric of each model with its interval"
+    )
+
+
+def _threshold(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--feed", nargs="+", required=True, metavar="FILE", help="recorded events")
+    parser.add_argument(
+        "--objective",
+        required=True,
+        help="what to reach: 'precision>=0.9', 'recall>=0.8', f_beta:2, g:beta=1,rho=-1, "
+        "cost:fp=1,fn=5",
+    )
+    parser.add_argument(
+        "--class-ratio",
+        default="live",
+        metavar="live|R",
+        help="positives per negative to work at (default: those of the longest window)",
+    )
+    parser.add_argument("--model", help="which one, where the feed has several")
+    parser.add_argument(
+        "--days",
+        type=int,
+        default=62,
+        metavar="N",
+        help="look at the scores of the last N days (default and most: %(default)s)",
+    )
+    _config(parser, required=False)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _demo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--listen",
+        default=DEFAULT_LISTEN,
+        metavar="HOST:PORT",
+        help="where to serve /metrics (default %(default)s; a free port if it is taken)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=_seconds,
+        default=60.0,
+        metavar="N",
+        help="wall time for the ten months (default 60; 0: as fast as it can)",
+    )
+    parser.add_argument("--no-serve", action="store_true", help="only print, serve nothing")
+
+
+def _check_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the configuration, YAML")
+
+
+def _schema(_: argparse.ArgumentParser) -> None:
+    """Takes no arguments."""
+
+
+def _healthcheck(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--url",
+        default=DEFAULT_HEALTH_URL,
+        help="what to ask (default %(default)s)",
+    )
+
+
+def _config(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    parser.add_argument(
+        "-c",
+        "--config",
+        metavar="FILE",
+        required=required,
+        help="the configuration, YAML"
+        + ("" if required else "; without one any model is taken and labels never come too late"),
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 86_400:  # noqa: PLR2004  # a day
+        raise argparse.ArgumentTypeError(f"must be seconds from 0 to 86400, got {text!r}")
+    return seconds
+
+
+_Arguments = Callable[[argparse.ArgumentParser], None]
+
+COMMANDS: dict[str, tuple[str, str, _Arguments]] = {
+    "run": (
+        "watch the configured feeds and serve the results",
+        f"""\
+Reads the configured feeds, counts, and serves /metrics, /healthz and /readyz
+on the configured address (exporter.listen) until it is stopped by SIGTERM or
+Ctrl-C; then it exits with 0. Windows move on while nothing comes. After the
+end of a file that is not followed, it goes on serving.
+
+In this version feeds are files (type: file), and a restart reads them anew.
+
+examples:
+  {PROGRAM} run -c monitor.yaml
+  curl -s http://{DEFAULT_LISTEN}/metrics | grep classifier_balanced_precision
+""",
+        _run,
+    ),
+    "replay": (
+        "count recorded events as fast as possible",
+        f"""\
+Runs the engine of `run` over recorded files and prints what it has counted:
+over the whole input, and each window as it stood at the end. Several files are
+merged by time. A record that cannot be used is counted under a reason, and the
+first few are shown.
+
+With --json, one object; undefined numbers are null, and each metric is an
+object with estimate, lower and upper (95 % interval). `verdict` says what
+happened since the reference, by default the model's first week.
+
+examples:
+  {PROGRAM} replay events.ndjson.gz
+  {PROGRAM} replay predictions.ndjson labels.ndjson -c monitor.yaml
+  tail -n 1000 events.ndjson | {PROGRAM} replay - --json | jq .models
+""",
+        _replay,
+    ),
+    "threshold": (
+        "find the threshold that serves an objective at today's class ratio",
+        f"""\
+Scans every threshold over the scores of labelled predictions in recorded files,
+carries what each would give to the class ratio asked for, by default today's,
+and prints the best one with its intervals. Exit code 1 where none reaches the
+objective.
+
+examples:
+  {PROGRAM} threshold --feed events.ndjson --objective 'precision>=0.9'
+  {PROGRAM} threshold --feed events.ndjson --objective f_beta:2 --class-ratio 0.01
+""",
+        _threshold,
+    ),
+    "demo": (
+        "see it work: ten months of flights in a minute",
+        f"""\
+Replays the bundled flights (would a flight be 15 minutes late? New York, March
+to December 2013) as they happened, only faster, and serves /metrics meanwhile.
+Prints a row for each month once its labels are in, and at the end what to see.
+In a terminal it then goes on serving until Ctrl-C.
+
+examples:
+  {PROGRAM} demo
+  {PROGRAM} demo --seconds 0 --no-serve
+  {PROGRAM} demo --listen 0.0.0.0:9108 --seconds 600
+""",
+        _demo,
+    ),
+    "check-config": (
+        "check a configuration, and say what it means",
+        f"""\
+Reads a configuration as `run` would. Prints in plain lines what it means, and
+what can be known from labels that come that way, then "ok"; or all its faults
+at once, each with its line (exit code 2).
+
+examples:
+  {PROGRAM} check-config monitor.yaml
+""",
+        _check_config,
+    ),
+    "schema": (
+        "print the JSON Schema of the configuration",
+        f"""\
+Prints the JSON Schema of the configuration file, for editors: a first line
+`# yaml-language-server: $schema=monitor.schema.json` gives completion.
+
+examples:
+  {PROGRAM} schema > monitor.schema.json
+""",
+        _schema,
+    ),
+    "healthcheck": (
+        "ask a running monitor whether it is well",
+        f"""\
+Asks a running monitor; exit code 0 and "ok" if it answers with 200 within five
+seconds, else 1 and what came instead. /healthz: the process is alive; /readyz:
+its feeds are attached too.
+
+examples:
+  {PROGRAM} healthcheck
+  {PROGRAM} healthcheck --url http://{DEFAULT_LISTEN}/readyz
+""",
+        _healthcheck,
+    ),
+}
+"""Summary, description with examples, and arguments of each command."""

@@ -1,0 +1,86 @@
+"""`precision-monitor replay`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from monitor.cli.notes import warn
+from monitor.cli.output import show, tell
+from monitor.cli.progress import Progress
+from monitor.cli.replay_text import replay_text
+from monitor.clock import SystemClock
+from monitor.config import Config, load_config
+from monitor.engine import Monitor
+from monitor.errors import FeedError
+from monitor.events import EventBatch, Rejection
+from monitor.exporters.replay_json import replay_json
+from monitor.feeds import files
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.metrics.summary import summary
+from monitor.snapshot import Snapshot
+
+_SHOWN = 5
+"""Rejected records that are shown; the others are counted."""
+
+
+def run(args: Namespace) -> int:
+    """Count recorded events; what was counted is printed even if a file turns out to be torn."""
+    config = load_config(args.config) if args.config else Config.without_file()
+    warn(config)
+    monitor, rejected, torn = Monitor(config), _Rejected(), None
+    progress = Progress(sys.stderr, SystemClock())
+    try:
+        for batch in _batches(args.files, config, progress):
+            monitor.apply(batch)
+            rejected.note(batch.rejected)
+    except FeedError as error:
+        if monitor.snapshot().records == 0:
+            raise
+        torn = error
+    finally:
+        progress.close()
+    snapshot = monitor.snapshot()
+    rejected.tell()
+    show(_printed(snapshot, args))
+    if torn is not None:
+        raise torn
+    return 0
+
+
+def _printed(snapshot: Snapshot, args: Namespace) -> str:
+    if args.json:
+        return replay_json(snapshot)
+    if args.summary:
+        lifetime = snapshot.lifetime.counts
+        return "\n\n".join(
+            f"{model.name}\n{summary(lifetime[model.row])}" for model in snapshot.models
+        )
+    return replay_text(snapshot)
+
+
+def _batches(paths: Sequence[str], config: Config, progress: Progress) -> Iterator[EventBatch]:
+    decoder = Decoder(DecodeSettings.from_config(config))
+    return iter(files.read(paths, decoder, progress=progress))
+
+
+class _Rejected:
+    """The first few records that could not be used, and how many there were."""
+
+    def __init__(self) -> None:
+        self._first: list[Rejection] = []
+        self._count = 0
+
+    def note(self, rejections: Sequence[Rejection]) -> None:
+        """Remember what a batch could not use."""
+        self._count += len(rejections)
+        self._first += islice(rejections, _SHOWN - len(self._first))
+
+    def tell(self) -> None:
+        """Say so on stderr."""
+        for rejection in self._first:
+            tell(f"{rejection.position}: {rejection.reason}: {rejection.detail}")
+        if self._count > len(self._first):
+            tell(f"… and {self._count - len(self._first)} more")

@@ -1,0 +1,101 @@
+"""What `replay` prints for people: the books of each model, its windows, its metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from monitor.counts import Outcome
+from monitor.snapshot import ModelState, Snapshot, Window
+
+_COLUMNS = {
+    "precision": "precision",
+    "balanced_precision": "balanced",
+    "recall": "recall",
+    "false_positive_rate": "FPR",
+    "prevalence": "prevalence",
+}
+UNDEFINED = "—"
+
+
+def replay_text(snapshot: Snapshot) -> str:
+    """A block for each model, after one line on the whole input."""
+    blocks = ["\n".join(_model(snapshot, model)) for model in snapshot.models]
+    return "\n\n".join([_input(snapshot), *blocks])
+
+
+def _input(snapshot: Snapshot) -> str:
+    rejected = {str(reason): n for reason, n in snapshot.rejected.items() if n}
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in rejected.items())
+    unused = f"{sum(rejected.values()):,} rejected" + (f" ({reasons})" if reasons else "")
+    return f"{snapshot.records:,} events read, {unused}."
+
+
+def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
+    yield _books(model)
+    windows = [snapshot.lifetime, *snapshot.windows]
+    yield ""
+    yield from _outcomes(windows, model.row, known=snapshot.now_ms is not None)
+    yield ""
+    yield from _metrics(windows, model.row)
+    yield ""
+    yield from _found(model)
+
+
+def _books(model: ModelState) -> str:
+    predictions = model.predictions_positive + model.predictions_negative
+    states = {
+        "labelled": model.labelled,
+        "pending": model.pending,
+        "expired": model.expired,
+        "evicted": model.evicted,
+        "again": model.duplicates,
+    }
+    shown = [
+        f"{n:,} {state}" for state, n in states.items() if n or state in ("labelled", "pending")
+    ]
+    return f"{model.name}: {predictions:,} predictions; {', '.join(shown)}."
+
+
+def _outcomes(windows: Sequence[Window], row: int, *, known: bool) -> Iterator[str]:
+    cells = "".join(f"{cell.name.lower():>10}" for cell in Outcome)
+    yield f"  {'window':<8}{cells}  from, to (UTC)"
+    for number, window in enumerate(windows):
+        counts = "".join(f"{n:>10,}" for n in window.counts[row].cells.tolist())
+        bounds = f"{_time(window.open[row])}, {_time(window.close[row])}"
+        yield f"  {window.name:<8}{counts}  {bounds if number and known else 'everything'}"
+
+
+def _metrics(windows: Sequence[Window], row: int) -> Iterator[str]:
+    yield f"  {'':<8}" + "".join(f"{title:>13}" for title in _COLUMNS.values())
+    for window in windows:
+        estimates = [window.metrics[name] for name in _COLUMNS]
+        yield f"  {window.name:<8}" + "".join(f"{_ratio(e.estimate[row]):>13}" for e in estimates)
+        ends = [_interval(e.lower[row], e.upper[row]) for e in estimates]
+        if any(ends):
+            yield f"  {'':<8}" + "".join(f"{end:>13}" for end in ends)
+    yield "  below each ratio its 95 % interval; balanced: precision if half were positive"
+
+
+def _found(model: ModelState) -> Iterator[str]:
+    """Verdicts on the windows against the reference, and what was detected on the way."""
+    watched = model.watched
+    if watched.reference is None:
+        yield "  no verdict: there is no reference to compare with yet"
+    for window, found in watched.verdicts.items():
+        yield f"  {window:<8}{found.verdict}"
+    for detection in watched.detections:
+        yield f"  {_time(detection.at)}  detected: {detection.kind}"
+
+
+def _interval(lower: float, upper: float) -> str:
+    return f"{_ratio(lower)}-{_ratio(upper)}" if math.isfinite(lower) else ""
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.3f}" if math.isfinite(ratio) else UNDEFINED
+
+
+def _time(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M")

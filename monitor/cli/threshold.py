@@ -1,0 +1,137 @@
+"""`precision-monitor threshold`."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from argparse import Namespace
+from typing import Any
+
+from monitor.cli.notes import warn
+from monitor.cli.output import show
+from monitor.cli.progress import Progress
+from monitor.clock import SystemClock
+from monitor.config import Config, load_config
+from monitor.engine import Monitor
+from monitor.errors import UsageError
+from monitor.feeds import files
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.metrics.objective import parse_objective
+from monitor.metrics.summary import Estimate
+from monitor.metrics.threshold import ThresholdChoice, best_threshold
+from monitor.snapshot import ModelState, Snapshot
+
+_DAY_MS = 86_400_000
+
+
+def run(args: Namespace) -> int:
+    """Find the threshold that serves an objective best at a class ratio; 1 where none does."""
+    parse_objective(args.objective)
+    config = load_config(args.config) if args.config else Config.without_file()
+    warn(config)
+    monitor = _replayed(args.feed, config)
+    snapshot = monitor.snapshot()
+    model = _model(snapshot, args.model)
+    ratio = _class_ratio(snapshot, model, args.class_ratio)
+    closes = (snapshot.now_ms or 0) + 1
+    histogram = monitor.scores(model.name, closes - args.days * _DAY_MS, closes)
+    if not histogram.counts[0].total:
+        raise UsageError(f"threshold: {model.name}: no labelled prediction carries a score")
+    choice = best_threshold(histogram, args.objective, class_ratio=ratio)
+    show(_json(model.name, choice) if args.json else _text(model.name, choice, args.objective))
+    return 0 if choice is not None else 1
+
+
+def _replayed(paths: list[str], config: Config) -> Monitor:
+    monitor, progress = Monitor(config), Progress(sys.stderr, SystemClock())
+    decoder = Decoder(DecodeSettings.from_config(config))
+    for batch in files.read(paths, decoder, progress=progress):
+        monitor.apply(batch)
+    progress.close()
+    return monitor
+
+
+def _model(snapshot: Snapshot, name: str | None) -> ModelState:
+    known = {model.name: model for model in snapshot.models}
+    if name is None and len(known) == 1:
+        return next(iter(known.values()))
+    if name not in known:
+        wrong = "name one" if name is None else f"there is no model {name!r}"
+        raise UsageError(
+            f"threshold: {wrong} by --model; the feed has {', '.join(known) or 'none'}"
+        )
+    return known[name]
+
+
+def _class_ratio(snapshot: Snapshot, model: ModelState, asked: str) -> float:
+    """The class ratio asked for; `live` is that of the longest window at the end of the feed."""
+    if asked != "live":
+        return _positive(asked)
+    window = max(snapshot.windows, key=lambda w: int(w.close[model.row] - w.open[model.row]))
+    live = float(window.metrics["class_ratio"].estimate[model.row])
+    if not (math.isfinite(live) and live > 0):
+        raise UsageError(
+            f"threshold: the live class ratio is not known: window {window.name} lacks positives "
+            "or negatives; give --class-ratio a number"
+        )
+    return live
+
+
+def _positive(text: str) -> float:
+    try:
+        ratio = float(text)
+    except ValueError:
+        ratio = math.nan
+    if not (math.isfinite(ratio) and ratio > 0):
+        raise UsageError(
+            f"threshold: --class-ratio: must be live or a number above 0, got {text!r}"
+        )
+    return ratio
+
+
+def _text(model: str, choice: ThresholdChoice | None, objective: str) -> str:
+    if choice is None:
+        return f"{model}: no threshold reaches {objective}"
+    cells = choice.counts
+    flagged = float(cells.predicted_positive / cells.total)
+    rows = {
+        "objective": f"{choice.objective} -> {choice.value:.4g}",
+        "at class ratio": f"{choice.class_ratio:.4g} positives per negative",
+        "precision there": _interval(choice.precision),
+        "recall": _interval(choice.recall),
+        "flagged": f"{flagged:.1%} of all predictions",
+        "rests on": f"{choice.observed.total:,} labelled scores, "
+        f"{choice.observed.predicted_positive:,} of them from it on",
+    }
+    head = f"{model}: predict positive from a score of {choice.threshold:g} on"
+    return "\n".join([head, *(f"  {name:<18}{said}" for name, said in rows.items())])
+
+
+def _interval(estimate: Estimate) -> str:
+    return f"{estimate.value:.4f}  (95 % interval {estimate.lower:.4f} to {estimate.upper:.4f})"
+
+
+def _json(model: str, choice: ThresholdChoice | None) -> str:
+    found: dict[str, Any] = {"model": model, "threshold": None}
+    if choice is not None:
+        found |= {
+            "threshold": choice.threshold if math.isfinite(choice.threshold) else None,
+            "objective": choice.objective,
+            "value": choice.value,
+            "class_ratio": choice.class_ratio,
+            "precision": _bounds(choice.precision),
+            "recall": _bounds(choice.recall),
+            "expected": _cells(choice.counts),
+            "observed": _cells(choice.observed),
+        }
+    return json.dumps(found, indent=2, allow_nan=False)
+
+
+def _cells(counts: Any) -> dict[str, float]:
+    return {name: getattr(counts, name).item() for name in ("tp", "fp", "fn", "tn")}
+
+
+def _bounds(estimate: Estimate) -> dict[str, float | None]:
+    named = zip(("estimate", "lower", "upper"), estimate, strict=True)
+    return {name: float(value) if math.isfinite(value) else None for name, value in named}

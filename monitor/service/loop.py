@@ -1,0 +1,110 @@
+"""Reads, counts, and publishes a snapshot once a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from monitor.clock import Clock
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.errors import FeedError
+from monitor.events import Rejection
+from monitor.service.event_clock import EventClock
+from monitor.service.sources import Source
+from monitor.snapshot import Snapshot
+
+PUBLISH_EVERY_SECONDS = 1.0
+"""A scrape sees a state that is at most so old."""
+IDLE_SECONDS = 0.1
+"""How long the loop rests when nothing came, and so how late it sees that it is to stop."""
+
+
+class RejectedSink(Protocol):
+    """Takes the records that could not be used."""
+
+    def write(self, rejections: Sequence[Rejection]) -> None:
+        """Keep them."""
+        ...
+
+
+class Service:
+    """A monitor with its sources, turned by one thread.
+
+    Args:
+        config: of the monitor.
+        sources: where events come from.
+        clock: the time that passes here.
+        rejected: keeps the records that could not be used.
+        say: tells a person what happens, a line at a time.
+
+    Attributes:
+        snapshot: the state as it was last published; read it from any thread.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        sources: Sequence[Source],
+        *,
+        clock: Clock,
+        rejected: RejectedSink,
+        say: Callable[[str], None],
+    ) -> None:
+        self._monitor = Monitor(config)
+        self._sources = sources
+        self._open = list(sources)
+        self._clock = clock
+        self._event_clock = EventClock(clock)
+        self._rejected = rejected
+        self._say = say
+        self._published = clock.monotonic()
+        self.snapshot: Snapshot = self._monitor.snapshot()
+
+    @property
+    def ready(self) -> bool:
+        """Whether every source is attached."""
+        return all(source.attached for source in self._sources)
+
+    def run(self, stopping: Callable[[], bool]) -> None:
+        """Turn until it is to stop; then publish what was counted, and close the sources."""
+        try:
+            while not stopping():
+                if not self.turn():
+                    self._clock.sleep(IDLE_SECONDS)
+        finally:
+            self._publish()
+            for source in self._sources:
+                source.close()
+
+    def turn(self) -> bool:
+        """Read and count what has come, and publish when it is time.
+
+        Returns:
+            Whether anything came.
+        """
+        came = [self._read(source) for source in tuple(self._open)]
+        if self._clock.monotonic() - self._published >= PUBLISH_EVERY_SECONDS:
+            self._publish()
+        return any(came)
+
+    def _read(self, source: Source) -> bool:
+        try:
+            batch = source.poll()
+        except FeedError as error:
+            self._say(f"{error}; serving what was read of it")
+            self._open.remove(source)
+            return False
+        if batch is not None:
+            self._monitor.apply(batch)
+            self._event_clock.observe(self._monitor.watermark_ms)
+            if batch.rejected:
+                self._rejected.write(batch.rejected)
+        elif source.ended:
+            self._say(f"{source.name}: read to the end; serving on")
+            self._open.remove(source)
+        return batch is not None
+
+    def _publish(self) -> None:
+        self._published = self._clock.monotonic()
+        self.snapshot = self._monitor.snapshot(self._event_clock.now_ms)

@@ -1,0 +1,60 @@
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from cli.commands import ran
+
+CONFIG = Path(__file__).parents[2] / "config"
+TEN_FAULTS = """\
+modles: {}
+pane: 1
+windows: [30x]
+max_models: 0
+max_pending: -1
+max_series: many
+exporter: {listen: nowhere}
+state: {checkpoint_every: 0s}
+dead_letter: {max_bytes: 1 MB}
+feeds:
+  - {type: carrier-pigeon}
+"""
+
+
+@pytest.mark.parametrize("path", sorted(CONFIG.glob("*.yaml")), ids=lambda path: path.name)
+def test_every_example_is_ok(capsys, path):
+    checked = ran(capsys, "check-config", path)
+    assert checked.code == 0
+    assert checked.out.endswith("\nok\n")
+    assert "Windows: " in checked.out
+
+
+def test_ten_faults_are_ten_lines(capsys, tmp_path):
+    path = tmp_path / "monitor.yaml"
+    path.write_text(TEN_FAULTS)
+    checked = ran(capsys, "check-config", path)
+    assert (checked.code, checked.out) == (2, "")
+    lines = checked.err.splitlines()
+    assert [line.startswith(f"{path}:") for line in lines] == [True] * 10
+    assert [int(line.split(":")[1]) for line in lines] == [*range(1, 10), 11]
+
+
+@pytest.mark.parametrize("words", [["check-config"], ["run", "-c"], ["replay", "x", "-c"]])
+def test_a_missing_configuration_is_one_line_and_exit_code_2(capsys, tmp_path, words):
+    missing = ran(capsys, *words, tmp_path / "missing.yaml")
+    assert missing.code == 2
+    assert missing.err.startswith(f"{tmp_path}/missing.yaml: cannot be read")
+    assert missing.err.count("\n") == 1
+
+
+def test_the_schema_is_one(capsys):
+    printed = ran(capsys, "schema")
+    assert (printed.code, printed.err) == (0, "")
+    schema = json.loads(printed.out)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert {"models", "windows", "feeds"} <= set(schema["properties"])
+
+
+def test_feeds_that_run_cannot_read_yet_are_named(capsys):
+    checked = ran(capsys, "check-config", CONFIG / "minimal.yaml")
+    assert "feeds[0].type: is not available in this version, got 'http'" in checked.err

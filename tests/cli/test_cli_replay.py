@@ -1,0 +1,241 @@
+import gzip
+import json
+import random
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from cli.commands import ran
+from streams import FLIGHTS
+
+from monitor.cli.replay_text import replay_text
+from monitor.counts import ConfusionCounts
+from monitor.drift import Verdict
+from monitor.engine import Monitor
+from monitor.snapshot import Before, Detected, Watched, WindowVerdict
+
+MODEL = "delay-hgb-v1"
+TRUTH = {"tp": 8738, "fp": 15304, "fn": 4503, "tn": 27266}
+
+
+def replayed(capsys, *words):
+    done = ran(capsys, "replay", *words, "--json")
+    assert done.code == 0
+    return json.loads(done.out)
+
+
+def lines_of(*events):
+    return "".join(f"{json.dumps(event)}\n" for event in events)
+
+
+def prediction(number, *, positive=1, **fields):
+    event = {"type": "prediction", "id": f"p{number}", "ts": 1000 + number}
+    return {**event, "prediction": positive, **fields}
+
+
+def label(number, *, positive=1, **fields):
+    event = {"type": "label", "id": f"p{number}", "ts": 2000 + number}
+    return {**event, "label": positive, **fields}
+
+
+@pytest.fixture(scope="module")
+def flights():
+    """What is printed of the bundled flights, by a process of its own."""
+    command = [sys.executable, "-m", "monitor", "replay", str(FLIGHTS), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def flights_lines():
+    with gzip.open(FLIGHTS) as stream:
+        return stream.read().splitlines(keepends=True)
+
+
+def test_the_bundled_flights_come_to_exactly_the_truth(flights):
+    assert (flights["events"], flights["events_rejected"]) == (113_097, {})
+    assert list(flights["models"]) == [MODEL]
+    model = flights["models"][MODEL]
+    assert model["outcomes"] == TRUTH
+    assert (model["predictions"], model["labels"]) == (57_286, 55_811)
+    assert (model["pending"], model["expired"]) == (57_286 - 55_811, 0)
+    assert model["verdict"] in set(Verdict)
+
+
+def test_every_metric_has_its_estimate_and_its_interval(flights):
+    tp, fp, fn, tn = TRUTH.values()
+    tpr, fpr = tp / (tp + fn), fp / (fp + tn)
+    expected = {
+        "precision": tp / (tp + fp),
+        "balanced_precision": tpr / (tpr + fpr),
+        "recall": tpr,
+        "false_positive_rate": fpr,
+        "prevalence": (tp + fn) / sum(TRUTH.values()),
+        "class_ratio": (tp + fn) / (fp + tn),
+    }
+    assert {
+        name: m["estimate"] for name, m in flights["models"][MODEL]["metrics"].items()
+    } == pytest.approx(expected, rel=1e-12)
+    for metric in flights["models"][MODEL]["metrics"].values():
+        assert metric["lower"] < metric["estimate"] < metric["upper"]
+        assert metric["upper"] - metric["lower"] < 0.03
+
+
+def test_windows_have_bounds_in_utc_and_numbers_of_their_own(flights):
+    windows = flights["models"][MODEL]["windows"]
+    assert list(windows) == ["1h", "1d", "7d"]
+    assert all(w["open"].endswith("Z") and w["open"] < w["close"] for w in windows.values())
+    totals = [sum(window["outcomes"].values()) for window in windows.values()]
+    assert totals == sorted(totals)
+    assert totals[-1] > 1000
+
+
+def test_order_and_duplicates_change_nothing(capsys, tmp_path, flights, flights_lines):
+    chance = random.Random(7)
+    shuffled = flights_lines + chance.sample(flights_lines, len(flights_lines) * 3 // 10)
+    chance.shuffle(shuffled)
+    path = tmp_path / "shuffled.ndjson"
+    path.write_bytes(b"".join(shuffled))
+    assert replayed(capsys, path)["models"] == flights["models"]
+
+
+def test_several_files_are_merged(capsys, tmp_path, flights, flights_lines):
+    for name, kind in (("predictions", b'"prediction",'), ("labels", b'"label",')):
+        chosen = [line for line in flights_lines if line.startswith(b'{"type":' + kind)]
+        (tmp_path / name).write_bytes(b"".join(chosen))
+    assert replayed(capsys, tmp_path / "labels", tmp_path / "predictions") == flights
+
+
+def test_a_configuration_decides_what_is_taken(capsys, tmp_path):
+    config = tmp_path / "monitor.yaml"
+    config.write_text(f"models: {{{MODEL}: {{label_timeout: 2h}}}}\nwindows: [28d]\n")
+    model = replayed(capsys, FLIGHTS, "-c", config)["models"][MODEL]
+    assert list(model["windows"]) == ["28d"]
+    assert 0 < model["labels"] < 20_000
+    assert model["expired"] > 30_000
+
+
+def test_undefined_is_null_in_an_object(capsys, tmp_path):
+    path = tmp_path / "one.ndjson"
+    path.write_text(lines_of(prediction(1)))
+    model = replayed(capsys, path)["models"]["default"]
+    assert model["metrics"]["precision"] == {"estimate": None, "lower": None, "upper": None}
+    assert model["windows"]["1h"]["open"] is None
+    assert model["pending"] == 1
+
+
+def test_people_get_books_windows_and_intervals(capsys):
+    shown = ran(capsys, "replay", FLIGHTS)
+    assert (shown.code, shown.err) == (0, "")
+    assert "113,097 events read, 0 rejected." in shown.out
+    assert f"{MODEL}: 57,286 predictions; 55,811 labelled, 1,475 pending." in shown.out
+    for word in ("8,738", "15,304", "4,503", "27,266", "0.363", "0.357-0.370", "everything"):
+        assert word in shown.out
+    assert max(map(len, shown.out.splitlines())) <= 100
+
+
+def test_people_get_verdicts_and_detections():
+    found = Watched(
+        reference=Before(source="first", opens=0, closes=1, counts=ConfusionCounts.zeros()),
+        verdicts={"7d": WindowVerdict(verdict=Verdict.PREVALENCE_SHIFT)},
+        detections=(Detected(1_378_000_000_000, "prevalence_shift"),),
+    )
+    monitor = Monitor()
+    monitor.predict("a", ts=1, prediction=True)
+    snapshot = monitor.snapshot()
+    (model,) = snapshot.models
+    assert "no verdict" in replay_text(snapshot)
+    shown = replay_text(replace(snapshot, models=(replace(model, watched=found),)))
+    assert "\n  7d      prevalence_shift\n" in shown
+    assert "\n  2013-09-01 01:46  detected: prevalence_shift" in shown
+
+
+def test_people_see_a_dash_where_nothing_is_defined(capsys, tmp_path):
+    path = tmp_path / "one.ndjson"
+    path.write_text(lines_of(prediction(1)))
+    shown = ran(capsys, "replay", path).out
+    assert "—" in shown
+    assert "nan" not in shown
+
+
+def test_standard_input_is_a_file_called_dash():
+    done = subprocess.run(
+        [sys.executable, "-m", "monitor", "replay", "-", "--json"],
+        input=lines_of(prediction(1), label(1)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["models"]["default"]["outcomes"]["tp"] == 1
+
+
+@pytest.mark.parametrize("kind", ["missing", "directory"])
+def test_what_cannot_be_read_is_one_line_and_exit_code_3(capsys, tmp_path, kind):
+    path = tmp_path if kind == "directory" else tmp_path / "missing.ndjson"
+    failed = ran(capsys, "replay", path, "--json")
+    assert (failed.code, failed.out) == (3, "")
+    assert failed.err.startswith(f"precision-monitor: {path}: ")
+    assert failed.err.count("\n") == 1
+
+
+def test_an_empty_file_holds_no_events(capsys, tmp_path):
+    path = tmp_path / "empty.ndjson"
+    path.touch()
+    assert replayed(capsys, path) == {"events": 0, "events_rejected": {}, "models": {}}
+
+
+def test_of_a_torn_file_all_good_records_count_and_the_exit_code_is_3(capsys, tmp_path):
+    path = tmp_path / "torn.ndjson.gz"
+    path.write_bytes(FLIGHTS.read_bytes()[:500_000])
+    torn = ran(capsys, "replay", path, "--json")
+    assert torn.code == 3
+    assert json.loads(torn.out)["models"][MODEL]["predictions"] > 20_000
+    assert "torn.ndjson.gz: gzip" in torn.err
+
+
+def test_poison_is_counted_by_reason_and_the_good_records_count(capsys, tmp_path):
+    deep = b'{"type":"prediction","segment":' + b"[" * 10_000 + b"]" * 10_000 + b"}\n"
+    poison = [
+        b"no json\n",
+        b'{"type":"prediction","id":"a","ts":1,"prediction":1,"score":NaN}\n',
+        b'{"type":"prediction","id":"b","ts":1,"prediction":1,"score":1e999}\n',
+        b'{"type":"prediction","id":"\\ud800","ts":1,"prediction":1}\n',
+        b'{"type":"prediction","id":"' + b"x" * 1_000_000 + b'","ts":1,"prediction":1}\n',
+        b'{"type":"label","id":"c","ts":1,"label":7}\n',
+        b'{"type":"weather","id":"c","ts":1}\n',
+        b'{"type":"label","ts":1,"label":1}\n',
+        b'{"type":"label","id":"d","ts":99999999999,"label":1}\n',
+        b'{"type":"label","id":"d","ts":1793527200000,"label":1}\n',
+        b"\xff\xfe\n",
+        deep,
+    ]
+    good = lines_of(prediction(1), label(1), prediction(2), label(2, positive=0)).encode()
+    path = tmp_path / "poison.ndjson"
+    path.write_bytes(good + b"".join(poison) + b'{"type":"prediction","id":"torn')
+    done = ran(capsys, "replay", path, "--json")
+    found = json.loads(done.out)
+    assert done.code == 0
+    assert found["models"]["default"]["outcomes"] == {"tp": 1, "fp": 1, "fn": 0, "tn": 0}
+    assert sum(found["events_rejected"].values()) == len(poison) + 1 == found["events"] - 4
+    assert set(found["events_rejected"]) == {
+        "malformed",
+        "bad_value",
+        "unknown_type",
+        "missing_field",
+        "too_large",
+        "timestamp_out_of_range",
+        "timestamp_in_milliseconds",
+    }
+    assert f"{path}:5: malformed: " in done.err
+    assert "… and 8 more" in done.err
+
+
+def test_a_labelling_regime_that_is_not_counted_yet_is_said(capsys, tmp_path):
+    events, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
+    events.write_text(lines_of(prediction(1)))
+    config.write_text("models: {default: {labelling: flagged_only}}\n")
+    done = ran(capsys, "replay", events, "-c", config)
+    assert done.code == 0
+    assert "default: labelling flagged_only has no effect in this version" in done.err

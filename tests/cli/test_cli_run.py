@@ -1,0 +1,118 @@
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from cli.commands import ran
+
+EVENT = '{"type":"prediction","id":"a","ts":1,"prediction":1}\n'
+DEADLINE = 20
+
+
+def config_of(folder, *, port=0, feeds=None):
+    path = folder / "monitor.yaml"
+    feeds = feeds or f"[{{type: file, path: {folder}/events.ndjson, follow: true}}]"
+    path.write_text(
+        f"models: {{default: {{}}}}\nfeeds: {feeds}\n"
+        f'exporter: {{listen: "127.0.0.1:{port}"}}\nstate: {{directory: {folder}/state}}\n'
+    )
+    return path
+
+
+@contextmanager
+def running(config):
+    """The service as a process, and where it serves, which it says first."""
+    command = [sys.executable, "-m", "monitor", "run", "-c", str(config)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            said = process.stderr.readline()
+            url = said.partition("serving ")[2].partition("/metrics")[0]
+            yield process, url, said
+        finally:
+            process.kill()
+
+
+def until(condition):
+    deadline = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_it_serves_what_comes_until_sigterm(tmp_path):
+    events = tmp_path / "events.ndjson"
+    with running(config_of(tmp_path)) as (process, url, said):
+        assert f"reading {events} (once it is there)" in said
+        assert httpx.get(f"{url}/healthz").status_code == 200
+        assert httpx.get(f"{url}/readyz").status_code == 503
+        events.write_text(EVENT + "no json\n")
+        until(lambda: "precision_monitor_records_total 2.0" in httpx.get(f"{url}/metrics").text)
+        assert httpx.get(f"{url}/readyz").status_code == 200
+        process.send_signal(signal.SIGTERM)
+        _, rest = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 0
+    assert rest == "precision-monitor: stopped\n"
+    kept = (tmp_path / "state" / "dead-letter.ndjson").read_text()
+    assert f'"position":"{events}:2"' in kept
+
+
+def test_clients_that_are_stuck_hold_it_up_for_ten_seconds_at_most(tmp_path):
+    with running(config_of(tmp_path)) as (process, url, _):
+        address = ("127.0.0.1", httpx.URL(url).port)
+        stuck = [socket.create_connection(address) for _ in range(20)]
+        for client in stuck:
+            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(DEADLINE) == 0
+        assert time.monotonic() - began < 10
+        for client in stuck:
+            client.close()
+
+
+def test_an_address_that_is_taken_is_one_line_and_exit_code_2(capsys, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        failed = ran(capsys, "run", "-c", config_of(tmp_path, port=port))
+    assert (failed.code, failed.out) == (2, "")
+    assert f"127.0.0.1:{port}: cannot listen" in failed.err
+    assert failed.err.count("\n") == 1
+
+
+def test_a_feed_that_is_missing_is_one_line_and_exit_code_3(capsys, tmp_path):
+    missing = tmp_path / "missing.ndjson"
+    config = config_of(tmp_path, feeds=f"[{{type: file, path: {missing}}}]")
+    failed = ran(capsys, "run", "-c", config)
+    assert (failed.code, failed.out) == (3, "")
+    assert failed.err == f"precision-monitor: {missing}: no such file; check the path\n"
+
+
+@pytest.mark.parametrize(
+    ("feeds", "said"),
+    [
+        ("[]", "feeds: are missing; add one"),
+        ("[{type: http}]", "feeds[0].type: is not available in this version, got 'http'"),
+    ],
+)
+def test_feeds_that_cannot_be_read_yet_are_a_fault_of_the_configuration(
+    capsys, tmp_path, feeds, said
+):
+    config = config_of(tmp_path, feeds=feeds)
+    failed = ran(capsys, "run", "-c", config)
+    assert (failed.code, failed.out) == (2, "")
+    assert failed.err.startswith(f"{config}: {said}")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_state_directory_that_cannot_be_written_is_one_line(capsys, tmp_path: Path):
+    config = config_of(tmp_path)
+    tmp_path.chmod(0o500)
+    failed = ran(capsys, "run", "-c", config)
+    assert failed.code == 3
+    assert "dead-letter file cannot be opened" in failed.err

@@ -1,0 +1,101 @@
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import precision_recall_curve
+from streams import FLIGHTS, flights
+
+from monitor.cli import main
+
+
+def run(capsys, *words):
+    code = main([*words])
+    return code, capsys.readouterr()
+
+
+@pytest.fixture(scope="module")
+def december():
+    """Scores and labels of the labelled predictions of the last 62 days (UTC)."""
+    events = flights()
+    labels = {e["id"]: e["label"] for e in events if e["type"] == "label"}
+    last = sorted({e["ts"] for e in events})[-3]
+    first = (last // 86_400 + 1) * 86_400 - 62 * 86_400
+    pairs = [
+        (e["score"], labels[e["id"]])
+        for e in events
+        if e["type"] == "prediction" and e["id"] in labels and e["ts"] >= first
+    ]
+    return np.array(pairs).T
+
+
+def test_the_threshold_is_the_one_that_scikit_learn_finds(capsys, december):
+    score, label = december
+    ratio = label.sum() / (1 - label).sum()
+    code, out = run(
+        capsys,
+        *("threshold", "--feed", str(FLIGHTS), "--objective", "recall>=0.8", "--json"),
+        *("--class-ratio", str(ratio)),
+    )
+    found = json.loads(out.out)
+    precision, recall, thresholds = precision_recall_curve(label, np.floor(score * 1000) / 1000)
+    enough = recall[:-1] >= 0.8
+    assert code == 0
+    assert found["precision"]["estimate"] == pytest.approx(precision[:-1][enough].max())
+    assert found["threshold"] in thresholds[enough]
+    assert sum(found["observed"].values()) == len(score)
+
+
+def test_by_default_it_works_at_the_live_class_ratio_and_shows_its_intervals(capsys):
+    words = ("threshold", "--feed", str(FLIGHTS), "--objective", "precision>=0.6")
+    code, out = run(capsys, *words)
+    assert code == 0
+    for said in ("predict positive from", "95 % interval", "positives per negative", "rests on"):
+        assert said in out.out
+
+
+def test_an_objective_out_of_reach_is_a_finding(capsys, tmp_path):
+    feed = tmp_path / "events.ndjson"
+    rows = [
+        {"type": "outcome", "id": f"{i}", "ts": i, "score": 0.5, "prediction": 1, "label": i % 2}
+        for i in range(100)
+    ]
+    feed.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ("threshold", "--feed", str(feed), "--objective", "precision>=0.9")
+    code, out = run(capsys, *words, "--class-ratio", "1")
+    assert code == 1
+    assert "no threshold reaches precision>=0.9" in out.out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--objective", "precisoin>=0.9"), "precisoin"),
+        (("--objective", "precision>=0.9", "--class-ratio", "-1"), "--class-ratio"),
+        (("--objective", "precision>=0.9", "--model", "fraud"), "there is no model 'fraud'"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_clear_line(capsys, words, says):
+    code, out = run(capsys, "threshold", "--feed", str(FLIGHTS), *words)
+    assert code == 2
+    assert says in out.err
+    assert out.err.count("\n") == 1
+
+
+def test_events_without_scores_are_said_so(capsys, tmp_path):
+    feed = tmp_path / "events.ndjson"
+    rows = [
+        {"type": "outcome", "id": f"{i}", "ts": i, "prediction": i % 2, "label": i % 3 % 2}
+        for i in range(100)
+    ]
+    feed.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ("threshold", "--feed", str(feed), "--objective", "accuracy", "--class-ratio", "1")
+    code, out = run(capsys, *words)
+    assert code == 2
+    assert "no labelled prediction carries a score" in out.err
+
+
+def test_replay_summary_prints_every_metric_with_its_interval(capsys):
+    code, out = run(capsys, "replay", str(FLIGHTS), "--summary")
+    assert code == 0
+    for said in ("balanced precision", "Cohen's kappa", "0.3634", "McNemar", "95 % interval"):
+        assert said in out.out

@@ -1,0 +1,83 @@
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from cli.commands import ran
+
+from monitor import __version__
+from monitor.cli.parser import COMMANDS
+
+PROGRAM = [sys.executable, "-m", "monitor"]
+
+
+def test_version_answers_at_once():
+    def seconds():
+        began = time.perf_counter()
+        done = subprocess.run([*PROGRAM, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout == f"precision-monitor {__version__}\n"
+        return time.perf_counter() - began
+
+    assert min(seconds() for _ in range(10)) < 0.15
+
+
+def test_help_names_every_command_with_examples_and_exit_codes(capsys):
+    help_ = ran(capsys, "--help")
+    assert help_.code == 0
+    assert all(f"\n    {name}" in help_.out for name in COMMANDS)
+    assert "examples:" in help_.out
+    assert "exit codes:" in help_.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_teaches_by_example(capsys, name):
+    help_ = ran(capsys, name, "--help")
+    assert help_.code == 0
+    assert f"precision-monitor {name}" in help_.out.partition("examples:")[2]
+    assert max(map(len, help_.out.splitlines())) <= 88
+
+
+def test_no_command_shows_the_help_and_is_wrong_usage(capsys):
+    nothing = ran(capsys)
+    assert (nothing.code, nothing.out) == (2, "")
+    assert "examples:" in nothing.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["replya"], "did you mean 'replay'?"),
+        (["replay"], "the following arguments are required: FILE"),
+        (["run"], "the following arguments are required: -c/--config"),
+        (["replay", "x", "--jsn"], "unrecognized arguments: --jsn"),
+        (["demo", "--seconds", "-1"], "must be seconds from 0 to 86400, got '-1'"),
+        (["demo", "--seconds", "nan"], "must be seconds from 0 to 86400, got 'nan'"),
+        (["demo", "--listen", "here"], "--listen: must be an address with a port"),
+    ],
+)
+def test_wrong_usage_is_one_line_on_stderr(capsys, words, said):
+    wrong = ran(capsys, *words)
+    assert (wrong.code, wrong.out) == (2, "")
+    assert said in wrong.err
+    assert wrong.err.count("\n") == 1
+
+
+def test_a_reader_that_goes_away_is_no_traceback():
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [*PROGRAM, "schema"], stdout=write, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_an_interrupt_is_no_traceback(capsys, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("monitor.cli.schema.run", interrupted)
+    assert ran(capsys, "schema") == (130, "", "")

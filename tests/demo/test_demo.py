@@ -1,0 +1,150 @@
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+from cli.commands import ran
+from streams import flights as recorded
+
+from monitor.cli.demo import _Demo, _served
+from monitor.clock import ManualClock
+from monitor.config import load_config
+from monitor.config.quantities import Address
+from monitor.counts import ConfusionCounts
+from monitor.demo import table
+from monitor.demo.flights import MODEL, flights, flights_config
+from monitor.demo.months import Month, Months
+from monitor.demo.playback import playback
+from monitor.engine import Monitor
+
+ROOT = Path(__file__).parents[2]
+CELLS = {(1, 1): "tp", (1, 0): "fp", (0, 1): "fn", (0, 0): "tn"}
+
+
+@pytest.fixture(scope="module")
+def recount():
+    """Outcomes by month, counted by nothing but the standard library."""
+    predictions, months = {}, {}
+    for event in recorded():
+        if event["type"] == "prediction":
+            predictions[event["id"]] = event
+            continue
+        made = predictions[event["id"]]
+        month = datetime.fromtimestamp(made["ts"], UTC).strftime("%Y-%m")
+        cell = CELLS[made["prediction"], event["label"]]
+        months.setdefault(month, Counter())[cell] += 1
+    return months
+
+
+@pytest.fixture(scope="module")
+def events():
+    return flights(flights_config())
+
+
+def played(events, seconds):
+    """Months as the demo gives them, with the share of the time at which each came."""
+    config, clock = flights_config(), ManualClock()
+    monitor = Monitor(config)
+    months = Months(monitor, MODEL, config.model(MODEL).label_timeout)
+    given = []
+    for batch in playback(events, seconds=seconds, clock=clock):
+        monitor.apply(batch)
+        given += [(month, clock.monotonic()) for month in months.settled()]
+    given += [(month, clock.monotonic()) for month in months.whole()]
+    return given
+
+
+@pytest.fixture(scope="module")
+def in_a_minute(events):
+    return played(events, seconds=60)
+
+
+def test_every_month_is_exactly_the_recount(in_a_minute, recount):
+    starts = [f"{month.start:%Y-%m}" for month, _ in in_a_minute]
+    assert starts == [f"2013-{number:02}" for number in range(3, 13)]
+    for month, _ in in_a_minute:
+        counted = {name: int(getattr(month.counts, name)) for name in CELLS.values()}
+        assert counted == recount[f"{month.start:%Y-%m}"]
+
+
+def test_months_come_when_their_labels_are_in(in_a_minute):
+    moments = [moment for _, moment in in_a_minute]
+    assert moments[0] == pytest.approx(60 * 33 / 306, abs=0.5)
+    assert moments == sorted(moments)
+    assert moments[-1] == pytest.approx(60, abs=0.2)
+
+
+def test_playback_gives_every_event_once_in_order(events):
+    last, records = -1, 0
+    for batch in playback(events, seconds=5, clock=ManualClock()):
+        times = [*batch.predictions.time.tolist(), *batch.labels.time.tolist()]
+        assert not times or min(times) > last
+        last = max(times, default=last)
+        records += batch.records
+    assert records == len(events.predictions) + len(events.labels) == 113_097
+
+
+def test_its_settings_are_those_of_the_example():
+    example, own = load_config(ROOT / "config" / "flights.yaml"), flights_config()
+    assert (own.models, own.windows) == (example.models, example.windows)
+
+
+def test_it_says_what_a_person_should_see(capsys, recount):
+    shown = ran(capsys, "demo", "--seconds", "0", "--no-serve")
+    assert (shown.code, shown.err) == (0, "")
+    text = " ".join(shown.out.split())
+    for month, cells in recount.items():
+        if month != "2014-01":
+            tp, fp, fn, tn = (cells[name] for name in ("tp", "fp", "fn", "tn"))
+            total, tpr, fpr = tp + fp + fn + tn, tp / (tp + fn), fp / (fp + tn)
+            numbers = (
+                (tp + fn) / total,
+                (tp + fn) / (fp + tn),
+                tpr,
+                fpr,
+                tp / (tp + fp),
+                tpr / (tpr + fpr),
+            )
+            assert f"{month} {total:,} " + " ".join(f"{n:.3f}" for n in numbers) in text
+    assert "precision halves, .457 → .223" in text
+    assert "holds: .641 → .639" in text
+    assert "prevalence .320 → .139" in text
+    assert "fell together, .713 → .534 and .399 → .302" in text
+    assert "-1.08 = prevalence -1.07, recall -0.29, false positives +0.28" in text
+    assert max(map(len, shown.out.splitlines())) <= 84
+
+
+def test_a_wide_terminal_gets_a_picture_that_fits():
+    july = Month(datetime(2013, 7, 1, tzinfo=UTC), ConfusionCounts(tp=4, fp=6, fn=1, tn=9))
+    lines = [table.header(picture=True), table.row(july, picture=True)]
+    assert all(line.count("●") == line.count("○") == 1 for line in lines)
+    assert max(map(len, lines)) <= table.PICTURE_NEEDS_COLUMNS
+    assert lines[1].index("●") < lines[1].index("○")
+
+
+def test_a_taken_port_is_no_obstacle(capsys):
+    demo = _Demo(flights_config(), ManualClock())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = Address(*taken.getsockname())
+        with _served(demo, address):
+            out, err = capsys.readouterr()
+            url = out.split()[1]
+            assert httpx.get(url).status_code == 200
+    assert "serving on a free port instead" in err
+    assert f":{address.port}/" not in url
+
+
+def test_first_lines_come_within_three_seconds():
+    command = [sys.executable, "-m", "monitor", "demo", "--seconds", "600", "--no-serve"]
+    began = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo:
+        line = demo.stdout.readline()
+        seconds = time.monotonic() - began
+        demo.terminate()
+    assert "flight" in line
+    assert seconds < 3

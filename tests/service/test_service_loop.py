@@ -1,0 +1,204 @@
+import gzip
+import json
+
+import pytest
+from streams import FLIGHTS
+
+from monitor.clock import ManualClock
+from monitor.config import Config
+from monitor.errors import ConfigError, FeedError
+from monitor.service import Service
+from monitor.service.loop import IDLE_SECONDS
+from monitor.service.sources import open_sources
+
+
+class Kept(list):
+    """A dead-letter file without a file."""
+
+    def write(self, rejections):
+        self.extend(rejections)
+
+
+def events(*numbers):
+    records = [
+        record
+        for n in numbers
+        for record in (
+            {"type": "prediction", "id": f"p{n}", "ts": 60 * n, "prediction": 1},
+            {"type": "label", "id": f"p{n}", "ts": 60 * n, "label": 1},
+        )
+    ]
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+class Running:
+    """A service over some feeds, with a clock that is moved by hand."""
+
+    def __init__(self, *feeds, **settings):
+        self.clock, self.rejected, self.said = ManualClock(), Kept(), []
+        config = Config(feeds=feeds, **settings)
+        self.sources = open_sources(config)
+        self.service = Service(
+            config,
+            self.sources,
+            clock=self.clock,
+            rejected=self.rejected,
+            say=self.said.append,
+        )
+
+    def turns(self, seconds):
+        """Run for some time."""
+        end = self.clock.monotonic() + seconds
+        self.service.run(lambda: self.clock.monotonic() >= end)
+
+    @property
+    def snapshot(self):
+        return self.service.snapshot
+
+
+@pytest.fixture
+def watch():
+    """Makes services, and closes what they have open."""
+    made = []
+
+    def make(*feeds, **settings):
+        made.append(Running(*feeds, **settings))
+        return made[-1]
+
+    yield make
+    for running in made:
+        for source in running.sources:
+            source.close()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "events.ndjson"
+
+
+def test_a_file_is_counted_to_its_end_and_then_served_on(watch):
+    running = watch({"type": "file", "path": str(FLIGHTS)})
+    assert running.service.ready
+    running.turns(seconds=3)
+    (model,) = running.snapshot.models
+    cells = running.snapshot.lifetime.counts[model.row].cells.tolist()
+    assert cells == [8738, 15304, 4503, 27266]
+    assert running.service.ready
+    assert running.said == [f"{FLIGHTS}: read to the end; serving on"]
+
+
+def test_windows_move_on_by_the_time_that_passes_while_nothing_comes(watch, path):
+    path.write_text(events(1, 2, 3))
+    running = watch({"type": "file", "path": str(path)}, windows=["1h"])
+    running.turns(seconds=2)
+    watermark = running.snapshot.watermark_ms
+    assert running.snapshot.windows[0].counts.total.tolist() == [1]
+    assert running.snapshot.now_ms == pytest.approx(watermark + 2000, abs=150)
+    running.clock.sleep(3600)
+    running.service.turn()
+    assert running.snapshot.watermark_ms == watermark
+    assert running.snapshot.now_ms == pytest.approx(watermark + 3_602_000, abs=150)
+    assert running.snapshot.windows[0].counts.total.tolist() == [2]
+    assert running.snapshot.lifetime.counts.total.tolist() == [3]
+
+
+def test_without_events_there_is_no_now(watch, path):
+    path.touch()
+    running = watch({"type": "file", "path": str(path)})
+    running.turns(seconds=5)
+    assert running.snapshot.now_ms is None
+
+
+def test_a_snapshot_is_published_at_most_once_a_second(watch, path):
+    path.write_text(events(1))
+    running = watch({"type": "file", "path": str(path), "follow": True})
+    before = running.snapshot
+    running.service.turn()
+    assert running.snapshot is before
+    running.clock.sleep(1.0)
+    running.service.turn()
+    assert running.snapshot.records == 2
+    published = running.snapshot
+    running.clock.sleep(0.9)
+    running.service.turn()
+    assert running.snapshot is published
+
+
+def test_what_is_appended_to_a_followed_file_is_counted(watch, path):
+    path.write_text(events(1))
+    running = watch({"type": "file", "path": str(path), "follow": True})
+    running.turns(seconds=2)
+    assert running.snapshot.records == 2
+
+
+def test_it_is_ready_once_a_followed_file_is_there(watch, path):
+    running = watch({"type": "file", "path": str(path), "follow": True})
+    assert not running.service.ready
+    path.write_text(events(1))
+    running.service.turn()
+    assert running.service.ready
+
+
+def test_files_read_once_are_merged_and_a_followed_one_comes_beside_them(watch, tmp_path):
+    for name, numbers in {"a": [1, 3], "b": [2, 4], "c": [5]}.items():
+        (tmp_path / name).write_text(events(*numbers))
+    feeds = [{"type": "file", "path": str(tmp_path / n), "follow": n == "c"} for n in "abc"]
+    running = watch(*feeds)
+    running.turns(seconds=2)
+    assert running.snapshot.records == 10
+
+
+def test_the_last_turn_publishes_what_was_counted(watch, path):
+    path.write_text(events(1, 2))
+    running = watch({"type": "file", "path": str(path)})
+    asked = iter([False, True])
+    running.service.run(lambda: next(asked))
+    assert running.snapshot.records == 4
+
+
+def test_it_rests_only_when_nothing_came(watch, path):
+    path.write_text(events(1))
+    running = watch({"type": "file", "path": str(path)})
+    asked = iter([False, False, True])
+    running.service.run(lambda: next(asked))
+    assert running.clock.monotonic() == IDLE_SECONDS
+
+
+def test_records_that_cannot_be_used_are_kept(watch, path):
+    path.write_text("no json\n" + events(1))
+    running = watch({"type": "file", "path": str(path)})
+    running.turns(seconds=2)
+    assert [r.position for r in running.rejected] == [f"{path}:1"]
+    assert running.snapshot.rejected["malformed"] == 1
+
+
+def test_a_file_that_turns_out_torn_is_said_and_what_was_read_is_served(watch, tmp_path):
+    path = tmp_path / "torn.gz"
+    path.write_bytes(gzip.compress(events(*range(100)).encode())[:-20])
+    running = watch({"type": "file", "path": str(path)})
+    running.turns(seconds=2)
+    assert not running.service.ready
+    assert 0 < running.snapshot.records <= 200
+    assert len(running.said) == 1
+    assert running.said[0].startswith(f"{path}: gzip")
+    assert running.said[0].endswith("; serving what was read of it")
+
+
+def test_a_missing_file_is_refused_at_the_start(watch, tmp_path):
+    with pytest.raises(FeedError, match=r"missing\.ndjson: no such file"):
+        watch({"type": "file", "path": str(tmp_path / "missing.ndjson")})
+
+
+def test_feeds_of_other_types_are_refused_all_at_once(watch):
+    feeds = [{"type": "http"}, {"type": "kafka", "brokers": ["a:1"], "topics": ["t"]}]
+    with pytest.raises(ConfigError) as refused:
+        watch(*feeds)
+    assert [fault.split(",")[0] for fault in refused.value.faults] == [
+        "feeds[0].type: is not available in this version",
+        "feeds[1].type: is not available in this version",
+    ]
+
+
+def test_no_feed_at_all_is_refused(watch):
+    with pytest.raises(ConfigError, match="feeds: are missing"):
+        watch()
