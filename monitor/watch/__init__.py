@@ -18,10 +18,9 @@ import numpy as np
 from monitor.catalogue import Catalogue
 from monitor.counts import Outcome
 from monitor.drift.detectors import page_threshold
-from monitor.events import Int64Array
-from monitor.snapshot import Before, Detected, Watched, WindowVerdict
+from monitor.snapshot import Before, Detected, Watched
 from monitor.watch.detection import Detection
-from monitor.watch.judging import DEGRADED, Judge
+from monitor.watch.judging import Cuts, Judge
 from monitor.watch.reference import Reference, References
 from monitor.windows import Windows
 from monitor.windows.scores import Scores
@@ -34,6 +33,7 @@ class _Watching:
     """What is remembered of one model."""
 
     detection: Detection
+    judge: Judge
     done: int
     degraded_at: int | None = None
     confirmed: bool = False
@@ -83,10 +83,9 @@ class Watch:
         watching = self._watching.get(model)
         if watching is None or age is None:
             return Watched()
-        reference = watching.detection.reference
         return Watched(
-            reference=_before(reference),
-            verdicts=self._verdicts(model, reference, now, age),
+            reference=_before(watching.detection.reference),
+            verdicts=watching.judge.all(now, age, self._cuts(model)),
             evidence=watching.detection.evidence,
             warming_up=watching.detection.warming_up,
             degradation_detected=self._holds(watching.degraded_at, now),
@@ -94,38 +93,33 @@ class Watch:
             detections=tuple(watching.detections),
         )
 
-    def _verdicts(
-        self, model: int, reference: Reference, now: int, age: int
-    ) -> dict[str, WindowVerdict]:
-        return Judge(model, reference, self._windows, self._scores).all(now, age)
-
     def _watched(self, model: int, reference: Reference) -> _Watching:
-        known = self._watching.get(model)
-        cuts = self._cuts(model)
+        known, cuts = self._watching.get(model), self._cuts(model)
+        watched = list(cuts.segments) or [np.array([cuts.totals])]
         if known is not None and known.detection.reference is reference:
-            known.detection.follow(cuts)
+            known.detection.follow(watched)
             return known
         step = self._windows.step_ms
         pages = self._catalogue.settings[model].false_pages_per_year
         threshold = page_threshold(pages, series=1, pane_seconds=step / 1000)
-        detection = Detection(reference, cuts, threshold, step / 1000)
+        detection = Detection(reference, watched, threshold, step / 1000)
+        judge = Judge(model, reference, self._windows, self._scores)
         if known is not None:
-            known.detection = detection
+            known.detection, known.judge = detection, judge
             return known
         first = self._windows.first_pane(model) or 0
         done = first if reference.closes is None else reference.closes // step
-        self._watching[model] = _Watching(detection=detection, done=done)
+        self._watching[model] = _Watching(detection=detection, judge=judge, done=done)
         return self._watching[model]
 
-    def _cuts(self, model: int) -> list[Int64Array]:
-        """Series of each segment key's values; the totals' where no key is kept."""
+    def _cuts(self, model: int) -> Cuts:
         name = self._catalogue.models[model]
         by_key: dict[str | None, list[int]] = {}
         for row, series in enumerate(self._catalogue.series):
             if series.model == name:
                 by_key.setdefault(series.segment, []).append(row)
-        totals = by_key.pop(None)
-        return [np.array(rows) for rows in (list(by_key.values()) or [totals])]
+        (totals,) = by_key.pop(None)
+        return Cuts(totals, tuple(np.array(rows) for rows in by_key.values()))
 
     def _step(self, model: int, watching: _Watching, mature: int, age: int) -> None:
         step = self._windows.step_ms
@@ -156,8 +150,7 @@ class Watch:
             watching.degraded_at = at
         if watching.degraded_at is None or watching.confirmed:
             return
-        verdicts = self._verdicts(model, watching.detection.reference, at, age).values()
-        if any(found.verdict in DEGRADED for found in verdicts):
+        if watching.judge.says_degraded(at, age, self._cuts(model)):
             watching.confirmed = True
             watching.detections.append(Detected(at, "model_degraded"))
 

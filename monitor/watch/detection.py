@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.counts import ConfusionCounts, Outcome
+from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import ClassRatioDetector, ShiryaevRoberts
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.profile import SeasonalProfile
@@ -112,9 +112,7 @@ class Detection:
         return int(self.reference.rows[0]) if len(self.reference.rows) else int(self._cuts[0][0])
 
     def _skill_detector(self, cut: Int64Array) -> ShiryaevRoberts:
-        known = dict(zip(self.reference.rows.tolist(), self.reference.series, strict=True))
-        nothing = np.zeros(len(Outcome), dtype=np.int64)
-        cells = np.array([known.get(row, nothing) for row in cut.tolist()])
+        cells = self.reference.cells_of(cut)
         if not len(self.reference.rows):
             cells = self.reference.counts.cells[None, :]
         return ShiryaevRoberts(

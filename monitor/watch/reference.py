@@ -31,8 +31,8 @@ class Reference:
         blocks: its outcomes by blocks of time along the last axis; the counts
             themselves where they were given.
         panes: its outcomes by coarse panes; None where counts were given.
-        series: outcomes of each series of the model, (series, 4), in the order
-            of `rows`; empty where counts were given.
+        series: outcomes of each series of the model by the same blocks,
+            (series, blocks, 4), in the order of `rows`; empty where counts were given.
         rows: series numbers.
         scores: its score histogram, in whole days; None where no scores came.
         dispersion: variance over that of independent rows.
@@ -48,6 +48,20 @@ class Reference:
     rows: Int64Array
     scores: ScoreHistogram | None
     dispersion: Dispersion
+
+    def cells_of(self, rows: Int64Array) -> Int64Array:
+        """Outcomes of some series, (series, 4); of those that came up later, nothing."""
+        known = dict(zip(self.rows.tolist(), self.series.sum(axis=1), strict=True))
+        nothing = np.zeros(len(Outcome), dtype=np.int64)
+        return np.array([known.get(row, nothing) for row in rows.tolist()])
+
+    def blocks_of(self, rows: Int64Array) -> ConfusionCounts | None:
+        """Outcomes of some series by blocks, (series, blocks); None for given counts."""
+        if not len(self.rows):
+            return None
+        known = dict(zip(self.rows.tolist(), self.series, strict=True))
+        nothing = np.zeros(self.series.shape[1:], dtype=np.int64)
+        return ConfusionCounts.from_cells([known.get(row, nothing) for row in rows.tolist()])
 
     @property
     def suffices(self) -> bool:
@@ -123,15 +137,19 @@ class References:
                 return found
         return None
 
+    def _totals_row(self, model: int) -> int:
+        return self._catalogue.totals_row(self._catalogue.models[model])
+
     def _cut(self, source: str, model: int, opens: int, closes: int) -> Reference:
         step = self._windows.step_ms
         start, end = opens // step, closes // step
         owner = self._catalogue.model_of_series()
         rows = np.flatnonzero(owner == model)
         table = self._windows.panes(start, end, rows)[..., : len(Outcome)]
-        totals = table[:, rows == self._catalogue.totals_row(self._catalogue.models[model])][:, 0]
         per_block = max(1, int(block_seconds((closes - opens) / 1000)) * 1000 // step)
-        blocks = np.add.reduceat(totals, np.arange(0, len(totals), per_block), axis=0)
+        blocks = np.add.reduceat(table, np.arange(0, len(table), per_block), axis=0)
+        own = int(np.flatnonzero(rows == self._totals_row(model))[0])
+        totals = table[:, own]
         panes = ConfusionCounts.from_cells(totals)
         scores = self._scores.histogram(model, opens, closes)
         lengths = sorted({1, max(1, DAY_MS // step)})
@@ -140,9 +158,9 @@ class References:
             opens=start * step,
             closes=end * step,
             counts=ConfusionCounts.from_cells(totals.sum(axis=0)),
-            blocks=ConfusionCounts.from_cells(blocks),
+            blocks=ConfusionCounts.from_cells(blocks[:, own]),
             panes=panes,
-            series=table.sum(axis=0),
+            series=np.moveaxis(blocks, 0, 1),
             rows=rows,
             scores=scores if scores.counts[0].total else None,
             dispersion=Dispersion.estimate(panes, lengths),
@@ -158,7 +176,7 @@ def _given(counts: ReferenceCounts) -> Reference:
         counts=given,
         blocks=given,
         panes=None,
-        series=np.empty((0, len(Outcome)), dtype=np.int64),
+        series=np.empty((0, 0, len(Outcome)), dtype=np.int64),
         rows=np.empty(0, dtype=np.int64),
         scores=None,
         dispersion=Dispersion.of(1.0),

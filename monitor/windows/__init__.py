@@ -143,23 +143,26 @@ class Windows:
             bounds[model] = place.start * width, place.end * width
         return bounds, window.sums
 
-    def blocks(self, name: str, model: int, now: int, age: int, block_ms: int) -> Int64Array:
+    def blocks(self, name: str, rows: Int64Array, now: int, age: int, block_ms: int) -> Int64Array:
         """A window's counts, by the time of the prediction, in blocks of time.
 
         Args:
             name: of the window.
-            model: its number; its totals are read.
+            rows: series to read.
             now: epoch milliseconds.
             age: maturity, milliseconds.
             block_ms: length of a block; the last one may be shorter.
 
         Returns:
-            int64 (blocks, 6); in sum what `view` gives for models counted by prediction.
+            int64 (blocks, series, 6); in sum what `view` gives for models
+            counted by prediction.
         """
         self._ensure()
         place = self._place(name, now, age, by_label=False)
-        ring, row = self._rings[place.ring], self._totals_row(model)
-        return ring.blocks(place.start, place.end, row, max(1, block_ms // ring.width))
+        ring = self._rings[place.ring]
+        table = ring.table(place.start, place.end, rows)
+        firsts = np.arange(0, len(table), max(1, block_ms // ring.width))
+        return np.asarray(np.add.reduceat(table, firsts, axis=0))
 
     def population(self, name: str, model: int, now: int) -> tuple[int, int]:
         """Predictions called positive and negative in a window that ends now, labelled or not."""

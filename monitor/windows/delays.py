@@ -5,56 +5,140 @@ from __future__ import annotations
 import numpy as np
 
 from monitor.catalogue import Catalogue
+from monitor.config import Config
 from monitor.counts import Outcome
 from monitor.events import FloatArray, Int64Array
 from monitor.join import Deltas
+from monitor.windows.cohorts import Coverage, DelayCurve, Pace, delay_curve, pace
+from monitor.windows.panes import PaneRing
 
 _PER_OCTAVE = 4
 _OCTAVES = 26
-EDGES_SECONDS: FloatArray = np.append(
-    2.0 ** (np.arange(_OCTAVES * _PER_OCTAVE) / _PER_OCTAVE), np.inf
+EDGES_SECONDS: FloatArray = np.concatenate(
+    [[0.0], 2.0 ** (np.arange(_OCTAVES * _PER_OCTAVE) / _PER_OCTAVE), [np.inf]]
 )
 """Upper edges of the bins: from 1 s on a quarter of an octave (19 %) apart, two years at most."""
 PUBLISHED_EDGES_SECONDS: FloatArray = np.append(4.0 ** np.arange(_OCTAVES // 2), np.inf)
 """Every eighth of them: coarse enough to be a histogram that is scraped."""
 
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+_KEPT_BEYOND_TIMEOUT = 60
+_LONGEST_KEPT = 400
+_ENDLESS_MS = 90 * DAY_MS
+_HOURLY_BELOW_MS = 4 * DAY_MS
+_FEWEST_LABELS = 50
+_SETTLED = 2
+
 _ACTUAL_POSITIVE = np.array([outcome in (Outcome.TP, Outcome.FN) for outcome in Outcome])
+_BINS = len(EDGES_SECONDS)
+NEGATIVE, POSITIVE, BOTH = range(3)
+"""Kinds of the curves by class: of actual negatives, of actual positives, of all."""
 
 
 class LabelDelays:
-    """Delays from prediction to the label in force, by model and outcome.
+    """Delays from prediction to the label in force, by model, outcome and cohort.
 
     Integers throughout, so that taking a label back leaves no residue. A delay
     below 0 (a label dated before its prediction) counts as 0.
+
+    Cohorts are days (hours where all labels time out within four days), kept for
+    the label timeout and 60 of them beyond.
+
+    Args:
+        config: of which the label timeouts decide how long cohorts are kept.
+        catalogue: numbers of models and groups.
     """
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, config: Config, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._counts = np.zeros((0, len(Outcome), len(EDGES_SECONDS)), dtype=np.int64)
+        self._counts = np.zeros((0, len(Outcome), _BINS), dtype=np.int64)
         self._total_ms = np.zeros((0, len(Outcome)), dtype=np.int64)
+        settings = [*config.models.values()] or [config.defaults]
+        longest = max(s.label_timeout or _ENDLESS_MS for s in settings)
+        width = HOUR_MS if longest < _HOURLY_BELOW_MS else DAY_MS
+        span = min(-(-longest // width) + _KEPT_BEYOND_TIMEOUT, _LONGEST_KEPT)
+        self._cohorts = PaneRing(width=width, span=span, cells=len(Outcome) * _BINS)
 
     def apply(self, deltas: Deltas) -> None:
         """Take notice of outcomes that came or went."""
         self._ensure()
         rows = np.flatnonzero(deltas.cell < len(Outcome))
+        if not len(rows):
+            return
         model = self._catalogue.model_of_group[deltas.group[rows]]
-        cell, count = deltas.cell[rows], deltas.count[rows]
-        delay = np.maximum(deltas.label_time[rows] - deltas.time[rows], 0)
-        bins = np.searchsorted(EDGES_SECONDS, delay / 1000)
-        np.add.at(self._counts, (model, cell, bins), count)
+        time, cell, count = deltas.time[rows], deltas.cell[rows], deltas.count[rows]
+        delay = np.maximum(deltas.label_time[rows] - time, 0)
+        kind = cell * _BINS + np.searchsorted(EDGES_SECONDS, delay / 1000)
+        flat = self._counts.reshape(-1)
+        np.add.at(flat, model * (len(Outcome) * _BINS) + kind, count)
         np.add.at(self._total_ms, (model, cell), count * delay)
+        self._cohorts.add(self._cohorts.pane_of(time), model, kind, count)
 
-    def maturity(self, model: int, share: float) -> int | None:
+    def advance(self, watermark: int) -> None:
+        """Let event time move on (epoch milliseconds)."""
+        self._cohorts.advance(watermark)
+
+    def maturity(self, model: int, share: float, watermark: int | None) -> int | None:
         """Age, milliseconds, by which a share of the labels have come, in the slower class.
 
         The upper edge of its bin: late rather than early. None before any label came.
+
+        Args:
+            model: its number.
+            share: of the labels that ever come.
+            watermark: up to which labels have come, epoch milliseconds.
         """
+        ages = self.curves_by_class(model, watermark).age(share)[:BOTH]
+        known = ages[~np.isnan(ages)]
+        return int(np.ceil(known.max() * 1000)) if len(known) else None
+
+    def is_settled(self, model: int, maturity: int, watermark: int | None) -> bool:
+        """Whether the stream is long enough that far longer delays would have shown."""
+        counts, limits = self._table(model, watermark)
+        busy = counts.any(axis=(1, 2))
+        timeout = self._catalogue.settings[model].label_timeout
+        needed = _SETTLED * maturity if timeout is None else min(_SETTLED * maturity, timeout)
+        return bool(busy.any() and limits[busy].max() * 1000 >= needed)
+
+    def coverage(
+        self, model: int, watermark: int | None, ages: FloatArray, weights: FloatArray
+    ) -> Coverage:
+        """Share of the labels to come that predictions of these ages have, by `Outcome`.
+
+        An outcome with under 50 labels in all cohorts takes the delays of its class.
+
+        Args:
+            model: its number.
+            watermark: up to which labels have come, epoch milliseconds.
+            ages: of the predictions, seconds.
+            weights: how many predictions there are of each age.
+        """
+        counts, limits = self._table(model, watermark)
+        curve = delay_curve(counts, limits, EDGES_SECONDS)
+        single = curve.over(ages, weights)
+        whole = delay_curve(_by_class(counts), limits, EDGES_SECONDS).over(ages, weights)
+        few = curve.labels < _FEWEST_LABELS
+        of_class = np.where(_ACTUAL_POSITIVE, POSITIVE, NEGATIVE)
+        return Coverage(
+            np.where(few, whole.share[of_class], single.share),
+            np.where(few, whole.variance[of_class], single.variance),
+        )
+
+    def curves_by_class(self, model: int, watermark: int | None) -> DelayCurve:
+        """Delays of negatives, of positives and of all; of all labels so far in the first days."""
         self._ensure()
-        ages = [
-            _quantile_ms(self._counts[model, of_class].sum(axis=0), share)
-            for of_class in (_ACTUAL_POSITIVE, ~_ACTUAL_POSITIVE)
-        ]
-        return max((age for age in ages if age is not None), default=None)
+        counts, limits = self._table(model, watermark)
+        visible = counts[limits >= 0]
+        if not visible.any():
+            counts, limits = self._counts[model][None], np.array([np.inf])
+        return delay_curve(_by_class(counts), limits, EDGES_SECONDS)
+
+    def paces(self, model: int, watermark: int | None) -> tuple[Pace, Pace]:
+        """Whether young cohorts get labels as mature ones did: of negatives, of positives."""
+        counts, limits = self._table(model, watermark)
+        by_class = _by_class(counts)
+        curve = delay_curve(by_class, limits, EDGES_SECONDS)
+        return pace(by_class, limits, curve, NEGATIVE), pace(by_class, limits, curve, POSITIVE)
 
     def published(self, model: int) -> tuple[Int64Array, FloatArray]:
         """Counts by class (negative, positive) and published bin, and the sums in seconds."""
@@ -69,7 +153,18 @@ class LabelDelays:
         sums = np.array([total[~_ACTUAL_POSITIVE].sum(), total[_ACTUAL_POSITIVE].sum()]) / 1000
         return counts, sums
 
+    def _table(self, model: int, watermark: int | None) -> tuple[Int64Array, FloatArray]:
+        """Labels by cohort, `Outcome` and bin, and the age of each cohort's youngest, seconds."""
+        self._ensure()
+        panes, counts = self._cohorts.series(model)
+        busy = np.flatnonzero(counts.any(axis=1))
+        shape = (len(busy), len(Outcome), _BINS)
+        closes = (panes[busy] + 1) * self._cohorts.width
+        now = -1 if watermark is None else watermark
+        return counts[busy].reshape(shape), (now - closes) / 1000
+
     def _ensure(self) -> None:
+        self._cohorts.ensure(len(self._catalogue.models))
         more = len(self._catalogue.models) - len(self._counts)
         if more > 0:
             for name in ("_counts", "_total_ms"):
@@ -78,9 +173,8 @@ class LabelDelays:
                 setattr(self, name, np.concatenate([array, fresh]))
 
 
-def _quantile_ms(counts: Int64Array, share: float) -> int | None:
-    total = int(counts.sum())
-    if total == 0:
-        return None
-    reached = int(np.searchsorted(np.cumsum(counts), share * total))
-    return int(np.ceil(EDGES_SECONDS[min(reached, len(EDGES_SECONDS) - 2)] * 1000))
+def _by_class(counts: Int64Array) -> Int64Array:
+    """Labels of (cohorts, `Outcome`, bins) by `NEGATIVE`, `POSITIVE` and `BOTH`."""
+    negative = counts[:, ~_ACTUAL_POSITIVE].sum(axis=1)
+    positive = counts[:, _ACTUAL_POSITIVE].sum(axis=1)
+    return np.stack([negative, positive, negative + positive], axis=1)

@@ -129,12 +129,6 @@ class PaneRing:
                 table[pane - start, rows == row, cell] += count
         return table
 
-    def blocks(self, start: int, end: int, row: int, panes: int) -> Int64Array:
-        """Counts of one row in [start, end), so many panes a block, (blocks, cells)."""
-        table = self.table(start, end, np.array([row]))[:, 0]
-        firsts = np.arange(0, len(table), panes)
-        return np.add.reduceat(table, firsts, axis=0) if len(table) else table
-
     def series(self, row: int) -> tuple[Int64Array, Int64Array]:
         """Numbers of all kept panes, those ahead included, and one row's counts in each."""
         ahead = sorted(self._ahead)

@@ -107,8 +107,18 @@ def test_a_change_of_mix_alone_does_not_page():
     }
     within = watched(fed(cells, segments=["kind"]))
     assert "model_degraded" not in {d.kind for d in within.detections}
+    assert within.verdicts["7d"].verdict == Verdict.NO_CHANGE
     whole = watched(fed({(): sum(cells.values())}))
     assert "model_degraded" in {d.kind for d in whole.detections}
+    assert whole.verdicts["7d"].verdict == Verdict.MODEL_DEGRADED
+
+
+def test_a_fall_inside_the_segments_is_laid_to_the_model():
+    fallen = changed(recall=0.6)
+    cells = {("a",): stream(1000, fallen, 1), ("b",): stream(1000, fallen, 2)}
+    found = watched(fed(cells, segments=["kind"]))
+    assert found.verdicts["7d"].verdict == Verdict.MODEL_DEGRADED
+    assert "model_degraded" in {d.kind for d in found.detections}
 
 
 def test_segments_that_come_up_later_are_followed():

@@ -1,0 +1,170 @@
+"""Exact counts of one stretch of event time, however long it is or how long ago.
+
+Windows end near the watermark and are made of panes; a range is cut at the
+millisecond, anywhere. It is told the same deltas as the windows, so that
+revisions and late labels count in it as they do there. Which ranges are compared,
+and with what result, is decided in `monitor.diagnosis`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.catalogue import NO_ROW, Catalogue
+from monitor.events import EARLIEST_MS, LATEST_MS, Int64Array, Series
+from monitor.join import CELLS, Deltas
+from monitor.join.deltas import PREDICTED_POSITIVE
+
+_FIRST_ROOM = 16
+
+
+class RangeCounts:
+    """Counts of every series in [opens, closes) of prediction time, in blocks of time.
+
+    Blocks are aligned to UTC (days begin at midnight); the first and the last
+    one are cut off by the range. Only blocks in which something was predicted
+    take memory. Integers throughout.
+
+    Args:
+        catalogue: numbers of models, groups and series.
+        opens: first moment, epoch milliseconds.
+        closes: first moment after it.
+        block_ms: length of a block, milliseconds.
+
+    Raises:
+        ValueError: the range is empty or reversed, or a block has no length.
+    """
+
+    def __init__(self, catalogue: Catalogue, opens: int, closes: int, block_ms: int) -> None:
+        if opens >= closes or block_ms <= 0:
+            raise ValueError(
+                f"RangeCounts: must close after it opens, and a block must have a length, "
+                f"got [{opens}, {closes}) in blocks of {block_ms} ms"
+            )
+        self._catalogue = catalogue
+        self.opens = opens
+        self.closes = closes
+        self.block_ms = block_ms
+        self._slots: dict[int, int] = {}
+        self._counts = np.zeros((_FIRST_ROOM, 0, CELLS), dtype=np.int64)
+        self._spans = np.zeros((0, 2), dtype=np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory reserved: series times blocks."""
+        return self._counts.nbytes
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Models of which a prediction was seen, in the range or outside it."""
+        self._ensure(0)
+        seen = (self._spans[:, 0] <= self._spans[:, 1]).tolist()
+        return tuple(m for m, known in zip(self._catalogue.models, seen, strict=True) if known)
+
+    def span(self, model: str) -> tuple[int, int]:
+        """Event times of a model's first and last prediction, in the range or outside it.
+
+        Raises:
+            ValueError: no prediction of this model was seen.
+        """
+        if model not in self.models:
+            raise ValueError(f"RangeCounts: no prediction of model {model!r} was seen")
+        first, last = self._spans[self._catalogue.models.index(model)].tolist()
+        return first, last
+
+    def series(self, model: str) -> tuple[Series, ...]:
+        """A model's series: its totals, then its segment values."""
+        return tuple(series for series in self._catalogue.series if series.model == model)
+
+    def apply(self, deltas: Deltas) -> None:
+        """Count changes; order does not matter."""
+        if not len(deltas):
+            return
+        self._ensure(0)
+        self._see(deltas)
+        inside = np.flatnonzero((deltas.time >= self.opens) & (deltas.time < self.closes))
+        if not len(inside):
+            return
+        deltas = deltas.take(inside)
+        slot = self._slots_of(deltas.time // self.block_ms)
+        rows = self._catalogue.rows[deltas.group]
+        event, column = np.nonzero(rows != NO_ROW)
+        place = (slot[event], rows[event, column], deltas.cell[event])
+        np.add.at(self._counts, place, deltas.count[event])
+
+    def blocks(
+        self,
+        series: Series,
+        opens: int | None = None,
+        closes: int | None = None,
+        block_ms: int | None = None,
+    ) -> Int64Array:
+        """One series' counts by blocks of time, empty ones left out.
+
+        Args:
+            series: one of `series`.
+            opens: first moment, epoch milliseconds; that of the range if left out.
+            closes: first moment after it; likewise. Both must be bounds of blocks.
+            block_ms: length of a block, a multiple of that of the range; that
+                of the range if left out.
+
+        Returns:
+            int64 (blocks, 6) in order of time, see `monitor.join.deltas`.
+
+        Raises:
+            ValueError: the bounds or the length cut a block in two.
+        """
+        opens, closes = self._bounds(opens, closes)
+        width = self.block_ms if block_ms is None else block_ms
+        if width % self.block_ms:
+            raise ValueError(f"RangeCounts: {width} ms is no multiple of {self.block_ms} ms")
+        first, end = opens // self.block_ms, -(-closes // self.block_ms)
+        numbers = sorted(number for number in self._slots if first <= number < end)
+        if not numbers:
+            return np.zeros((0, CELLS), dtype=np.int64)
+        self._ensure(0)
+        row = self._catalogue.series.index(series)
+        counts = self._counts[[self._slots[number] for number in numbers], row]
+        wide = np.array(numbers) // (width // self.block_ms)
+        starts = np.flatnonzero(np.diff(wide, prepend=wide[0] - 1))
+        return np.asarray(np.add.reduceat(counts, starts, axis=0))
+
+    def _bounds(self, opens: int | None, closes: int | None) -> tuple[int, int]:
+        opens = self.opens if opens is None else opens
+        closes = self.closes if closes is None else closes
+        for bound, own in ((opens, self.opens), (closes, self.closes)):
+            if bound != own and bound % self.block_ms:
+                raise ValueError(f"RangeCounts: {bound} lies within a block of {self.block_ms} ms")
+        return opens, closes
+
+    def _see(self, deltas: Deltas) -> None:
+        """Take notice of when each model predicted."""
+        predicted = np.flatnonzero((deltas.cell >= PREDICTED_POSITIVE) & (deltas.count > 0))
+        model = self._catalogue.model_of_group[deltas.group[predicted]]
+        np.minimum.at(self._spans[:, 0], model, deltas.time[predicted])
+        np.maximum.at(self._spans[:, 1], model, deltas.time[predicted])
+
+    def _slots_of(self, blocks: Int64Array) -> Int64Array:
+        distinct, which = np.unique(blocks, return_inverse=True)
+        slots = [self._slots.setdefault(number, len(self._slots)) for number in distinct.tolist()]
+        self._ensure(len(self._slots))
+        return np.array(slots, dtype=np.int64)[which]
+
+    def _ensure(self, slots: int) -> None:
+        room, rows = self._counts.shape[:2]
+        wanted = self._catalogue.series_count
+        if slots > room or wanted > rows:
+            wider = np.zeros(
+                (
+                    max(slots, room * 2) if slots > room else room,
+                    max(wanted, rows * 3 // 2) if wanted > rows else rows,
+                    CELLS,
+                ),
+                dtype=np.int64,
+            )
+            wider[:room, :rows] = self._counts
+            self._counts = wider
+        more = len(self._catalogue.models) - len(self._spans)
+        if more > 0:
+            fresh = np.tile(np.array([LATEST_MS, EARLIEST_MS]), (more, 1))
+            self._spans = np.concatenate([self._spans, fresh])
