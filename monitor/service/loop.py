@@ -10,6 +10,7 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.errors import FeedError
 from monitor.events import Rejection
+from monitor.service.announce import announcements
 from monitor.service.event_clock import EventClock
 from monitor.service.sources import Source
 from monitor.snapshot import Snapshot
@@ -107,4 +108,7 @@ class Service:
 
     def _publish(self) -> None:
         self._published = self._clock.monotonic()
-        self.snapshot = self._monitor.snapshot(self._event_clock.now_ms)
+        snapshot = self._monitor.snapshot(self._event_clock.now_ms)
+        for line in announcements(self.snapshot, snapshot):
+            self._say(line)
+        self.snapshot = snapshot

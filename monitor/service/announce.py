@@ -1,0 +1,43 @@
+"""What is said when a verdict changes or a detector fires: one line each, with the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from monitor.config.quantities import format_time
+from monitor.snapshot import ModelState, Snapshot, WindowVerdict
+
+
+def announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    """A line for each verdict that is another now, and for each new detection.
+
+    Args:
+        before: the state as it was said last.
+        after: the state now.
+    """
+    known = {model.name: model for model in before.models}
+    for model in after.models:
+        old = known.get(model.name)
+        for window, found in model.watched.verdicts.items():
+            said = old.watched.verdicts.get(window) if old else None
+            if said is not None and said.verdict != found.verdict:
+                yield f"{model.name}, {window}: {said.verdict} -> {found.verdict}{_causes(found)}"
+        yield from _detections(model, len(old.watched.detections) if old else 0)
+
+
+def _detections(model: ModelState, said: int) -> Iterator[str]:
+    for found in model.watched.detections[said:]:
+        yield f"{model.name}: {found.kind} detected as of {format_time(found.at)}"
+
+
+def _causes(found: WindowVerdict) -> str:
+    """Precision before and after, and the points that each cause carries."""
+    parts = found.attribution
+    if parts is None:
+        return ""
+    names = {"prevalence": "prevalence", "recall": "recall", "false_positives": "false positives"}
+    points = ", ".join(f"{said} {100 * parts.points[n]:+.1f}" for n, said in names.items())
+    return (
+        f"; precision {parts.precision_before:.3f} -> {parts.precision_after:.3f}, "
+        f"in points: {points}"
+    )
