@@ -56,6 +56,7 @@ class Watch:
         self._scores = scores
         self._references = References(catalogue, windows, scores)
         self._watching: dict[int, _Watching] = {}
+        self._pane: int | None = None
 
     def advance(self, now: int, maturity: list[int | None]) -> None:
         """Step the detectors over the panes that have matured since.
@@ -64,6 +65,9 @@ class Watch:
             now: the watermark, epoch milliseconds.
             maturity: of each model, milliseconds; None where it is not known yet.
         """
+        if now // self._windows.step_ms == self._pane:
+            return
+        self._pane = now // self._windows.step_ms
         for model, age in enumerate(maturity):
             if age is None:
                 continue
