@@ -50,7 +50,7 @@ def stream(events: int, pending: int, seed: int = 1) -> tuple[bytes, list[bytes]
     lines: list[tuple[float, dict]] = []
     moment = START
     while len(lines) < events * 1.7:
-        moment += 0.01
+        moment += 0.25
         prediction = _prediction(chance, round(moment, 3))
         lines.append((moment, prediction))
         if chance.random() < 0.75:  # the others never get a label
@@ -108,14 +108,14 @@ class Plain:
         self.total.labels(model, cell).inc()
         self.counts[cell] += 1
         if self.windows:
-            moment = dt.datetime.fromtimestamp(label["ts"], dt.UTC)
+            moment = dt.datetime.fromtimestamp(label["ts"], dt.UTC).replace(tzinfo=None)
             for rolling in self._rolling(model):
                 rolling.update(is_, says, t=moment)
 
     def _rolling(self, model: str) -> list:
         if model not in self.rolling:
             self.rolling[model] = [
-                river_utils.TimeRolling(river_metrics.Precision(), period=period)
+                river_utils.TimeRolling(river_metrics.Precision, period=period)
                 for period in self.windows
             ]
         return self.rolling[model]
