@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from monitor.catalogue import UNKNOWN_GROUP, Catalogue
-from monitor.config import AutoMaturity, Config
+from monitor.catalogue import NO_ROW, UNKNOWN_GROUP, Catalogue
+from monitor.config import Config, Labelling
 from monitor.events import (
     EARLIEST_MS,
     LATEST_MS,
@@ -29,8 +29,10 @@ from monitor.events import (
 )
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL, Join
+from monitor.maturity import Ages, Maturities
 from monitor.measure import Measurements
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.regimes import REASONS, REFUSED, Evidence
 from monitor.snapshot import LabelBooks, ModelState, Snapshot, Watched, Window
 from monitor.watch import Watch
 from monitor.watermark import Watermark
@@ -76,7 +78,8 @@ class Monitor:
         self._catalogue = Catalogue(self.config)
         self._join = Join(self._catalogue, self.config.max_pending)
         self._windows = Windows(self.config, self._catalogue)
-        self._delays = LabelDelays(self._catalogue)
+        self._delays = LabelDelays(self.config, self._catalogue)
+        self._maturities = Maturities(self._catalogue, self._windows, self._delays)
         self._scores = Scores(self._catalogue)
         self._ranges: list[RangeCounts] = []
         self._watch = Watch(self._catalogue, self._windows, self._scores)
@@ -116,6 +119,7 @@ class Monitor:
         if now is not None:
             self._windows.advance(now)
             self._scores.advance(now)
+            self._delays.advance(now)
         for deltas in (
             self._join.apply(batch.predictions, batch.labels, before),
             self._join.count(batch.outcomes),
@@ -127,8 +131,8 @@ class Monitor:
             for counted in self._ranges:
                 counted.apply(deltas)
         if now is not None:
-            self._join.advance(now)
-            self._watch.advance(now, self._maturities())
+            self._windows.apply(self._join.advance(now))
+            self._watch.advance(now, self._maturities.judged_by_the_pane(now))
 
     def predict(
         self,
@@ -193,13 +197,12 @@ class Monitor:
         self.flush()
         watermark = self._watermark.time
         now = watermark if watermark is None or now_ms is None else max(now_ms, watermark)
-        maturity = self._maturities()
-        ages = np.array([age or 0 for age in maturity], dtype=np.int64)
+        ages = self._maturities.ages(watermark)
         return Snapshot(
             series=self._catalogue.series,
             windows=tuple(self._window(name, now, ages) for name in self._windows.names),
             lifetime=self._lifetime(),
-            models=self._models(maturity, now),
+            models=self._models(ages, now),
             labels=self._label_books(),
             records=self._records,
             events={event: self._events[event] for event in _EVENT_OF_COLUMNS.values()},
@@ -291,31 +294,44 @@ class Monitor:
                 known = self._versions.get(group.model, (BEFORE_ALL, ""))
                 self._versions[group.model] = max(known, (time, group.version))
 
-    def _maturities(self) -> list[int | None]:
-        return [self._maturity(model) for model in range(len(self._catalogue.models))]
-
-    def _maturity(self, model: int) -> int | None:
-        rule = self._catalogue.settings[model].maturity
-        if not isinstance(rule, AutoMaturity):
-            return rule
-        learned = self._delays.maturity(model, rule.share)
-        if learned is None:
-            return None
-        longest = rule.max or self._catalogue.settings[model].label_timeout or learned
-        return max(rule.min, min(learned, longest))
-
-    def _window(self, name: str, now: int | None, maturity: Int64Array) -> Window:
-        bounds, cells = self._windows.view(name, now or 0, maturity)
-        return self._measured(name, bounds[self._catalogue.model_of_series()], cells)
+    def _window(self, name: str, now: int | None, ages: Ages) -> Window:
+        watermark, at = self._watermark.time, np.array([age or 0 for age in ages], dtype=np.int64)
+        bounds, cells = self._windows.view(name, now or 0, at)
+        evidence = self._maturities.evidence(name, now or 0, watermark, ages, cells.copy())
+        return self._measured(name, bounds[self._catalogue.model_of_series()], evidence)
 
     def _lifetime(self) -> Window:
-        cells = self._windows.lifetime
+        cells = self._settled_lifetime()
         bounds = np.tile(np.array([EARLIEST_MS, LATEST_MS]), (len(cells), 1))
-        return self._measured(_LIFETIME, bounds, cells)
+        return self._measured(_LIFETIME, bounds, self._maturities.lifetime(cells))
 
-    def _measured(self, name: str, bounds: Int64Array, cells: Int64Array) -> Window:
+    def _settled_lifetime(self) -> Int64Array:
+        """Everything ever counted; where silence is a negative, of predictions old enough."""
+        cells = self._windows.lifetime.copy()
+        owner, watermark = self._catalogue.model_of_series(), self._watermark.time
+        before = np.zeros(len(self._catalogue.models), dtype=np.int64)
+        for model, setting in enumerate(self._catalogue.settings):
+            rows = np.flatnonzero(owner == model)
+            if setting.labelling is not Labelling.NEGATIVES_BY_TIMEOUT:
+                continue
+            if watermark is None:
+                cells[rows] = 0
+                continue
+            before[model], young = self._windows.since(watermark - (setting.label_timeout or 0))
+            cells[rows] -= young[rows]
+        if watermark is not None and before.any():
+            self._take_off(cells, self._join.young(watermark, before))
+        return self._windows.settled(cells, np.arange(len(cells)))
+
+    def _take_off(self, cells: Int64Array, by_group: Int64Array) -> None:
+        """Take counts by group off counts by series."""
+        rows = self._catalogue.rows
+        group, column = np.nonzero(rows != NO_ROW)
+        np.subtract.at(cells, rows[group, column], by_group[group])
+
+    def _measured(self, name: str, bounds: Int64Array, evidence: Evidence) -> Window:
         asked = self._asked()[self._catalogue.model_of_series()]
-        return self._measurements[name].window(bounds, cells.copy(), asked)
+        return self._measurements[name].window(bounds, evidence, asked)
 
     def _asked(self) -> FloatArray:
         """(models, class ratios): 1 where a model asks for precision at the ratio, else NaN."""
@@ -323,21 +339,31 @@ class Monitor:
         asked = [[1.0 if r in s.class_ratios else np.nan for r in self._ratios] for s in settings]
         return np.array(asked, dtype=np.float64).reshape(len(settings), len(self._ratios))
 
-    def _models(self, maturity: list[int | None], now: int | None) -> tuple[ModelState, ...]:
+    def _models(self, ages: Ages, now: int | None) -> tuple[ModelState, ...]:
         watermark = self._watermark.time
+        judged = self._maturities.judged(watermark)
         expired = self._join.expired(BEFORE_ALL if watermark is None else watermark)
         return tuple(
             replace(
-                self._model(number, name, maturity[number], int(expired[number])),
-                watched=Watched() if now is None else self._watch.of(number, now, maturity[number]),
+                self._model(number, name, ages[number], int(expired[number])),
+                watched=Watched() if now is None else self._watched(number, now, judged[number]),
             )
             for number, name in enumerate(self._catalogue.models)
         )
+
+    def _watched(self, number: int, now: int, age: int | None) -> Watched:
+        paces = self._delays.paces(number, self._watermark.time)
+        return self._watch.of(number, now, age, paces)
 
     def _model(self, number: int, name: str, maturity: int | None, expired: int) -> ModelState:
         books = self._join.books
         evicted = int(books.evicted[number])
         negative, positive = books.predictions[number].tolist()
+        setting, matched = self._catalogue.settings[number], int(books.matched[number])
+        pending = int(books.unmatched[number]) - expired - evicted
+        if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+            matched, expired = matched + expired, 0
+        refused = REFUSED.get(setting.labelling, {})
         delay_counts, delay_sum = self._delays.published(number)
         return ModelState(
             name=name,
@@ -347,8 +373,8 @@ class Monitor:
             predictions_negative=negative,
             labels=dict(zip(_LABEL_NAMES, books.labels[number].tolist(), strict=True)),
             labelled=int(books.applied[number]),
-            matched=int(books.matched[number]),
-            pending=int(books.unmatched[number]) - expired - evicted,
+            matched=matched,
+            pending=pending,
             expired=expired,
             evicted=evicted,
             duplicates=int(books.duplicates[number]),
@@ -356,7 +382,11 @@ class Monitor:
             maturity_ms=maturity,
             delay_counts=delay_counts,
             delay_sum=delay_sum,
-            segments=tuple(self._catalogue.settings[number].segments),
+            segments=tuple(setting.segments),
+            labelling=str(setting.labelling),
+            refused=refused,
+            refused_because=" ".join(REASONS[reason] for reason in sorted(set(refused.values()))),
+            maturity_settled=self._maturities.is_settled(number, maturity, self._watermark.time),
         )
 
     def _label_books(self) -> LabelBooks:

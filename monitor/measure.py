@@ -5,17 +5,15 @@ Computed again only where counts changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from monitor import metrics
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.events import FloatArray, Int64Array
-from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.regimes import STATUS, Evidence, measure
 from monitor.snapshot import METRICS, Estimate, Window
 
-_Measure = Callable[[ConfusionCounts], tuple[FloatArray, FloatArray, FloatArray]]
+_STATUS = np.array(STATUS)
 
 
 class Measurements:
@@ -32,23 +30,20 @@ class Measurements:
     def __init__(self, name: str, class_ratios: tuple[float, ...]) -> None:
         self._name = name
         self._class_ratios = class_ratios
-        self._measures: dict[str | float, _Measure] = {name: _by_name(name) for name in METRICS}
-        self._measures |= {ratio: _precision_at(ratio) for ratio in class_ratios}
-        self._cells = np.zeros((0, len(Outcome)), dtype=np.int64)
-        self._values: dict[str | float, FloatArray] = {
-            name: np.zeros((3, 0)) for name in self._measures
-        }
+        self._evidence = Evidence.complete(np.zeros((0, CELLS), dtype=np.int64))
+        names: tuple[str | float, ...] = (*METRICS, *class_ratios)
+        self._values: dict[str | float, FloatArray] = {name: np.zeros((3, 0)) for name in names}
 
-    def window(self, bounds: Int64Array, cells: Int64Array, asked: FloatArray) -> Window:
+    def window(self, bounds: Int64Array, evidence: Evidence, asked: FloatArray) -> Window:
         """What the snapshot says of the window.
 
         Args:
             bounds: (series, 2), [open, close) in epoch milliseconds.
-            cells: (series, 6), see `monitor.join.deltas`.
+            evidence: what the estimates of each series rest on.
             asked: (series, class ratios): 1 where the series' model asks for the
                 ratio, NaN where it does not.
         """
-        estimates = self._of(cells[:, : len(Outcome)])
+        cells, estimates = evidence.cells, self._of(evidence)
         return Window(
             name=self._name,
             open=bounds[:, 0],
@@ -61,34 +56,22 @@ class Measurements:
                 ratio: Estimate(*(values * asked[:, i] for values in estimates[ratio]))
                 for i, ratio in enumerate(self._class_ratios)
             },
+            status=_STATUS[evidence.kind],
         )
 
-    def _of(self, cells: Int64Array) -> dict[str | float, Estimate]:
-        changed = self._changed(cells)
-        counts = ConfusionCounts.from_cells(cells[changed])
-        for name, measure in self._measures.items():
-            values = np.full((3, len(cells)), np.nan)
-            known = self._values[name]
+    def _of(self, evidence: Evidence) -> dict[str | float, Estimate]:
+        changed = evidence.differs(self._evidence)
+        some = evidence.take(changed)
+        for name, known in self._values.items():
+            values = np.full((3, len(evidence)), np.nan)
             values[:, : known.shape[1]] = known
-            values[:, changed] = measure(counts)
+            values[:, changed] = _measured(some, name)
             self._values[name] = values
-        self._cells = cells.copy()
+        self._evidence = evidence
         return {name: Estimate(*values) for name, values in self._values.items()}
 
-    def _changed(self, cells: Int64Array) -> Int64Array:
-        known = len(self._cells)
-        differs = np.ones(len(cells), dtype=np.bool_)
-        differs[:known] = (cells[:known] != self._cells).any(axis=1)
-        return np.flatnonzero(differs)
 
-
-def _by_name(name: str) -> _Measure:
-    point = getattr(metrics, name)
-    return lambda counts: (point(counts), *metrics.intervals(counts, name))
-
-
-def _precision_at(ratio: float) -> _Measure:
-    return lambda counts: (
-        metrics.precision_at(counts, class_ratio=ratio),
-        *metrics.intervals(counts, "precision_at", class_ratio=ratio),
-    )
+def _measured(evidence: Evidence, name: str | float) -> FloatArray:
+    if isinstance(name, str):
+        return measure(evidence, name)
+    return measure(evidence, "precision_at", name)

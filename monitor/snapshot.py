@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
 from monitor.drift.label_free import Nowcast
 from monitor.events import FloatArray, Int64Array, RejectReason, Series
+from monitor.metrics.ratio import ratio
 
 METRICS = (
     "precision",
@@ -55,6 +57,9 @@ class Window:
         metrics: by the names in `METRICS`.
         precision_at: precision at each configured class ratio r0; NaN in the rows
             of models that do not ask for that r0.
+        status: of each series: `mature`; `corrected` where labels were still to come and
+            the metrics (not the counts) allow for them; `immature` where too few had come
+            for any metric. No elements where nothing is said.
     """
 
     name: str
@@ -65,6 +70,20 @@ class Window:
     predicted_negative: Int64Array
     metrics: Mapping[str, Estimate]
     precision_at: Mapping[float, Estimate]
+    status: NDArray[np.str_] = field(default_factory=lambda: np.empty(0, dtype=np.str_))
+
+    def label_coverage(self) -> tuple[FloatArray, FloatArray]:
+        """Share of the predictions made in the window that are labelled, one element a series.
+
+        Returns:
+            Of those called negative and of those called positive; NaN where there are
+            none. Silence that counts as a negative is a label.
+        """
+        counts = self.counts
+        return (
+            ratio(counts.predicted_negative, self.predicted_negative),
+            ratio(counts.predicted_positive, self.predicted_positive),
+        )
 
 
 class Detected(NamedTuple):
@@ -106,6 +125,8 @@ class WindowVerdict:
             the window reaches back into it.
         judgement: what the verdict rests on; None where nothing could be judged.
         attribution: what each cause contributed; None likewise.
+        label_fault: what is wrong with the labels where the verdict is
+            `labels_not_trustworthy`, see `monitor.watch.labels.LabelFault`; else "".
         nowcast: prevalence and precision of the predictions of the window's
             length that end now, if the model is unchanged; None without a reference.
     """
@@ -114,6 +135,25 @@ class WindowVerdict:
     judgement: Judgement | None = None
     attribution: Attribution | None = None
     nowcast: Nowcast | None = None
+    label_fault: str = ""
+
+
+class MissingLabels(NamedTuple):
+    """A segment value, or a range of the score, where labels are missing more than elsewhere.
+
+    Attributes:
+        segment: the segment key; "score" for a range of the score.
+        value: the segment value; "0.1..0.2" for a range.
+        share: of its predictions, those without a label.
+        elsewhere: the same of all others.
+        missing: its predictions without a label.
+    """
+
+    segment: str
+    value: str
+    share: float
+    elsewhere: float
+    missing: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +168,12 @@ class Watched:
         degradation_detected: they have fired within the longest window.
         prevalence_shift_detected: the class ratio has left its profile within it.
         detections: all there were, in their order.
+        detectors_off: why no detector runs, as a word for a machine (a labelling regime);
+            "" where they do.
+        judged_age_ms: age from which predictions are judged; beyond `maturity_ms` where
+            that is younger than labels need. None while it is not known.
+        missing_labels: where labels are missing in the longest window, the worst first
+            for each segment key and for the score; of complete labels alone.
     """
 
     reference: Before | None = None
@@ -137,6 +183,9 @@ class Watched:
     degradation_detected: bool = False
     prevalence_shift_detected: bool = False
     detections: tuple[Detected, ...] = ()
+    detectors_off: str = ""
+    judged_age_ms: int | None = None
+    missing_labels: tuple[MissingLabels, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,9 +204,10 @@ class ModelState:
         labels: times that a label came into force, by {"positive", "negative", "retracted"};
             a revision counts again.
         labelled: predictions for which a label came in time, later retracted or not.
-        matched: predictions whose label is in force and says positive or negative.
+        matched: predictions whose label is in force and says positive or negative; where
+            silence past the label timeout is a negative, those with an expired label too.
         pending: predictions that wait for a label.
-        expired: predictions whose label never came in time.
+        expired: predictions whose label never came in time; none where that is a negative.
         evicted: predictions dropped early, because the limit of pending ones was reached.
         duplicates: predictions that came again.
         transitions: int64 (5, 5): moves of outcomes from row to column of `CELL_NAMES`.
@@ -166,6 +216,10 @@ class ModelState:
             (negative, positive), in the bins of `delay_edges`.
         delay_sum: float (2,): sum of these delays, seconds.
         segments: segment keys that are kept.
+        labelling: how labels come, as configured.
+        refused: metrics that cannot be known from such labels, each with its reason.
+        refused_because: the reason in one sentence; "" where nothing is refused.
+        maturity_settled: False while the stream is too short to show long delays.
         watched: verdicts, evidence and detections.
     """
 
@@ -186,6 +240,10 @@ class ModelState:
     delay_counts: Int64Array
     delay_sum: FloatArray
     segments: tuple[str, ...]
+    labelling: str = "complete"
+    refused: Mapping[str, str] = field(default_factory=dict)
+    refused_because: str = ""
+    maturity_settled: bool = True
     watched: Watched = field(default_factory=Watched)
 
 

@@ -276,6 +276,19 @@ class ModelConfig(Section):
             )
         return value
 
+    @field_validator("clock")
+    @classmethod
+    def _clock_fits_labelling(cls, value: WindowClock, info: ValidationInfo) -> WindowClock:
+        labelling = info.data.get("labelling")
+        counts_predictions = labelling not in (None, Labelling.COMPLETE, Labelling.FLAGGED_ONLY)
+        if value is WindowClock.LABEL and counts_predictions:
+            raise q.unfit(
+                f"must be prediction under labelling {labelling}, which sets labels against the "
+                "predictions of the same time",
+                "leave it out",
+            )
+        return value
+
     @field_validator("horizon")
     @classmethod
     def _horizon_past_maturity(cls, value: int | None, info: ValidationInfo) -> int | None:

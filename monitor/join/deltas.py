@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from monitor.counts import Outcome
 from monitor.events import Columns, Int64Array
 
 PREDICTED_POSITIVE = 4
@@ -34,6 +35,7 @@ class Deltas(Columns):
         group: number of its group.
         cell: an `Outcome`, `PREDICTED_POSITIVE` or `PREDICTED_NEGATIVE`.
         score_bin: bin of the score, see `monitor.events.score_bins`.
+        stratum: how the label was sampled, see `monitor.join.strata`; left out: not told.
         count: what to add; negative where something ceases to count.
     """
 
@@ -43,3 +45,28 @@ class Deltas(Columns):
     cell: Int64Array = field(default_factory=_no_rows)
     score_bin: Int64Array = field(default_factory=_no_rows)
     count: Int64Array = field(default_factory=_no_rows)
+    stratum: Int64Array = field(default_factory=_no_rows)
+
+    def __post_init__(self) -> None:
+        if len(self.stratum) != len(self.time):
+            object.__setattr__(self, "stratum", np.zeros(len(self.time), dtype=np.int64))
+
+
+def settled(cells: Int64Array) -> Int64Array:
+    """Counts in which silence is a negative, of predictions whose label timeout has passed.
+
+    Explicit negatives and silence are the same; a label that was retracted is silence.
+
+    Args:
+        cells: (..., 6), tp, fp, fn, tn, predicted positive, predicted negative.
+
+    Returns:
+        The same shape, at least 0.
+
+    >>> settled(np.array([3, 1, 2, 0, 10, 90])).tolist()
+    [3, 7, 2, 88, 10, 90]
+    """
+    out = cells.copy()
+    out[..., Outcome.FP] = cells[..., PREDICTED_POSITIVE] - cells[..., Outcome.TP]
+    out[..., Outcome.TN] = cells[..., PREDICTED_NEGATIVE] - cells[..., Outcome.FN]
+    return np.maximum(out, 0)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.catalogue import Catalogue
-from monitor.counts import Outcome
+from monitor.config import Labelling
 from monitor.events import (
     BoolArray,
     CountDeltas,
@@ -16,28 +16,20 @@ from monitor.events import (
     Outcomes,
     Predictions,
 )
+from monitor.join import silence
 from monitor.join import table as rows
 from monitor.join.books import Books
 from monitor.join.counted import CountedOutcomes
-from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, Deltas
+from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE, Deltas
 from monitor.join.held import HeldLabels
+from monitor.join.strata import NO_STRATUM, strata
 
 ENDLESS = 1 << 60
 """A duration, in milliseconds, that never ends."""
 BEFORE_ALL = -(1 << 60)
 """A watermark before anything came."""
 
-_NO_OUTCOME = -1
-# [label 0, label 1, retracted, none came] x [predicted negative, predicted positive]
-_OUTCOME = np.array(
-    [
-        [Outcome.TN, Outcome.FP],
-        [Outcome.FN, Outcome.TP],
-        [_NO_OUTCOME, _NO_OUTCOME],
-        [_NO_OUTCOME, _NO_OUTCOME],
-    ],
-    dtype=np.int64,
-)
+_NO_OUTCOME = silence.NO_OUTCOME
 
 
 class Join:
@@ -55,6 +47,8 @@ class Join:
         self._held = HeldLabels()
         self._label_timeout = np.zeros(0, dtype=np.int64)
         self._horizon = np.zeros(0, dtype=np.int64)
+        self._weighted = np.zeros(0, dtype=np.bool_)
+        self._silent = np.zeros(0, dtype=np.bool_)
         self.books = Books()
         self._counted = CountedOutcomes(catalogue, self.books)
 
@@ -93,7 +87,7 @@ class Join:
         model = self._catalogue.model_of_group[outcomes.group]
         predicted = outcomes.predicted_positive.astype(np.int64)
         actual = outcomes.actual_positive.astype(np.int64)
-        cell = _OUTCOME[actual, predicted]
+        cell = silence.OUTCOME[actual, predicted]
         np.add.at(self.books.predictions, (model, predicted), 1)
         np.add.at(self.books.matched, model, 1)
         np.add.at(self.books.applied, model, 1)
@@ -104,11 +98,15 @@ class Join:
         counted = _deltas(when, what, outcomes.label_time, cell, +1)
         return Deltas.concatenate([_population(when, what, +1), counted])
 
-    def advance(self, watermark: int) -> None:
+    def advance(self, watermark: int) -> Deltas:
         """Let time pass: forget what can change no more.
 
         Args:
             watermark: of all that has come, epoch milliseconds.
+
+        Returns:
+            What ceases to count: predictions that had to be forgotten before their
+            silence could make them a negative.
         """
         self._learn_models()
         if len(self._horizon):
@@ -120,9 +118,11 @@ class Join:
             self._drop(slots[self._is_over(slots, watermark)], self.books.dropped)
             if not self._table.free_front():
                 break
+        changes = []
         while len(self._table) > self._max_pending:
-            self._drop(self._table.front(), self.books.evicted)
+            changes.append(self._evict(self._table.front(), watermark))
             self._table.free_front()
+        return Deltas.concatenate(changes)
 
     def expired(self, watermark: int) -> Int64Array:
         """Predictions, by model, whose label never came within the label timeout."""
@@ -130,13 +130,28 @@ class Join:
         expired = self.books.dropped.copy()
         if not len(expired) or watermark - int(self._label_timeout.min()) < BEFORE_ALL // 2:
             return expired
-        for slots in self._table.chunks():
-            when, what = self._table.when(slots), self._table.what(slots)
-            model = self._catalogue.model_of_group[rows.groups_of(when)]
-            over = rows.times_of(when) + self._label_timeout[model] < watermark
-            unmatched = _outcomes_of(what) == _NO_OUTCOME
-            expired += np.bincount(model[over & unmatched], minlength=len(expired))
-        return expired
+        groups = self._catalogue.model_of_group
+        return expired + silence.expired(self._table, groups, self._label_timeout, watermark)
+
+    def young(self, watermark: int, before: Int64Array) -> Int64Array:
+        """Predictions that are too young for their silence to say anything.
+
+        Only of models where silence past the label timeout is a negative.
+
+        Args:
+            watermark: of all that has come, epoch milliseconds.
+            before: only predictions made before this moment, by model, epoch milliseconds.
+
+        Returns:
+            Counts by group and cell (see `monitor.join.deltas`) of what is remembered
+            and no older than the label timeout.
+        """
+        self._learn_models()
+        groups = self._catalogue.model_of_group
+        if not self._silent.any():
+            return np.zeros((len(groups), CELLS), dtype=np.int64)
+        since = np.where(self._silent, watermark - self._label_timeout, ENDLESS)
+        return silence.young(self._table, groups, since, before)
 
     def _learn_models(self) -> None:
         settings = self._catalogue.settings[len(self._horizon) :]
@@ -147,6 +162,10 @@ class Join:
         horizon = [s.horizon_ms or ENDLESS for s in settings]
         self._label_timeout = np.concatenate([self._label_timeout, np.array(timeout)])
         self._horizon = np.concatenate([self._horizon, np.array(horizon)])
+        weighted = [s.labelling is Labelling.WEIGHTED for s in settings]
+        silent = [s.labelling is Labelling.NEGATIVES_BY_TIMEOUT for s in settings]
+        self._weighted = np.concatenate([self._weighted, np.array(weighted)])
+        self._silent = np.concatenate([self._silent, np.array(silent)])
 
     def _remember(self, predictions: Predictions, watermark: int) -> tuple[KeyArray, list[Deltas]]:
         """Enter predictions; the keys that labels may be held for, and what changed."""
@@ -237,7 +256,8 @@ class Join:
         """Labels in time compete for their predictions; the winners stay in force."""
         touched = _distinct_slots(slots)
         when, before = self._table.when(touched), self._table.what(touched)
-        self._table.label(slots, rows.label_words(labels.time, labels.value))
+        stratum = self._strata(slots, labels)
+        self._table.label(slots, rows.label_words(labels.time, labels.value, stratum))
         after = self._table.what(touched)
         model = self._catalogue.model_of_group[rows.groups_of(when)]
         first = rows.label_values_of(before) < 0
@@ -248,11 +268,21 @@ class Join:
         np.add.at(self.books.labels, (model[changed], rows.label_values_of(after)), 1)
         return self._move(when, before, when, after)
 
+    def _strata(self, slots: Int64Array, labels: Labels) -> Int64Array:
+        """How each label was sampled; not told where its model does not weigh labels."""
+        stratum = np.full(len(slots), NO_STRATUM, dtype=np.int64)
+        if self._weighted.any():
+            group = rows.groups_of(self._table.when(slots))
+            weighed = np.flatnonzero(self._weighted[self._catalogue.model_of_group[group]])
+            taken = labels.sampling_probability[weighed]
+            stratum[weighed] = strata(taken, labels.key[weighed])
+        return stratum
+
     def _move(
         self, old_when: KeyArray, old_what: KeyArray, when: KeyArray, what: KeyArray
     ) -> list[Deltas]:
         """Deltas of outcomes that change their place, their label, or the label's time."""
-        old, new = _outcomes_of(old_what), _outcomes_of(what)
+        old, new = silence.outcomes_of(old_what), silence.outcomes_of(what)
         old_model = self._catalogue.model_of_group[rows.groups_of(old_when)]
         model = self._catalogue.model_of_group[rows.groups_of(when)]
         np.add.at(self.books.matched, old_model[old >= 0], -1)
@@ -284,7 +314,7 @@ class Join:
 
     def _past(self, when: KeyArray, what: KeyArray, model: Int64Array, watermark: int) -> BoolArray:
         """Whether a prediction can change no more: matched ones wait for the horizon alone."""
-        matched = _outcomes_of(what) != _NO_OUTCOME
+        matched = silence.outcomes_of(what) != _NO_OUTCOME
         keep = np.where(matched, self._horizon[model], self._retention(model))
         over: BoolArray = rows.times_of(when) + keep < watermark
         return over
@@ -294,19 +324,24 @@ class Join:
         model = self._catalogue.model_of_group[rows.groups_of(when)]
         return self._past(when, self._table.what(slots), model, watermark)
 
+    def _evict(self, slots: Int64Array, watermark: int) -> Deltas:
+        """Forget predictions for want of room; those whose time is up have expired."""
+        when, what = self._table.when(slots), self._table.what(slots)
+        model = self._catalogue.model_of_group[rows.groups_of(when)]
+        waiting = silence.is_waiting(when, self._label_timeout[model], watermark)
+        lost = self._silent[model] & waiting & (silence.outcomes_of(what) == _NO_OUTCOME)
+        self._drop(slots[~waiting], self.books.dropped)
+        self._drop(slots[waiting], self.books.evicted)
+        return _population(when[lost], what[lost], -1)
+
     def _drop(self, slots: Int64Array, book: NDArray[np.int64]) -> None:
         """Forget predictions; those without an outcome are entered in a book."""
         if not len(slots):
             return
         model = self._catalogue.model_of_group[rows.groups_of(self._table.when(slots))]
-        unmatched = _outcomes_of(self._table.what(slots)) == _NO_OUTCOME
+        unmatched = silence.outcomes_of(self._table.what(slots)) == _NO_OUTCOME
         np.add.at(book, model[unmatched], 1)
         self._table.forget(slots)
-
-
-def _outcomes_of(what: KeyArray) -> Int64Array:
-    predicted = rows.predicted_positive_of(what).astype(np.int64)
-    return _OUTCOME[rows.label_values_of(what), predicted]
 
 
 def _preference(what: KeyArray) -> Int64Array:
@@ -336,5 +371,6 @@ def _deltas(
         group=rows.groups_of(when),
         cell=cell,
         score_bin=rows.score_bins_of(what),
+        stratum=rows.strata_of(what),
         count=np.full(len(when), sign, dtype=np.int64),
     )

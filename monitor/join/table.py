@@ -6,10 +6,11 @@ open addressing finds a row by its key. A row is three 64-bit words:
 
     key                                                                     64
     time, ms since 1900              44 | group                             20
-    label time, ms since 1900        44 | label rank 2 | 0 7 | score bin 10 | predicted 1
+    label time, ms since 1900        44 | label rank 2 | stratum 7 | score bin 10 | predicted 1
 
 so that of two labels of one prediction the winner is simply the greater third
-word: the later one, and at the same time null before 1 before 0. No label is 0.
+word: the later one, at the same time null before 1 before 0, and of equal ones
+that with the rarer sampling (see `strata`). No label is 0.
 
 Owns memory and layout. The rules of what may change live in `monitor.join`.
 """
@@ -37,6 +38,8 @@ CHUNK = 8192
 _GROUP_BITS = np.uint64(MAX_GROUPS.bit_length() - 1)
 _GROUP_MASK = np.uint64(MAX_GROUPS - 1)
 _LABEL_BITS = np.uint64(18)
+_STRATUM_BITS = np.uint64(11)
+_STRATUM_MASK = np.uint64((1 << 7) - 1)
 _PREDICTION_MASK = np.uint64((1 << 11) - 1)
 _RANK_OF_VALUE = np.array([1, 2, 3], dtype=np.uint64)
 _VALUE_OF_RANK = np.array([-1, 0, 1, RETRACTED], dtype=np.int64)
@@ -57,10 +60,11 @@ def what_words(predicted_positive: BoolArray, score: FloatArray) -> KeyArray:
     return (bins << np.uint64(1)) | predicted_positive.astype(np.uint64)
 
 
-def label_words(time: Int64Array, value: Int64Array) -> KeyArray:
+def label_words(time: Int64Array, value: Int64Array, stratum: Int64Array | int = 0) -> KeyArray:
     """The label part of third words, to be combined with a row's own by `PredictionTable.label`."""
     since = (time - EARLIEST_MS).astype(np.uint64)
-    return ((since << np.uint64(2)) | _RANK_OF_VALUE[value]) << _LABEL_BITS
+    label = ((since << np.uint64(2)) | _RANK_OF_VALUE[value]) << _LABEL_BITS
+    return label | (np.asarray(stratum).astype(np.uint64) << _STRATUM_BITS)
 
 
 def times_of(when: KeyArray) -> Int64Array:
@@ -91,6 +95,11 @@ def label_values_of(what: KeyArray) -> Int64Array:
 def label_times_of(what: KeyArray) -> Int64Array:
     """Event time of the label in force, epoch milliseconds; 1900 where none came."""
     return (what >> (_LABEL_BITS + np.uint64(2))).astype(np.int64) + EARLIEST_MS
+
+
+def strata_of(what: KeyArray) -> Int64Array:
+    """Stratum of the label in force, from the third word; 0 where none came."""
+    return ((what >> _STRATUM_BITS) & _STRATUM_MASK).astype(np.int64)
 
 
 def with_label_of(labelled: KeyArray, what: KeyArray) -> KeyArray:

@@ -16,13 +16,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from monitor.catalogue import Catalogue
+from monitor.config import Labelling
 from monitor.counts import Outcome
+from monitor.drift import Verdict
 from monitor.drift.detectors import page_threshold
-from monitor.snapshot import Before, Detected, Watched
+from monitor.regimes import WITHOUT_DETECTORS
+from monitor.snapshot import Before, Detected, MissingLabels, Watched, WindowVerdict
 from monitor.watch.detection import Detection
 from monitor.watch.judging import Cuts, Judge
+from monitor.watch.labels import pace_fault
+from monitor.watch.missing import concentrations, in_score_ranges
 from monitor.watch.reference import Reference, References
-from monitor.windows import Windows
+from monitor.windows import DAY_MS, Windows
+from monitor.windows.cohorts import Pace
 from monitor.windows.scores import Scores
 
 __all__ = ["Watch"]
@@ -30,9 +36,9 @@ __all__ = ["Watch"]
 
 @dataclass(slots=True, kw_only=True)
 class _Watching:
-    """What is remembered of one model."""
+    """What is remembered of one model; no detection where its labels allow none."""
 
-    detection: Detection
+    detection: Detection | None
     judge: Judge
     done: int
     degraded_at: int | None = None
@@ -69,45 +75,60 @@ class Watch:
             return
         self._pane = now // self._windows.step_ms
         for model, age in enumerate(maturity):
-            if age is None:
+            if age is None or self._labelling(model) is Labelling.FLAGGED_ONLY:
                 continue
             mature = now - age
             reference = self._references.of(model, mature)
             if reference is not None:
                 self._step(model, self._watched(model, reference), mature, age)
 
-    def of(self, model: int, now: int, age: int | None) -> Watched:
+    def of(
+        self, model: int, now: int, age: int | None, paces: tuple[Pace, Pace] | None = None
+    ) -> Watched:
         """What watching one model has found.
 
         Args:
             model: its number.
             now: the moment that windows end by, epoch milliseconds.
             age: its maturity, milliseconds; None where it is not known yet.
+            paces: at which negatives and positives get their labels of late.
         """
-        watching = self._watching.get(model)
+        watching, off = self._watching.get(model), WITHOUT_DETECTORS.get(self._labelling(model), "")
+        if self._labelling(model) is Labelling.FLAGGED_ONLY:
+            nothing = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
+            verdicts = dict.fromkeys(self._windows.names, nothing)
+            return Watched(verdicts=verdicts, detectors_off=off, judged_age_ms=age)
         if watching is None or age is None:
-            return Watched()
+            return Watched(detectors_off=off, judged_age_ms=age)
+        fault = None if paces is None else pace_fault(paces)
+        detection = watching.detection
         return Watched(
-            reference=_before(watching.detection.reference),
-            verdicts=watching.judge.all(now, age, self._cuts(model)),
-            evidence=watching.detection.evidence,
-            warming_up=watching.detection.warming_up,
+            reference=_before(watching.judge.reference),
+            verdicts=watching.judge.all(now, age, self._cuts(model), fault),
+            evidence=float("nan") if detection is None else detection.evidence,
+            warming_up=detection is not None and detection.warming_up,
             degradation_detected=self._holds(watching.degraded_at, now),
             prevalence_shift_detected=self._holds(watching.shifted_at, now),
             detections=tuple(watching.detections),
+            detectors_off=off,
+            judged_age_ms=age,
+            missing_labels=self._missing(model, now, age),
         )
 
     def _watched(self, model: int, reference: Reference) -> _Watching:
         known, cuts = self._watching.get(model), self._cuts(model)
         watched = list(cuts.segments) or [np.array([cuts.totals])]
-        if known is not None and known.detection.reference is reference:
-            known.detection.follow(watched)
+        if known is not None and known.judge.reference is reference:
+            if known.detection is not None:
+                known.detection.follow(watched)
             return known
-        step = self._windows.step_ms
-        pages = self._catalogue.settings[model].false_pages_per_year
-        threshold = page_threshold(pages, series=1, pane_seconds=step / 1000)
-        detection = Detection(reference, watched, threshold, step / 1000)
-        judge = Judge(model, reference, self._windows, self._scores)
+        step, labelling = self._windows.step_ms, self._labelling(model)
+        detection = None
+        if labelling not in WITHOUT_DETECTORS:
+            pages = self._catalogue.settings[model].false_pages_per_year
+            threshold = page_threshold(pages, series=1, pane_seconds=step / 1000)
+            detection = Detection(reference, watched, threshold, step / 1000)
+        judge = Judge(model, reference, self._windows, self._scores, labelling)
         if known is not None:
             known.detection, known.judge = detection, judge
             return known
@@ -128,16 +149,17 @@ class Watch:
     def _step(self, model: int, watching: _Watching, mature: int, age: int) -> None:
         step = self._windows.step_ms
         end = mature // step
-        if end <= watching.done:
+        if end <= watching.done or watching.detection is None:
             return
         rows = np.flatnonzero(self._catalogue.model_of_series() == model)
         table = self._windows.panes(watching.done, end, rows)[..., : len(Outcome)]
+        totals = self._catalogue.totals_row(self._catalogue.models[model])
         for i in np.flatnonzero(table.any(axis=(1, 2))).tolist():
             pane = watching.done + i
             alarms = watching.detection.update(table[i], rows, pane * step)
             at = (pane + 1) * step + age
             self._note_degraded(model, watching, at, age, alarm=alarms.degraded)
-            if alarms.shifted:
+            if alarms.shifted and not watching.judge.may_be_labels(at, age, totals):
                 if not self._holds(watching.shifted_at, at):
                     watching.detections.append(Detected(at, "prevalence_shift"))
                 watching.shifted_at = at
@@ -157,6 +179,27 @@ class Watch:
         if watching.judge.says_degraded(at, age, self._cuts(model)):
             watching.confirmed = True
             watching.detections.append(Detected(at, "model_degraded"))
+
+    def _missing(self, model: int, now: int, age: int) -> tuple[MissingLabels, ...]:
+        """Where labels are missing in the longest window."""
+        if self._labelling(model) is not Labelling.COMPLETE:
+            return ()
+        names = {self._windows.length(name): name for name in self._windows.names}
+        length = self._windows.longest
+        found: list[MissingLabels] = []
+        for rows in self._cuts(model).segments:
+            cells = self._windows.blocks(names[length], rows, now, age, length)[0]
+            series = [self._catalogue.series[row] for row in rows.tolist()]
+            labelled, made = cells[:, : len(Outcome)].sum(axis=1), cells[:, len(Outcome) :].sum(1)
+            values = [one.value or "" for one in series]
+            found += concentrations(series[0].segment or "", values, labelled, made)
+        if length >= DAY_MS:
+            scores = self._scores.histogram(model, now - age - length + DAY_MS, now - age - DAY_MS)
+            found += in_score_ranges(scores)
+        return tuple(found)
+
+    def _labelling(self, model: int) -> Labelling:
+        return self._catalogue.settings[model].labelling
 
     def _holds(self, at: int | None, now: int) -> bool:
         return at is not None and now - at <= self._windows.longest

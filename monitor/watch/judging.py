@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.counts import ConfusionCounts, Outcome
+from monitor.config import Labelling
+from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift import (
     Judgement,
     Verdict,
@@ -16,9 +17,19 @@ from monitor.drift import (
     judge,
     judge_within_segments,
 )
+from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_free import Nowcast, nowcast
 from monitor.events import Int64Array
+from monitor.regimes import expected
 from monitor.snapshot import WindowVerdict
+from monitor.watch.labels import (
+    AT_AN_ALARM,
+    OF_A_WINDOW,
+    OF_LATE,
+    LabelFault,
+    Strictness,
+    label_fault,
+)
 from monitor.watch.reference import Reference
 from monitor.windows import DAY_MS, Windows
 from monitor.windows.scores import Scores
@@ -34,6 +45,11 @@ NOT_OF_THE_MODEL = frozenset(
     {Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT, Verdict.OPERATING_POINT_MOVED}
 )
 """Verdicts that are sure the model is not to blame."""
+
+_SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
+_LATE_PANES = 6
+_NO_SHIFT = 0.02
+_LONGEST_LATE_MS = 7 * DAY_MS
 
 _UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
 
@@ -62,25 +78,40 @@ class Judge:
         reference: what its windows are compared with.
         windows: where counts are kept.
         scores: where score histograms are kept.
+        labelling: how labels come.
     """
 
-    def __init__(self, model: int, reference: Reference, windows: Windows, scores: Scores) -> None:
+    def __init__(
+        self,
+        model: int,
+        reference: Reference,
+        windows: Windows,
+        scores: Scores,
+        labelling: Labelling,
+    ) -> None:
         self.reference = reference
         self._model = model
         self._windows = windows
         self._scores = scores
-        self._known: dict[str, tuple[Int64Array, WindowVerdict]] = {}
+        self._labelling = labelling
+        self._known: dict[str, tuple[Int64Array, Int64Array, WindowVerdict]] = {}
+        self._late: tuple[Int64Array, LabelFault | None] | None = None
 
-    def all(self, now: int, age: int, cuts: Cuts) -> dict[str, WindowVerdict]:
+    def all(
+        self, now: int, age: int, cuts: Cuts, fault: LabelFault | None = None
+    ) -> dict[str, WindowVerdict]:
         """The verdict on each window by name.
 
         Args:
             now: the moment that windows end by, epoch milliseconds.
             age: the model's maturity, milliseconds.
             cuts: the totals' series, and for each segment key those of its values.
+            fault: what is known to be wrong with the labels.
         """
         return {
-            name: replace(self._verdict(name, now, age, cuts), nowcast=self._nowcast(name, now))
+            name: replace(
+                self._verdict(name, now, age, cuts, fault), nowcast=self._nowcast(name, now)
+            )
             for name in self._windows.names
         }
 
@@ -89,36 +120,84 @@ class Judge:
         names = self._windows.names
         return any(self._verdict(name, now, age, cuts).verdict in DEGRADED for name in names)
 
-    def _verdict(self, name: str, now: int, age: int, cuts: Cuts) -> WindowVerdict:
+    def may_be_labels(self, now: int, age: int, totals: int) -> bool:
+        """Whether a shift of prevalence that is seen now may be a lack of labels."""
+        if self._labelling is not Labelling.COMPLETE:
+            return False
+        cells = self._late_cells(now, age, totals)
+        lengths = {len(cells), *range(_LATE_PANES, len(cells), _LATE_PANES)}
+        return any(self._fault(cells[-n:], AT_AN_ALARM) is not None for n in sorted(lengths))
+
+    def fault_of_late(self, now: int, age: int, totals: int) -> LabelFault | None:
+        """What is wrong with the labels of the last stretch that is mature, if anything."""
+        if self._labelling is not Labelling.COMPLETE:
+            return None
+        cells = self._late_cells(now, age, totals)
+        if self._late is None or not np.array_equal(self._late[0], cells):
+            self._late = (cells, self._fault(cells, OF_LATE))
+        return self._late[1]
+
+    def _late_cells(self, now: int, age: int, totals: int) -> Int64Array:
+        step = self._windows.step_ms
+        end = (now - age) // step
+        panes = max(_LATE_PANES, min(age, _LONGEST_LATE_MS) // step)
+        return self._windows.panes(end - panes, end, np.array([totals]))[:, 0]
+
+    def _fault_behind(self, cells: Int64Array, shift: float) -> LabelFault | None:
+        """What is wrong with a window's labels, be it half of a shift of its log class ratio."""
+        if self._labelling is not Labelling.COMPLETE:
+            return None
+        least = min(OF_A_WINDOW.shift, max(abs(shift) / 2, _NO_SHIFT))
+        return self._fault(cells, OF_A_WINDOW._replace(shift=least))
+
+    def _fault(self, cells: Int64Array, strictness: Strictness) -> LabelFault | None:
+        given = self.reference.opens is None
+        return label_fault(self.reference.labelling, cells, strictness, given=given)
+
+    def _verdict(
+        self, name: str, now: int, age: int, cuts: Cuts, fault: LabelFault | None = None
+    ) -> WindowVerdict:
         """Judged again only where the counts have changed."""
         length, closes = self._windows.length(name), self.reference.closes
         if closes is not None and now - age - length < closes:
             return _UNJUDGED
+        fault = fault or self.fault_of_late(now, age, cuts.totals)
         block_ms = int(block_seconds(length / 1000)) * 1000
         rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
-        cells = self._windows.blocks(name, rows, now, age, block_ms)[..., : len(Outcome)]
-        cells = np.moveaxis(cells, 0, 1)
+        cells = self._windows.blocks(name, rows, now, age, block_ms)
+        weights = self._windows.weight_blocks(name, rows, now, age, block_ms)
         known = self._known.get(name)
-        if known is None or not np.array_equal(known[0], cells):
-            known = self._known[name] = (cells, self._judged(cells, cuts))
-        return known[1]
+        if known is None or not _same(known, cells, weights):
+            known = self._known[name] = (cells, weights, self._judged(cells, weights, cuts))
+        return known[2] if fault is None else _untrusted(known[2], fault)
 
-    def _judged(self, cells: Int64Array, cuts: Cuts) -> WindowVerdict:
-        """From counts (series, blocks, 4), the totals first and then each cut."""
-        after = ConfusionCounts.from_cells(cells[0])
+    def _judged(self, cells: Int64Array, weights: Int64Array, cuts: Cuts) -> WindowVerdict:
+        """From counts (blocks, series, 6), the totals first and then each cut."""
+        outcomes, sampling = expected(self._labelling, cells, weights)
+        outcomes = np.moveaxis(outcomes, 0, 1)
+        after = ConfusionCounts.from_cells(outcomes[0])
         if not after.total.any():
-            return _UNJUDGED
-        before, dispersion = self.reference.blocks, self.reference.dispersion
+            fault = self._fault_behind(cells[:, 0], 0.0)
+            return _UNJUDGED if fault is None else _untrusted(_UNJUDGED, fault)
+        before, dispersion = self.reference.blocks, _larger(self.reference.dispersion, sampling)
         judgement = judge(before, after, dispersion)
+        fault = self._fault_behind(cells[:, 0], judgement.change["class_ratio"])
         if judgement.verdict in OF_THE_MODEL:
-            judgement = self._within_segments(judgement, cells[1:], cuts)
-        return WindowVerdict(
+            judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion)
+        found = WindowVerdict(
             verdict=judgement.verdict,
             judgement=judgement,
             attribution=attribute(before, after, dispersion),
         )
+        return found if fault is None else _untrusted(found, fault)
 
-    def _within_segments(self, whole: Judgement, cells: Int64Array, cuts: Cuts) -> Judgement:
+    def _within_segments(
+        self,
+        whole: Judgement,
+        cells: CountArray,
+        cuts: Cuts,
+        dispersion: Dispersion,
+    ) -> Judgement:
         start = 0
         for rows in cuts.segments:
             after = ConfusionCounts.from_cells(cells[start : start + len(rows)])
@@ -126,13 +205,18 @@ class Judge:
             start += len(rows)
             if before is None:
                 continue
-            within = judge_within_segments(before, after, self.reference.dispersion)
+            within = judge_within_segments(before, after, dispersion)
             if within.verdict in NOT_OF_THE_MODEL:
                 return within
         return whole
 
-    def _nowcast(self, name: str, now: int) -> Nowcast:
-        """From score histograms where both are there and whole days fit, else from counts."""
+    def _nowcast(self, name: str, now: int) -> Nowcast | None:
+        """From score histograms where both are there and whole days fit, else from counts.
+
+        None where labels are a sample: its intervals would take estimates for counts.
+        """
+        if self._labelling in _SAMPLES:
+            return None
         positive, negative = self._windows.population(name, self._model, now)
         length, known = self._windows.length(name), self.reference.scores
         live = self._scores.histogram(self._model, now - length + DAY_MS, now)
@@ -146,3 +230,27 @@ class Judge:
                 scores=live.total if use_scores else None,
                 reference_scores=known if use_scores else None,
             )
+
+
+def _same(
+    known: tuple[Int64Array, Int64Array, WindowVerdict], cells: Int64Array, weights: Int64Array
+) -> bool:
+    return np.array_equal(known[0], cells) and np.array_equal(known[1], weights)
+
+
+def _larger(one: Dispersion, other: Dispersion | None) -> Dispersion:
+    if other is None:
+        return one
+    return Dispersion(
+        class_ratio=np.maximum(one.class_ratio, other.class_ratio),
+        recall=np.maximum(one.recall, other.recall),
+        false_positive_rate=np.maximum(one.false_positive_rate, other.false_positive_rate),
+    )
+
+
+def _untrusted(found: WindowVerdict, fault: LabelFault) -> WindowVerdict:
+    """The same window, of which nothing is concluded: its labels have gone astray."""
+    verdict, judgement = Verdict.LABELS_NOT_TRUSTWORTHY, found.judgement
+    if judgement is not None:
+        judgement = replace(judgement, verdict=verdict)
+    return replace(found, verdict=verdict, judgement=judgement, label_fault=str(fault))

@@ -8,10 +8,12 @@ import numpy as np
 
 from monitor.catalogue import Catalogue
 from monitor.config import ReferenceCounts
-from monitor.counts import ConfusionCounts, Outcome
+from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion, block_seconds
 from monitor.events import Int64Array
+from monitor.join.deltas import CELLS
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.regimes import expected
 from monitor.windows import DAY_MS, LONGEST_FIRST_MS, Windows
 from monitor.windows.scores import Scores
 
@@ -36,6 +38,10 @@ class Reference:
         rows: series numbers.
         scores: its score histogram, in whole days; None where no scores came.
         dispersion: variance over that of independent rows.
+        labelling: all counts by the same blocks, (blocks, 6): labelled outcomes and
+            predictions; one block without unlabelled predictions where counts were given.
+
+    Where labels are a sample, outcomes are those expected of all predictions.
     """
 
     source: str
@@ -44,12 +50,13 @@ class Reference:
     counts: ConfusionCounts
     blocks: ConfusionCounts
     panes: ConfusionCounts | None
-    series: Int64Array
+    series: CountArray
     rows: Int64Array
     scores: ScoreHistogram | None
     dispersion: Dispersion
+    labelling: Int64Array
 
-    def cells_of(self, rows: Int64Array) -> Int64Array:
+    def cells_of(self, rows: Int64Array) -> CountArray:
         """Outcomes of some series, (series, 4); of those that came up later, nothing."""
         known = dict(zip(self.rows.tolist(), self.series.sum(axis=1), strict=True))
         nothing = np.zeros(len(Outcome), dtype=np.int64)
@@ -65,8 +72,9 @@ class Reference:
 
     @property
     def suffices(self) -> bool:
-        """Whether detectors can rest on it: 1,000 positives, 500 false positives."""
-        return _suffices(self.counts)
+        """Whether detectors can rest on it: 1,000 positives, 500 false positives, labelled."""
+        labelled = self.labelling.sum(axis=0)[: len(Outcome)]
+        return _suffices(ConfusionCounts.from_cells(labelled))
 
 
 class References:
@@ -145,30 +153,37 @@ class References:
         start, end = opens // step, closes // step
         owner = self._catalogue.model_of_series()
         rows = np.flatnonzero(owner == model)
-        table = self._windows.panes(start, end, rows)[..., : len(Outcome)]
+        table = self._windows.panes(start, end, rows)
         per_block = max(1, int(block_seconds((closes - opens) / 1000)) * 1000 // step)
-        blocks = np.add.reduceat(table, np.arange(0, len(table), per_block), axis=0)
+        firsts = np.arange(0, len(table), per_block)
+        cells = np.add.reduceat(table, firsts, axis=0)
+        weights = np.add.reduceat(self._windows.pane_weights(start, end, rows), firsts, axis=0)
         own = int(np.flatnonzero(rows == self._totals_row(model))[0])
-        totals = table[:, own]
-        panes = ConfusionCounts.from_cells(totals)
+        order = np.concatenate([[own], np.arange(len(rows))])
+        labelling = self._catalogue.settings[model].labelling
+        blocks, dispersion = expected(labelling, cells[:, order], weights[:, order])
+        panes = ConfusionCounts.from_cells(table[:, own, : len(Outcome)])
         scores = self._scores.histogram(model, opens, closes)
         lengths = sorted({1, max(1, DAY_MS // step)})
         return Reference(
             source=source,
             opens=start * step,
             closes=end * step,
-            counts=ConfusionCounts.from_cells(totals.sum(axis=0)),
-            blocks=ConfusionCounts.from_cells(blocks[:, own]),
+            counts=ConfusionCounts.from_cells(blocks[:, 0].sum(axis=0)),
+            blocks=ConfusionCounts.from_cells(blocks[:, 0]),
             panes=panes,
-            series=np.moveaxis(blocks, 0, 1),
+            series=np.moveaxis(blocks[:, 1:], 0, 1),
             rows=rows,
             scores=scores if scores.counts[0].total else None,
-            dispersion=Dispersion.estimate(panes, lengths),
+            dispersion=dispersion or Dispersion.estimate(panes, lengths),
+            labelling=cells[:, own],
         )
 
 
 def _given(counts: ReferenceCounts) -> Reference:
     given = ConfusionCounts(tp=counts.tp, fp=counts.fp, fn=counts.fn, tn=counts.tn)
+    labelling = np.zeros((1, CELLS), dtype=np.int64)
+    labelling[0] = [*given.cells, given.predicted_positive, given.predicted_negative]
     return Reference(
         source="counts",
         opens=None,
@@ -180,6 +195,7 @@ def _given(counts: ReferenceCounts) -> Reference:
         rows=np.empty(0, dtype=np.int64),
         scores=None,
         dispersion=Dispersion.of(1.0),
+        labelling=labelling,
     )
 
 

@@ -5,6 +5,9 @@ whose `clock` is `label`). Panes are kept in rings: fine ones for two days,
 coarse ones for weeks, hours of each model's totals for a year. A window is a
 run of panes [open, close) that ends at now - maturity; it moves in fine panes
 where the fine ring reaches back far enough, else in coarse ones.
+
+Where silence past the label timeout is a negative, it counts as one in all that is
+read of panes and windows: those end after the timeout.
 """
 
 from __future__ import annotations
@@ -15,12 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.catalogue import NO_ROW, Catalogue
-from monitor.config import Config, WindowClock
+from monitor.config import Config, Labelling, WindowClock
 from monitor.events import Int64Array
 from monitor.join import CELLS, Deltas
-from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, settled
 from monitor.windows.panes import PaneRing
 from monitor.windows.running import Place, RunningWindow
+from monitor.windows.weights import SUMS, WeightSums
 
 __all__ = ["History", "Windows"]
 
@@ -37,6 +41,7 @@ LONGEST_MATURITY_MS = 60 * DAY_MS
 
 _BY_PREDICTION, _BY_LABEL = 0, 2
 _FINE, _COARSE = 0, 1
+_END = 1 << 60
 
 
 class History(NamedTuple):
@@ -59,7 +64,8 @@ class Windows:
         catalogue: numbers of models, groups and series.
 
     Attributes:
-        lifetime: int64 (series, 6): everything ever counted.
+        lifetime: int64 (series, 6): everything ever counted, silence not.
+        weights: of labels that carry a sampling probability.
     """
 
     def __init__(self, config: Config, catalogue: Catalogue) -> None:
@@ -73,6 +79,7 @@ class Windows:
             for width, span in ((fine, FINE_SPAN_MS), (coarse, longest))
         ]
         self._hours = PaneRing(width=HOUR_MS, span=24 * HISTORY_DAYS, cells=CELLS)
+        self.weights = WeightSums(config, catalogue, self._rings[:_BY_LABEL])
         self._running = {name: RunningWindow(self._rings, CELLS) for name in self._lengths}
         self.lifetime = np.zeros((0, CELLS), dtype=np.int64)
 
@@ -100,6 +107,7 @@ class Windows:
         self._ensure()
         if not len(deltas):
             return
+        self.weights.apply(deltas)
         model = self._catalogue.model_of_group[deltas.group]
         hour = self._hours.pane_of(deltas.time)
         self._hours.add(hour, model, deltas.cell, deltas.count)
@@ -119,6 +127,7 @@ class Windows:
         """Let event time move on (epoch milliseconds)."""
         for ring in (*self._rings, self._hours):
             ring.advance(watermark)
+        self.weights.advance(watermark)
 
     def view(self, name: str, now: int, maturity: Int64Array) -> tuple[Int64Array, Int64Array]:
         """Let a window end at now - maturity and read it.
@@ -141,7 +150,27 @@ class Windows:
             window.move(model, np.flatnonzero(owner == model), place)
             width = self._rings[place.ring].width
             bounds[model] = place.start * width, place.end * width
-        return bounds, window.sums
+        return bounds, self.settled(window.sums, np.arange(len(window.sums)))
+
+    def place(self, name: str, now: int, age: int) -> Place:
+        """Where a window by the time of the prediction stands: panes of one of the rings."""
+        return self._place(name, now, age, by_label=False)
+
+    def width(self, place: Place) -> int:
+        """Width of the panes of a place, milliseconds."""
+        return self._rings[place.ring].width
+
+    def since(self, moment: int) -> tuple[int, Int64Array]:
+        """Counts of everything from a moment on, by the time of the prediction.
+
+        Returns:
+            The moment, rounded up to a whole coarse pane, and counts (series, 6).
+        """
+        self._ensure()
+        ring = self._rings[_COARSE]
+        start = -(-moment // ring.width)
+        rows = np.arange(self._catalogue.series_count)
+        return start * ring.width, ring.sum(start, _END, rows)
 
     def blocks(self, name: str, rows: Int64Array, now: int, age: int, block_ms: int) -> Int64Array:
         """A window's counts, by the time of the prediction, in blocks of time.
@@ -160,9 +189,26 @@ class Windows:
         self._ensure()
         place = self._place(name, now, age, by_label=False)
         ring = self._rings[place.ring]
-        table = ring.table(place.start, place.end, rows)
+        table = self.settled(ring.table(place.start, place.end, rows), rows)
         firsts = np.arange(0, len(table), max(1, block_ms // ring.width))
         return np.asarray(np.add.reduceat(table, firsts, axis=0))
+
+    def weight_blocks(
+        self, name: str, rows: Int64Array, now: int, age: int, block_ms: int
+    ) -> Int64Array:
+        """Weights of a window's labels, (blocks, series, 8), as `blocks` cuts it."""
+        self._ensure()
+        place = self.place(name, now, age)
+        firsts = np.arange(0, place.end - place.start, max(1, block_ms // self.width(place)))
+        if not self.weights.kept:
+            return np.zeros((len(firsts), len(rows), SUMS), dtype=np.int64)
+        table = self.weights.table(place, rows)
+        return np.asarray(np.add.reduceat(table, firsts, axis=0))
+
+    def pane_weights(self, start: int, end: int, rows: Int64Array) -> Int64Array:
+        """Weights of coarse panes [start, end) in these series, (panes, series, 8)."""
+        self._ensure()
+        return self.weights.table(Place(_COARSE, start, end), rows)
 
     def population(self, name: str, model: int, now: int) -> tuple[int, int]:
         """Predictions called positive and negative in a window that ends now, labelled or not."""
@@ -187,13 +233,23 @@ class Windows:
     def panes(self, start: int, end: int, rows: Int64Array) -> Int64Array:
         """Counts of coarse panes [start, end) in these series, (panes, series, 6)."""
         self._ensure()
-        return self._rings[_COARSE].table(start, end, rows)
+        return self.settled(self._rings[_COARSE].table(start, end, rows), rows)
 
     def history(self, model: int) -> History:
         """A model's totals by the hour, as far back as they are kept."""
         self._ensure()
         hours, cells = self._hours.series(model)
         return History(hours * HOUR_MS, cells)
+
+    def settled(self, cells: Int64Array, rows: Int64Array) -> Int64Array:
+        """The same counts (..., rows, 6), with silence as a negative where the regime says so."""
+        silent = [s.labelling is Labelling.NEGATIVES_BY_TIMEOUT for s in self._catalogue.settings]
+        if not any(silent):
+            return cells
+        chosen = np.flatnonzero(np.array(silent)[self._catalogue.model_of_series()[rows]])
+        out = cells.copy()
+        out[..., chosen, :] = settled(cells[..., chosen, :])
+        return out
 
     def _totals_row(self, model: int) -> int:
         return self._catalogue.totals_row(self._catalogue.models[model])

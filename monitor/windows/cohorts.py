@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.events import FloatArray, Int64Array
+from monitor.events import BoolArray, FloatArray, Int64Array
 
 
 class Coverage(NamedTuple):
@@ -85,7 +85,8 @@ class DelayCurve:
         with np.errstate(divide="ignore", invalid="ignore"):
             touched = (below / share[:, None]) ** 2
             scatter = self.hazard / ((1 - self.hazard) * self.at_risk)
-            variance = np.where(touched > 0, touched * scatter, 0.0).sum(axis=1)
+            certain = (touched == 0) | (self.hazard == 0)
+            variance = np.where(certain, 0.0, touched * scatter).sum(axis=1)
         return Coverage(share, np.where(np.isnan(share), np.nan, variance))
 
     def _interpolation(self, ages: FloatArray) -> FloatArray:
@@ -147,14 +148,17 @@ class Pace(NamedTuple):
         odds: of a late label in young cohorts over that in mature ones of the same
             age: above 1 labels come later, towards 0 they have stopped. NaN where
             nothing can be said.
-        z: how many standard deviations between cohorts the young ones are away.
+        z: how many standard deviations, taken between mature cohorts, they are away.
     """
 
     odds: float
     z: float
 
 
-_FEWEST_COHORTS = 5
+_MATURE = 0.99
+_YOUNG = (0.1, 0.75)
+_FEWEST_COHORTS = 14
+_INDEPENDENT = 4
 _FEWEST_LABELS = 20
 
 
@@ -163,7 +167,7 @@ def pace(counts: Int64Array, limits: FloatArray, curve: DelayCurve, kind: int) -
 
     Each young cohort is compared with mature ones cut off at its age, by the share
     of labels that came in the later half of what can be seen. A cohort is mature
-    where it has (by the curve) .99 of its labels.
+    where it has (by the curve) .99 of its labels, and young below .75.
 
     Args:
         counts: labels by cohort, kind of outcome and bin of the delay.
@@ -178,22 +182,23 @@ def pace(counts: Int64Array, limits: FloatArray, curve: DelayCurve, kind: int) -
     share = curve.share[kind]
     visible = (curve.edges_seconds[None, :-1] <= limits[:, None]).sum(axis=1) - 1
     covered = np.where(visible >= 0, share[np.maximum(visible, 0)], 0.0)
-    mature, young = covered >= 0.99, (covered > 0.2) & (covered < 0.99)  # noqa: PLR2004  # as said
+    mature, young = covered >= _MATURE, (covered > _YOUNG[0]) & (covered < _YOUNG[1])
     if not mature.any() or not young.any():
         return Pace(np.nan, np.nan)
     found = [
         one
-        for cohort in np.flatnonzero(young)
+        for cohort in np.flatnonzero(young).tolist()
         if (one := _late(counts[:, kind], share, mature, cohort, int(visible[cohort])))
     ]
     if not found:
         return Pace(np.nan, np.nan)
     z, odds = np.median(np.array(found), axis=0)
-    return Pace(float(np.exp(odds)), float(z))
+    # Young cohorts share the days in which labels came: four of them count as independent.
+    return Pace(float(np.exp(odds)), float(z * np.sqrt(min(len(found), _INDEPENDENT))))
 
 
 def _late(
-    counts: Int64Array, share: FloatArray, mature: FloatArray, cohort: int, visible: int
+    counts: Int64Array, share: FloatArray, mature: BoolArray, cohort: int, visible: int
 ) -> tuple[float, float] | None:
     """How far the late share of one cohort is from that of mature ones, and log odds ratio."""
     split = int(np.searchsorted(share, share[visible] / 2)) + 1

@@ -57,6 +57,8 @@ class LabelDelays:
         longest = max(s.label_timeout or _ENDLESS_MS for s in settings)
         width = HOUR_MS if longest < _HOURLY_BELOW_MS else DAY_MS
         span = min(-(-longest // width) + _KEPT_BEYOND_TIMEOUT, _LONGEST_KEPT)
+        self._changes = 0
+        self._known: dict[int, tuple[tuple[int, int | None], DelayCurve, float]] = {}
         self._cohorts = PaneRing(width=width, span=span, cells=len(Outcome) * _BINS)
 
     def apply(self, deltas: Deltas) -> None:
@@ -65,6 +67,7 @@ class LabelDelays:
         rows = np.flatnonzero(deltas.cell < len(Outcome))
         if not len(rows):
             return
+        self._changes += 1
         model = self._catalogue.model_of_group[deltas.group[rows]]
         time, cell, count = deltas.time[rows], deltas.cell[rows], deltas.count[rows]
         delay = np.maximum(deltas.label_time[rows] - time, 0)
@@ -94,11 +97,10 @@ class LabelDelays:
 
     def is_settled(self, model: int, maturity: int, watermark: int | None) -> bool:
         """Whether the stream is long enough that far longer delays would have shown."""
-        counts, limits = self._table(model, watermark)
-        busy = counts.any(axis=(1, 2))
+        _, oldest = self._curve(model, watermark)
         timeout = self._catalogue.settings[model].label_timeout
         needed = _SETTLED * maturity if timeout is None else min(_SETTLED * maturity, timeout)
-        return bool(busy.any() and limits[busy].max() * 1000 >= needed)
+        return oldest * 1000 >= needed
 
     def coverage(
         self, model: int, watermark: int | None, ages: FloatArray, weights: FloatArray
@@ -126,12 +128,19 @@ class LabelDelays:
 
     def curves_by_class(self, model: int, watermark: int | None) -> DelayCurve:
         """Delays of negatives, of positives and of all; of all labels so far in the first days."""
-        self._ensure()
-        counts, limits = self._table(model, watermark)
-        visible = counts[limits >= 0]
-        if not visible.any():
-            counts, limits = self._counts[model][None], np.array([np.inf])
-        return delay_curve(_by_class(counts), limits, EDGES_SECONDS)
+        return self._curve(model, watermark)[0]
+
+    def _curve(self, model: int, watermark: int | None) -> tuple[DelayCurve, float]:
+        """Delays by class, and the age of the oldest cohort in seconds; kept until they change."""
+        state, known = (self._changes, watermark), self._known.get(model)
+        if known is None or known[0] != state:
+            counts, limits = self._table(model, watermark)
+            oldest = float(limits.max(initial=-np.inf))
+            if oldest < 0:
+                counts, limits = self._counts[model][None], np.array([np.inf])
+            curve = delay_curve(_by_class(counts), limits, EDGES_SECONDS)
+            known = self._known[model] = (state, curve, oldest)
+        return known[1], known[2]
 
     def paces(self, model: int, watermark: int | None) -> tuple[Pace, Pace]:
         """Whether young cohorts get labels as mature ones did: of negatives, of positives."""

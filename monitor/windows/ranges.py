@@ -118,16 +118,21 @@ class RangeCounts:
         width = self.block_ms if block_ms is None else block_ms
         if width % self.block_ms:
             raise ValueError(f"RangeCounts: {width} ms is no multiple of {self.block_ms} ms")
-        first, end = opens // self.block_ms, -(-closes // self.block_ms)
-        numbers = sorted(number for number in self._slots if first <= number < end)
-        if not numbers:
+        numbers, slots = self._between(opens // self.block_ms, -(-closes // self.block_ms))
+        if not len(numbers):
             return np.zeros((0, CELLS), dtype=np.int64)
         self._ensure(0)
-        row = self._catalogue.series.index(series)
-        counts = self._counts[[self._slots[number] for number in numbers], row]
-        wide = np.array(numbers) // (width // self.block_ms)
+        counts = self._counts[slots, self._catalogue.series.index(series)]
+        wide = numbers // (width // self.block_ms)
         starts = np.flatnonzero(np.diff(wide, prepend=wide[0] - 1))
         return np.asarray(np.add.reduceat(counts, starts, axis=0))
+
+    def _between(self, first: int, end: int) -> tuple[Int64Array, Int64Array]:
+        """Numbers of the blocks in [first, end) in order of time, and their slots."""
+        numbers = np.fromiter(self._slots, dtype=np.int64, count=len(self._slots))
+        inside = np.flatnonzero((numbers >= first) & (numbers < end))
+        slots = inside[np.argsort(numbers[inside])]
+        return numbers[slots], slots
 
     def _bounds(self, opens: int | None, closes: int | None) -> tuple[int, int]:
         opens = self.opens if opens is None else opens

@@ -1,0 +1,163 @@
+"""Have the labels themselves gone astray? Looked at before anything is laid to the model.
+
+Labels that stop, or come later, for positives alone look exactly like rarer
+positives. But the predictions whose labels are missing are there, and missing
+positives leave more of a gap among the predicted positives than among the
+others. How much larger the true number of either class is than the labelled
+one, x1 and x0, follows from the two gaps:
+
+    tp x1 + fp x0 = predicted positives times their usual coverage
+    fn x1 + tn x0 = predicted negatives times theirs
+
+log(x1 / x0) is what the missing labels, and not the world, have taken from the
+log class ratio.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.counts import Outcome
+from monitor.drift.components import jackknife_variance
+from monitor.events import FloatArray, Int64Array
+from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.windows.cohorts import Pace
+
+_HALF = 0.5
+_LEAST = 1e-3
+_FEWEST_BLOCKS = 5
+_PACE_Z, _PACE_FACTOR = 4.0, 1.5
+
+
+class LabelFault(StrEnum):
+    """What is wrong with the labels."""
+
+    POSITIVES_MISSING = "positives_missing"
+    """Labels of actual positives are missing more often than before."""
+    NEGATIVES_MISSING = "negatives_missing"
+    """Labels of actual negatives are missing more often than before."""
+    LABELS_MISSING = "labels_missing"
+    """Labels of both classes are missing."""
+    DELAYS_CHANGED = "delays_changed"
+    """Labels of the youngest predictions come at another pace than those of mature ones."""
+
+
+class Strictness(NamedTuple):
+    """When a lack of labels is more than chance.
+
+    Attributes:
+        shift: least |log(x1 / x0)|.
+        coverage: coverage relative to the usual one below which labels are missing.
+        z: of either.
+    """
+
+    shift: float
+    coverage: float
+    z: float
+
+
+OF_A_WINDOW = Strictness(shift=0.1, coverage=0.8, z=3.3)
+"""Half of what a verdict takes for a certain change; looked at for each window."""
+AT_AN_ALARM = Strictness(shift=0.15, coverage=0.9, z=2.0)
+"""Before a shift of prevalence is announced: rather one too few."""
+OF_LATE = Strictness(shift=0.5, coverage=0.5, z=4.0)
+"""For the last stretch that is mature, which is short and looked at all the time."""
+
+
+def label_fault(
+    before: Int64Array, after: Int64Array, strictness: Strictness, *, given: bool = False
+) -> LabelFault | None:
+    """What has become wrong with the labels of a complete regime, if anything.
+
+    Args:
+        before: counts by blocks of time, (blocks, 6), of the reference.
+        after: the same of the window to judge, all of it mature.
+        strictness: when a lack is more than chance.
+        given: the reference was given as counts: its coverage is not known.
+
+    Returns:
+        The fault; None where nothing is amiss or nothing can be said.
+
+    >>> month = np.tile([62, 38, 16, 3804, 100, 3820], (30, 1))
+    >>> week = np.tile([3, 38, 1, 3804, 100, 3820], (24, 1))
+    >>> print(label_fault(month, week, OF_A_WINDOW))
+    positives_missing
+    """
+    held = after[:, PREDICTED_POSITIVE:].any(axis=1)
+    after = after[held]
+    if len(after) < _FEWEST_BLOCKS or not before[:, : len(Outcome)].any():
+        return None
+    usual, usual_left_out = _coverage(before.sum(axis=0)), _coverage(_left_out(before))
+    total, left_out = after.sum(axis=0), _left_out(after)
+    lack, shift = _missing(total, usual)
+    lack_error, shift_error = np.sqrt(
+        _variance(_missing(left_out, usual)) + _variance(_missing(total, usual_left_out))
+    )
+    if lack <= 0:
+        return None
+    least_lack = -np.log(strictness.coverage)
+    if abs(shift) > max(strictness.shift, strictness.z * shift_error):
+        one = LabelFault.POSITIVES_MISSING if shift > 0 else LabelFault.NEGATIVES_MISSING
+        return LabelFault.LABELS_MISSING if lack > 1 - 1 / np.e and not given else one
+    if not given and lack > max(least_lack, strictness.z * lack_error):
+        return LabelFault.LABELS_MISSING
+    return None
+
+
+def pace_fault(paces: tuple[Pace, Pace]) -> LabelFault | None:
+    """Whether the youngest predictions get their labels at another pace.
+
+    Args:
+        paces: of negatives and of positives.
+    """
+    for pace in paces:
+        odds = max(pace.odds, 1 / pace.odds) if pace.odds > 0 else np.nan
+        if abs(pace.z) >= _PACE_Z and odds >= _PACE_FACTOR:
+            return LabelFault.DELAYS_CHANGED
+    return None
+
+
+def _coverage(cells: Int64Array) -> FloatArray:
+    """Share of labelled predictions, (..., 2): called positive, negative."""
+    labelled, made = _strata(cells)
+    return (labelled + 1) / (made + 1)
+
+
+def _strata(cells: Int64Array) -> tuple[FloatArray, FloatArray]:
+    """Labelled and all predictions, (..., 2): called positive, called negative."""
+    labelled = np.stack(
+        [
+            cells[..., Outcome.TP] + cells[..., Outcome.FP],
+            cells[..., Outcome.FN] + cells[..., Outcome.TN],
+        ],
+        axis=-1,
+    )
+    made = cells[..., [PREDICTED_POSITIVE, PREDICTED_NEGATIVE]]
+    return labelled, np.maximum(made, labelled)
+
+
+def _missing(cells: Int64Array, usual: FloatArray) -> FloatArray:
+    """Log of usual over present coverage, and log(x1 / x0), (2, ...)."""
+    labelled, made = _strata(cells)
+    due = made * usual + 1
+    lack = np.log(due.sum(axis=-1) / (labelled.sum(axis=-1) + 2))
+    tp, fp, fn, tn = (cells[..., outcome] + _HALF for outcome in Outcome)
+    separated = tp * tn - fp * fn
+    positive = np.maximum(tn * due[..., 0] - fp * due[..., 1], _LEAST * separated)
+    negative = np.maximum(tp * due[..., 1] - fn * due[..., 0], _LEAST * separated)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = np.where(separated > 0, np.log(positive / negative), 0.0)
+    return np.stack(np.broadcast_arrays(lack, shift))
+
+
+def _left_out(blocks: Int64Array) -> Int64Array:
+    """All but one block, for each block."""
+    return np.asarray(blocks.sum(axis=0) - blocks)
+
+
+def _variance(estimates: FloatArray) -> FloatArray:
+    held = np.ones(estimates.shape[-1], dtype=np.bool_)
+    return np.nan_to_num(jackknife_variance(estimates, held))

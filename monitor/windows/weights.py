@@ -1,0 +1,92 @@
+"""Sums of the weights of labels, for models whose labels carry a sampling probability.
+
+Counts alone cannot say what a sample with unequal probabilities stands for. For
+each cell the sum of the weights and the sum of their squares are kept, as
+integers in a fixed fraction, so that taking a label back leaves no residue.
+Nothing is kept where no model weighs its labels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.catalogue import NO_ROW, Catalogue
+from monitor.config import Config, Labelling
+from monitor.counts import Outcome
+from monitor.events import Int64Array
+from monitor.join import Deltas
+from monitor.join.strata import NO_STRATUM, SQUARED_WEIGHTS, WEIGHTS
+from monitor.windows.panes import PaneRing
+from monitor.windows.running import Place
+
+SUMS = 2 * len(Outcome)
+"""Columns: the sum of weights by `Outcome`, then the sum of squared weights by `Outcome`."""
+
+
+class WeightSums:
+    """Weights by pane and series, in rings like those of the windows.
+
+    Args:
+        config: says which models weigh their labels.
+        catalogue: numbers of models, groups and series.
+        rings: of the windows, by the time of the prediction; of the same panes.
+
+    Attributes:
+        lifetime: int64 (series, 8): all weights in force; no rows where none are kept.
+    """
+
+    def __init__(self, config: Config, catalogue: Catalogue, rings: list[PaneRing]) -> None:
+        self._catalogue = catalogue
+        settings = [*config.models.values()] or [config.defaults]
+        self.kept = any(s.labelling is Labelling.WEIGHTED for s in settings)
+        self._rings = [
+            PaneRing(width=ring.width, span=ring.span, cells=SUMS) for ring in rings if self.kept
+        ]
+        self.lifetime = np.zeros((0, SUMS), dtype=np.int64)
+
+    def apply(self, deltas: Deltas) -> None:
+        """Take notice of outcomes that came or went."""
+        self._ensure()
+        told = np.flatnonzero((deltas.stratum != NO_STRATUM) & (deltas.cell < len(Outcome)))
+        if not self.kept or not len(told):
+            return
+        deltas = deltas.take(told)
+        rows = self._catalogue.rows[deltas.group]
+        event, column = np.nonzero(rows != NO_ROW)
+        row, cell = rows[event, column], deltas.cell[event]
+        stratum, count = deltas.stratum[event], deltas.count[event]
+        for first, unit in ((0, WEIGHTS), (len(Outcome), SQUARED_WEIGHTS)):
+            amount = count * unit[stratum]
+            np.add.at(self.lifetime, (row, first + cell), amount)
+            for ring in self._rings:
+                ring.add(ring.pane_of(deltas.time[event]), row, first + cell, amount)
+
+    def advance(self, watermark: int) -> None:
+        """Let event time move on (epoch milliseconds)."""
+        for ring in self._rings:
+            ring.advance(watermark)
+
+    def sum(self, place: Place, rows: Int64Array) -> Int64Array:
+        """Weights of a window in these series, (rows, 8); zeros where none are kept."""
+        self._ensure()
+        if not self.kept:
+            return np.zeros((len(rows), SUMS), dtype=np.int64)
+        return self._rings[place.ring].sum(place.start, place.end, rows)
+
+    def table(self, place: Place, rows: Int64Array) -> Int64Array:
+        """Weights of each pane of a window in these series, (panes, rows, 8)."""
+        self._ensure()
+        if not self.kept:
+            return np.zeros((place.end - place.start, len(rows), SUMS), dtype=np.int64)
+        return self._rings[place.ring].table(place.start, place.end, rows)
+
+    def _ensure(self) -> None:
+        if not self.kept:
+            return
+        rows = self._catalogue.series_count
+        for ring in self._rings:
+            ring.ensure(rows)
+        more = rows - len(self.lifetime)
+        if more > 0:
+            fresh = np.zeros((more, SUMS), dtype=np.int64)
+            self.lifetime = np.concatenate([self.lifetime, fresh])
