@@ -1,16 +1,16 @@
-"""What a configuration asks for and this version does not do yet, so that nobody is misled."""
+"""What cannot be had of labels that come as configured, said before anyone misses it."""
 
 from __future__ import annotations
 
 from monitor.cli.output import tell
-from monitor.config import Config, Labelling
+from monitor.config import Config
 
 
 def warn(config: Config) -> None:
-    """Say on stderr which models' labels are counted otherwise than their regime asks."""
+    """One line on stderr for each model of which something is refused, and why."""
+    from monitor.regimes import REASONS  # noqa: PLC0415  # NumPy and SciPy wait for it
+
     for name, model in config.models.items() or [("any model", config.defaults)]:
-        if model.labelling is not Labelling.COMPLETE:
-            tell(
-                f"{name}: labelling {model.labelling} has no effect in this version; "
-                "labels are counted as they come, as if complete"
-            )
+        reason = REASONS.get(model.labelling.value)
+        if reason is not None:
+            tell(f"{name}: labelling {model.labelling}: {reason}")

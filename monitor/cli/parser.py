@@ -135,6 +135,80 @@ def _threshold(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
+def _diagnose(parser: argparse.ArgumentParser) -> None:
+    _config(parser, required=False)
+    parser.add_argument(
+        "--feed",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="recorded events, as of replay; those of the configured file feeds if left out",
+    )
+    parser.add_argument("--url", help="a running monitor to ask (not available in this version)")
+    parser.add_argument("--model", metavar="NAME", help="needed where there are several")
+    parser.add_argument(
+        "--before",
+        metavar="A..B",
+        help="what to compare with, [A, B) in UTC; the configured reference if left out",
+    )
+    parser.add_argument(
+        "--after",
+        metavar="C..D",
+        help="what to judge; the last 7 days that are mature if left out",
+    )
+    parser.add_argument(
+        "--segments",
+        metavar="KEY,KEY",
+        help="break down by these segment keys, in place of the configured ones",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--fail-on",
+        action="append",
+        default=[],
+        metavar="VERDICT",
+        help="exit with 1 if this is the verdict; may be given several times",
+    )
+
+
+def _rules(parser: argparse.ArgumentParser) -> None:
+    _config(parser, required=False)
+    parser.add_argument(
+        "--job",
+        default="precision-monitor",
+        metavar="NAME",
+        help="job that Prometheus scrapes the monitor under (default %(default)s)",
+    )
+    parser.add_argument(
+        "--runbooks",
+        default="",
+        metavar="URL",
+        help="where README.md and deploy/ can be read; the links of alerts begin so",
+    )
+    parser.add_argument(
+        "--objective-severity",
+        choices=("page", "ticket"),
+        default="ticket",
+        help="of precision below its objective (default %(default)s)",
+    )
+    parser.add_argument(
+        "--label-silence",
+        default="1d",
+        metavar="DURATION",
+        help="so long without a label is a stalled feed (default %(default)s)",
+    )
+    parser.add_argument(
+        "--prediction-silence",
+        default="1h",
+        metavar="DURATION",
+        help="so long without a prediction is one (default %(default)s)",
+    )
+    parser.add_argument(
+        "--kubernetes", action="store_true", help="print a PrometheusRule of the operator"
+    )
+
+
 def _demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--listen",
@@ -237,9 +311,31 @@ objective.
 
 examples:
   {PROGRAM} threshold --feed events.ndjson --objective 'precision>=0.9'
-  {PROGRAM} threshold --feed events.ndjson --objective f_beta:2 --class-ratio 0.01
+  {PROGRAM} threshold --feed events.csv --objective f_beta:2 --class-ratio 0.1
 """,
         _threshold,
+    ),
+    "diagnose": (
+        "say why precision moved between two stretches of time",
+        f"""\
+Compares the outcomes of two stretches of time, exact at any distance, and says
+what moved precision: rarer positives, or the model. Prints the verdict, both
+sides, what each cause contributed, the segments that matter, what is not known
+and why, and what to do next.
+
+A..B is [A, B) in UTC, of dates or times; one month (2013-07) or one day works,
+too. Predictions count where they were made, whenever their label came.
+
+With --json, one object; undefined or refused numbers are null.
+
+examples:
+  {PROGRAM} diagnose --feed events.ndjson --before 2013-07 --after 2013-09
+  {PROGRAM} diagnose --feed events.ndjson --segments region,channel \\
+      --before 2026-10-01..2026-10-15 --after 2026-11-01..2026-11-15
+  {PROGRAM} diagnose -c monitor.yaml --json --fail-on model_degraded \\
+      --fail-on prevalence_shift_and_model_degraded
+""",
+        _diagnose,
     ),
     "demo": (
         "see it work: ten months of flights in a minute",
@@ -278,6 +374,22 @@ examples:
   {PROGRAM} schema > monitor.schema.json
 """,
         _schema,
+    ),
+    "rules": (
+        "print recording and alerting rules for Prometheus",
+        f"""\
+Prints the rules for the configured models and windows as a rule file of
+Prometheus (2.42 or later): numbers made anew from counts, so that several
+monitors add up, and alerts. Pages are for the model, tickets for the world, the
+labels, the feeds. Without -c the rules speak of any model, and the windows are
+the default ones; a model's objective must then be recorded by hand.
+
+examples:
+  {PROGRAM} rules -c monitor.yaml > precision-monitor.rules.yml
+  {PROGRAM} rules -c monitor.yaml --objective-severity page --label-silence 3d
+  {PROGRAM} rules -c monitor.yaml --kubernetes | kubectl apply -f -
+""",
+        _rules,
     ),
     "healthcheck": (
         "ask a running monitor whether it is well",

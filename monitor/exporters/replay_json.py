@@ -49,7 +49,11 @@ def _model(snapshot: Snapshot, model: ModelState) -> dict[str, Any]:
         "expired": model.expired,
         **_counted(snapshot.lifetime, model.row),
         "windows": {
-            window.name: _window(window, model.row, known=snapshot.now_ms is not None)
+            window.name: {
+                **_window(window, model.row, known=snapshot.now_ms is not None),
+                "status": str(window.status[model.row]) if len(window.status) else None,
+                "verdict": _verdict_on(model, window.name),
+            }
             for window in snapshot.windows
         },
         "detections": [
@@ -57,16 +61,23 @@ def _model(snapshot: Snapshot, model: ModelState) -> dict[str, Any]:
             for found in model.watched.detections
         ],
         "verdict": _verdict(model, [window.name for window in snapshot.windows]),
+        "refused": dict(model.refused),
+        "labels_missing_in": [found._asdict() for found in model.watched.missing_labels],
     }
+
+
+def _verdict_on(model: ModelState, window: str) -> str:
+    found = model.watched.verdicts.get(window)
+    return (Verdict.INSUFFICIENT_EVIDENCE if found is None else found.verdict).value
 
 
 def _verdict(model: ModelState, windows: list[str]) -> str:
     """The verdict on the longest window that gave one."""
     lengths = {name: parse_duration(name) for name in windows}
     for name in sorted(windows, key=lengths.__getitem__, reverse=True):
-        found = model.watched.verdicts.get(name)
-        if found is not None and found.verdict != Verdict.INSUFFICIENT_EVIDENCE:
-            return found.verdict.value
+        verdict = _verdict_on(model, name)
+        if verdict != Verdict.INSUFFICIENT_EVIDENCE:
+            return verdict
     return Verdict.INSUFFICIENT_EVIDENCE.value
 
 

@@ -232,10 +232,11 @@ def test_poison_is_counted_by_reason_and_the_good_records_count(capsys, tmp_path
     assert "… and 8 more" in done.err
 
 
-def test_a_labelling_regime_that_is_not_counted_yet_is_said(capsys, tmp_path):
+def test_what_a_labelling_regime_refuses_is_said_in_one_line(capsys, tmp_path):
     events, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
     events.write_text(lines_of(prediction(1)))
     config.write_text("models: {default: {labelling: flagged_only}}\n")
     done = ran(capsys, "replay", events, "-c", config)
     assert done.code == 0
-    assert "default: labelling flagged_only has no effect in this version" in done.err
+    assert "default: labelling flagged_only: only predicted positives are ever" in done.err
+    assert done.err.count("labelling flagged_only") == 1

@@ -13,6 +13,7 @@ from monitor.drift import Verdict
 from monitor.events import FloatArray
 from monitor.exporters.prometheus.family import Family, Labels, Line, Shape, line
 from monitor.snapshot import ModelState, Snapshot, Watched, WindowVerdict
+from monitor.watch.labels import LabelFault
 
 _CAUSES = ("prevalence", "recall", "false_positives")
 _SOURCES = ("first", "window", "trailing", "counts")
@@ -32,6 +33,12 @@ def verdict_families() -> Iterator[Family]:
         "classifier_operating_point_moved",
         "1 where recall and false positives moved the same way, as after a slide of the threshold.",
         _moved,
+    )
+    yield _by_window(
+        "classifier_label_fault",
+        "1 for what is wrong with the labels of the window, where something is.",
+        lambda found: [float(found.label_fault == fault) for fault in LabelFault],
+        [{"fault": fault.value} for fault in LabelFault],
     )
     yield _by_window(
         "classifier_precision_change_logit",
@@ -68,12 +75,19 @@ def verdict_families() -> Iterator[Family]:
     yield _by_model(
         "classifier_degradation_detected",
         "1 where the skill detectors have fired within the longest window.",
-        lambda watched: [float(watched.degradation_detected)],
+        lambda watched: [np.nan if watched.detectors_off else float(watched.degradation_detected)],
     )
     yield _by_model(
         "classifier_prevalence_shift_detected",
         "1 where the class ratio has left its profile within the longest window.",
-        lambda watched: [float(watched.prevalence_shift_detected)],
+        lambda watched: [
+            np.nan if watched.detectors_off else float(watched.prevalence_shift_detected)
+        ],
+    )
+    yield _by_model(
+        "classifier_judged_age_seconds",
+        "Age from which predictions are judged; beyond the windows' where these end sooner.",
+        lambda watched: [np.nan if watched.judged_age_ms is None else watched.judged_age_ms / 1000],
     )
     yield _by_model(
         "classifier_reference_outcomes",

@@ -23,6 +23,7 @@ Read = Callable[[Window], NDArray[Any]]
 _ROW = ("model", "window", "segment", "value")
 _OUTCOMES = ("tp", "fp", "fn", "tn")
 _PREDICTED = ("positive", "negative")
+_STATUSES = ("mature", "corrected", "immature")
 
 _METRICS = {
     "classifier_precision{}_ratio": (
@@ -69,6 +70,7 @@ def window_families() -> Iterator[Family]:
     yield from (_at_reference(field) for field in _BOUNDS)
     yield _outcomes()
     yield _coverage()
+    yield _status()
     yield _edge(
         "classifier_window_open_timestamp_seconds",
         "First moment of the window, event time.",
@@ -198,6 +200,35 @@ def _edge(name: str, meaning: str, read: Read) -> Family:
         meaning=meaning,
         labels=("model", "window"),
         lines=_configured,
+        values=values,
+    )
+
+
+def _status() -> Family:
+    """Of the totals of each configured window; segments mature with their model."""
+
+    def values(snapshot: Snapshot) -> FloatArray:
+        rows = _totals(snapshot)
+        parts = [
+            (window.status[rows, np.newaxis] == np.array(_STATUSES)).ravel()
+            if len(window.status)
+            else np.full(len(rows) * len(_STATUSES), np.nan)
+            for window in snapshot.windows
+        ]
+        return np.concatenate([np.empty(0), *parts])
+
+    return Family(
+        name="classifier_window_status",
+        kind="gauge",
+        meaning="1 for what the window rests on: mature labels, corrected for those that are "
+        "still to come, or too few (immature; its metrics are absent).",
+        labels=("model", "window", "status"),
+        lines=lambda shape: [
+            line(model=m.name, window=w.name, status=status)
+            for w in shape.windows
+            for m in shape.models
+            for status in _STATUSES
+        ],
         values=values,
     )
 

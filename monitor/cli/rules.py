@@ -1,0 +1,38 @@
+"""`precision-monitor rules`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from monitor.cli.output import show
+from monitor.config import Config, load_config
+from monitor.config.quantities import parse_duration
+from monitor.errors import UsageError
+from monitor.exporters.rules import Scope, as_kubernetes, as_prometheus, groups
+
+
+def run(args: Namespace) -> int:
+    """Print recording and alerting rules for the configured models."""
+    config = load_config(args.config) if args.config else Config.default()
+    scope = Scope.of(
+        config,
+        job=args.job,
+        runbooks=f"{args.runbooks.rstrip('/')}/" if args.runbooks else "",
+        objective_severity=args.objective_severity,
+        label_silence=_duration("--label-silence", args.label_silence),
+        prediction_silence=_duration("--prediction-silence", args.prediction_silence),
+    )
+    write = as_kubernetes if args.kubernetes else as_prometheus
+    show(write(groups(scope)))
+    return 0
+
+
+def _duration(option: str, text: str) -> str:
+    """A duration that Prometheus reads too, and that is none at all."""
+    try:
+        length = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}, got {text!r}") from error
+    if not length:
+        raise UsageError(f"{option}: must be more than 0, got {text!r}; write it like 12h")
+    return text

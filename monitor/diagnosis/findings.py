@@ -1,0 +1,275 @@
+"""Two periods in, everything that can be said about the change between them out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit
+
+from monitor import metrics
+from monitor.config import Labelling
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis.evidence import Refusal, refusal
+from monitor.diagnosis.notes import notes
+from monitor.diagnosis.periods import Period
+from monitor.diagnosis.segments import SegmentPart, segment_parts, within_key
+from monitor.drift import (
+    CAUSES,
+    Attribution,
+    Judgement,
+    MainDriver,
+    Status,
+    Verdict,
+    attribute,
+    judge,
+)
+from monitor.drift.components import Component, changes
+from monitor.watch.judging import OF_THE_MODEL
+
+METRICS = (
+    "precision",
+    "balanced_precision",
+    "recall",
+    "false_positive_rate",
+    "prevalence",
+    "class_ratio",
+)
+"""The metrics of either side, by their names in `monitor.metrics`."""
+
+_STATUS_OF = {
+    "prevalence": "class_ratio",
+    "recall": "recall",
+    "false_positives": "false_positive_rate",
+    "skill": "log_likelihood_ratio",
+}
+_Z_95 = 1.959963984540054
+_NAN = float("nan")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimated:
+    """A number with its 95 % interval; NaN where it is undefined or refused."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the two periods.
+
+    Attributes:
+        opens: first moment, epoch milliseconds; None where counts were given.
+        closes: first moment after it; None likewise.
+        source: `counts`, `first`, `window` or `trailing` where it is the
+            configured reference, `mature` for the last days that are mature;
+            "" where its bounds were asked for.
+        predictions: made in it, labelled or not; None where it is not known.
+        counts: its outcomes, a scalar.
+        metrics: by the names in `METRICS`; intervals as of independent rows,
+            as everywhere where a single period is shown.
+        blocks: blocks of time that hold an outcome.
+        block_ms: length of a block; None where no time is known.
+    """
+
+    opens: int | None
+    closes: int | None
+    source: str
+    predictions: int | None
+    counts: ConfusionCounts
+    metrics: Mapping[str, Estimated]
+    blocks: int
+    block_ms: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What one cause contributed; NaN where undefined or refused.
+
+    Attributes:
+        logit: to the change of logit(precision), exact, from raw counts.
+        points: as a fraction of precision (-0.233 is 23.3 points down).
+        lower_points: lower end of its 95 % interval.
+        upper_points: upper end.
+        status: what is known of the component behind it.
+    """
+
+    logit: float
+    points: float
+    lower_points: float
+    upper_points: float
+    status: Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What happened between two periods, and why.
+
+    Attributes:
+        model: its name.
+        before: what is compared with.
+        after: what is judged.
+        change_points: of precision, after minus before.
+        change_logit: of logit(precision), from raw counts.
+        attribution: by cause: `prevalence`, `recall`, `false_positives`, and
+            `skill`, the two before it together.
+        judgement: the verdict on the totals, and what it rests on.
+        verdict: what happened; that of the judgement, unless within the values
+            of `judged_within` nothing is laid to the model.
+        operating_point_moved: recall and false positives went the same way.
+        judged_within: the segment key whose mix alone made skill seem to have
+            changed; None where there is none.
+        main_driver: None where precision is not known on both sides.
+        segments: by segment value, those first that carry most.
+        had_prevalence_stayed: precision after, had the class ratio stayed as it
+            was before; interval from between blocks of time.
+        refusal: what cannot be known for the way that labels come; None where
+            everything can.
+        notes: what is not known, and why; what to keep in mind.
+    """
+
+    model: str
+    before: Side
+    after: Side
+    change_points: float
+    change_logit: float
+    attribution: Mapping[str, Part]
+    judgement: Judgement
+    verdict: Verdict
+    operating_point_moved: bool
+    judged_within: str | None
+    main_driver: MainDriver | None
+    segments: tuple[SegmentPart, ...]
+    had_prevalence_stayed: Estimated
+    refusal: Refusal | None
+    notes: tuple[str, ...]
+
+
+def diagnose(
+    before: Period,
+    after: Period,
+    *,
+    model: str = "default",
+    labelling: Labelling = Labelling.COMPLETE,
+    mature_until: int | None = None,
+) -> Diagnosis:
+    """Tell a worse model from rarer positives, with all that the answer rests on.
+
+    Args:
+        before: what to compare with.
+        after: what to judge.
+        model: its name.
+        labelling: how labels come; what they do not allow is refused.
+        mature_until: up to this moment, epoch milliseconds, outcomes are mature;
+            None where it is not known.
+
+    Returns:
+        The diagnosis; empty periods give `insufficient_evidence`, never an error.
+
+    >>> before = Period.given(ConfusionCounts(tp=80_000, fp=45_000, fn=20_000, tn=855_000))
+    >>> after = Period.given(ConfusionCounts(tp=4_000, fp=4_750, fn=1_000, tn=90_250))
+    >>> found = diagnose(before, after)
+    >>> str(found.verdict), round(found.change_points, 3)
+    ('prevalence_shift', -0.183)
+    """
+    refused = refusal(labelling)
+    trusted = refused is None
+    attribution = attribute(before.blocks, after.blocks)
+    judgement = judge(before.blocks, after.blocks, labels_trustworthy=trusted)
+    mixed = _mix_alone(before, after, judgement)
+    final = mixed[1] if mixed else judgement
+    precise = refused is None or refused.keeps_precision
+    known = precise and math.isfinite(attribution.change_points)
+    return Diagnosis(
+        model=model,
+        before=_side(before, refused),
+        after=_side(after, refused),
+        change_points=attribution.change_points if precise else _NAN,
+        change_logit=_change_logit(before.total, after.total) if precise else _NAN,
+        attribution=_parts(attribution, judgement, trusted=trusted),
+        judgement=judgement,
+        verdict=final.verdict,
+        operating_point_moved=final.operating_point_moved and trusted,
+        judged_within=mixed[0] if mixed else None,
+        main_driver=judgement.main_driver if trusted and known else None,
+        segments=segment_parts(before, after, attribution) if trusted else (),
+        had_prevalence_stayed=_had_prevalence_stayed(after, attribution, trusted=trusted),
+        refusal=refused,
+        notes=notes(
+            before, after, judgement, refused, mixed and mixed[0], mature_until=mature_until
+        ),
+    )
+
+
+def _mix_alone(before: Period, after: Period, judgement: Judgement) -> tuple[str, Judgement] | None:
+    """Where the totals lay it to the model: a key within which it is not, as in live windows."""
+    return within_key(before, after) if judgement.verdict in OF_THE_MODEL else None
+
+
+def _side(period: Period, refused: Refusal | None) -> Side:
+    total = period.total
+    return Side(
+        opens=period.opens,
+        closes=period.closes,
+        source=period.source,
+        predictions=period.predictions,
+        counts=total,
+        metrics={name: _estimated(total, name, refused) for name in METRICS},
+        blocks=period.held,
+        block_ms=period.block_ms,
+    )
+
+
+def _estimated(total: ConfusionCounts, name: str, refused: Refusal | None) -> Estimated:
+    if refused is not None and not (refused.keeps_precision and name == "precision"):
+        return Estimated(estimate=_NAN, lower=_NAN, upper=_NAN)
+    lower, upper = metrics.intervals(total, name)
+    point = getattr(metrics, name)(total)
+    return Estimated(estimate=float(point), lower=float(lower), upper=float(upper))
+
+
+def _change_logit(before: ConfusionCounts, after: ConfusionCounts) -> float:
+    """Of logit(precision); defined wherever both precisions lie between 0 and 1."""
+    old, new = (float(metrics.precision(counts)) for counts in (before, after))
+    return float(logit(new) - logit(old)) if 0 < old < 1 and 0 < new < 1 else _NAN
+
+
+def _parts(attribution: Attribution, judgement: Judgement, *, trusted: bool) -> dict[str, Part]:
+    if not trusted:
+        nothing = Part(
+            logit=_NAN,
+            points=_NAN,
+            lower_points=_NAN,
+            upper_points=_NAN,
+            status=Status.UNKNOWN,
+        )
+        return dict.fromkeys(CAUSES, nothing)
+    return {
+        cause: Part(
+            logit=attribution.logit[cause],
+            points=attribution.points[cause],
+            lower_points=attribution.lower_points[cause],
+            upper_points=attribution.upper_points[cause],
+            status=judgement.status[_STATUS_OF[cause]],
+        )
+        for cause in CAUSES
+    }
+
+
+def _had_prevalence_stayed(after: Period, attribution: Attribution, *, trusted: bool) -> Estimated:
+    """The class ratio of before is taken as known; log LR+ of after has its own error."""
+    point = attribution.precision_had_prevalence_stayed
+    if not (trusted and math.isfinite(point)):
+        return Estimated(estimate=_NAN, lower=_NAN, upper=_NAN)
+    both = changes(after.blocks, after.blocks).standard_error[Component.LOG_LIKELIHOOD_RATIO]
+    half_width = _Z_95 * float(both) / math.sqrt(2)
+    middle = float(logit(np.clip(point, 1e-12, 1 - 1e-12)))
+    return Estimated(
+        estimate=point,
+        lower=float(expit(middle - half_width)),
+        upper=float(expit(middle + half_width)),
+    )

@@ -1,0 +1,108 @@
+"""What is compared: the outcomes of a stretch of time, in blocks, in all and by segment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.drift import block_seconds
+from monitor.events import Series
+from monitor.join.deltas import PREDICTED_POSITIVE
+from monitor.windows.ranges import RangeCounts
+
+
+def block_ms_of(opens: int, closes: int) -> int:
+    """Length of the blocks that errors are taken between, milliseconds: a day, or an hour.
+
+    >>> block_ms_of(0, 30 * 86_400_000), block_ms_of(0, 7 * 86_400_000)
+    (86400000, 3600000)
+    """
+    return int(block_seconds((closes - opens) / 1000)) * 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """Outcomes of the predictions made in a stretch of time.
+
+    Attributes:
+        opens: first moment, epoch milliseconds; None where counts were given
+            that no time is known of.
+        closes: first moment after it; None likewise.
+        blocks: outcomes by blocks of time along one axis; one block where no
+            time is known.
+        block_ms: length of a block; None where no time is known.
+        predictions: made in it, labelled or not; None where it is not known.
+        segments: outcomes of each segment value by the same blocks of time.
+        source: where it comes from, such as `first` for the first days of a
+            feed; "" where its bounds were asked for.
+    """
+
+    opens: int | None
+    closes: int | None
+    blocks: ConfusionCounts
+    block_ms: int | None
+    predictions: int | None = None
+    segments: Mapping[Series, ConfusionCounts] = field(default_factory=dict)
+    source: str = ""
+
+    @classmethod
+    def counted(
+        cls, counts: RangeCounts, model: str, opens: int, closes: int, source: str = ""
+    ) -> Self:
+        """A stretch of what was counted.
+
+        Args:
+            counts: a range that holds the stretch.
+            model: whose outcomes.
+            opens: first moment, epoch milliseconds; a bound of the range or of its blocks.
+            closes: first moment after it; likewise.
+            source: see `Period`.
+        """
+        width = block_ms_of(opens, closes)
+        totals, *segments = counts.series(model)
+        cells = counts.blocks(totals, opens, closes, width)
+        return cls(
+            opens=opens,
+            closes=closes,
+            blocks=ConfusionCounts.from_cells(cells[:, : len(Outcome)]),
+            block_ms=width,
+            predictions=int(cells[:, PREDICTED_POSITIVE:].sum()),
+            segments={
+                series: ConfusionCounts.from_cells(
+                    counts.blocks(series, opens, closes, width)[:, : len(Outcome)]
+                )
+                for series in segments
+            },
+            source=source,
+        )
+
+    @classmethod
+    def given(cls, counts: ConfusionCounts, source: str = "counts") -> Self:
+        """Counts from elsewhere, of which no time is known.
+
+        >>> Period.given(ConfusionCounts(tp=9, fp=5, fn=1, tn=85)).total.total.item()
+        100
+        """
+        blocks = ConfusionCounts.from_cells(counts.cells.reshape(1, len(Outcome)))
+        return cls(opens=None, closes=None, blocks=blocks, block_ms=None, source=source)
+
+    @property
+    def total(self) -> ConfusionCounts:
+        """All outcomes, a scalar."""
+        return self.blocks.sum(axis=-1)
+
+    @property
+    def held(self) -> int:
+        """Blocks of time that hold an outcome."""
+        return int(np.count_nonzero(self.blocks.total))
+
+    @property
+    def unlabelled(self) -> float:
+        """Share of the predictions without an outcome; NaN where it is not known."""
+        if not self.predictions:
+            return float("nan")
+        return 1 - float(self.total.total) / self.predictions

@@ -1,0 +1,222 @@
+"""What each segment value contributed to the change, and which of them carry it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis.periods import Period
+from monitor.drift import (
+    CAUSES,
+    Attribution,
+    Judgement,
+    attribute_segments,
+    judge_within_segments,
+)
+from monitor.events import FloatArray, Series
+from monitor.metrics.ratio import ratio
+from monitor.watch.judging import NOT_OF_THE_MODEL
+
+FEWEST_OF_A_CLASS = 30
+"""With fewer actual positives or negatives on either side a value is a small sample."""
+SIGNIFICANCE = 0.01
+"""A value carries a change where its p-value, corrected, lies below this."""
+
+_PARTS = CAUSES[:3]
+_EQUAL = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentPart:
+    """One segment value's part in the change of precision.
+
+    The mappings are keyed `prevalence`, `recall` and `false_positives`. Over all
+    values of a key, `within` and `mix` add up to the change of
+    logit(precision). NaN where a part is undefined.
+
+    Attributes:
+        series: the segment key and its value.
+        before: outcomes, a scalar.
+        after: the same.
+        within: log-odds of precision that the value's own rates contributed.
+        mix: log-odds of precision that its share contributed: a value that
+            became more frequent and is better than the average lifts precision.
+        points: both together as a fraction of precision, each cause's
+            log-odds at the rate at which the cause as a whole turned into points.
+        p_values: of the change of the value's own rates, corrected for looking
+            at every value of every key and at three rates.
+        small_sample: too few outcomes of a class for more than a hint.
+        carries: the causes in which the value's own rate certainly changed;
+            none in a small sample.
+    """
+
+    series: Series
+    before: ConfusionCounts
+    after: ConfusionCounts
+    within: Mapping[str, float]
+    mix: Mapping[str, float]
+    points: float
+    p_values: Mapping[str, float]
+    small_sample: bool
+    carries: tuple[str, ...]
+
+    @property
+    def within_logit(self) -> float:
+        """Log-odds of precision that the value's own rates contributed together."""
+        return sum(self.within.values())
+
+    @property
+    def mix_logit(self) -> float:
+        """Log-odds of precision that its share contributed."""
+        return sum(self.mix.values())
+
+
+def segment_keys(before: Period, after: Period) -> tuple[str, ...]:
+    """Segment keys that either period is broken down by, in their order."""
+    keys = [series.segment for series in (*before.segments, *after.segments)]
+    return tuple(dict.fromkeys(key for key in keys if key is not None))
+
+
+def segment_parts(
+    before: Period, after: Period, attribution: Attribution
+) -> tuple[SegmentPart, ...]:
+    """Every value of every segment key, those first that carry most of the change.
+
+    Args:
+        before: with segments; without them nothing can be said.
+        after: the same.
+        attribution: of the whole change.
+    """
+    keys = segment_keys(before, after) if before.segments else ()
+    parts = [part for key in keys for part in _parts_of(key, before, after, attribution, len(keys))]
+    return tuple(sorted(parts, key=_rank))
+
+
+def within_key(before: Period, after: Period) -> tuple[str, Judgement] | None:
+    """A segment key within whose values nothing is laid to the model: their mix has changed.
+
+    Returns:
+        The key and the judgement within its values; None where there is none.
+    """
+    if not before.segments:
+        return None
+    for key in segment_keys(before, after):
+        _, old, new = _tables(key, before, after)
+        found = judge_within_segments(old, new)
+        if found.verdict in NOT_OF_THE_MODEL:
+            return key, found
+    return None
+
+
+def _rank(part: SegmentPart) -> tuple[bool, bool, float, Series]:
+    size = abs(part.within_logit)
+    return (part.small_sample, not part.carries, 0.0 if math.isnan(size) else -size, part.series)
+
+
+def _tables(
+    key: str, before: Period, after: Period
+) -> tuple[list[Series], ConfusionCounts, ConfusionCounts]:
+    """A key's values, and their outcomes as (values, blocks) of before and of after."""
+    both = (*before.segments, *after.segments)
+    values = list(dict.fromkeys(series for series in both if series.segment == key))
+    old, new = (_stacked(values, period) for period in (before, after))
+    seen = (old.total.sum(axis=-1) + new.total.sum(axis=-1)) > 0
+    kept = [series for series, any_ in zip(values, seen.tolist(), strict=True) if any_]
+    return kept, old[seen], new[seen]
+
+
+def _stacked(values: list[Series], period: Period) -> ConfusionCounts:
+    nothing = np.zeros((*period.blocks.shape, 4), dtype=np.int64)
+    rows = [
+        period.segments[series].cells if series in period.segments else nothing for series in values
+    ]
+    return ConfusionCounts.from_cells(np.stack(rows))
+
+
+def _parts_of(
+    key: str, before: Period, after: Period, attribution: Attribution, keys: int
+) -> list[SegmentPart]:
+    values, old_blocks, new_blocks = _tables(key, before, after)
+    if not values:
+        return []
+    found = attribute_segments(old_blocks, new_blocks)
+    old, new = old_blocks.sum(axis=-1), new_blocks.sum(axis=-1)
+    mix = found.mix - _average_part(old, new)
+    p_values = np.minimum(found.p_values * keys, 1.0)
+    few = np.minimum.reduce([_fewest(old), _fewest(new)]) < FEWEST_OF_A_CLASS
+    return [
+        SegmentPart(
+            series=series,
+            before=old[i],
+            after=new[i],
+            within=_named(found.within[:, i]),
+            mix=_named(mix[:, i]),
+            points=_points(found.within[:, i] + mix[:, i], attribution),
+            p_values=_named(p_values[:, i]),
+            small_sample=bool(few[i]),
+            carries=_carries(p_values[:, i], small=bool(few[i])),
+        )
+        for i, series in enumerate(values)
+    ]
+
+
+def _fewest(counts: ConfusionCounts) -> FloatArray:
+    return np.minimum(counts.actual_positive, counts.actual_negative)
+
+
+def _carries(p_values: FloatArray, *, small: bool) -> tuple[str, ...]:
+    changed = zip(_PARTS, (p_values < SIGNIFICANCE).tolist(), strict=True)
+    return tuple(cause for cause, sure in changed if sure and not small)
+
+
+def _average_part(old: ConfusionCounts, new: ConfusionCounts) -> FloatArray:
+    """What each value's change of share would contribute if its rates were the average ones.
+
+    Shares sum to one, so that this sums to nothing; without it any value that
+    became more frequent would seem to push its rate up. Shape (3, values).
+    """
+    streams = [
+        [(c.total, c.actual_positive), (c.actual_positive, c.tp), (c.actual_negative, c.fp)]
+        for c in (old, new)
+    ]
+    rows = []
+    for (cases_old, hits_old), (cases_new, hits_new) in zip(*streams, strict=True):
+        share_old, share_new = (ratio(c, c.sum()) for c in (cases_old, cases_new))
+        rate_old = float(ratio(hits_old.sum(), cases_old.sum()))
+        rate_new = float(ratio(hits_new.sum(), cases_new.sum()))
+        average = (rate_old + rate_new) / 2
+        rows.append((share_new - share_old) * average * _slope(rate_old, rate_new))
+    rows[0] = rows[0] * _complement_factor(old, new)
+    rows[2] = -rows[2]
+    return np.stack(rows)
+
+
+def _slope(old: float, new: float) -> float:
+    """Change of the logarithm by change of the rate, between two rates."""
+    if not (old > 0 and new > 0):
+        return float("nan")
+    if abs(new - old) <= _EQUAL * old:
+        return 2 / (old + new)
+    return float(np.log(new / old) / (new - old))
+
+
+def _complement_factor(old: ConfusionCounts, new: ConfusionCounts) -> float:
+    """Prevalence acts through log r, the log of it and of its complement."""
+    rates = [float(ratio(c.actual_positive.sum(), c.total.sum())) for c in (old, new)]
+    return 1 + _slope(1 - rates[0], 1 - rates[1]) / _slope(*rates)
+
+
+def _points(parts: FloatArray, attribution: Attribution) -> float:
+    rates = [
+        attribution.points[cause] / attribution.logit[cause] if attribution.logit[cause] else 0.0
+        for cause in _PARTS
+    ]
+    return float(parts @ np.array(rates))
+
+
+def _named(values: FloatArray) -> dict[str, float]:
+    return {cause: float(value) for cause, value in zip(_PARTS, values, strict=True)}

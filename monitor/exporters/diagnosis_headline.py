@@ -1,0 +1,101 @@
+"""A diagnosis in one line: what happened, and whether the model is at fault."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from monitor.diagnosis import Diagnosis
+from monitor.drift import Status, Verdict
+
+_HARDLY = 0.005
+"""Precision that moved by less than half a point stayed where it was."""
+
+_CHANGED = {
+    "class_ratio": "the class ratio",
+    "recall": "recall",
+    "false_positive_rate": "the false positive rate",
+    "log_likelihood_ratio": "skill (log LR+)",
+}
+
+
+def headline(diagnosis: Diagnosis) -> str:
+    """One line of at most 100 columns."""
+    return f"{_precision(diagnosis)}: {_reason(diagnosis)}"
+
+
+def certainties(diagnosis: Diagnosis) -> str:
+    """What certainly fell, rose, and is as it was, in one sentence each."""
+    if diagnosis.refusal is not None:
+        return "Nothing else is known."
+    return " ".join(_certain(diagnosis)) or "Nothing is certain."
+
+
+def _certain(diagnosis: Diagnosis) -> Iterator[str]:
+    found = diagnosis.judgement
+    fell = [name for key, name in _CHANGED.items() if key in found.fell]
+    rose = [name for key, name in _CHANGED.items() if key in found.rose]
+    clean = [name for key, name in _CHANGED.items() if found.status[key] is Status.CLEAN]
+    if fell:
+        yield f"Certainly fell: {', '.join(fell)}."
+    if rose:
+        yield f"Certainly rose: {', '.join(rose)}."
+    if clean:
+        yield f"As before: {', '.join(clean)}."
+
+
+def _precision(diagnosis: Diagnosis) -> str:
+    old = diagnosis.before.metrics["precision"].estimate
+    new = diagnosis.after.metrics["precision"].estimate
+    if not (math.isfinite(old) and math.isfinite(new)):
+        return "Precision is not known on both sides"
+    if abs(new - old) < _HARDLY:
+        return f"Precision stayed, {_short(old)} → {_short(new)}"
+    return f"Precision {'fell' if new < old else 'rose'} {_short(old)} → {_short(new)}"
+
+
+def _reason(diagnosis: Diagnosis) -> str:
+    verdict, positives = diagnosis.verdict, _positives(diagnosis)
+    if diagnosis.judged_within is not None:
+        moved = verdict is Verdict.OPERATING_POINT_MOVED
+        fault = "Model's fault? Open." if moved else "The model is not at fault."
+        return f"the mix of {diagnosis.judged_within} changed. {fault}"
+    return {
+        Verdict.NO_CHANGE: "neither prevalence nor the model changed.",
+        Verdict.PREVALENCE_SHIFT: f"{positives}. The model is not at fault.",
+        Verdict.MODEL_DEGRADED: "the model got worse; prevalence is not shown to have changed.",
+        Verdict.MODEL_IMPROVED: "the model got better; prevalence is not shown to have changed.",
+        Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED: f"the model got worse, and {positives}.",
+        Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED: f"the model got better, and {positives}.",
+        Verdict.OPERATING_POINT_MOVED: _moved(diagnosis),
+        Verdict.INSUFFICIENT_EVIDENCE: _unknown(diagnosis),
+        Verdict.LABELS_NOT_TRUSTWORTHY: ("these labels cannot say why. Model's fault? Open."),
+    }[verdict]
+
+
+def _moved(diagnosis: Diagnosis) -> str:
+    change = diagnosis.judgement.change
+    changed = diagnosis.judgement.status["class_ratio"] is Status.CHANGED
+    ratio = f"{'fewer' if change['class_ratio'] < 0 else 'more'} positives; " if changed else ""
+    way = "fell" if change["recall"] < 0 else "rose"
+    return f"{ratio}recall and FPR {way} together. Model's fault? Open."
+
+
+def _unknown(diagnosis: Diagnosis) -> str:
+    status = diagnosis.judgement.status
+    moved = Status.CHANGED in (status["recall"], status["false_positive_rate"])
+    if status["log_likelihood_ratio"] is Status.CLEAN and not moved:
+        return "the model is as before. Whether prevalence changed is not certain."
+    if status["log_likelihood_ratio"] is Status.CHANGED:
+        fell = diagnosis.judgement.change["log_likelihood_ratio"] < 0
+        return f"skill {'fell' if fell else 'rose'}, but too little evidence to blame one cause."
+    return "too little evidence to say why. Model's fault? Open."
+
+
+def _positives(diagnosis: Diagnosis) -> str:
+    rarer = diagnosis.judgement.change["class_ratio"] < 0
+    return f"positives became {'rarer' if rarer else 'more frequent'}"
+
+
+def _short(ratio: float) -> str:
+    return f"{ratio:.3f}".removeprefix("0")

@@ -1,0 +1,63 @@
+"""What a rule is, apart from how it is written down."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A series made from others.
+
+    Attributes:
+        name: `level:metric:operation`.
+        why: what it is for; stands as a comment in the expression.
+        expr: PromQL.
+        labels: added to it.
+    """
+
+    name: str
+    why: str
+    expr: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """Something that people are told.
+
+    Attributes:
+        name: in CamelCase.
+        why: why the expression is as it is; stands as a comment in it.
+        expr: PromQL; every series that it returns is an alert.
+        severity: `page`, `ticket` or `none`, or a template of one.
+        hold: how long it must hold before it fires.
+        keep: how long it goes on firing once it does not hold any more.
+        labels: besides the severity.
+        summary: one line with the numbers and the cause.
+        description: what it means and what to do.
+        runbook: where more is said.
+    """
+
+    name: str
+    why: str
+    expr: str
+    severity: str
+    hold: str = "0s"
+    keep: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    summary: str
+    description: str
+    runbook: str
+
+
+class Group(NamedTuple):
+    """Rules that are evaluated one after the other.
+
+    Attributes:
+        name: of the group.
+        rules: in their order.
+    """
+
+    name: str
+    rules: Sequence[Recording | Alert]

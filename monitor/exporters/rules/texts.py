@@ -1,0 +1,107 @@
+"""What alerts say: Go templates that look up the numbers at the moment of the alert.
+
+A number that is not known reads as a dash, never as 0.
+"""
+
+from __future__ import annotations
+
+from monitor.exporters.rules.recording import (
+    AT_REFERENCE,
+    BALANCED,
+    CHANGE,
+    CLASS_RATIO,
+    FALSE_POSITIVE,
+    PRECISION,
+    RECALL,
+    REFERENCE_BALANCED,
+    REFERENCE_CLASS_RATIO,
+    REFERENCE_FALSE_POSITIVE,
+    REFERENCE_PRECISION,
+    REFERENCE_RECALL,
+)
+from monitor.exporters.rules.scope import GAP
+
+MODEL = "{{ $labels.model }}"
+
+_CAUSES = {"prevalence": "prevalence", "recall": "recall", "false_positives": "false positives"}
+
+
+def in_windows(verdicts: tuple[str, ...], text: str, series: str = "classifier_verdict") -> str:
+    """A text once for each window in which one of these verdicts holds.
+
+    Args:
+        verdicts: by name; none for a series without them.
+        text: may use `at_window`; stands after the window's name.
+        series: the gauge that is 1 there.
+    """
+    chosen = f',verdict=~"{"|".join(verdicts)}"' if verdicts else ""
+    query = f"max by (window) (max_over_time({series}{{model=%q{chosen}}}[{GAP}])) == 1"
+    return (
+        f"{{{{ range printf `{query}` $labels.model | query | sortByLabel `window` }}}}"
+        f" {{{{ .Labels.window }}}}: {text}.{{{{ end }}}}"
+    )
+
+
+def at_window(series: str, digits: int = 3, **more: str) -> str:
+    """A number of the model in the window that `in_windows` is at."""
+    matchers = "".join(f',{label}="{value}"' for label, value in more.items())
+    query = f'{series}{{model=%q,window=%q,segment=""{matchers}}}'
+    return _first(f"printf `{query}` $labels.model .Labels.window", digits)
+
+
+def of_model(series: str, digits: int = 3, **more: str) -> str:
+    """A number of the model."""
+    matchers = "".join(f',{label}="{value}"' for label, value in more.items())
+    return _first(f"printf `{series}{{model=%q{matchers}}}` $labels.model", digits)
+
+
+def of_monitor(expr: str, digits: int = 0) -> str:
+    """A number of the monitor that the alert is about; `%q` in the expression is its instance."""
+    return _first(f"printf `{expr}` $labels.instance", digits)
+
+
+def _first(query: str, digits: int) -> str:
+    number = f"{{{{ . | first | value | printf `%.{digits}f` }}}}"
+    return f"{{{{ with {query} | query }}}}{number}{{{{ else }}}}—{{{{ end }}}}"
+
+
+def causes() -> str:
+    """What moved precision in the window, in log-odds."""
+    parts = [f"{said} {at_window(CHANGE, 2, cause=cause)}" for cause, said in _CAUSES.items()]
+    return f"by cause, in log-odds: {', '.join(parts)}"
+
+
+def skill_moved() -> str:
+    """Balanced precision and precision, now and before, and what moved precision."""
+    return (
+        f"balanced precision {at_window(BALANCED)}, was {of_model(REFERENCE_BALANCED)}; "
+        f"precision {at_window(PRECISION)}, was {of_model(REFERENCE_PRECISION)}; {causes()}"
+    )
+
+
+def class_ratio_moved() -> str:
+    """Precision, and what it would be at the reference's class ratio."""
+    return (
+        f"precision {at_window(PRECISION)}, was {of_model(REFERENCE_PRECISION)}; at the "
+        f"reference's class ratio it would be {at_window(AT_REFERENCE)}; "
+        f"positives to negatives {at_window(CLASS_RATIO, 4)}, "
+        f"were {of_model(REFERENCE_CLASS_RATIO, 4)}"
+    )
+
+
+def point_moved() -> str:
+    """Recall and false positives, now and before."""
+    return (
+        f"recall {at_window(RECALL)}, was {of_model(REFERENCE_RECALL)}; "
+        f"false-positive rate {at_window(FALSE_POSITIVE, 4)}, "
+        f"was {of_model(REFERENCE_FALSE_POSITIVE, 4)}"
+    )
+
+
+def coverage() -> str:
+    """How many of the predictions of the window are labelled."""
+    series = "classifier_label_coverage_ratio"
+    return (
+        f"labelled {at_window(series, predicted='positive')} of the predicted positives and "
+        f"{at_window(series, predicted='negative')} of the others"
+    )

@@ -1,0 +1,304 @@
+import json
+
+import pytest
+from cli.commands import ran
+from diagnosis.episodes import DAYS
+from streams import FLIGHTS, flights
+
+from monitor.config.quantities import parse_time
+
+MODEL = "delay-hgb-v1"
+JULY, SEPTEMBER = "2013-07-01..2013-08-01", "2013-09-01..2013-10-01"
+JULY_CELLS = {"tp": 1303, "fp": 1551, "fn": 525, "tn": 2333}
+HOUR, DAY = 3_600, 86_400
+
+
+def diagnosed(capsys, *words):
+    done = ran(capsys, "diagnose", *words, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+@pytest.fixture(scope="module")
+def summer(tmp_path_factory):
+    """The bundled flights of July to September: a third of the time to read them all."""
+    path = tmp_path_factory.mktemp("flights") / "summer.ndjson"
+    first, end = (parse_time(day) / 1000 for day in ("2013-07-01", "2013-10-01"))
+    events = [
+        event for event in flights() if event["type"] == "label" or first <= event["ts"] < end
+    ]
+    made = {event["id"] for event in events if event["type"] == "prediction"}
+    return written(path, *(event for event in events if event["id"] in made))
+
+
+def july_september(capsys, feed, *words):
+    return diagnosed(capsys, "--feed", feed, "--before", JULY, "--after", SEPTEMBER, *words)
+
+
+def written(path, *events):
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    return path
+
+
+def outcomes(days, cells, *, start=0, model="m"):
+    """Counted outcomes of so many days."""
+    names = ("tp", "fp", "fn", "tn")
+    return [
+        {
+            "type": "counts",
+            "model": model,
+            "ts": (start + day) * DAY + 60,
+            **dict(zip(names, cells, strict=True)),
+        }
+        for day in range(days)
+    ]
+
+
+@pytest.fixture
+def two_months(tmp_path):
+    return written(
+        tmp_path / "months.ndjson",
+        *outcomes(30, (80, 45, 20, 855)),
+        *outcomes(30, (40, 47, 10, 903), start=40),
+    )
+
+
+def test_the_bundled_flights_moved_as_the_full_stream_did(capsys):
+    found = july_september(capsys, FLIGHTS)
+    assert found["model"] == MODEL
+    assert found["before"]["outcomes"] == JULY_CELLS
+    assert (found["before"]["open"], found["before"]["close"]) == (
+        "2013-07-01T00:00:00Z",
+        "2013-08-01T00:00:00Z",
+    )
+    assert found["blocks"]["before"], found["blocks"]["unit"] == (31, "day")
+    assert found["components"]["class_ratio"]["change"] == pytest.approx(-1.07, abs=0.01)
+    assert abs(found["log_likelihood_ratio"]["change"]) < 0.02
+    assert found["operating_point_moved"] is True
+    assert found["main_driver"]["cause"] == "prevalence"
+    assert found["main_driver"]["certain"] is True
+    assert found["fell"] == ["class_ratio", "recall", "false_positive_rate"]
+    # A fifth of the flights knows log LR+ within .10, too badly to call skill unchanged.
+    assert found["verdict"] == "operating_point_moved"
+
+
+def test_all_flights_by_day_are_a_prevalence_shift(capsys, tmp_path):
+    names = ("tp", "fp", "fn", "tn", "predicted_positive", "predicted_negative")
+    events = [
+        {
+            "type": "counts",
+            "model": MODEL,
+            "ts": f"{day}T12:00:00Z",
+            **dict(zip(names, row, strict=True)),
+        }
+        for day, row in DAYS.items()
+    ]
+    path = written(tmp_path / "counts.ndjson", *events)
+    found = diagnosed(capsys, "--feed", path, "--before", JULY, "--after", SEPTEMBER)
+    assert (found["verdict"], found["operating_point_moved"]) == ("prevalence_shift", True)
+    assert found["change"]["points"] == pytest.approx(-0.233, abs=0.001)
+    assert found["change"]["logit"] == pytest.approx(-1.0971, abs=0.0001)
+    assert found["after"]["predictions"] == 27_568
+
+
+def test_segments_are_those_of_the_configuration_or_those_asked_for(capsys, summer, tmp_path):
+    config = tmp_path / "monitor.yaml"
+    config.write_text(f"models: {{{MODEL}: {{segments: [origin], label_timeout: 2d}}}}\n")
+    configured = july_september(capsys, summer, "-c", config)
+    assert {part["segment"] for part in configured["segments"]} == {"origin"}
+    asked = july_september(capsys, summer, "-c", config, "--segments", "part_of_day,origin")
+    assert {part["segment"] for part in asked["segments"]} == {"part_of_day", "origin"}
+    assert july_september(capsys, summer)["segments"] == []
+
+
+def test_a_segment_key_that_nothing_carries_is_said(capsys, summer):
+    words = ("--before", "2013-07", "--after", "2013-09", "--segments", "colour")
+    done = ran(capsys, "diagnose", "--feed", summer, *words)
+    assert done.code == 0
+    assert "no prediction carries the key 'colour'" in done.err
+
+
+def test_the_verdict_can_fail_the_command(capsys, two_months):
+    words = (
+        "diagnose",
+        "--feed",
+        two_months,
+        "--before",
+        "1970-01",
+        "--after",
+        "1970-02-10..1970-03-12",
+    )
+    assert ran(capsys, *words, "--fail-on", "model_degraded").code == 0
+    failed = ran(capsys, *words, "--fail-on", "model_degraded", "--fail-on", "prevalence_shift")
+    assert failed.code == 1
+    assert "The model is not at fault" in failed.out
+
+
+def test_people_are_told_first_what_happened(capsys, two_months):
+    words = (
+        "diagnose",
+        "--feed",
+        two_months,
+        "--before",
+        "1970-01",
+        "--after",
+        "1970-02-10..1970-03-12",
+    )
+    text = ran(capsys, *words).out
+    assert text.startswith("Precision fell .640 → .460: positives became rarer.")
+    for title in ("What moved precision", "What is not known, and why", "What to do next"):
+        assert title in text
+    assert "recalibrate the threshold to r = 0.0526 (it was 0.111)" in text
+
+
+def test_without_ranges_the_reference_is_compared_with_the_last_mature_days(capsys, summer):
+    found = diagnosed(capsys, "--feed", summer)
+    assert (found["before"]["source"], found["after"]["source"]) == ("first", "mature")
+    assert found["before"]["open"] == "2013-07-01T00:00:00Z"
+    assert found["after"]["close"] < "2013-10-02"
+    assert sum(found["before"]["outcomes"].values()) > 1_000
+    assert found["blocks"]["after_unit"] == "hour"
+
+
+@pytest.mark.parametrize(
+    ("reference", "opens"),
+    [
+        ("window: {length: 31d, end: 2013-08-01}", "2013-07-01T00:00:00Z"),
+        ("counts: {tp: 1303, fp: 1551, fn: 525, tn: 2333}", None),
+        ("trailing: 31d", "2013-08-01T00:00:00Z"),
+    ],
+)
+def test_before_is_the_configured_reference(capsys, summer, tmp_path, reference, opens):
+    source = reference.partition(":")[0]
+    config = tmp_path / "monitor.yaml"
+    config.write_text(f"models: {{{MODEL}: {{reference: {{{reference}}}}}}}\n")
+    found = diagnosed(capsys, "--feed", summer, "-c", config, "--after", SEPTEMBER)
+    assert found["before"]["open"] == opens
+    assert found["before"]["source"] == source
+    if source != "trailing":
+        assert found["before"]["outcomes"]["tp"] == 1303
+
+
+def test_trailing_before_the_last_mature_days_is_found_afterwards(capsys, summer, tmp_path):
+    config = tmp_path / "monitor.yaml"
+    config.write_text(f"models: {{{MODEL}: {{reference: {{trailing: 28d}}}}}}\n")
+    found = diagnosed(capsys, "--feed", summer, "-c", config)
+    assert found["before"]["close"] == found["after"]["open"]
+
+
+def test_the_feeds_of_the_configuration_are_read_where_none_is_given(capsys, summer, tmp_path):
+    config = tmp_path / "monitor.yaml"
+    config.write_text(f"feeds: [{{type: file, path: {summer}}}]\n")
+    found = diagnosed(capsys, "-c", config, "--before", JULY, "--after", SEPTEMBER)
+    assert found["before"]["outcomes"]["tp"] == 1303
+
+
+def test_flagged_only_refuses_all_but_precision(capsys, summer, tmp_path):
+    config = tmp_path / "monitor.yaml"
+    config.write_text(f"models: {{{MODEL}: {{labelling: flagged_only}}}}\n")
+    found = july_september(capsys, summer, "-c", config)
+    assert found["verdict"] == "labels_not_trustworthy"
+    assert found["after"]["precision"]["estimate"] == pytest.approx(0.223, abs=0.001)
+    assert found["after"]["recall"] == {"estimate": None, "lower": None, "upper": None}
+    assert "flagged_only" in found["notes"][0]
+
+
+def test_a_torn_file_is_diagnosed_as_far_as_it_goes_with_exit_code_3(capsys, tmp_path):
+    path = tmp_path / "torn.ndjson.gz"
+    path.write_bytes(FLIGHTS.read_bytes()[:500_000])
+    done = ran(capsys, "diagnose", "--feed", path, "--before", "2013-03", "--after", "2013-04")
+    assert done.code == 3
+    assert "delay-hgb-v1" in done.out
+    assert "gzip" in done.err
+
+
+def test_records_that_could_not_be_used_are_counted(capsys, tmp_path, two_months):
+    path = tmp_path / "poison.ndjson"
+    path.write_text(two_months.read_text() + "no json\n")
+    words = ("--before", "1970-01", "--after", "1970-02-10..1970-03-12")
+    done = ran(capsys, "diagnose", "--feed", path, *words)
+    assert done.code == 0
+    assert "1 records were rejected: 1 malformed" in done.err
+
+
+def wrong(capsys, *words):
+    done = ran(capsys, "diagnose", *words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    return done.err
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("2013-08-01..2013-07-01", SEPTEMBER, "--before: ends before it begins"),
+        ("2013-07-01..2013-07-01", SEPTEMBER, "--before: is empty"),
+        (JULY, "2013-07-15..2013-10-01", "--before and --after: overlap by 17d"),
+        (SEPTEMBER, JULY, "--before: lies after --after"),
+        ("July", SEPTEMBER, "--before: must be a range, got 'July'"),
+        ("2013-07..2013-08", SEPTEMBER, "--before: '2013-07' is no time"),
+        (JULY, "2013-13", "--after: '2013-13-01' is no time"),
+        ("2012-07", SEPTEMBER, "covers 2013-07-01T"),
+        (JULY, "2015-07", "--after: nothing was predicted in 2015-07-01T00:00:00Z.."),
+    ],
+)
+def test_ranges_that_cannot_be_compared_are_refused(capsys, summer, before, after, said):
+    assert said in wrong(capsys, "--feed", summer, "--before", before, "--after", after)
+
+
+def test_wrong_words_are_refused_in_one_line(capsys, summer):
+    ranges = ("--before", JULY, "--after", SEPTEMBER)
+    assert "does not serve /api/v1/diagnosis yet" in wrong(capsys, "--url", "http://x", *ranges)
+    assert "--feed: must name recorded events" in wrong(capsys, *ranges)
+    failing = wrong(capsys, "--feed", summer, *ranges, "--fail-on", "model_degradet")
+    assert "did you mean 'model_degraded'?" in failing
+    assert "--segments: must name a key" in wrong(capsys, "--feed", "x", *ranges, "--segments", ",")
+    unknown = wrong(capsys, "--feed", summer, *ranges, "--model", "delay-hgb-v2")
+    assert "did you mean 'delay-hgb-v1'?" in unknown
+
+
+def test_the_model_must_be_named_where_there_are_several(capsys, tmp_path):
+    both = [*outcomes(30, (8, 4, 2, 86)), *outcomes(30, (8, 4, 2, 86), model="other")]
+    path = written(tmp_path / "two.ndjson", *both)
+    ranges = ("--before", "1970-01-01", "--after", "1970-01-02")
+    assert "the feed has several models: m, other; name one" in wrong(
+        capsys, "--feed", path, *ranges
+    )
+    assert diagnosed(capsys, "--feed", path, *ranges, "--model", "other")["model"] == "other"
+    config = tmp_path / "monitor.yaml"
+    config.write_text("models: {m: {}, other: {}}\n")
+    assert "the configuration has several models" in wrong(
+        capsys, "--feed", path, "-c", config, *ranges
+    )
+    assert "no such model, got 'othr'; did you mean 'other'?" in wrong(
+        capsys, "--feed", path, "-c", config, *ranges, "--model", "othr"
+    )
+
+
+def test_an_empty_feed_has_no_predictions(capsys, tmp_path):
+    path = tmp_path / "empty.ndjson"
+    path.touch()
+    assert "the feed has no predictions" in wrong(
+        capsys, "--feed", path, "--before", JULY, "--after", SEPTEMBER
+    )
+    assert "the feed has no predictions" in wrong(capsys, "--feed", path)
+
+
+def test_a_missing_feed_is_exit_code_3(capsys, tmp_path):
+    done = ran(capsys, "diagnose", "--feed", tmp_path / "missing.ndjson", "--before", JULY)
+    assert done.code == 3
+    assert "no such file" in done.err
+
+
+def test_predictions_without_any_label_are_evidence_of_nothing(capsys, tmp_path):
+    events = [
+        {"type": "prediction", "id": f"p{n}", "ts": n * HOUR, "prediction": n % 2, "model": "m"}
+        for n in range(24 * 40)
+    ]
+    path = written(tmp_path / "unlabelled.ndjson", *events)
+    found = diagnosed(capsys, "--feed", path, "--before", "1970-01-03", "--after", "1970-02-01")
+    assert found["verdict"] == "insufficient_evidence"
+    assert found["change"] == {"points": None, "logit": None}
+    assert found["main_driver"] == {"cause": None, "share": None, "certain": False}
+    assert "no prediction before has a label" in found["notes"][0]
+    assert "no label came yet" in wrong(capsys, "--feed", path, "--before", "1970-01-03")

@@ -1,0 +1,71 @@
+"""What really happened to the flights, and to rain: never the opposite of what the figures say."""
+
+import pytest
+from diagnosis.episodes import PAIRS, given, period
+
+from monitor.diagnosis import diagnose
+from monitor.drift import Verdict
+from monitor.exporters.diagnosis_text import diagnosis_text
+
+BLAMES = {Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED}
+PRAISES = {Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return {name: diagnose(*map(period, pair[:2])) for name, pair in PAIRS.items()}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_changes_and_errors_are_the_measured_ones(found, name):
+    *_, ratio, ratio_error, skill, skill_error = PAIRS[name]
+    change, error = found[name].judgement.change, found[name].judgement.standard_error
+    assert change["class_ratio"] == pytest.approx(ratio, abs=0.01)
+    assert change["log_likelihood_ratio"] == pytest.approx(skill, abs=0.01)
+    assert error["class_ratio"] == pytest.approx(ratio_error, abs=0.015)
+    assert error["log_likelihood_ratio"] == pytest.approx(skill_error, abs=0.015)
+
+
+def test_from_july_to_september_prevalence_shifted_and_the_operating_point_moved(found):
+    july = found["july-september"]
+    assert july.verdict is Verdict.PREVALENCE_SHIFT
+    assert july.operating_point_moved
+    assert (july.main_driver.cause, july.main_driver.certain) == ("prevalence", True)
+    assert set(july.judgement.fell) == {"class_ratio", "recall", "false_positive_rate"}
+    stayed = july.had_prevalence_stayed
+    assert stayed.lower < 0.441 < stayed.upper
+    assert stayed.estimate == pytest.approx(0.443, abs=0.001)
+
+
+def test_from_march_to_december_is_never_prevalence_alone(found):
+    march = found["march-december"]
+    assert march.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert "log_likelihood_ratio" in march.judgement.fell
+    assert "skill fell" in diagnosis_text(march)
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [
+        ("august-september", {Verdict.PREVALENCE_SHIFT}),
+        ("november-december", {Verdict.PREVALENCE_SHIFT, Verdict.OPERATING_POINT_MOVED}),
+        ("spring-winter", {Verdict.NO_CHANGE}),
+    ],
+)
+def test_the_other_pairs_say_what_their_figures_say_or_nothing(found, name, allowed):
+    assert found[name].verdict in allowed | {Verdict.INSUFFICIENT_EVIDENCE}
+    assert found[name].verdict not in BLAMES | PRAISES
+
+
+def test_rain_whose_false_positives_soar_is_laid_to_no_prevalence():
+    rain = diagnose(given(tp=381, fp=114, fn=246, tn=1063), given(tp=333, fp=374, fn=29, tn=247))
+    assert rain.verdict in {Verdict.MODEL_DEGRADED, Verdict.OPERATING_POINT_MOVED}
+    assert "false_positive_rate" in rain.judgement.rose
+
+
+def test_rain_of_which_half_is_missed_says_so_though_precision_rises():
+    rain = diagnose(given(tp=438, fp=344, fn=113, tn=910), given(tp=267, fp=126, fn=292, tn=1125))
+    assert rain.change_points > 0.1
+    assert rain.verdict not in PRAISES
+    assert "recall" in rain.judgement.fell
+    assert "Certainly fell: recall" in diagnosis_text(rain)

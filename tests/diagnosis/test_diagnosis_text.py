@@ -1,0 +1,30 @@
+"""What a person reads of July and September, word for word (`--record` writes it anew)."""
+
+import pytest
+from cli.commands import ran
+from diagnosis.episodes import PAIRS, period
+from streams import FLIGHTS
+
+from monitor.diagnosis import diagnose
+from monitor.exporters.diagnosis_text import COLUMNS, diagnosis_text
+
+
+def test_july_and_september_of_all_flights(golden):
+    found = diagnose(*map(period, PAIRS["july-september"][:2]), model="delay-hgb-v1")
+    golden("july_september.txt", f"{diagnosis_text(found)}\n")
+
+
+def test_july_and_september_of_the_bundled_fifth_with_its_segments(capsys, golden):
+    done = ran(
+        capsys,
+        *("diagnose", "--feed", FLIGHTS, "--before", "2013-07", "--after", "2013-09"),
+        *("--segments", "origin,carrier,part_of_day"),
+    )
+    assert (done.code, done.err) == (0, "")
+    golden("july_september_sample.txt", done.out)
+
+
+@pytest.mark.parametrize("name", ["july_september.txt", "july_september_sample.txt"])
+def test_it_fits_into_a_terminal(request, name):
+    lines = (request.path.parent / name).read_text(encoding="utf-8").splitlines()
+    assert max(map(len, lines)) <= COLUMNS
