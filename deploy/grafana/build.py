@@ -1,0 +1,29 @@
+# ruff: noqa: INP001  # scripts beside what they write, no package
+"""Writes the dashboards, by Grafana's foundation SDK for Grafana 11.6.
+
+pip install 'grafana-foundation-sdk==1769699379!11.6.0'
+python deploy/grafana/build.py [FOLDER]
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import boards
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+
+FOLDER = Path(__file__).with_name("dashboards")
+
+
+def main(folder: Path) -> None:
+    """Write every dashboard into the folder."""
+    for name, make in boards.ALL.items():
+        board = make().build()
+        for number, panel in enumerate(board.panels or (), start=1):
+            panel.id_val = number
+        text = json.dumps(board, cls=JSONEncoder, indent=2, sort_keys=True)
+        (folder / name).write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)

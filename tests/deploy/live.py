@@ -1,0 +1,77 @@
+"""A monitor of the bundled flights behind a real Prometheus that evaluates our rules."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from exporters.test_exporter_system import free_port
+
+from monitor.clock import SystemClock
+from monitor.config import Config
+from monitor.demo.flights import MODEL, flights, flights_config
+from monitor.demo.playback import playback
+from monitor.engine import Monitor
+from monitor.exporters.app import create_app
+from monitor.exporters.rules import Scope, as_prometheus, groups
+from monitor.exporters.server import BackgroundServer
+from monitor.snapshot import Snapshot
+
+UNTIL_MS = int(datetime(2013, 10, 1, tzinfo=UTC).timestamp()) * 1000
+"""The end of September, when fewer flights were late than before."""
+
+CONFIG = """
+global: {{scrape_interval: 200ms, scrape_timeout: 200ms, evaluation_interval: 300ms}}
+rule_files: [{rules}]
+scrape_configs:
+  - job_name: precision-monitor
+    static_configs: [{{targets: ["127.0.0.1:{port}"]}}]
+"""
+
+
+class Live(NamedTuple):
+    """Where it can be asked."""
+
+    api: str
+    instance: str
+
+
+def config() -> Config:
+    """Settings of the flights, with an objective that is out of reach."""
+    known = flights_config()
+    settings = known.models[MODEL].model_dump(exclude_unset=True)
+    objective = {"objective": {"precision": 0.9}}
+    return Config(models={MODEL: settings | objective}, windows=known.windows)
+
+
+def snapshot() -> Snapshot:
+    """What there was to see at the end of September."""
+    settings = config()
+    monitor = Monitor(settings)
+    for batch in playback(flights(settings), seconds=0, clock=SystemClock()):
+        monitor.apply(batch)
+        if (monitor.watermark_ms or 0) >= UNTIL_MS:
+            break
+    return monitor.snapshot()
+
+
+@contextmanager
+def live(program: str, folder: Path) -> Iterator[Live]:
+    """The monitor, scraped."""
+    state = snapshot()
+    rules, path, port = folder / "rules.yml", folder / "prometheus.yml", free_port()
+    rules.write_text(as_prometheus(groups(Scope.of(config()))))
+    with BackgroundServer(create_app(lambda: state, ready=lambda: True)) as server:
+        path.write_text(CONFIG.format(rules=rules, port=server.port))
+        command = [program, f"--config.file={path}", f"--storage.tsdb.path={folder / 'data'}"]
+        command += [f"--web.listen-address=127.0.0.1:{port}", "--log.level=error"]
+        with (folder / "log").open("wb") as log, subprocess.Popen(command, stderr=log) as process:
+            try:
+                yield Live(f"http://127.0.0.1:{port}/api/v1", f"127.0.0.1:{server.port}")
+            finally:
+                process.terminate()
+                process.wait(20)

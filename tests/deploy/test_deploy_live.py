@@ -1,0 +1,117 @@
+"""What is shipped, asked of a real Prometheus that scrapes a real monitor."""
+
+import json
+import re
+
+import httpx
+import pytest
+from deploy.expressions import DEPLOY, alerts, rules, selectors_in, without_comments
+from deploy.live import config, live
+from exporters.test_exporter_system import query, until
+
+from monitor.demo.flights import MODEL
+from monitor.exporters.rules import Scope, as_prometheus, groups
+from monitor.exporters.rules.recording import CHANGE, GAUGES
+
+pytestmark = pytest.mark.system
+
+DASHBOARDS = sorted((DEPLOY / "grafana" / "dashboards").glob("*.json"))
+CHOSEN = {"$model": MODEL, "$window": "28d", "$segment": "carrier"}
+
+WITHOUT_DATA = {
+    'classifier_degradation_detected{model="$model"} == 1': "marks a page",
+    'classifier_prevalence_estimated_ratio{model="$model",window="$window"}': "may be withheld",
+    'classifier_precision_estimated_ratio{model="$model",window="$window"}': "may be withheld",
+}
+"""Expressions of dashboards that may rightly return nothing here."""
+
+QUIET = {
+    "ModelDegraded": "the model need not degrade here",
+    "PrevalenceShift": "nor the class ratio move",
+    "OperatingPointMoved": "nor recall and false positives together",
+    "LabelsNotTrustworthy": "nor the labels be wrong",
+    "LabelFeedStalled": "nothing was scraped a day ago",
+    "PredictionFeedStalled": "nothing was scraped a day ago",
+    "MonitorDown": "the monitor runs",
+    "EventsRejected": "no record was rejected",
+    "SeriesLimitReached": "two dozen series",
+}
+"""Alerts that may rightly return nothing here; each series that they look at does."""
+
+
+def asked_by(path):
+    board = json.loads(path.read_text())
+    for panel in board["panels"]:
+        yield from (target["expr"] for target in panel.get("targets", ()))
+    yield from (annotation["expr"] for annotation in board["annotations"].get("list", ()))
+    for variable in board["templating"]["list"]:
+        if variable["type"] == "query":
+            yield variable["query"].removeprefix("label_values(").rpartition(",")[0]
+
+
+def numbers(api, expr):
+    def identity(labels):
+        target = ("__name__", "instance", "job")
+        return tuple(sorted(item for item in labels.items() if item[0] not in target))
+
+    return {identity(row["metric"]): float(row["value"][1]) for row in query(api, expr)}
+
+
+def refused(api, expr):
+    """What Prometheus has against an expression."""
+    answer = httpx.get(f"{api}/query", params={"query": expr}, timeout=5).json()
+    return answer.get("error") or answer.get("warnings")
+
+
+@pytest.fixture(scope="module")
+def asked(system_program, tmp_path_factory):
+    with live(system_program("prometheus"), tmp_path_factory.mktemp("live")) as found:
+        until(lambda: query(found.api, f'ALERTS{{alertname="Watchdog"}} and on() {CHANGE}'))
+        until(lambda: query(found.api, "rate(precision_monitor_records_total[5m])"))
+        yield found
+
+
+@pytest.mark.xdist_group("live")
+def test_all_that_is_shipped_returns_data(asked):
+    api = asked.api
+
+    # What is recorded from counts equals the gauges of the monitor that counted.
+    for name, gauge in GAUGES.items():
+        expected = numbers(api, gauge)
+        assert expected
+        assert until(lambda name=name: numbers(api, name)) == pytest.approx(expected, rel=1e-12)
+
+    # Every rule is in order, and says something, or rightly does not.
+    text = as_prometheus(groups(Scope.of(config())))
+    states = httpx.get(f"{api}/rules").json()["data"]["groups"]
+    assert {rule["health"] for group in states for rule in group["rules"]} == {"ok"}
+    for rule in rules(text):
+        expr = without_comments(rule["expr"])
+        if rule.get("alert") not in QUIET:
+            assert query(api, expr), expr
+            continue
+        assert refused(api, expr) is None
+        assert [one for one in selectors_in(expr) if not query(api, one)] == []
+
+    # Every panel, variable and annotation too.
+    chosen = CHOSEN | {"$instance": asked.instance}
+    found = {expr: path.name for path in DASHBOARDS for expr in asked_by(path)}
+    assert len(found) > 50
+    assert set(WITHOUT_DATA) <= set(found)
+    for expr, path in found.items():
+        filled = expr
+        for variable, value in chosen.items():
+            filled = filled.replace(variable, value)
+        assert "$" not in filled
+        assert refused(api, filled) is None, (path, filled)
+        assert expr in WITHOUT_DATA or query(api, filled), (path, filled)
+
+    # An alert that fires here tells the numbers.
+    (pending,) = [
+        alert
+        for alert in httpx.get(f"{api}/alerts").json()["data"]["alerts"]
+        if alert["labels"]["alertname"] == "PrecisionBelowObjective"
+    ]
+    assert pending["labels"]["cause"] in ("prevalence", "recall", "false_positives")
+    assert re.search(r"objective of 0\.900: 0\.\d{3} over 28d", pending["annotations"]["summary"])
+    assert set(alerts(text)) - set(QUIET) == {"PrecisionBelowObjective", "Watchdog"}

@@ -1,0 +1,136 @@
+"""Image, compose file, unit and manifests, as far as they can be checked without running them."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+from cli.commands import ran
+from deploy.expressions import DEPLOY, exported, recorded, series_in
+
+from monitor.config import load_config
+
+KUBERNETES = DEPLOY / "kubernetes"
+RENDERED = {
+    "compose/flights.rules.yml": ["-c", DEPLOY.parent / "config" / "flights.yaml"],
+    "kubernetes/prometheus-rule.yaml": ["-c", KUBERNETES / "monitor.yaml", "--kubernetes"],
+}
+
+
+def program(name):
+    """A program that no package of the test machine brings: used where it is there."""
+    return shutil.which(name) or pytest.skip(f"{name} is not installed")
+
+
+@pytest.mark.parametrize("name", RENDERED)
+def test_rendered_rules_are_what_the_command_prints(capsys, name):
+    assert ran(capsys, "rules", *RENDERED[name]) == (0, (DEPLOY / name).read_text(), "")
+
+
+def test_every_series_in_deploy_is_exported_or_recorded():
+    known = exported() | recorded((DEPLOY / "prometheus/precision-monitor.rules.yml").read_text())
+    known |= {"model:classifier_precision_objective:ratio"}
+    for path in DEPLOY.rglob("*"):
+        if path.suffix in (".yml", ".yaml", ".json", ".md"):
+            found = {name for name in series_in(path.read_text()) if name[-1] != "_"}
+            # A family of a histogram or a summary may be named as a whole.
+            named = {name for name in found if not any(one.startswith(name) for one in known)}
+            assert named == set(), path
+
+
+def test_dashboards_can_be_told_apart_and_take_any_data_source():
+    boards = [json.loads(path.read_text()) for path in (DEPLOY / "grafana").rglob("*.json")]
+    assert len({board["uid"] for board in boards}) == len(boards) == 3
+    for board in boards:
+        ids = [panel["id"] for panel in board["panels"]]
+        assert len(set(ids)) == len(ids)
+        sources = [p["datasource"] for p in board["panels"] if p["type"] != "row"]
+        assert all(source["uid"] == "${datasource}" for source in sources)
+        assert all(panel["description"] for panel in board["panels"] if panel["type"] != "row")
+        variables = [variable["name"] for variable in board["templating"]["list"]]
+        assert variables[0] == "datasource"
+        used = set(re.findall(r"\$(\w+)", json.dumps(board["panels"])))
+        assert used <= set(variables)
+
+
+def test_dashboards_are_what_the_script_writes(tmp_path):
+    pytest.importorskip("grafana_foundation_sdk", reason="the SDK writes them")
+    script = DEPLOY / "grafana" / "build.py"
+    subprocess.run([sys.executable, "-B", script, tmp_path], check=True)
+    for path in tmp_path.iterdir():
+        assert path.read_text() == (DEPLOY / "grafana" / "dashboards" / path.name).read_text()
+
+
+def test_the_image_runs_as_a_numbered_user_and_asks_itself():
+    text = (DEPLOY / "docker" / "Dockerfile").read_text()
+    assert re.search(r"^USER 65532:65532$", text, re.MULTILINE)
+    assert '["precision-monitor", "healthcheck"]' in text
+    assert '["run", "-c", "/etc/precision-monitor/monitor.yaml"]' in text
+
+
+def test_what_compose_mounts_is_there():
+    compose = yaml.safe_load((DEPLOY / "compose" / "compose.yaml").read_text())
+    mounts = [mount for one in compose["services"].values() for mount in one.get("volumes", ())]
+    paths = [mount.partition(":")[0] for mount in mounts if mount.startswith(".")]
+    assert paths
+    assert all((DEPLOY / "compose" / path).exists() for path in paths)
+    ports = [port for one in compose["services"].values() for port in one["ports"]]
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+
+
+def test_the_configuration_of_kubernetes_loads_and_can_be_read_from_outside():
+    config = load_config(KUBERNETES / "monitor.yaml", {})
+    assert config.exporter.address == ("0.0.0.0", 9108)  # noqa: S104  # the pod's own network
+
+
+@pytest.mark.system
+def test_the_compose_scrape_has_no_fault(system_program):
+    command = [system_program("promtool"), "check", "config", DEPLOY / "compose/prometheus.yml"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.system
+def test_the_unit_has_no_fault(tmp_path):
+    unit = tmp_path / "precision-monitor.service"
+    text = (DEPLOY / "systemd" / unit.name).read_text()
+    unit.write_text(text.replace("/opt/precision-monitor/bin/precision-monitor", "/bin/true"))
+    done = subprocess.run(
+        [program("systemd-analyze"), "verify", unit], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.system
+def test_the_manifests_render_and_run_without_rights():
+    command = [program("kubectl"), "kustomize", KUBERNETES]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = {one["kind"]: one for one in yaml.safe_load_all(done.stdout)}
+    assert set(found) == {
+        "Namespace",
+        "ConfigMap",
+        "Service",
+        "StatefulSet",
+        "ServiceMonitor",
+        "PrometheusRule",
+        "NetworkPolicy",
+    }
+    pod = found["StatefulSet"]["spec"]["template"]
+    name = pod["metadata"]["labels"].items()
+    selectors = [
+        found["Service"]["spec"]["selector"],
+        found["StatefulSet"]["spec"]["selector"]["matchLabels"],
+        found["NetworkPolicy"]["spec"]["podSelector"]["matchLabels"],
+    ]
+    assert all(selector.items() <= name for selector in selectors)
+    scraped = found["ServiceMonitor"]["spec"]["selector"]["matchLabels"].items()
+    assert scraped <= found["Service"]["metadata"]["labels"].items()
+    (container,) = pod["spec"]["containers"]
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    assert pod["spec"]["securityContext"]["runAsNonRoot"]
+    volumes = {volume["name"]: volume for volume in pod["spec"]["volumes"]}
+    assert volumes["config"]["configMap"]["name"] == found["ConfigMap"]["metadata"]["name"]
