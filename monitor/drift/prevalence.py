@@ -23,6 +23,10 @@ _FEWEST_EXPECTED = 5.0
 _HALVINGS = 60
 
 
+_LEAST_INFORMATION = 1e-12
+"""Of a prediction; less is rounding: the classes score alike, and no share of them shows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prevalence:
     """Share of actual positives, estimated without labels.
@@ -139,13 +143,13 @@ def expectation_maximisation(
     information = float(
         (mixture.live * ((mixture.positive - mixture.negative) / density) ** 2).sum()
     )
-    if not information > 0:
+    if not information > _LEAST_INFORMATION * mixture.live.sum():
         return _undefined()
     slope_positive = mixture.live * mixture.negative / density**2 / information
     slope_negative = mixture.live * mixture.positive / density**2 / information
     noise = _multinomial_variance(slope_positive, mixture.positive, mixture.positives)
     noise += _multinomial_variance(slope_negative, mixture.negative, mixture.negatives)
-    return _held(raw, 1 / information, noise, level)
+    return _held(raw, 1 / information, max(noise, 0.0), level)
 
 
 def goodness_of_fit(live: ArrayLike, reference: ScoreHistogram, prevalence: float) -> float:

@@ -44,12 +44,16 @@ def test_golden_adjusted_counts(case: dict) -> None:
         lambda rows: all(sum(column) for column in zip(*rows, strict=True))
     )
 )
-def test_the_estimate_is_likelier_than_any_other_prevalence(
+def test_the_estimate_lies_within_its_limits_or_is_undefined(
     rows: list[tuple[int, int, int]],
 ) -> None:
     positive, negative, live = (list(column) for column in zip(*rows, strict=True))
     found = expectation_maximisation(live, histogram(positive, negative))
     assert math.isnan(found.estimate) or 0 <= found.lower <= found.estimate <= found.upper <= 1
+
+
+def test_classes_that_score_alike_give_no_estimate() -> None:
+    assert math.isnan(expectation_maximisation([1, 1, 1], histogram([8, 8, 8], [5, 5, 5])).estimate)
 
 
 def test_em_iterations_end_at_the_estimate() -> None:
