@@ -270,6 +270,7 @@ class Monitor:
         """The batch with the catalogue's groups; events of models beyond the cap taken out."""
         self._records += batch.records
         self._rejected.update(rejection.reason for rejection in batch.rejected)
+        batch = _with_groups_in_use(batch)
         numbers = self._catalogue.groups_of(batch.groups)
         self._note_versions(batch, numbers)
         overflowed = self._catalogue.overflowed(batch.groups, numbers)
@@ -398,6 +399,18 @@ class Monitor:
             late=books.late,
             orphaned=books.orphaned,
         )
+
+
+def _with_groups_in_use(batch: EventBatch) -> EventBatch:
+    """The batch without groups that only rejected records named: these make no model."""
+    columns = {name: getattr(batch, name) for name in _GROUPED}
+    used = np.unique(np.concatenate([column.group for column in columns.values()]))
+    if len(used) == len(batch.groups):
+        return batch
+    place = np.zeros(len(batch.groups), dtype=np.int64)
+    place[used] = np.arange(len(used))
+    renumbered = {name: replace(c, group=place[c.group]) for name, c in columns.items() if len(c)}
+    return replace(batch, groups=tuple(batch.groups[i] for i in used.tolist()), **renumbered)
 
 
 def _class_ratios(config: Config) -> tuple[float, ...]:

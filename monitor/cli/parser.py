@@ -127,6 +127,7 @@ def _threshold(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--days",
         type=int,
+        choices=range(1, 63),
         default=62,
         metavar="N",
         help="look at the scores of the last N days (default and most: %(default)s)",

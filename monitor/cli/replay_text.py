@@ -46,7 +46,7 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
 def _books(model: ModelState) -> str:
     predictions = model.predictions_positive + model.predictions_negative
     states = {
-        "labelled": model.labelled,
+        "labelled": model.matched,
         "pending": model.pending,
         "expired": model.expired,
         "evicted": model.evicted,

@@ -19,6 +19,7 @@ import numpy as np
 
 from monitor.catalogue import NO_ROW, Catalogue
 from monitor.config import Config, Labelling, WindowClock
+from monitor.counts import Outcome
 from monitor.events import Int64Array
 from monitor.join import CELLS, Deltas
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, settled
@@ -242,7 +243,16 @@ class Windows:
         return History(hours * HOUR_MS, cells)
 
     def settled(self, cells: Int64Array, rows: Int64Array) -> Int64Array:
-        """The same counts (..., rows, 6), with silence as a negative where the regime says so."""
+        """Counts as they may be read, of the same shape (..., rows, 6).
+
+        Silence is a negative where the regime says so. Where corrections have come
+        before what they correct, so that a cell holds less than nothing, no outcome
+        is known: all four are 0, and whatever is made of them is undefined.
+        """
+        unknown = (cells[..., : len(Outcome)] < 0).any(axis=-1)
+        if unknown.any():
+            cells = cells.copy()
+            cells[unknown, : len(Outcome)] = 0
         silent = [s.labelling is Labelling.NEGATIVES_BY_TIMEOUT for s in self._catalogue.settings]
         if not any(silent):
             return cells

@@ -86,3 +86,21 @@ def test_outcomes_without_an_id_count_at_once():
     (model,) = snapshot.models
     assert (model.matched, model.pending, model.labelled) == (5, 0, 5)
     assert snapshot.labels.applied == 5
+
+
+def test_a_correction_that_comes_before_what_it_corrects_leaves_the_outcomes_unknown():
+    monitor = fed(
+        counts((0, 1, -5, 0, 0, 0)), counts((HOUR, 0, 0, 0, 0, 1)), counts((9, 0, 1, 0, 0, 0))
+    )
+    assert outcomes(monitor) == [0, 0, 0, 0]
+    monitor.apply(counts((1, 2, 9, 0, 0, 0)))
+    assert outcomes(monitor) == [5, 0, 0, 1]
+
+
+def test_a_flood_of_corrections_stops_nothing():
+    hours = [counts((h * HOUR, 0, 40, 20, 10, 300)) for h in range(24 * 20)]
+    monitor = fed(*hours, counts((24 * 19 * HOUR, 0, -50_000, 0, 0, 0)))
+    for h in range(24 * 20, 24 * 24):
+        monitor.apply(counts((h * HOUR, 0, 40, 20, 10, 300)))
+    assert outcomes(monitor) == [0, 0, 0, 0]
+    assert monitor.snapshot().events["counts"] == 24 * 24 + 1
