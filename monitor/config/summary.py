@@ -39,7 +39,7 @@ def describe(config: Config) -> str:
     Models: fraud.
     Windows: 1h, 1d, 7d, which move in steps of 1m.
     Feeds: none.
-    Results: on 127.0.0.1:9108; state in the directory state.
+    Results: on 127.0.0.1:9108; dead letters in state/dead-letter.ndjson.
     fraud: only predicted positives are ever labelled, so precision alone can be known; recall,
     false-positive rate, prevalence and balanced precision cannot, and are not shown.
     """
@@ -51,7 +51,7 @@ def describe(config: Config) -> str:
         f"Models: {named}.",
         f"Windows: {windows}, which move in steps of {step}.",
         f"Feeds: {feeds}.",
-        f"Results: on {config.exporter.listen}; state in the directory {config.state.directory}.",
+        f"Results: on {config.exporter.listen}; dead letters in {config.dead_letter_path}.",
         *(f"{name}: {_sentence(model)}" for name, model in models.items()),
     ]
     return "\n".join(lines)

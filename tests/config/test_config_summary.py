@@ -26,7 +26,7 @@ def test_models_windows_feeds_and_places_are_named() -> None:
         "Models: fraud, spam.",
         "Windows: 1h, 28d, which move in steps of 5m.",
         "Feeds: file a.ndjson, followed, file b.ndjson, http on 127.0.0.1:9109, kafka topics p, l.",
-        "Results: on 127.0.0.1:9108; state in the directory state.",
+        "Results: on 127.0.0.1:9108; dead letters in state/dead-letter.ndjson.",
     ]
 
 
