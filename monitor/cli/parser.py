@@ -93,6 +93,11 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _run(parser: argparse.ArgumentParser) -> None:
     _config(parser, required=True)
+    parser.add_argument(
+        "--insecure",
+        action="store_true",
+        help="let http feeds listen where other machines reach them without token_files",
+    )
 
 
 def _replay(parser: argparse.ArgumentParser) -> None:
@@ -275,11 +280,14 @@ on the configured address (exporter.listen) until it is stopped by SIGTERM or
 Ctrl-C; then it exits with 0. Windows move on while nothing comes. After the
 end of a file that is not followed, it goes on serving.
 
-In this version feeds are files (type: file), and a restart reads them anew.
+Feeds are files (type: file), which a restart reads anew, and listeners that
+events are posted to (type: http): an answer of 2xx means that they are on disk,
+in the journal of the state directory, which is read again at the start.
 
 examples:
   {PROGRAM} run -c monitor.yaml
   curl -s http://{DEFAULT_LISTEN}/metrics | grep classifier_balanced_precision
+  curl --data-binary @events.ndjson http://127.0.0.1:9109/v1/events
 """,
         _run,
     ),

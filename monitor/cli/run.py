@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from types import FrameType
+from typing import NoReturn
 
 from monitor.cli.notes import warn
 from monitor.cli.output import tell
 from monitor.cli.parser import PROGRAM
 from monitor.clock import SystemClock
-from monitor.config import Config, load_config
+from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError
 from monitor.exporters.app import create_app
 from monitor.exporters.server import BackgroundServer
 from monitor.feeds.dead_letter import DeadLetter
 from monitor.service import Service
+from monitor.service.pushed import NewRejections, Pushed, exposed_feeds
 from monitor.service.sources import Source, open_sources, unavailable_feeds
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -27,30 +31,56 @@ def run(args: Namespace) -> int:
     """Watch the configured feeds and serve the results until a signal says to stop."""
     config = load_config(args.config)
     faults = unavailable_feeds(config)
+    if not getattr(args, "insecure", False):
+        faults += exposed_feeds(config)
     if faults:
         raise ConfigError(tuple(f"{args.config}: {fault}" for fault in faults))
     warn(config)
     with _until_signal() as stopping:
         _watch(config, stopping)
     _say("stopped")
-    return 0
+    return _leave()
+
+
+def _leave() -> NoReturn:
+    """End the process here, everything being closed.
+
+    Threads of the server that still drop stuck clients would abort the
+    interpreter on its own way out (SIGABRT instead of exit code 0).
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _watch(config: Config, stopping: Callable[[], bool]) -> None:
     """Count until it is to stop; the exporter is stopped last."""
-    sources = open_sources(config)
     host, port = config.exporter.address
-    with DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes) as dead_letter:
-        service = Service(config, sources, clock=SystemClock(), rejected=dead_letter, say=_say)
+    with ExitStack() as opened:
+        sources = open_sources(config)
+        sources += [opened.enter_context(closing(source)) for source in _pushed(config)]
+        dead_letter = opened.enter_context(
+            DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)
+        )
+        rejected = NewRejections(dead_letter)
+        service = Service(config, sources, clock=SystemClock(), rejected=rejected, say=_say)
         app = create_app(lambda: service.snapshot, ready=lambda: service.ready)
         with BackgroundServer(app, host=host, port=port) as server:
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
             service.run(stopping)
 
 
+def _pushed(config: Config) -> list[Pushed]:
+    """The source of what is posted, if anything can be."""
+    posted_to = any(isinstance(feed, HttpFeed) for feed in config.feeds)
+    return [Pushed(config, SystemClock(), _say)] if posted_to else []
+
+
 def _named(sources: list[Source]) -> str:
     return ", ".join(
-        source.name if source.attached else f"{source.name} (once it is there)"
+        source.name
+        if source.attached or isinstance(source, Pushed)
+        else f"{source.name} (once it is there)"
         for source in sources
     )
 

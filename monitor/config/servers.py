@@ -2,10 +2,20 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from monitor.config import quantities as q
-from monitor.config.fields import Broker, Distinct, FilePath, Listen, Name, Section, setting
+from monitor.config.fields import (
+    Broker,
+    Distinct,
+    FilePath,
+    Listen,
+    Name,
+    PositiveDuration,
+    Section,
+    Size,
+    setting,
+)
 
 
 class FileFeed(Section):
@@ -24,6 +34,33 @@ class HttpFeed(Section):
 
     type: Literal["http"] = Field(description="A listener that events are posted to.")
     listen: Listen = setting("127.0.0.1:9109", "Where it listens, HOST:PORT.")
+    token_files: Annotated[tuple[FilePath, ...], Distinct] = setting(
+        (),
+        "Files of bearer tokens, one a line, of which every request must carry one; with none, "
+        "anybody who reaches the listener may post.",
+        json_schema_extra={"default": [], "uniqueItems": True},
+    )
+    max_body_bytes: Size = setting(
+        "8MiB", "A request with a larger body is refused, compressed or not."
+    )
+    max_queue_bytes: Size = setting(
+        "64MiB", "Bodies that may wait to be counted; beyond it clients are told to come later."
+    )
+    header_timeout: PositiveDuration = setting(
+        "5s", "A client that takes longer for its headers, or is idle for longer, is dropped."
+    )
+    body_timeout: PositiveDuration = setting(
+        "30s", "A client that takes longer for the body of a request is dropped."
+    )
+
+    @field_validator("max_queue_bytes")
+    @classmethod
+    def _queue_holds_a_body(cls, value: int, info: ValidationInfo) -> int:
+        least = info.data.get("max_body_bytes", 0)
+        if value < least:
+            size = q.format_size(least)
+            raise q.unfit(f"must be at least max_body_bytes ({size})", "raise it or lower that")
+        return value
 
     @property
     def address(self) -> q.Address:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from monitor.config import Config, Feed, FileFeed
+from monitor.config import Config, Feed, FileFeed, HttpFeed
 from monitor.errors import ConfigError, FeedError
 from monitor.events import EventBatch
 from monitor.feeds import files
@@ -55,7 +55,7 @@ class Source(Protocol):
 
 
 def open_sources(config: Config) -> list[Source]:
-    """The sources of all configured feeds.
+    """The sources of all configured feeds that are read; for those posted to see `pushed`.
 
     Raises:
         ConfigError: there is no feed, or one of a type that this version cannot read.
@@ -76,14 +76,15 @@ def unavailable_feeds(config: Config) -> tuple[str, ...]:
     if not config.feeds:
         return ("feeds: are missing; add one, like {type: file, path: events.ndjson}",)
     return tuple(
-        f"feeds[{number}].type: is not available in this version, got {feed.type!r}; write file"
+        f"feeds[{number}].type: is not available in this version, got {feed.type!r}; "
+        "write file or http"
         for number, feed in enumerate(config.feeds)
         if not _available(feed)
     )
 
 
 def _available(feed: Feed) -> bool:
-    return isinstance(feed, FileFeed)
+    return isinstance(feed, FileFeed | HttpFeed)
 
 
 class Recorded:

@@ -26,9 +26,9 @@ def config_of(folder, *, port=0, feeds=None):
 
 
 @contextmanager
-def running(config):
+def running(config, *words):
     """The service as a process, and where it serves, which it says first."""
-    command = [sys.executable, "-m", "monitor", "run", "-c", str(config)]
+    command = [sys.executable, "-m", "monitor", "run", "-c", str(config), *words]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             said = process.stderr.readline()
@@ -97,7 +97,14 @@ def test_a_feed_that_is_missing_is_one_line_and_exit_code_3(capsys, tmp_path):
     ("feeds", "said"),
     [
         ("[]", "feeds: are missing; add one"),
-        ("[{type: http}]", "feeds[0].type: is not available in this version, got 'http'"),
+        (
+            "[{type: kafka, brokers: ['a:1'], topics: [t]}]",
+            "feeds[0].type: is not available in this version, got 'kafka'",
+        ),
+        (
+            '[{type: http, listen: "0.0.0.0:0"}]',
+            "feeds[0].listen: is open to other machines without authentication",
+        ),
     ],
 )
 def test_feeds_that_cannot_be_read_yet_are_a_fault_of_the_configuration(
@@ -116,3 +123,10 @@ def test_a_state_directory_that_cannot_be_written_is_one_line(capsys, tmp_path: 
     failed = ran(capsys, "run", "-c", config)
     assert failed.code == 3
     assert "dead-letter file cannot be opened" in failed.err
+
+
+def test_insecure_lets_a_feed_listen_where_others_reach_it(tmp_path):
+    config = config_of(tmp_path, feeds='[{type: http, listen: "0.0.0.0:0"}]')
+    with running(config, "--insecure") as (_, url, said):
+        assert "reading http://0.0.0.0:" in said
+        until(lambda: httpx.get(f"{url}/readyz").status_code == 200)

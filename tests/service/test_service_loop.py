@@ -190,12 +190,13 @@ def test_a_missing_file_is_refused_at_the_start(watch, tmp_path):
 
 
 def test_feeds_of_other_types_are_refused_all_at_once(watch):
-    feeds = [{"type": "http"}, {"type": "kafka", "brokers": ["a:1"], "topics": ["t"]}]
+    kafka = {"type": "kafka", "brokers": ["a:1"], "topics": ["t"]}
+    feeds = [kafka, {"type": "http"}, {**kafka, "group": "another"}]
     with pytest.raises(ConfigError) as refused:
         watch(*feeds)
     assert [fault.split(",")[0] for fault in refused.value.faults] == [
         "feeds[0].type: is not available in this version",
-        "feeds[1].type: is not available in this version",
+        "feeds[2].type: is not available in this version",
     ]
 
 

@@ -1,0 +1,120 @@
+"""The feed's routes as an OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from monitor import __version__
+from monitor.events import MAX_ID_BYTES, RejectReason
+
+_RETRY = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
+_CHALLENGE = {"WWW-Authenticate": {"description": "Bearer.", "schema": {"type": "string"}}}
+_CLASS = {"enum": [0, 1, True, False, None]}
+_TIME = {
+    "description": "Epoch seconds, or RFC 3339 with its zone.",
+    "oneOf": [{"type": "number"}, {"type": "string", "format": "date-time"}],
+}
+_ID = {"type": "string", "minLength": 1, "maxLength": MAX_ID_BYTES}
+
+
+def _ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _json(name: str) -> dict[str, Any]:
+    return {"application/json": {"schema": _ref(name)}}
+
+
+def _error(description: str, headers: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"description": description, "content": _json("Error"), "headers": headers or {}}
+
+
+def _post(summary: str, record: str) -> dict[str, Any]:
+    one_or_many = {"oneOf": [_ref(record), {"type": "array", "items": _ref(record)}]}
+    return {
+        "post": {
+            "summary": summary,
+            "security": [{}, {"bearer": []}],
+            "requestBody": {
+                "required": True,
+                "content": {
+                    "application/x-ndjson": {"schema": {"type": "string"}},
+                    "application/json": {"schema": one_or_many},
+                },
+            },
+            "responses": {
+                "200": {"description": "On disk.", "content": _json("Accepted")},
+                "400": _error("The body is damaged, or no JSON."),
+                "401": _error("A token is needed.", _CHALLENGE),
+                "403": _error("The request comes from a web page."),
+                "408": _error("The body took too long."),
+                "413": _error("The body is too large, or holds too many records."),
+                "415": _error("The type or the encoding of the body is not taken."),
+                "429": _error("Too much is waiting to be counted.", _RETRY),
+                "503": _error("State is being restored, or nothing can be written.", _RETRY),
+            },
+        }
+    }
+
+
+_FAULT = {
+    "type": "object",
+    "required": ["line", "reason", "detail"],
+    "properties": {
+        "line": {"type": "integer", "minimum": 1},
+        "reason": {"enum": [str(reason) for reason in RejectReason]},
+        "detail": {"type": "string"},
+    },
+}
+_SCHEMAS = {
+    "Event": {
+        "type": "object",
+        "required": ["type", "ts"],
+        "properties": {
+            "type": {"enum": ["prediction", "label", "outcome", "counts"]},
+            "id": _ID,
+            "ts": _TIME,
+        },
+    },
+    "Feedback": {
+        "type": "object",
+        "required": ["id", "label"],
+        "properties": {"id": _ID, "label": _CLASS, "ts": _TIME},
+    },
+    "Accepted": {
+        "type": "object",
+        "required": ["accepted", "rejected", "faults"],
+        "properties": {
+            "accepted": {"type": "integer", "minimum": 0},
+            "rejected": {
+                "description": "How many for each reason.",
+                "type": "object",
+                "propertyNames": {"enum": [str(reason) for reason in RejectReason]},
+                "additionalProperties": {"type": "integer", "minimum": 1},
+            },
+            "faults": {"description": "The first ones.", "type": "array", "items": _FAULT},
+        },
+        "additionalProperties": False,
+    },
+    "Error": {
+        "type": "object",
+        "required": ["error"],
+        "properties": {"error": {"type": "string"}},
+        "additionalProperties": False,
+    },
+}
+
+DOCUMENT: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "info": {"title": "Precision monitor: feed", "version": __version__},
+    "paths": {
+        "/v1/events": _post("Predictions, labels, outcomes and counts.", "Event"),
+        "/v1/feedback": _post("Labels: the id and the label alone; ts is now.", "Feedback"),
+        "/healthz": {"get": {"summary": "Alive.", "responses": {"200": {"description": "Yes."}}}},
+    },
+    "components": {
+        "schemas": _SCHEMAS,
+        "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+    },
+}
+"""OpenAPI 3.1."""

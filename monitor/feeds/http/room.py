@@ -1,0 +1,86 @@
+"""How many bytes may be on their way at a time, from the socket to the counters."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Self
+
+
+class Room:
+    """A number of bytes that requests share; safe to use from any thread.
+
+    Args:
+        size: bytes.
+
+    >>> room = Room(10)
+    >>> first, second = room.share(), room.share()
+    >>> first.grow(8), second.grow(8)
+    (True, False)
+    >>> first.release()
+    >>> second.grow(8)
+    True
+    """
+
+    def __init__(self, size: int) -> None:
+        self._lock = threading.Lock()
+        self._left = size
+
+    @property
+    def left(self) -> int:
+        """Bytes that are free."""
+        return self._left
+
+    def share(self) -> Share:
+        """A share of nothing, to grow."""
+        return Share(self)
+
+    def take(self, size: int) -> bool:
+        """Whether there was room for so many bytes, which are taken now."""
+        with self._lock:
+            if size > self._left:
+                return False
+            self._left -= size
+            return True
+
+    def give(self, size: int) -> None:
+        """Bytes are free again."""
+        with self._lock:
+            self._left += size
+
+
+class Share:
+    """What one request takes of a room: given back at the end of `with`, unless handed over."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._size = 0
+        self._handed_over = False
+
+    def grow(self, size: int) -> bool:
+        """Take so many more bytes, if there is room."""
+        if not self._room.take(size):
+            return False
+        self._size += size
+        return True
+
+    def hand_over(self) -> None:
+        """From now on somebody else releases it."""
+        self._handed_over = True
+
+    def release(self) -> None:
+        """Give all back; once is enough."""
+        size, self._size = self._size, 0
+        self._room.give(size)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._handed_over:
+            self.release()

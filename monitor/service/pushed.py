@@ -1,0 +1,272 @@
+"""Feeds that are posted to: kept in the journal, answered, and then counted.
+
+    request ─▶ decode ─▶ journal, fsync ─▶ queue ─▶ engine
+                                       └─▶ 200
+
+At the start the whole journal is read again before anything is taken. What was
+acknowledged is in it, in the order in which it is counted, with the time when it
+came: the counters become those of a run that never ended.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Protocol
+
+from monitor.clock import Clock
+from monitor.config import Config, HttpFeed
+from monitor.config.quantities import SECOND_MS
+from monitor.events import EventBatch, Rejection, RejectReason, concatenate
+from monitor.exporters.server import BackgroundServer
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.http import Arrived, FeedSettings, create_feed_app
+from monitor.feeds.http.app import AHEAD_MS
+from monitor.feeds.http.bodies import BodyLimits
+from monitor.feeds.http.room import Room, Share
+from monitor.feeds.http.tokens import is_loopback, read_tokens
+from monitor.state import Body, Commits, Journal, StateLock
+
+ENOUGH_EVENTS = 4_000
+"""So many are counted at once without waiting for more."""
+WAIT_SECONDS = 0.1
+"""Fewer wait for so long at most."""
+GRACE_SECONDS = 2
+"""How long requests may go on after the program is told to stop."""
+
+_RUN_BYTES = 1_500_000
+_RUN_MS = AHEAD_MS // 2
+_REPLAYED = "journal:"
+
+
+def exposed_feeds(config: Config) -> tuple[str, ...]:
+    """The feeds that other machines could post to without a token, one line a fault."""
+    return tuple(
+        f"feeds[{number}].listen: is open to other machines without authentication, got "
+        f"{feed.listen!r}; add token_files, listen on 127.0.0.1, or run with --insecure"
+        for number, feed in enumerate(config.feeds)
+        if isinstance(feed, HttpFeed)
+        and not feed.token_files
+        and not is_loopback(feed.address.host)
+    )
+
+
+class Pushed:
+    """All feeds of a configuration that are posted to, as one source.
+
+    Args:
+        config: of the monitor; has at least one such feed.
+        clock: what time events arrive.
+        say: tells a person what happens, a line at a time.
+
+    Raises:
+        ConfigError: a token file cannot be used.
+        StateError: the journal is damaged, or another process has it.
+        MonitorError: an address is taken.
+    """
+
+    ended = False
+
+    def __init__(self, config: Config, clock: Clock, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._clock = clock
+        self._decoder = Decoder(DecodeSettings.from_config(config))
+        feeds = [feed for feed in config.feeds if isinstance(feed, HttpFeed)]
+        settings = [_settings(feed) for feed in feeds]
+        self._waiting: deque[Arrived] = deque()
+        self._gathered = _Gathered()
+        self._counting: list[Share] = []
+        self.ready = False
+        with ExitStack() as opened:
+            opened.enter_context(StateLock(config.state.directory))
+            journal = opened.enter_context(Journal(config.state.directory / "journal"))
+            self._replayed = Replayed(journal, self._decoder)
+            self._commits = Commits(journal, say=say)
+            opened.callback(self._commits.close)
+            self._servers = [
+                BackgroundServer(
+                    create_feed_app(self, self._decoder, setting, clock),
+                    host=feed.address.host,
+                    port=feed.address.port,
+                    header_timeout=feed.header_timeout / SECOND_MS,
+                    grace=GRACE_SECONDS,
+                )
+                for feed, setting in zip(feeds, settings, strict=True)
+            ]
+            opened.callback(_stop, self._servers)
+            for server in self._servers:
+                server.start()
+            self._opened = opened.pop_all()
+        if journal.torn_bytes:
+            say(f"journal: {journal.torn_bytes} bytes at its end were never acknowledged: cut off")
+
+    @property
+    def name(self) -> str:
+        """Where it is posted to."""
+        return ", ".join(f"{server.url}/v1/events" for server in self._servers)
+
+    @property
+    def urls(self) -> list[str]:
+        """Where each feed listens, as the start of a URL."""
+        return [server.url for server in self._servers]
+
+    @property
+    def attached(self) -> bool:
+        """Whether the journal has been read, and events are taken."""
+        return self.ready
+
+    def keep(self, arrived: Arrived) -> Future[None]:
+        """Put events on disk, and then count them; called by the servers."""
+        body = Body(arrived.arrival_ms, arrived.lines)
+        done = self._commits.submit(body, lambda: self._waiting.append(arrived))
+        done.add_done_callback(lambda done: arrived.share.release() if done.exception() else None)
+        return done
+
+    def poll(self) -> EventBatch | None:
+        """A part of the journal, at first; then what has come, once it is enough or old enough.
+
+        Raises:
+            StateError: the journal is damaged.
+        """
+        self._release()
+        if not self.ready:
+            return self._from_journal()
+        self._gathered.take(self._waiting, self._clock.monotonic())
+        if not self._gathered.is_due(self._clock.monotonic()):
+            return None
+        gathered, self._gathered = self._gathered.arrived, _Gathered()
+        self._counting = [arrived.share for arrived in gathered]
+        return concatenate([arrived.batch for arrived in gathered])
+
+    def close(self) -> None:
+        """Stop listening; what was being sent is kept and answered, or dropped unanswered."""
+        self.ready = False
+        self._opened.close()
+        self._release()
+
+    def _from_journal(self) -> EventBatch | None:
+        batch = next(self._replayed, None)
+        if batch is None:
+            self.ready = True
+            self._say(f"journal read, {self._replayed.records} records; taking events")
+        return batch
+
+    def _release(self) -> None:
+        for share in self._counting:
+            share.release()
+        self._counting = []
+
+
+class Replayed(Iterator[EventBatch]):
+    """The journal as batches, decoded as they were when they came.
+
+    Args:
+        journal: to be read.
+        decoder: of its records.
+
+    Attributes:
+        records: how many came out of it so far.
+    """
+
+    def __init__(self, journal: Journal, decoder: Decoder) -> None:
+        self.records = 0
+        self._decoder = decoder
+        self._batches = self._read(journal)
+
+    def __next__(self) -> EventBatch:
+        batch = next(self._batches)
+        self.records += batch.records
+        return batch
+
+    def _read(self, journal: Journal) -> Iterator[EventBatch]:
+        for number, run in enumerate(runs_of(journal.read()), start=1):
+            yield self._decoded(run, f"{_REPLAYED}{number}")
+
+    def _decoded(self, run: Sequence[Body], source: str) -> EventBatch:
+        """All at once, with the earliest bound; one by one, if that was in anybody's way."""
+        lines = b"".join(body.lines for body in run)
+        earliest = min(body.arrival_ms for body in run) + AHEAD_MS
+        batch = self._decoder.decode_lines(lines, source=source, latest_ms=earliest)
+        if all(r.reason is not RejectReason.TIMESTAMP_OUT_OF_RANGE for r in batch.rejected):
+            return batch
+        return concatenate(
+            [
+                self._decoder.decode_lines(
+                    body.lines, source=source, latest_ms=body.arrival_ms + AHEAD_MS
+                )
+                for body in run
+            ]
+        )
+
+
+def runs_of(bodies: Iterator[Body]) -> Iterator[list[Body]]:
+    """Neighbours that came within half an hour, of so many bytes that decoding is fastest."""
+    run: list[Body] = []
+    size = 0
+    for body in bodies:
+        if run and (size >= _RUN_BYTES or abs(body.arrival_ms - run[0].arrival_ms) > _RUN_MS):
+            yield run
+            run, size = [], 0
+        run.append(body)
+        size += len(body.lines)
+    if run:
+        yield run
+
+
+class _Sink(Protocol):
+    def write(self, rejections: Sequence[Rejection]) -> None: ...
+
+
+class NewRejections:
+    """Passes on what could not be used, but for what comes out of the journal again.
+
+    Args:
+        sink: keeps the others.
+    """
+
+    def __init__(self, sink: _Sink) -> None:
+        self._sink = sink
+
+    def write(self, rejections: Sequence[Rejection]) -> None:
+        """Keep those that are new."""
+        self._sink.write([r for r in rejections if not r.position.startswith(_REPLAYED)])
+
+
+class _Gathered:
+    """Requests that will be counted together."""
+
+    def __init__(self) -> None:
+        self.arrived: list[Arrived] = []
+        self._records = 0
+        self._since = 0.0
+
+    def take(self, waiting: deque[Arrived], now: float) -> None:
+        """Take all that is waiting."""
+        while waiting:
+            if not self.arrived:
+                self._since = now
+            self.arrived.append(waiting.popleft())
+            self._records += self.arrived[-1].batch.records
+
+    def is_due(self, now: float) -> bool:
+        """Whether it is enough, or has waited for long enough."""
+        return bool(self.arrived) and (
+            self._records >= ENOUGH_EVENTS or now - self._since >= WAIT_SECONDS
+        )
+
+
+def _settings(feed: HttpFeed) -> FeedSettings:
+    return FeedSettings(
+        name=feed.listen,
+        tokens=read_tokens(feed.token_files),
+        limits=BodyLimits(feed.max_body_bytes, feed.body_timeout / SECOND_MS),
+        room=Room(feed.max_queue_bytes),
+    )
+
+
+def _stop(servers: Sequence[BackgroundServer]) -> None:
+    """Stop all at the same time: each may wait for its clients."""
+    with ThreadPoolExecutor(len(servers)) as threads:
+        list(threads.map(BackgroundServer.stop, servers))

@@ -1,0 +1,55 @@
+"""One process a state directory."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from monitor.state.errors import StateError
+
+
+class StateLock:
+    """Holds a state directory until it is closed, or its process ends in any way.
+
+    Args:
+        directory: made where it is missing.
+
+    Raises:
+        StateError: another process holds it, or it cannot be written.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        path = directory / "lock"
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StateError(f"{directory}: cannot be written: {error.strerror}") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            raise StateError(
+                f"{directory}: is in use by another process; stop it, or configure "
+                "another state.directory"
+            ) from error
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

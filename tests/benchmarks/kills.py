@@ -1,0 +1,247 @@
+"""Kills the HTTP feed at random moments under load, and compares what is left with a recount.
+
+python tests/benchmarks/kills.py --kills 1000 --seed 1
+
+Two clients post predictions and labels, repeated and out of order, each batch
+until it is acknowledged. Meanwhile the monitor is killed with SIGKILL and started
+again, over and over: while it starts, reads the journal, takes events.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from recount import Recount
+
+CONFIG = """\
+feeds: [{{type: http, listen: "127.0.0.1:{feed}"}}]
+exporter: {{listen: "127.0.0.1:{exporter}"}}
+state: {{directory: {folder}/state}}
+"""
+START = 1_700_000_000
+CELLS = ("tp", "fp", "fn", "tn")
+DEADLINE = 60
+CLIENTS = 2
+
+
+class Result(NamedTuple):
+    """What was found.
+
+    Attributes:
+        kills: how often it was killed.
+        ready_kills: how often of these it had been taking events.
+        batches: acknowledged.
+        retries: posts that had no answer, and were sent again.
+        expected: outcomes by cell, and predictions, of the recount.
+        found: the same of the monitor.
+        restarted: the same, after it was stopped and started once more.
+    """
+
+    kills: int
+    ready_kills: int
+    batches: int
+    retries: int
+    expected: dict[str, int]
+    found: dict[str, int]
+    restarted: dict[str, int]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def until(condition, process=None):
+    deadline = time.monotonic() + DEADLINE
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it took too long"
+        assert process is None or process.poll() is None, "the monitor has ended"
+        time.sleep(0.02)
+    return found
+
+
+class Service:
+    """The monitor as a process, on ports that stay the same."""
+
+    def __init__(self, folder: Path) -> None:
+        feed, exporter = free_port(), free_port()
+        self.feed, self.exporter = (f"http://127.0.0.1:{port}" for port in (feed, exporter))
+        self._config = folder / "monitor.yaml"
+        self._config.write_text(CONFIG.format(feed=feed, exporter=exporter, folder=folder))
+        self._process = None
+
+    def start(self) -> None:
+        words = [sys.executable, "-m", "monitor", "run", "-c", self._config]
+        self._process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+
+    def kill(self, number: signal.Signals = signal.SIGKILL) -> int:
+        self._process.send_signal(number)
+        return self._process.wait(DEADLINE)
+
+    def until_ready(self) -> None:
+        until(self.is_ready, self._process)
+
+    def is_ready(self) -> bool:
+        try:
+            return httpx.get(f"{self.exporter}/readyz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def counts(self) -> dict[str, int]:
+        """Outcomes by cell, and predictions, once nothing changes any more."""
+        seen: list[dict[str, int]] = []
+
+        def settled() -> bool:
+            seen.append(self._counts())
+            time.sleep(0.4)
+            return len(seen) > 4 and all(one == seen[-1] for one in seen[-4:])
+
+        until(settled, self._process)
+        return seen[-1]
+
+    def _counts(self) -> dict[str, int]:
+        text = httpx.get(f"{self.exporter}/metrics").text
+        found = {"predictions": _sum(text, r"precision_monitor_predictions", "matched|pending")}
+        for cell in CELLS:
+            labels = f'outcome="{cell}",window="all"'
+            found[cell] = _sum(text, "classifier_window_outcomes", labels)
+        return found
+
+
+def _sum(text: str, name: str, labels: str) -> int:
+    lines = re.findall(rf"^{name}\{{(.*)\}} (\S+)$", text, re.MULTILINE)
+    return int(sum(float(value) for said, value in lines if re.search(labels, said)))
+
+
+class Load:
+    """Clients that post until they are stopped; a batch is sent until it is acknowledged."""
+
+    def __init__(self, url: str, seed: int) -> None:
+        self.acknowledged: list[dict] = []
+        self.batches = self.retries = 0
+        self._url = f"{url}/v1/events"
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._post_all, args=(random.Random(f"{seed} {n}"), n))
+            for n in range(CLIENTS)
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join(DEADLINE)
+            assert not thread.is_alive(), "a batch was never acknowledged"
+
+    def _post_all(self, chance: random.Random, client: int) -> None:
+        batches = batches_of(chance, client)
+        with httpx.Client() as http:
+            while not self._stopping.is_set():
+                batch = next(batches)
+                body = "".join(json.dumps(event) + "\n" for event in batch).encode()
+                while not self._posted(http, body, len(batch)):
+                    self.retries += 1
+                    time.sleep(0.03)
+                with self._lock:
+                    self.acknowledged += batch
+                    self.batches += 1
+
+    def _posted(self, http: httpx.Client, body: bytes, events: int) -> bool:
+        try:
+            answer = http.post(self._url, content=body)
+        except httpx.TransportError:
+            return False
+        assert answer.status_code in (200, 429, 503), answer.text
+        return answer.status_code == 200 and answer.json()["accepted"] == events
+
+
+def batches_of(chance: random.Random, client: int) -> Iterator[list[dict]]:
+    """Predictions, and labels that come before, after, again, and change."""
+    earlier: list[dict] = []
+    number = 0
+    while True:
+        batch = []
+        for _ in range(chance.randrange(1, 200)):
+            number += 1
+            identity, ts = f"{client}-{number}", START + number // 10
+            batch.append(
+                {"type": "prediction", "id": identity, "ts": ts, "prediction": chance.randrange(2)}
+            )
+            for _ in range(chance.choice((0, 1, 1, 2))):
+                later, label = chance.randrange(1000), chance.choice((0, 0, 1, None))
+                batch.append({"type": "label", "id": identity, "ts": ts + later, "label": label})
+        batch += chance.sample(earlier, min(len(earlier), 20))
+        chance.shuffle(batch)
+        earlier = [*earlier[-500:], *chance.sample(batch, min(len(batch), 10))]
+        yield batch
+
+
+def killed(kills: int, seed: int, folder: Path, *, say=lambda _: None) -> Result:
+    """Kill the monitor so often, and count."""
+    chance = random.Random(seed)
+    service = Service(folder)
+    load = Load(service.feed, seed)
+    ready_kills = 0
+    load.start()
+    try:
+        for number in range(kills):
+            service.start()
+            if number % 5:  # else while it starts
+                service.until_ready()
+            time.sleep(chance.uniform(0.0, 0.6 if number % 5 else 1.2))  # the moment is random
+            ready_kills += service.is_ready()
+            service.kill()
+            if number % 20 == 19:
+                say(f"{number + 1} kills, {load.batches} batches acknowledged")
+        service.start()
+        service.until_ready()
+    finally:
+        load.stop()
+    found = service.counts()
+    assert service.kill(signal.SIGTERM) == 0
+    service.start()
+    service.until_ready()
+    restarted = service.counts()
+    service.kill()
+    recount = Recount(load.acknowledged)
+    counted = recount.counts()
+    expected = {"predictions": len(recount.predictions)} | {cell: counted[cell] for cell in CELLS}
+    return Result(kills, ready_kills, load.batches, load.retries, expected, found, restarted)
+
+
+def main() -> None:
+    """Kill as often as is asked for; exit with 1 where a count differs."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        result = killed(args.kills, args.seed, Path(folder), say=print)
+        print(f"{result._asdict()}\n{time.monotonic() - began:.1f} s")
+    sys.exit(not result.expected == result.found == result.restarted)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""A feed without a disk: what it keeps is looked at, and can be made to fail."""
+
+import asyncio
+from concurrent.futures import Future
+
+import httpx
+import pytest
+
+from monitor.clock import ManualClock
+from monitor.errors import MonitorError
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.http import FeedSettings, create_feed_app
+from monitor.feeds.http.bodies import BodyLimits
+from monitor.feeds.http.room import Room
+from monitor.feeds.http.tokens import Tokens
+
+NOW = 1_700_000_000.0
+MAX_BYTES = 100_000
+
+
+class Kept:
+    """An intake that keeps a list, and counts nothing until it is told."""
+
+    def __init__(self):
+        self.arrived = []
+        self.ready = True
+        self.full = False
+
+    def keep(self, arrived):
+        done = Future()
+        if self.full:
+            arrived.share.release()
+            done.set_exception(MonitorError("disk full"))
+        else:
+            self.arrived.append(arrived)
+            done.set_result(None)
+        return done
+
+    def count(self):
+        for arrived in self.arrived:
+            arrived.share.release()
+
+    @property
+    def lines(self):
+        return b"".join(arrived.lines for arrived in self.arrived)
+
+
+class Client:
+    """Asks an ASGI app without a socket."""
+
+    def __init__(self, app):
+        self._app = app
+
+    def get(self, path):
+        return self.request("GET", path)
+
+    def post(self, path, **what):
+        return self.request("POST", path, **what)
+
+    def request(self, method, path, **what):
+        async def ask():
+            transport = httpx.ASGITransport(app=self._app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
+                return await client.request(method, path, **what)
+
+        return asyncio.run(ask())
+
+
+class Feed:
+    """A feed, its client and all it is made of."""
+
+    def __init__(self, tokens=(), max_bytes=MAX_BYTES, room=4 * MAX_BYTES, seconds=5.0):
+        self.intake = Kept()
+        self.room = Room(room)
+        self.clock = ManualClock(NOW)
+        settings = FeedSettings(
+            name="feed",
+            tokens=Tokens(tokens),
+            limits=BodyLimits(max_bytes, seconds),
+            room=self.room,
+        )
+        self.app = create_feed_app(self.intake, Decoder(DecodeSettings()), settings, self.clock)
+        self.client = Client(self.app)
+
+    def post(self, body, path="/v1/events", **headers):
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.client.post(path, content=body, headers=named)
+
+
+@pytest.fixture
+def make_feed():
+    return Feed
+
+
+@pytest.fixture
+def feed():
+    return Feed()

@@ -1,0 +1,201 @@
+"""What is accepted, whatever it is wrapped in, and what the answer says."""
+
+import gzip
+import json
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.routing import Route
+
+from monitor.errors import MonitorError
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.http.answers import MAX_FAULTS, RefusedError
+from monitor.feeds.http.envelopes import MAX_RECORDS, event_lines
+from monitor.feeds.http.openapi import DOCUMENT
+
+NOW = 1_700_000_000
+PREDICTION = {"type": "prediction", "id": "a", "ts": NOW, "prediction": 1}
+LABEL = {"type": "label", "id": "a", "ts": NOW + 60, "label": 0}
+BOTH = [PREDICTION, LABEL]
+NDJSON = "".join(json.dumps(event) + "\n" for event in BOTH).encode()
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
+
+
+def checked(answer):
+    """The answer's JSON, as the document says that it looks."""
+    path = answer.request.url.path
+    responses = DOCUMENT["paths"][path]["post"]["responses"]
+    schema = responses[str(answer.status_code)]["content"]["application/json"]["schema"]
+    jsonschema.validate(answer.json(), {**schema, "components": DOCUMENT["components"]})
+    return answer.json()
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (NDJSON, "application/x-ndjson"),
+        (NDJSON.rstrip(b"\n"), "application/x-ndjson; charset=utf-8"),
+        (NDJSON.replace(b"\n", b"\r\n"), "text/plain"),
+        (b"\xef\xbb\xbf" + NDJSON, "application/jsonl"),
+        (NDJSON, "application/x-www-form-urlencoded"),
+        (NDJSON, "application/json"),
+        (NDJSON, ""),
+        (json.dumps(BOTH).encode(), "application/json"),
+        (json.dumps(BOTH, indent=2).encode(), "APPLICATION/JSON"),
+        (b"\n " + json.dumps(BOTH).encode(), "application/octet-stream"),
+    ],
+)
+def test_events_are_taken_in_any_envelope(feed, body, kind):
+    answer = feed.post(body, content_type=kind)
+    assert answer.status_code == 200
+    assert checked(answer) == {"accepted": 2, "rejected": {}, "faults": []}
+    assert [json.loads(line) for line in feed.intake.lines.splitlines()] == BOTH
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_one_object_is_one_event(feed, indent):
+    assert checked(feed.post(json.dumps(LABEL, indent=indent)))["accepted"] == 1
+    assert feed.intake.lines.count(b"\n") == 1
+
+
+def test_a_gzip_body_is_unpacked(feed):
+    answer = feed.post(gzip.compress(NDJSON), content_encoding="gzip")
+    assert checked(answer)["accepted"] == 2
+    assert feed.intake.lines == NDJSON
+
+
+@pytest.mark.parametrize("body", [b"", b"\n\n", b"[]"])
+def test_no_events_are_fine_and_leave_nothing_behind(feed, body):
+    assert checked(feed.post(body))["accepted"] == 0
+    assert feed.intake.arrived == []
+    assert feed.room.left == 400_000
+
+
+def test_what_cannot_be_used_is_counted_by_reason_with_its_line(feed):
+    body = NDJSON + b'no json\n\n{"type":"label"}\n'
+    answer = checked(feed.post(body))
+    assert answer["accepted"] == 2
+    assert answer["rejected"] == {"malformed": 1, "missing_field": 1}
+    assert [(fault["line"], fault["reason"]) for fault in answer["faults"]] == [
+        (3, "malformed"),
+        (5, "missing_field"),
+    ]
+    (arrived,) = feed.intake.arrived
+    assert arrived.batch.rejected[0].position == "feed/v1/events:3"
+
+
+def test_the_faults_in_an_answer_are_the_first_few(feed):
+    answer = checked(feed.post(b"x\n" * 100, content_type="application/x-ndjson"))
+    assert answer["rejected"] == {"malformed": 100}
+    assert [fault["line"] for fault in answer["faults"]] == list(range(1, MAX_FAULTS + 1))
+
+
+def test_an_event_more_than_an_hour_ahead_of_the_clock_is_rejected(feed):
+    late = {**LABEL, "ts": NOW + 3_601}
+    assert checked(feed.post(json.dumps([LABEL, late])))["rejected"] == {
+        "timestamp_out_of_range": 1
+    }
+    feed.clock.sleep(2)
+    assert checked(feed.post(json.dumps(late)))["rejected"] == {}
+    assert [arrived.arrival_ms for arrived in feed.intake.arrived] == [
+        NOW * 1000,
+        NOW * 1000 + 2000,
+    ]
+
+
+def test_feedback_needs_the_id_and_the_label_alone(feed):
+    body = b'{"id":"a","label":1}\n{"id":"b","label":null,"ts":5}\n'
+    assert checked(feed.post(body, "/v1/feedback"))["accepted"] == 2
+    assert [json.loads(line) for line in feed.intake.lines.splitlines()] == [
+        {"type": "label", "id": "a", "label": 1, "ts": NOW},
+        {"type": "label", "id": "b", "label": None, "ts": 5},
+    ]
+
+
+def test_feedback_that_cannot_be_used_has_its_reason(feed):
+    body = b'{"id":"a"}\n[1]\nx\n'
+    answer = checked(feed.post(body, "/v1/feedback", content_type="application/x-ndjson"))
+    assert answer["rejected"] == {"missing_field": 1, "malformed": 2}
+    assert [fault["line"] for fault in answer["faults"]] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("body", [b"[1, 2", b"[{}] x", b"[" * 5000, b"hello", b"12", b'"a"'])
+def test_a_body_that_is_no_events_at_all_is_400(feed, body):
+    answer = feed.post(body, content_type="application/json")
+    assert answer.status_code == 400
+    checked(answer)
+    assert feed.intake.arrived == []
+
+
+def test_a_damaged_gzip_body_is_400(feed):
+    packed = gzip.compress(NDJSON)
+    for body in (packed[:-3], b"plain", packed[:20] + b"x" * 20):
+        answer = feed.post(body, content_encoding="gzip")
+        assert answer.status_code == 400
+        assert "gzip" in checked(answer)["error"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"content_type": "multipart/form-data"},
+        {"content_type": "text/csv"},
+        {"content_encoding": "br"},
+        {"content_encoding": "gzip, gzip"},
+    ],
+)
+def test_another_type_or_encoding_is_415(feed, headers):
+    answer = feed.post(NDJSON, **headers)
+    assert answer.status_code == 415
+    checked(answer)
+
+
+@pytest.mark.parametrize(
+    "body", [b"x\n" * (MAX_RECORDS + 1), b"[" + b"{}," * (2 * MAX_RECORDS + 1)]
+)
+def test_too_many_records_are_413(make_feed, body):
+    feed = make_feed(max_bytes=10**6, room=10**9)
+    answer = feed.post(body, content_type="application/x-ndjson" if body[0] != 91 else "")
+    assert answer.status_code == 413
+    assert "records" in checked(answer)["error"]
+
+
+def test_the_routes_are_those_of_the_document(feed):
+    assert feed.client.get("/openapi.json").json() == DOCUMENT
+    routes = {route.path for route in feed.app.routes if isinstance(route, Route)}
+    assert routes - {"/openapi.json"} == set(DOCUMENT["paths"])
+
+
+def test_it_says_that_it_is_alive_even_while_it_takes_nothing(feed):
+    feed.intake.ready = False
+    assert feed.client.get("/healthz").status_code == 200
+
+
+@given(events=st.lists(st.dictionaries(st.text(), json_values), max_size=5))
+@settings(deadline=None)
+def test_an_array_is_the_same_as_its_lines(events):
+    array = event_lines(json.dumps(events, indent=1).encode(), "application/json")
+    lines = "".join(json.dumps(event) + "\n" for event in events).encode()
+    assert [json.loads(line) for line in array.splitlines()] == events
+    decoder = Decoder(DecodeSettings())
+    found = [decoder.decode_lines(data, source="x") for data in (array, lines)]
+    assert [r.reason for r in found[0].rejected] == [r.reason for r in found[1].rejected]
+
+
+@given(body=st.binary(max_size=200), kind=st.sampled_from(["", "application/x-ndjson"]))
+@settings(max_examples=300, deadline=None)
+def test_any_bytes_are_lines_or_refused(body, kind):
+    try:
+        lines = event_lines(body, kind)
+    except (RefusedError, MonitorError) as error:
+        lines = b""
+        assert 400 <= error.status < 500  # noqa: PT017  # either is fine
+    assert lines == b"" or lines.endswith(b"\n")
+    Decoder(DecodeSettings()).decode_lines(lines, source="x")

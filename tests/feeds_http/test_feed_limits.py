@@ -1,0 +1,245 @@
+"""What a client may take of time and memory, and who may be one."""
+
+import gzip
+import socket
+import time
+import tracemalloc
+
+import httpx
+import pytest
+from starlette.routing import Route
+
+from monitor.errors import ConfigError
+from monitor.exporters.server import BackgroundServer
+from monitor.feeds.http.room import Room
+from monitor.feeds.http.tokens import Tokens, is_loopback, read_tokens
+
+EVENT = b'{"type":"label","id":"a","ts":1,"label":1}\n'
+TOKEN = "correct-horse-battery"  # noqa: S105  # of these tests alone
+MEBIBYTE = 1024 * 1024
+
+
+def pieces(size, count):
+    for _ in range(count):
+        yield b"x" * size
+
+
+@pytest.fixture
+def served(make_feed):
+    """A feed on a socket."""
+    feed = make_feed(seconds=1.0)
+    with BackgroundServer(feed.app, header_timeout=1.0, grace=1) as server:
+        feed.server = server
+        yield feed
+
+
+def connection(server, body=b""):
+    opened = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    opened.sendall(b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" + body)
+    return opened
+
+
+def is_open(opened):
+    opened.settimeout(0)
+    try:
+        while data := opened.recv(1 << 16):
+            assert data
+    except BlockingIOError:
+        return True
+    except ConnectionError:
+        return False
+    return False
+
+
+def test_a_body_that_is_declared_too_large_is_413_before_it_is_read(feed):
+    answer = feed.post(b"", content_length="1000000000")
+    assert answer.status_code == 413
+    assert feed.room.left == 400_000
+
+
+def test_a_body_that_turns_out_too_large_is_413_while_it_comes(served):
+    # Without a Content-Length: a gigabyte, of which next to nothing is sent.
+    try:
+        answer = httpx.post(f"{served.server.url}/v1/events", content=pieces(65_536, 16_384))
+        assert answer.status_code == 413
+    except (httpx.WriteError, httpx.ReadError):
+        pass  # it hung up before the client was done
+    assert served.room.left == 400_000
+    assert httpx.get(f"{served.server.url}/healthz").status_code == 200
+
+
+def test_a_zip_bomb_is_413_and_takes_little_memory(make_feed):
+    feed = make_feed(max_bytes=MEBIBYTE, room=4 * MEBIBYTE)
+    bomb = gzip.compress(b"0" * (500 * MEBIBYTE), 9)
+    assert len(bomb) < MEBIBYTE
+    tracemalloc.start()
+    try:
+        assert feed.post(bomb, content_encoding="gzip").status_code == 413
+        assert tracemalloc.get_traced_memory()[1] < 6 * MEBIBYTE
+    finally:
+        tracemalloc.stop()
+    assert feed.room.left == 4 * MEBIBYTE
+
+
+def test_while_the_engine_stalls_clients_are_told_to_come_later(make_feed):
+    feed = make_feed(room=10 * len(EVENT))
+    codes = [feed.post(EVENT).status_code for _ in range(12)]
+    assert codes == [200] * 10 + [429] * 2
+    assert feed.post(EVENT).headers["retry-after"] == "1"
+    feed.intake.count()
+    assert feed.post(EVENT).status_code == 200
+    assert len(feed.intake.arrived) == 11
+
+
+def test_records_that_cannot_be_used_take_their_room(make_feed):
+    feed = make_feed(room=100_000)
+    assert feed.post(b"{}\n" * 100).status_code == 200
+    assert feed.post(b"{}\n" * 100).status_code == 429
+    feed.intake.count()
+    assert feed.room.left == 100_000
+
+
+def test_what_is_not_on_disk_is_503_and_leaves_nothing_behind(feed):
+    feed.intake.full = True
+    answer = feed.post(EVENT)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert feed.room.left == 400_000
+    feed.intake.full = False
+    assert feed.post(EVENT).status_code == 200
+
+
+def test_before_it_is_ready_nothing_is_taken(feed):
+    feed.intake.ready = False
+    answer = feed.post(EVENT)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+
+
+def test_room_is_given_back_once_however_often():
+    room = Room(10)
+    with room.share() as share:
+        assert share.grow(10)
+        share.release()
+        share.release()
+    assert room.left == 10
+
+
+def test_slow_bodies_are_dropped_and_keep_nobody_waiting(served):
+    opened = [connection(served.server, b"{") for _ in range(100)]
+    began = time.monotonic()
+    assert httpx.get(f"{served.server.url}/healthz").status_code == 200
+    assert httpx.post(f"{served.server.url}/v1/events", content=EVENT).status_code == 200
+    assert time.monotonic() - began < 1
+    while any(map(is_open, opened)) and time.monotonic() - began < 10:
+        time.sleep(0.05)
+    assert time.monotonic() - began < 5
+    for one in opened:
+        one.close()
+    served.intake.count()
+    assert served.room.left == 400_000
+
+
+def test_a_body_that_is_too_slow_is_408(served):
+    with connection(served.server, b"{") as opened:
+        assert opened.recv(1 << 16).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_client_that_goes_away_leaves_nothing_behind(served):
+    connection(served.server, b"{" * 500).close()
+    deadline = time.monotonic() + 5
+    while served.room.left < 400_000 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert served.room.left == 400_000
+    assert served.intake.arrived == []
+
+
+WRONG = [
+    {},
+    {"authorization": ""},
+    {"authorization": TOKEN},
+    {"authorization": f"Basic {TOKEN}"},
+    {"authorization": f"Bearer {TOKEN}x"},
+    {"authorization": f"Bearer {TOKEN[:-1]}"},
+    {"authorization": f"Bearer {TOKEN.upper()}"},
+    {"authorization": "Bearer "},
+    {"authorization": "Bearer \xff"},
+]
+
+
+@pytest.mark.parametrize("headers", WRONG)
+def test_without_a_token_every_route_that_writes_is_401(make_feed, headers):
+    feed = make_feed(tokens=[TOKEN, "another-token-0123"])
+    routes = [r for r in feed.app.routes if isinstance(r, Route) and "POST" in r.methods]
+    assert len(routes) == 2
+    for route in routes:
+        raw = {name: value.encode("latin-1") for name, value in headers.items()}
+        answer = feed.client.post(route.path, content=EVENT, headers=raw)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+    assert feed.intake.arrived == []
+
+
+@pytest.mark.parametrize(
+    "value", [f"Bearer {TOKEN}", f"bearer  {TOKEN} ", "Bearer another-token-0123"]
+)
+def test_with_any_of_the_tokens_events_are_taken(make_feed, value):
+    feed = make_feed(tokens=[TOKEN, "another-token-0123"])
+    assert feed.post(EVENT, authorization=value).status_code == 200
+
+
+def test_without_a_token_the_body_is_not_even_read(make_feed):
+    feed = make_feed(tokens=[TOKEN])
+    assert feed.post(b"", content_length="1000000000").status_code == 401
+
+
+def test_what_a_web_page_sends_is_403(feed):
+    assert feed.post(EVENT, origin="http://evil.example").status_code == 403
+    assert feed.intake.arrived == []
+
+
+def test_tokens_are_read_from_files(tmp_path):
+    (tmp_path / "a").write_text(f"# for the scorer\n{TOKEN}\n\n")
+    (tmp_path / "b").write_text("another-token-0123")
+    tokens = read_tokens([tmp_path / "a", tmp_path / "b"])
+    assert tokens.admit(f"Bearer {TOKEN}")
+    assert tokens.admit("Bearer another-token-0123")
+    assert not tokens.admit("Bearer # for the scorer")
+    assert not Tokens([TOKEN]).admit(None)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "cannot be read"),
+        (b"", "holds no token"),
+        (b"# only this\n", "holds no token"),
+        (b"short\n", "16 printable"),
+        (b"two words of some length\n", "without blanks"),
+        ("ünicode-is-no-token".encode(), "is not ASCII"),
+    ],
+)
+def test_a_token_file_that_cannot_be_used_is_refused_without_showing_it(tmp_path, content, said):
+    path = tmp_path / "token"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ConfigError, match=said) as refused:
+        read_tokens([path])
+    assert str(path) in str(refused.value)
+    assert "words" not in str(refused.value).replace(str(path), "")
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.1.2.3", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),  # noqa: S104  # nothing listens there
+        ("::", False),
+        ("10.0.0.1", False),
+        ("example.org", False),
+        ("localhost.example.org", False),
+    ],
+)
+def test_only_this_machine_reaches_loopback(host, loopback):
+    assert is_loopback(host) is loopback

@@ -1,0 +1,97 @@
+"""The real command, posted to."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from argparse import Namespace
+
+import httpx
+import pytest
+from benchmarks.kills import Service, killed
+
+from monitor.cli.run import run
+from monitor.errors import ConfigError, MonitorError
+
+EVENT = b'{"type":"label","id":"a","ts":1,"label":1}\n'
+
+
+@pytest.fixture
+def service(tmp_path):
+    made = Service(tmp_path)
+    made.start()
+    made.until_ready()
+    yield made
+    made.kill()
+
+
+def test_killed_at_random_moments_it_loses_nothing_and_counts_nothing_twice(tmp_path):
+    result = killed(20, seed=7, folder=tmp_path)
+    assert result.found == result.expected
+    assert result.restarted == result.expected
+    assert result.expected["predictions"] > 1_000
+    assert result.ready_kills >= 8
+
+
+def test_clients_that_are_stuck_at_both_listeners_hold_it_up_for_ten_seconds_at_most(service):
+    stuck = []
+    for url in [service.feed, service.exporter] * 10:
+        address = ("127.0.0.1", httpx.URL(url).port)
+        stuck.append(socket.create_connection(address))
+        stuck[-1].sendall(b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{")
+    assert httpx.post(f"{service.feed}/v1/events", content=EVENT).status_code == 200
+    began = time.monotonic()
+    assert service.kill(signal.SIGTERM) == 0
+    assert time.monotonic() - began < 10
+    for client in stuck:
+        client.close()
+
+
+def test_reading_and_writing_are_on_listeners_of_their_own(service):
+    assert httpx.post(f"{service.exporter}/v1/events", content=EVENT).status_code == 404
+    assert httpx.get(f"{service.feed}/metrics").status_code == 404
+
+
+def config_of(folder, listen):
+    path = folder / "monitor.yaml"
+    path.write_text(
+        f'feeds: [{{type: http, listen: "{listen}"}}]\nexporter: {{listen: "127.0.0.1:0"}}\n'
+        f"state: {{directory: {folder}/state}}\n"
+    )
+    return str(path)
+
+
+def test_an_address_that_others_reach_is_refused_without_tokens(tmp_path):
+    path = config_of(tmp_path, "0.0.0.0:9109")
+    with pytest.raises(ConfigError) as refused:
+        run(Namespace(config=path))
+    assert str(refused.value) == (
+        f"{path}: feeds[0].listen: is open to other machines without authentication, got "
+        "'0.0.0.0:9109'; add token_files, listen on 127.0.0.1, or run with --insecure"
+    )
+    assert not (tmp_path / "state").exists()
+
+
+def test_insecure_lets_it_listen_there(tmp_path):
+    with socket.create_server(("0.0.0.0", 0)) as taken:  # noqa: S104  # so that it ends there
+        path = config_of(tmp_path, f"0.0.0.0:{taken.getsockname()[1]}")
+        with pytest.raises(MonitorError, match="cannot listen"):
+            run(Namespace(config=path, insecure=True))
+
+
+def test_a_damaged_journal_is_one_line_and_no_numbers(tmp_path):
+    path = config_of(tmp_path, "127.0.0.1:0")
+    (tmp_path / "state" / "journal").mkdir(parents=True)
+    segment = tmp_path / "state" / "journal" / "00000001.journal"
+    segment.write_bytes(b"x" * 100)
+    done = subprocess.run(
+        [sys.executable, "-m", "monitor", "run", "-c", path],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"precision-monitor: {segment}: offset 0: is damaged")
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,99 @@
+import threading
+
+import pytest
+
+from monitor.state import Body, Commits, Journal, StateFullError
+
+DEADLINE = 10
+
+
+class Disk:
+    """A sync that waits to be let through, or fails."""
+
+    def __init__(self):
+        self.open = threading.Event()
+        self.open.set()
+        self.broken = False
+        self.syncs = 0
+
+    def sync(self, _):
+        assert self.open.wait(DEADLINE)
+        self.syncs += 1
+        if self.broken:
+            raise OSError(28, "No space left on device")
+
+
+@pytest.fixture
+def disk():
+    return Disk()
+
+
+@pytest.fixture
+def said():
+    return []
+
+
+@pytest.fixture
+def commits(tmp_path, disk, said):
+    with Journal(tmp_path, sync=disk.sync) as journal:
+        journal.append([Body(0, b"begun")])
+        commits = Commits(journal, say=said.append)
+        yield commits
+        disk.open.set()
+        commits.close()
+
+
+def nothing():
+    pass
+
+
+def test_what_waits_meanwhile_shares_the_next_sync(commits, disk):
+    disk.open.clear()
+    before = disk.syncs
+    kept = []
+    waiting = [commits.submit(Body(i, b"x"), lambda i=i: kept.append(i)) for i in range(100)]
+    assert not any(done.done() for done in waiting)
+    disk.open.set()
+    for done in waiting:
+        done.result(DEADLINE)
+    assert kept == list(range(100))
+    assert disk.syncs - before <= 2
+
+
+def test_a_body_is_kept_before_it_is_done(commits):
+    kept = []
+    done = commits.submit(Body(1, b"x"), lambda: kept.append(1))
+    done.add_done_callback(lambda _: kept.append(2))
+    done.result(DEADLINE)
+    assert kept[0] == 1
+
+
+def test_while_the_disk_is_full_bodies_fail_and_it_is_said_once(commits, disk, said):
+    disk.broken = True
+    kept = []
+    for _ in range(3):
+        with pytest.raises(StateFullError):
+            commits.submit(Body(1, b"x"), lambda: kept.append(1)).result(DEADLINE)
+    assert kept == []
+    disk.broken = False
+    commits.submit(Body(1, b"x"), nothing).result(DEADLINE)
+    assert ["No space left" in line for line in said] == [True, False]
+    assert said[1] == "the journal can be written again"
+
+
+def test_closing_keeps_what_waits_and_refuses_what_comes_later(commits, disk):
+    disk.open.clear()
+    first = commits.submit(Body(1, b"x"), nothing)
+    closing = threading.Thread(target=commits.close)
+    closing.start()
+    disk.open.set()
+    closing.join(DEADLINE)
+    assert first.result(DEADLINE) is None
+    with pytest.raises(StateFullError, match="the program stops"):
+        commits.submit(Body(1, b"x"), nothing).result(DEADLINE)
+
+
+def test_who_no_longer_waits_does_not_stop_it(commits):
+    kept = threading.Event()
+    assert not commits.submit(Body(1, b"x"), kept.set).cancel()
+    assert kept.wait(DEADLINE)
