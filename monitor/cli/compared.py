@@ -14,6 +14,7 @@ from monitor.config import Config, ModelConfig
 from monitor.config.quantities import DAY_MS, HOUR_MS, format_duration, format_time
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Period, block_ms_of
+from monitor.drift.detectors import suffices
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events import EARLIEST_MS, LATEST_MS
@@ -22,10 +23,6 @@ from monitor.windows.ranges import RangeCounts
 
 MATURE_DAYS = 7
 """Without --after the last so many days that are mature are judged."""
-
-# As the running monitor asks of its reference (`monitor.watch.reference`).
-_FEWEST_POSITIVES = 1_000
-_FEWEST_FALSE_POSITIVES = 500
 
 
 def settings_of(config: Config, model: str) -> ModelConfig:
@@ -160,9 +157,7 @@ class Compared:
 
     def _suffices(self, model: str, asked: TimeRange) -> bool:
         cells = self._all.blocks(self._all.series(model)[0], *asked).sum(axis=0)
-        total = ConfusionCounts.from_cells(cells[: len(Outcome)])
-        enough = total.actual_positive >= _FEWEST_POSITIVES
-        return bool(enough and total.fp >= _FEWEST_FALSE_POSITIVES)
+        return bool(suffices(ConfusionCounts.from_cells(cells[: len(Outcome)])))
 
     def _everything_by(self) -> int:
         """Blocks of what is counted everywhere; wide where only its bounds are of use."""

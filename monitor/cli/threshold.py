@@ -96,7 +96,7 @@ def _text(model: str, choice: ThresholdChoice | None, objective: str) -> str:
     cells = choice.counts
     flagged = float(cells.predicted_positive / cells.total)
     rows = {
-        "objective": f"{choice.objective} -> {choice.value:.4g}",
+        "objective": _served(choice),
         "at class ratio": f"{choice.class_ratio:.4g} positives per negative",
         "precision there": _interval(choice.precision),
         "recall": _interval(choice.recall),
@@ -104,8 +104,23 @@ def _text(model: str, choice: ThresholdChoice | None, objective: str) -> str:
         "rests on": f"{choice.observed.total:,} labelled scores, "
         f"{choice.observed.predicted_positive:,} of them from it on",
     }
+    if choice.limited is not None:
+        rows["bound kept"] = _kept(choice)
     head = f"{model}: predict positive from a score of {choice.threshold:g} on"
     return "\n".join([head, *(f"  {name:<18}{said}" for name, said in rows.items())])
+
+
+def _served(choice: ThresholdChoice) -> str:
+    name, best = choice.sought.replace("_", " "), "lowest" if choice.sought == "cost" else "highest"
+    if choice.limited is None:
+        return f"{choice.objective}: {best} {name}, {choice.value:.4g}"
+    return f"{choice.objective}, and within it the {best} {name}: {choice.value:.4g}"
+
+
+def _kept(choice: ThresholdChoice) -> str:
+    if choice.certain:
+        return "yes, by the whole 95 % interval"
+    return "by the point estimate, not by its whole 95 % interval: ask for more, or for more labels"
 
 
 def _interval(estimate: Estimate) -> str:
@@ -118,10 +133,13 @@ def _json(model: str, choice: ThresholdChoice | None) -> str:
         found |= {
             "threshold": choice.threshold if math.isfinite(choice.threshold) else None,
             "objective": choice.objective,
+            "sought": choice.sought,
             "value": choice.value,
             "class_ratio": choice.class_ratio,
             "precision": _bounds(choice.precision),
             "recall": _bounds(choice.recall),
+            "limited": None if choice.limited is None else _bounds(choice.limited),
+            "bound_certain": choice.certain,
             "expected": _cells(choice.counts),
             "observed": _cells(choice.observed),
         }

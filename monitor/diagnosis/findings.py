@@ -27,7 +27,7 @@ from monitor.drift import (
     judge,
 )
 from monitor.drift.components import Component, changes
-from monitor.watch.judging import OF_THE_MODEL
+from monitor.drift.verdict import OF_THE_MODEL
 
 METRICS = (
     "precision",

@@ -17,9 +17,9 @@ from monitor.drift import (
     attribute_segments,
     judge_within_segments,
 )
+from monitor.drift.verdict import NOT_OF_THE_MODEL
 from monitor.events import FloatArray, Series
 from monitor.metrics.ratio import ratio
-from monitor.watch.judging import NOT_OF_THE_MODEL
 
 FEWEST_OF_A_CLASS = 30
 """With fewer actual positives or negatives on either side a value is a small sample."""

@@ -66,6 +66,22 @@ class Detector(Protocol):
         ...
 
 
+def suffices(reference: ConfusionCounts) -> BoolArray:
+    """Whether detectors can rest on a reference: 1,000 positives and 500 false positives.
+
+    Args:
+        reference: outcomes of any shape.
+
+    Returns:
+        Bool array of that shape.
+
+    >>> bool(suffices(ConfusionCounts(tp=900, fn=100, fp=499, tn=9_000)))
+    False
+    """
+    enough = reference.actual_positive >= _FEWEST_POSITIVES
+    return np.asarray(enough & (reference.fp >= _FEWEST_FALSE_POSITIVES))
+
+
 def page_threshold(false_pages_per_year: float, *, series: int, pane_seconds: float) -> float:
     """Threshold at which all series together page falsely at most so often.
 
@@ -148,9 +164,7 @@ class ShiryaevRoberts:
         self._segments = segments
         self._sides = TwoSides(("recall", "false_positive_rate"), threshold)
         whole = reference.sum(axis=-1) if segments else reference
-        self._warming_up = (whole.actual_positive < _FEWEST_POSITIVES) | (
-            whole.fp < _FEWEST_FALSE_POSITIVES
-        )
+        self._warming_up = ~suffices(whole)
         z = np.where(whole.actual_positive >= _MANY_POSITIVES, 1.0, 2.0)
         if segments:
             z = z[..., None]

@@ -38,6 +38,18 @@ class Verdict(StrEnum):
     LABELS_NOT_TRUSTWORTHY = "labels_not_trustworthy"
 
 
+DEGRADED = frozenset({Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED})
+"""Verdicts that lay a fall to the model."""
+IMPROVED = frozenset({Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED})
+"""Verdicts that lay a rise to the model."""
+OF_THE_MODEL = DEGRADED | IMPROVED
+"""Verdicts that lay a change to the model."""
+NOT_OF_THE_MODEL = frozenset(
+    {Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT, Verdict.OPERATING_POINT_MOVED}
+)
+"""Verdicts that are sure that skill is not to blame."""
+
+
 class Status(StrEnum):
     """What is known of one component."""
 

@@ -9,13 +9,11 @@ from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Status, Verdict
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
+from monitor.drift.verdict import DEGRADED, IMPROVED
 
 _UNLIKE_COVERAGE = 0.05
 _MOST_DATA = 1_000
 _NAMED_SEGMENTS = 3
-
-_DEGRADED = {Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED}
-_IMPROVED = {Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED}
 
 
 def advice(diagnosis: Diagnosis) -> tuple[str, ...]:
@@ -28,13 +26,13 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.refusal is not None:
         return
     verdict = diagnosis.verdict
-    if verdict in _DEGRADED:
+    if verdict in DEGRADED:
         yield (
             "Page the model's owner: look at what was deployed, and at what reaches the model, "
             "between before and after."
         )
         yield from _segments(diagnosis)
-    elif verdict in _IMPROVED:
+    elif verdict in IMPROVED:
         yield "Nothing to repair; note what was changed, and renew the reference."
     elif verdict is Verdict.PREVALENCE_SHIFT:
         yield "Do not retrain for this: it does not bring positives back, or take them away."

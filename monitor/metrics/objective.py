@@ -43,11 +43,13 @@ class Limit(NamedTuple):
     """A bound that a threshold must keep.
 
     Attributes:
-        metric: what is bounded.
+        name: of what is bounded.
+        metric: the same as a function of counts.
         at_least: whether the bound is from below.
         bound: in [0, 1].
     """
 
+    name: str
     metric: Metric
     at_least: bool
     bound: float
@@ -65,12 +67,14 @@ class Objective(NamedTuple):
 
     Attributes:
         text: as it was written.
-        value: function of counts.
+        sought: name of what is to be great, or small.
+        value: the same as a function of counts.
         smaller_is_better: as for a cost.
         limit: None where every threshold may be taken.
     """
 
     text: str
+    sought: str
     value: Metric
     smaller_is_better: bool = False
     limit: Limit | None = None
@@ -100,7 +104,7 @@ def parse_objective(text: str) -> Objective:
         raise _unreadable(text)
     metric, parameters = _SCORES[name]
     given = _arguments(text, arguments, parameters)
-    return Objective(text, partial(metric, **given), smaller_is_better=metric is _cost)
+    return Objective(text, name, partial(metric, **given), smaller_is_better=metric is _cost)
 
 
 def _limited(text: str, name: str, sign: str, number: str) -> Objective:
@@ -110,7 +114,8 @@ def _limited(text: str, name: str, sign: str, number: str) -> Objective:
     bound = _number(text, name, number)
     if not 0 <= bound <= 1:
         raise UsageError(f"objective: {name} must lie in [0, 1], got {text!r}")
-    return Objective(text, maximised, limit=Limit(limited, sign == ">=", bound))
+    limit = Limit(name, limited, sign == ">=", bound)
+    return Objective(text, maximised.__name__, maximised, limit=limit)
 
 
 def _arguments(text: str, arguments: str, parameters: tuple[str, ...]) -> dict[str, float]:

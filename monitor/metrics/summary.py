@@ -8,6 +8,7 @@ become rarer, or only when the classifier changes?
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -108,8 +109,8 @@ class Summary:
                 *lines,
                 "",
                 "Tests",
-                f"  {'accuracy above no information':31} p = {_probability(chance)}",
-                f"  {'FP as common as FN (McNemar)':31} p = {_probability(errors)}",
+                f"  {'accuracy above no information':31} p {_probability(chance)}",
+                f"  {'FP as common as FN (McNemar)':31} p {_probability(errors)}",
             ]
         )
 
@@ -187,7 +188,10 @@ def _number(value: float) -> str:
 
 
 def _probability(value: float) -> str:
-    return "—" if math.isnan(value) else f"{value:.4g}"
+    """With its sign; what is too small for a float is below it, and never 0."""
+    if math.isnan(value):
+        return "= —"
+    return f"= {value:.4g}" if value > 0 else f"< {sys.float_info.min:.0e}"
 
 
 _SMALL = 0.001

@@ -1,9 +1,10 @@
 """Which threshold serves an objective best at today's class ratio.
 
 The scan tries every bin edge of a score histogram, carries its counts to the
-class ratio asked for, and takes the best; of equals the highest, which flags
-fewest. The choice is made on the cases it is judged by: where they are few,
-expect less of it than it shows.
+class ratio asked for, and takes the best by point estimate; of equals the
+highest, which flags fewest. The choice is made on the cases it is judged by:
+where they are few, expect less of it than it shows. Whether a bound is kept for
+certain is said beside it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.metrics.intervals import intervals
-from monitor.metrics.objective import Objective, parse_objective
+from monitor.metrics.objective import Limit, Objective, parse_objective
 from monitor.metrics.precision import precision_at
 from monitor.metrics.rates import class_ratio as observed_class_ratio
 from monitor.metrics.rates import recall
@@ -36,24 +37,31 @@ class ThresholdChoice(NamedTuple):
         threshold: predict positive where the score is at least this; ∞ means
             that flagging nothing serves the objective best.
         objective: as it was written.
-        value: of what the objective maximises, or minimises, at the class
-            ratio.
+        sought: name of what the objective maximises, or minimises.
+        value: of it, at the class ratio.
         class_ratio: r0, positives per negative, that all this is about.
         counts: outcomes to expect at that class ratio among as many cases as
             are labelled; fractional.
         observed: outcomes of the labelled cases at this threshold.
         precision: at the class ratio, with its 95 % interval.
         recall: with its 95 % interval.
+        limited: what the objective bounds, at the class ratio, with its 95 %
+            interval; None where it bounds nothing.
+        certain: the whole interval keeps the bound, and not only the point;
+            None where there is no bound.
     """
 
     threshold: float
     objective: str
+    sought: str
     value: float
     class_ratio: float
     counts: ConfusionCounts
     observed: ConfusionCounts
     precision: Estimate
     recall: Estimate
+    limited: Estimate | None = None
+    certain: bool | None = None
 
 
 def best_threshold(
@@ -101,15 +109,19 @@ def best_threshold(
     place = _best(goal, expected) if _has_both_classes(observed) else None
     if place is None:
         return None
+    limited = _limited(goal.limit, expected[place], observed[place], float(odds))
     return ThresholdChoice(
         threshold=float(histogram.thresholds[place]),
         objective=goal.text,
+        sought=goal.sought,
         value=float(goal.value(expected[place])),
         class_ratio=float(odds),
         counts=expected[place],
         observed=observed[place],
         precision=_precision(observed[place], float(odds)),
         recall=_recall(observed[place]),
+        limited=limited,
+        certain=_certain(goal.limit, limited),
     )
 
 
@@ -172,3 +184,31 @@ def _precision(counts: ConfusionCounts, class_ratio: float) -> Estimate:
 def _recall(counts: ConfusionCounts) -> Estimate:
     lower, upper = intervals(counts, "recall")
     return Estimate(float(recall(counts)), float(lower), float(upper))
+
+
+def _limited(
+    limit: Limit | None, expected: ConfusionCounts, observed: ConfusionCounts, class_ratio: float
+) -> Estimate | None:
+    """What is bounded, at the class ratio, with its interval from the labelled cases."""
+    if limit is None:
+        return None
+    if limit.name == "precision":
+        return _precision(observed, class_ratio)
+    if limit.name != "predicted_positive_rate":
+        lower, upper = intervals(observed, limit.name)
+        return Estimate(float(limit.metric(observed)), float(lower), float(upper))
+    # Both rates at once at their limits: rather too wide.
+    rates = [intervals(observed, name) for name in ("recall", "false_positive_rate")]
+    ends = [
+        float(class_ratio * true + false) / (1 + class_ratio)
+        for true, false in zip(*rates, strict=True)
+    ]
+    return Estimate(float(limit.metric(expected)), *ends)
+
+
+def _certain(limit: Limit | None, limited: Estimate | None) -> bool | None:
+    if limit is None or limited is None:
+        return None
+    if limit.at_least:
+        return bool(limited.lower >= limit.bound)
+    return bool(limited.upper <= limit.bound)

@@ -19,6 +19,7 @@ from monitor.drift import (
 )
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_free import Nowcast, nowcast
+from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL
 from monitor.events import Int64Array
 from monitor.regimes import expected
 from monitor.snapshot import WindowVerdict
@@ -33,18 +34,6 @@ from monitor.watch.labels import (
 from monitor.watch.reference import Reference
 from monitor.windows import DAY_MS, Windows
 from monitor.windows.scores import Scores
-
-DEGRADED = frozenset({Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED})
-"""Verdicts that lay a fall to the model."""
-OF_THE_MODEL = DEGRADED | {
-    Verdict.MODEL_IMPROVED,
-    Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED,
-}
-"""Verdicts that lay a change to the model."""
-NOT_OF_THE_MODEL = frozenset(
-    {Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT, Verdict.OPERATING_POINT_MOVED}
-)
-"""Verdicts that are sure the model is not to blame."""
 
 _SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
 _LATE_PANES = 6

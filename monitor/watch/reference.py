@@ -10,15 +10,13 @@ from monitor.catalogue import Catalogue
 from monitor.config import ReferenceCounts
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion, block_seconds
+from monitor.drift.detectors import suffices
 from monitor.events import Int64Array
 from monitor.join.deltas import CELLS
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.regimes import expected
 from monitor.windows import DAY_MS, LONGEST_FIRST_MS, Windows
 from monitor.windows.scores import Scores
-
-_FEWEST_POSITIVES = 1_000
-_FEWEST_FALSE_POSITIVES = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +70,9 @@ class Reference:
 
     @property
     def suffices(self) -> bool:
-        """Whether detectors can rest on it: 1,000 positives, 500 false positives, labelled."""
+        """Whether detectors can rest on it; what counts are labelled outcomes."""
         labelled = self.labelling.sum(axis=0)[: len(Outcome)]
-        return _suffices(ConfusionCounts.from_cells(labelled))
+        return bool(suffices(ConfusionCounts.from_cells(labelled)))
 
 
 class References:
@@ -197,8 +195,3 @@ def _given(counts: ReferenceCounts) -> Reference:
         dispersion=Dispersion.of(1.0),
         labelling=labelling,
     )
-
-
-def _suffices(counts: ConfusionCounts) -> bool:
-    enough = counts.actual_positive >= _FEWEST_POSITIVES
-    return bool(enough and counts.fp >= _FEWEST_FALSE_POSITIVES)

@@ -25,6 +25,7 @@ from monitor.drift.components import block_seconds
 from monitor.drift.label_free import nowcast
 from monitor.drift.prevalence import adjusted_count, expectation_maximisation, goodness_of_fit
 from monitor.drift.roc import below_reference_curve
+from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.metrics.histogram import ScoreHistogram
 
 FLIGHTS = Path(__file__).parents[2] / "monitor" / "demo" / "flights.ndjson.gz"
@@ -45,8 +46,6 @@ TRUTHS = {
     "masked: 20 %, FPR x 2": (0.2, 0.8, 0.1, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED),
 }
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)
-DEGRADED = (Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED)
-IMPROVED = (Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED)
 
 EPISODES = {
     "flights": [

@@ -49,7 +49,14 @@ def test_by_default_it_works_at_the_live_class_ratio_and_shows_its_intervals(cap
     words = ("threshold", "--feed", str(FLIGHTS), "--objective", "precision>=0.6")
     code, out = run(capsys, *words)
     assert code == 0
-    for said in ("predict positive from", "95 % interval", "positives per negative", "rests on"):
+    for said in (
+        "predict positive from",
+        "precision>=0.6, and within it the highest recall:",
+        "95 % interval",
+        "positives per negative",
+        "rests on",
+        "by the point estimate, not by its whole 95 % interval",
+    ):
         assert said in out.out
 
 

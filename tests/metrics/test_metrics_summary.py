@@ -98,3 +98,9 @@ def test_fractional_counts_print_with_a_decimal() -> None:
 def test_many_tables_are_refused() -> None:
     with pytest.raises(ValueError, match=r"must be one table, got shape \(3,\)"):
         metrics.summary(ConfusionCounts.zeros((3,)))
+
+
+def test_a_probability_too_small_for_a_float_is_never_zero() -> None:
+    text = str(metrics.summary(ConfusionCounts(tp=1_000, fp=200_000, fn=10, tn=100_000)))
+    assert "p < 2e-308" in text
+    assert "p = 0\n" not in text + "\n"

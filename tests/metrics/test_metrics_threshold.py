@@ -159,3 +159,43 @@ def test_many_histograms_and_a_ratio_that_is_none_are_refused() -> None:
         at_class_ratio(COUNTS, -1)
     with pytest.raises(ValueError, match="must be finite"):
         at_class_ratio(COUNTS, np.nan)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "precision>=0.8",
+        "recall>=0.5",
+        "specificity>=0.8",
+        "false_positive_rate<=0.2",
+        "predicted_positive_rate<=0.4",
+    ],
+)
+def test_a_bound_is_certain_only_with_enough_cases(text: str) -> None:
+    rng = np.random.default_rng(2)
+    positive, negative = rng.beta(6, 3, size=20_000), rng.beta(3, 6, size=20_000)
+    goal = parse_objective(text)
+    stricter = text[: text.index("=") + 1] + str(
+        goal.limit.bound + (0.05 if goal.limit.at_least else -0.05)  # type: ignore[union-attr]
+    )
+    few = ScoreHistogram.from_scores(positive=positive[:30], negative=negative[:30])
+    many = ScoreHistogram.from_scores(positive=positive, negative=negative)
+    found = [best_threshold(few, text), best_threshold(many, stricter)]
+    for choice in found:
+        assert choice is not None
+        assert choice.limited is not None
+        assert choice.limited.lower <= choice.limited.value <= choice.limited.upper
+    assert found[0] is not None
+    assert found[1] is not None
+    assert found[0].certain is False
+    bound = goal.limit.bound  # type: ignore[union-attr]
+    limited = found[1].limited
+    assert limited is not None
+    assert limited.lower >= bound if goal.limit.at_least else limited.upper <= bound  # type: ignore[union-attr]
+
+
+def test_what_bounds_nothing_names_what_it_seeks() -> None:
+    histogram = ScoreHistogram.from_scores(positive=[0.9, 0.6], negative=[0.2, 0.1])
+    choice = best_threshold(histogram, "f_beta:2")
+    assert choice is not None
+    assert (choice.sought, choice.limited, choice.certain) == ("f_beta", None, None)
