@@ -36,9 +36,10 @@ from monitor.regimes import REASONS, REFUSED, Evidence
 from monitor.snapshot import LabelBooks, ModelState, Snapshot, Watched, Window
 from monitor.watch import Watch
 from monitor.watermark import Watermark
-from monitor.windows import History, Windows
+from monitor.windows import HISTORY_DAYS, HOUR_MS, History, Windows
 from monitor.windows.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
 from monitor.windows.ranges import RangeCounts
+from monitor.windows.recalled import Recalled
 from monitor.windows.scores import Scores
 
 __all__ = ["Monitor"]
@@ -242,6 +243,26 @@ class Monitor:
         """
         self.flush()
         return self._windows.history(self._catalogue.models.index(model))
+
+    def recall(self, model: str, opens: int, closes: int, block_ms: int) -> Recalled:
+        """A stretch of event time that has passed, as far back as it is kept: a year.
+
+        Args:
+            model: its name.
+            opens: first moment, epoch milliseconds; a whole hour.
+            closes: first moment after it; a whole hour.
+            block_ms: length of the blocks that are told apart: an hour or a day.
+
+        Raises:
+            ValueError: no such model is configured or was seen, or the bounds are not
+                whole hours in their order, or lie further back than is kept.
+        """
+        if opens % HOUR_MS or closes % HOUR_MS or opens >= closes:
+            raise ValueError(f"recall: must be whole hours in order, got [{opens}, {closes})")
+        self.flush()
+        if not self._windows.keeps(opens, closes):
+            raise ValueError(f"recall: hours are kept for {HISTORY_DAYS} days, got {opens}")
+        return self._windows.recall(self._catalogue.models.index(model), opens, closes, block_ms)
 
     def scores(self, model: str, opens: int, closes: int) -> ScoreHistogram:
         """How a model's scores fall in whole days of event time, as far back as they are kept.

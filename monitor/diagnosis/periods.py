@@ -12,7 +12,7 @@ from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift import block_seconds
 from monitor.events import Series
 from monitor.join.deltas import PREDICTED_POSITIVE
-from monitor.windows.ranges import RangeCounts
+from monitor.windows.recalled import CountedRange
 
 
 def block_ms_of(opens: int, closes: int) -> int:
@@ -51,7 +51,7 @@ class Period:
 
     @classmethod
     def counted(
-        cls, counts: RangeCounts, model: str, opens: int, closes: int, source: str = ""
+        cls, counts: CountedRange, model: str, opens: int, closes: int, source: str = ""
     ) -> Self:
         """A stretch of what was counted.
 

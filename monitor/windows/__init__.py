@@ -4,7 +4,8 @@ An outcome counts in the pane of its prediction (or of its label, for models
 whose `clock` is `label`). Panes are kept in rings: fine ones for two days,
 coarse ones for weeks, hours of each model's totals for a year. A window is a
 run of panes [open, close) that ends at now - maturity; it moves in fine panes
-where the fine ring reaches back far enough, else in coarse ones.
+where the fine ring reaches back far enough, else in coarse ones. Days of every
+series are kept for a year too, for comparisons with what is long gone.
 
 Where silence past the label timeout is a negative, it counts as one in all that is
 read of panes and windows: those end after the timeout.
@@ -23,18 +24,19 @@ from monitor.counts import Outcome
 from monitor.events import Int64Array
 from monitor.join import CELLS, Deltas
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, settled
+from monitor.windows.days import DAY_MS, Days
 from monitor.windows.panes import PaneRing
+from monitor.windows.recalled import Recalled, busy, in_blocks
 from monitor.windows.running import Place, RunningWindow
 from monitor.windows.weights import SUMS, WeightSums
 
 __all__ = ["History", "Windows"]
 
 HOUR_MS = 3_600_000
-DAY_MS = 24 * HOUR_MS
 FINE_SPAN_MS = 2 * DAY_MS
 """Event time for which fine panes are kept."""
 HISTORY_DAYS = 366
-"""Days for which each model's totals are kept by the hour."""
+"""Days for which each model's totals are kept by the hour, and every series by the day."""
 LONGEST_FIRST_MS = 28 * DAY_MS
 """A reference of the first days is extended to this, while it has too few outcomes."""
 LONGEST_MATURITY_MS = 60 * DAY_MS
@@ -80,6 +82,7 @@ class Windows:
             for width, span in ((fine, FINE_SPAN_MS), (coarse, longest))
         ]
         self._hours = PaneRing(width=HOUR_MS, span=24 * HISTORY_DAYS, cells=CELLS)
+        self._days = Days(self._rings[_COARSE], HISTORY_DAYS)
         self.weights = WeightSums(config, catalogue, self._rings[:_BY_LABEL])
         self._running = {name: RunningWindow(self._rings, CELLS) for name in self._lengths}
         self.lifetime = np.zeros((0, CELLS), dtype=np.int64)
@@ -101,7 +104,7 @@ class Windows:
     @property
     def nbytes(self) -> int:
         """Memory reserved for panes; what was never written costs none."""
-        return sum(ring.nbytes for ring in (*self._rings, self._hours))
+        return sum(ring.nbytes for ring in (*self._rings, self._hours, self._days))
 
     def apply(self, deltas: Deltas) -> None:
         """Count changes; order does not matter."""
@@ -121,12 +124,13 @@ class Windows:
         panes = [ring.pane_of(times[i // 2]) for i, ring in enumerate(self._rings)]
         for ring, pane in zip(self._rings, panes, strict=True):
             ring.add(pane, row, cell, count)
+        self._days.add_late(panes[_COARSE], row, cell, count)
         for window in self._running.values():
             window.add(model[event], panes, row, cell, count)
 
     def advance(self, watermark: int) -> None:
         """Let event time move on (epoch milliseconds)."""
-        for ring in (*self._rings, self._hours):
+        for ring in (self._days, *self._rings, self._hours):
             ring.advance(watermark)
         self.weights.advance(watermark)
 
@@ -242,6 +246,50 @@ class Windows:
         hours, cells = self._hours.series(model)
         return History(hours * HOUR_MS, cells)
 
+    def keeps(self, opens: int, closes: int) -> bool:
+        """Whether the hours of a stretch of time are kept; epoch milliseconds."""
+        longest = self._hours.span * HOUR_MS
+        return closes - opens <= longest and self._hours.reaches_back(opens // HOUR_MS)
+
+    def recall(self, model: int, opens: int, closes: int, block_ms: int) -> Recalled:
+        """A stretch of time that has passed, as far as it is kept.
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds; a whole hour.
+            closes: first moment after it; a whole hour.
+            block_ms: length of the blocks that are told apart: an hour or a day.
+        """
+        self._ensure()
+        rows = np.flatnonzero(self._catalogue.model_of_series() == model)
+        total = self._totals_row(model)
+        others = rows[rows != total]
+        by_hour = self._hours.table(opens // HOUR_MS, closes // HOUR_MS, np.array([model]))
+        totals = in_blocks(self.settled(by_hour, np.array([total])), opens, HOUR_MS, block_ms)
+        found = self._segments(others, opens, closes, block_ms)
+        cells = totals if found is None else np.concatenate([totals, found], axis=1)
+        columns = [total, *(() if found is None else others.tolist())]
+        return Recalled(
+            opens=opens,
+            closes=closes,
+            block_ms=block_ms,
+            columns=tuple(self._catalogue.series[row] for row in columns),
+            cells=cells[busy(totals[:, 0])],
+            without_segments=found is None,
+        )
+
+    def _segments(
+        self, rows: Int64Array, opens: int, closes: int, block_ms: int
+    ) -> Int64Array | None:
+        """Series by blocks, (blocks, rows, 6), from the coarsest ring that cuts so finely."""
+        coarse = self._rings[_COARSE]
+        for kept, width in ((self._days, DAY_MS), (coarse, coarse.width)):
+            whole = opens % width == closes % width == block_ms % width == 0
+            if whole and kept.reaches_back(opens // width):
+                table = kept.table(opens // width, closes // width, rows)
+                return in_blocks(self.settled(table, rows), opens, width, block_ms)
+        return None
+
     def settled(self, cells: Int64Array, rows: Int64Array) -> Int64Array:
         """Counts as they may be read, of the same shape (..., rows, 6).
 
@@ -277,7 +325,7 @@ class Windows:
     def _ensure(self) -> None:
         models, rows = len(self._catalogue.models), self._catalogue.series_count
         self._hours.ensure(models)
-        for ring in self._rings:
+        for ring in (*self._rings, self._days):
             ring.ensure(rows)
         for window in self._running.values():
             window.ensure(models, rows)

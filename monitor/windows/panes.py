@@ -45,6 +45,11 @@ class PaneRing:
         """Memory reserved."""
         return self._counts.nbytes
 
+    @property
+    def rows(self) -> int:
+        """Rows in use."""
+        return self._rows
+
     def ensure(self, rows: int) -> None:
         """Make room for so many rows."""
         if rows <= self._counts.shape[1]:
@@ -90,6 +95,16 @@ class PaneRing:
         if self._counts.dtype == np.int32:
             self._widen_for(flat, count)
         np.add.at(self._counts.reshape(-1), flat, count.astype(self._counts.dtype))
+
+    def add_table(self, pane: int, table: Int64Array) -> None:
+        """Add to all rows of one pane, (rows, cells); nothing where it is not kept."""
+        if self.newest is None or not self.newest - self.span < pane <= self.newest:
+            return
+        if self._counts.dtype == np.int32:
+            total = self._counts[pane % self.span, : len(table)] + table
+            if total.size and int(np.abs(total).max()) > _MOST:
+                self._counts = self._counts.astype(np.int64)
+        self._counts[pane % self.span, : len(table)] += table.astype(self._counts.dtype)
 
     def sum(self, start: int, end: int, rows: Int64Array) -> Int64Array:
         """Counts of the panes [start, end) in these rows, (rows, cells); int64."""
