@@ -30,7 +30,7 @@ from monitor.windows.recalled import Recalled, busy, in_blocks
 from monitor.windows.running import Place, RunningWindow
 from monitor.windows.weights import SUMS, WeightSums
 
-__all__ = ["History", "Windows"]
+__all__ = ["DAY_MS", "History", "Windows"]
 
 HOUR_MS = 3_600_000
 FINE_SPAN_MS = 2 * DAY_MS
@@ -104,7 +104,7 @@ class Windows:
     @property
     def nbytes(self) -> int:
         """Memory reserved for panes; what was never written costs none."""
-        return sum(ring.nbytes for ring in (*self._rings, self._hours, self._days))
+        return self._days.nbytes + sum(ring.nbytes for ring in (*self._rings, self._hours))
 
     def apply(self, deltas: Deltas) -> None:
         """Count changes; order does not matter."""
@@ -130,7 +130,8 @@ class Windows:
 
     def advance(self, watermark: int) -> None:
         """Let event time move on (epoch milliseconds)."""
-        for ring in (self._days, *self._rings, self._hours):
+        self._days.advance(watermark)
+        for ring in (*self._rings, self._hours):
             ring.advance(watermark)
         self.weights.advance(watermark)
 
@@ -325,7 +326,8 @@ class Windows:
     def _ensure(self) -> None:
         models, rows = len(self._catalogue.models), self._catalogue.series_count
         self._hours.ensure(models)
-        for ring in (*self._rings, self._days):
+        self._days.ensure(rows)
+        for ring in self._rings:
             ring.ensure(rows)
         for window in self._running.values():
             window.ensure(models, rows)
