@@ -11,6 +11,7 @@ import monitor
 FLOW = (
     "errors",
     "clock",
+    "disk",
     "events",
     "counts",
     "config",

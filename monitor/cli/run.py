@@ -23,6 +23,7 @@ from monitor.feeds.dead_letter import DeadLetter
 from monitor.service import Service
 from monitor.service.pushed import NewRejections, Pushed, exposed_feeds
 from monitor.service.sources import Source, open_sources, unavailable_feeds
+from monitor.state import StateLock
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -57,6 +58,7 @@ def _watch(config: Config, stopping: Callable[[], bool]) -> None:
     """Count until it is to stop; the exporter is stopped last."""
     host, port = config.exporter.address
     with ExitStack() as opened:
+        opened.enter_context(StateLock(config.state.directory))
         sources = open_sources(config)
         sources += [opened.enter_context(closing(source)) for source in _pushed(config)]
         dead_letter = opened.enter_context(
@@ -70,7 +72,7 @@ def _watch(config: Config, stopping: Callable[[], bool]) -> None:
             service.run(stopping)
 
 
-def _pushed(config: Config) -> list[Pushed]:
+def _pushed(config: Config) -> list[Source]:
     """The source of what is posted, if anything can be."""
     posted_to = any(isinstance(feed, HttpFeed) for feed in config.feeds)
     return [Pushed(config, SystemClock(), _say)] if posted_to else []

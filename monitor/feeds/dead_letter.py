@@ -12,6 +12,7 @@ from typing import Self
 
 import msgspec
 
+from monitor.disk import AppendFile, unsynced
 from monitor.errors import FeedError
 from monitor.events import Rejection
 
@@ -42,9 +43,7 @@ class DeadLetter:
         self.dropped = 0
         self._max_bytes = max_bytes
         try:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            self._file = Path(path).open("ab", buffering=0)  # noqa: SIM115 - closed by close()
-            self._size = self._file.tell()
+            self._file = AppendFile(Path(path), sync=unsynced)
         except OSError as error:
             raise FeedError(f"{path}: dead-letter file cannot be opened: {error}") from error
 
@@ -74,7 +73,7 @@ class DeadLetter:
 
     def _fitting(self, lines: list[bytes]) -> int:
         """How many of the lines fit, from the first on."""
-        room = self._max_bytes - self._size
+        room = self._max_bytes - self._file.size
         for count, line in enumerate(lines):
             room -= len(line)
             if room < 0:
@@ -84,13 +83,10 @@ class DeadLetter:
     def _appended(self, data: bytes) -> bool:
         """Whether all of it was written; else the file is as before."""
         try:
-            if self._file.write(data) == len(data):
-                self._size += len(data)
-                return True
-            self._file.truncate(self._size)
+            self._file.append(data)
         except OSError:
             return False
-        return False
+        return True
 
 
 def encoded(rejection: Rejection) -> bytes:

@@ -3,8 +3,8 @@
     request ─▶ decode ─▶ journal, fsync ─▶ queue ─▶ engine
                                        └─▶ 200
 
-At the start the whole journal is read again before anything is taken. What was
-acknowledged is in it, in the order in which it is counted, with the time when it
+At the start the journal is read again from the checkpoint on, before anything is
+taken. What was acknowledged is in it, in the order in which it is counted, with the time when it
 came: the counters become those of a run that never ended.
 """
 
@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from monitor.clock import Clock
 from monitor.config import Config, HttpFeed
@@ -27,7 +27,8 @@ from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.http.bodies import BodyLimits
 from monitor.feeds.http.room import Room, Share
 from monitor.feeds.http.tokens import is_loopback, read_tokens
-from monitor.state import Body, Commits, Journal, StateLock
+from monitor.service.sources import Position
+from monitor.state import START, Body, Commits, Journal, Place
 
 ENOUGH_EVENTS = 4_000
 """So many are counted at once without waiting for more."""
@@ -63,11 +64,12 @@ class Pushed:
 
     Raises:
         ConfigError: a token file cannot be used.
-        StateError: the journal is damaged, or another process has it.
+        StateError: the journal is damaged.
         MonitorError: an address is taken.
     """
 
     ended = False
+    identity = "journal"
 
     def __init__(self, config: Config, clock: Clock, say: Callable[[str], None]) -> None:
         self._say = say
@@ -75,15 +77,15 @@ class Pushed:
         self._decoder = Decoder(DecodeSettings.from_config(config))
         feeds = [feed for feed in config.feeds if isinstance(feed, HttpFeed)]
         settings = [_settings(feed) for feed in feeds]
-        self._waiting: deque[Arrived] = deque()
+        self._waiting: deque[_Kept] = deque()
+        self._place = START
         self._gathered = _Gathered()
         self._counting: list[Share] = []
         self.ready = False
         with ExitStack() as opened:
-            opened.enter_context(StateLock(config.state.directory))
-            journal = opened.enter_context(Journal(config.state.directory / "journal"))
-            self._replayed = Replayed(journal, self._decoder)
-            self._commits = Commits(journal, say=say)
+            self._journal = opened.enter_context(Journal(config.state.directory / "journal"))
+            self._replayed = Replayed(self._journal, self._decoder)
+            self._commits = Commits(self._journal, say=say)
             opened.callback(self._commits.close)
             self._servers = [
                 BackgroundServer(
@@ -99,8 +101,8 @@ class Pushed:
             for server in self._servers:
                 server.start()
             self._opened = opened.pop_all()
-        if journal.torn_bytes:
-            say(f"journal: {journal.torn_bytes} bytes at its end were never acknowledged: cut off")
+        if torn := self._journal.torn_bytes:
+            say(f"journal: {torn} bytes at its end were never acknowledged: cut off")
 
     @property
     def name(self) -> str:
@@ -120,7 +122,7 @@ class Pushed:
     def keep(self, arrived: Arrived) -> Future[None]:
         """Put events on disk, and then count them; called by the servers."""
         body = Body(arrived.arrival_ms, arrived.lines)
-        done = self._commits.submit(body, lambda: self._waiting.append(arrived))
+        done = self._commits.submit(body, lambda place: self._waiting.append(_Kept(arrived, place)))
         done.add_done_callback(lambda done: arrived.share.release() if done.exception() else None)
         return done
 
@@ -136,9 +138,24 @@ class Pushed:
         self._gathered.take(self._waiting, self._clock.monotonic())
         if not self._gathered.is_due(self._clock.monotonic()):
             return None
-        gathered, self._gathered = self._gathered.arrived, _Gathered()
-        self._counting = [arrived.share for arrived in gathered]
-        return concatenate([arrived.batch for arrived in gathered])
+        gathered, self._gathered = self._gathered.kept, _Gathered()
+        self._counting = [kept.arrived.share for kept in gathered]
+        self._place = gathered[-1].place
+        return concatenate([kept.arrived.batch for kept in gathered])
+
+    def position(self) -> Position:
+        """The place in the journal behind what was counted."""
+        return self._place._asdict()
+
+    def resume(self, position: Position) -> str:
+        """Read the journal from that place on."""
+        self._place = Place(**position)
+        self._replayed = Replayed(self._journal, self._decoder, self._place)
+        return ""
+
+    def settled(self, position: Position) -> None:
+        """Delete the segments of the journal that lie before it."""
+        self._journal.forget(Place(**position))
 
     def close(self) -> None:
         """Stop listening; what was being sent is kept and answered, or dropped unanswered."""
@@ -148,6 +165,7 @@ class Pushed:
 
     def _from_journal(self) -> EventBatch | None:
         batch = next(self._replayed, None)
+        self._place = self._replayed.place
         if batch is None:
             self.ready = True
             self._say(f"journal read, {self._replayed.records} records; taking events")
@@ -165,13 +183,16 @@ class Replayed(Iterator[EventBatch]):
     Args:
         journal: to be read.
         decoder: of its records.
+        since: where to begin.
 
     Attributes:
         records: how many came out of it so far.
+        place: behind the last of them.
     """
 
-    def __init__(self, journal: Journal, decoder: Decoder) -> None:
+    def __init__(self, journal: Journal, decoder: Decoder, since: Place = START) -> None:
         self.records = 0
+        self.place = since
         self._decoder = decoder
         self._batches = self._read(journal)
 
@@ -181,8 +202,9 @@ class Replayed(Iterator[EventBatch]):
         return batch
 
     def _read(self, journal: Journal) -> Iterator[EventBatch]:
-        for number, run in enumerate(runs_of(journal.read()), start=1):
-            yield self._decoded(run, f"{_REPLAYED}{number}")
+        for number, run in enumerate(runs_of(journal.read(self.place)), start=1):
+            self.place = run[-1][1]
+            yield self._decoded([body for body, _ in run], f"{_REPLAYED}{number}")
 
     def _decoded(self, run: Sequence[Body], source: str) -> EventBatch:
         """All at once, with the earliest bound; one by one, if that was in anybody's way."""
@@ -201,15 +223,17 @@ class Replayed(Iterator[EventBatch]):
         )
 
 
-def runs_of(bodies: Iterator[Body]) -> Iterator[list[Body]]:
+def runs_of(bodies: Iterator[tuple[Body, Place]]) -> Iterator[list[tuple[Body, Place]]]:
     """Neighbours that came within half an hour, of so many bytes that decoding is fastest."""
-    run: list[Body] = []
-    size = 0
-    for body in bodies:
-        if run and (size >= _RUN_BYTES or abs(body.arrival_ms - run[0].arrival_ms) > _RUN_MS):
+    run: list[tuple[Body, Place]] = []
+    size = first = 0
+    for body, place in bodies:
+        if run and (size >= _RUN_BYTES or abs(body.arrival_ms - first) > _RUN_MS):
             yield run
             run, size = [], 0
-        run.append(body)
+        if not run:
+            first = body.arrival_ms
+        run.append((body, place))
         size += len(body.lines)
     if run:
         yield run
@@ -234,25 +258,32 @@ class NewRejections:
         self._sink.write([r for r in rejections if not r.position.startswith(_REPLAYED)])
 
 
+class _Kept(NamedTuple):
+    """A request that is on disk, and the place behind it."""
+
+    arrived: Arrived
+    place: Place
+
+
 class _Gathered:
     """Requests that will be counted together."""
 
     def __init__(self) -> None:
-        self.arrived: list[Arrived] = []
+        self.kept: list[_Kept] = []
         self._records = 0
         self._since = 0.0
 
-    def take(self, waiting: deque[Arrived], now: float) -> None:
+    def take(self, waiting: deque[_Kept], now: float) -> None:
         """Take all that is waiting."""
         while waiting:
-            if not self.arrived:
+            if not self.kept:
                 self._since = now
-            self.arrived.append(waiting.popleft())
-            self._records += self.arrived[-1].batch.records
+            self.kept.append(waiting.popleft())
+            self._records += self.kept[-1].arrived.batch.records
 
     def is_due(self, now: float) -> bool:
         """Whether it is enough, or has waited for long enough."""
-        return bool(self.arrived) and (
+        return bool(self.kept) and (
             self._records >= ENOUGH_EVENTS or now - self._since >= WAIT_SECONDS
         )
 

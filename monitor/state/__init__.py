@@ -11,8 +11,17 @@ and read again at the start; a checkpoint, which lets its beginning go, comes la
 
 from monitor.state.commits import Commits
 from monitor.state.errors import StateError, StateFullError
-from monitor.state.journal import Journal
+from monitor.state.journal import START, Journal, Place
 from monitor.state.lock import StateLock
 from monitor.state.segment import Body
 
-__all__ = ["Body", "Commits", "Journal", "StateError", "StateFullError", "StateLock"]
+__all__ = [
+    "START",
+    "Body",
+    "Commits",
+    "Journal",
+    "Place",
+    "StateError",
+    "StateFullError",
+    "StateLock",
+]

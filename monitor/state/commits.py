@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from monitor.state.errors import StateError, StateFullError
-from monitor.state.journal import Journal
+from monitor.state.journal import Journal, Place
 from monitor.state.segment import Body
 
 GROUP_BYTES = 8 * 1024 * 1024
@@ -18,7 +18,7 @@ GROUP_BYTES = 8 * 1024 * 1024
 
 class _Entry(NamedTuple):
     body: Body
-    kept: Callable[[], None]
+    kept: Callable[[Place], None]
     done: Future[None]
 
 
@@ -40,12 +40,13 @@ class Commits:
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
-    def submit(self, body: Body, kept: Callable[[], None]) -> Future[None]:
+    def submit(self, body: Body, kept: Callable[[Place], None]) -> Future[None]:
         """Ask for a body to be made durable.
 
         Args:
             body: what came.
-            kept: called once it is durable, by one thread, in the order of the journal.
+            kept: called once it is durable, with the place behind it, by one thread, in the
+                order of the journal.
 
         Returns:
             Done after that. Fails with `StateFullError` if the body was not kept.
@@ -90,15 +91,15 @@ class Commits:
 
     def _keep(self, group: list[_Entry]) -> None:
         try:
-            self._journal.append([entry.body for entry in group])
+            places = self._journal.append([entry.body for entry in group])
         except StateError as error:
             self._note(error)
             for entry in group:
                 entry.done.set_exception(error)
             return
         self._note(None)
-        for entry in group:
-            entry.kept()
+        for entry, place in zip(group, places, strict=True):
+            entry.kept(place)
             entry.done.set_result(None)
 
     def _note(self, error: StateError | None) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO, NamedTuple, Self
 
+from monitor.disk import AppendFile, Sync, make_directory, sync_directory
 from monitor.state.errors import StateError, StateFullError
 from monitor.state.segment import (
-    HEADER_BYTES,
     Body,
     Header,
     TornError,
@@ -26,10 +27,28 @@ SEGMENT_BYTES = 64 * 1024 * 1024
 _SUFFIX = ".journal"
 
 
+class Place(NamedTuple):
+    """A place between two bodies of the journal.
+
+    Attributes:
+        segment: number of a segment; 0 before all of them.
+        offset: where a frame of it begins.
+        bodies: bodies of that frame that lie before the place.
+    """
+
+    segment: int
+    offset: int
+    bodies: int
+
+
+START = Place(0, 0, 0)
+"""Before everything."""
+
+
 class Journal:
     r"""What was pushed, on disk: what `append` has returned for outlives any crash.
 
-    To be used by one thread, in one process (see `StateLock`).
+    Belongs to one process (see `StateLock`); one thread appends, while others may forget and ask.
 
     Args:
         directory: of its segments; made where it is missing.
@@ -40,14 +59,14 @@ class Journal:
         torn_bytes: bytes at the end that never had become durable, and were cut off.
 
     Raises:
-        StateError: the last segment is damaged, segments are missing, or the
-            directory cannot be written.
+        StateError: the last segment is damaged, segments between others are missing,
+            or the directory cannot be written.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
-    ...     journal.append([Body(1_000, b"first\n"), Body(1_001, b"second\n")])
-    ...     [body.lines for body in journal.read()]
-    [b'first\n', b'second\n']
+    ...     first, _ = journal.append([Body(1_000, b"first\n"), Body(1_001, b"second\n")])
+    ...     [body.lines for body, _ in journal.read(first)]
+    [b'second\n']
     """
 
     def __init__(
@@ -55,56 +74,95 @@ class Journal:
         directory: Path,
         *,
         segment_bytes: int = SEGMENT_BYTES,
-        sync: Callable[[int], None] = os.fsync,
+        sync: Sync = os.fsync,
     ) -> None:
         self.torn_bytes = 0
         self._directory = directory
         self._segment_bytes = segment_bytes
         self._sync = sync
-        self._file = -1
-        self._torn = False
+        self._file: AppendFile | None = None
+        self._salt = 0
+        self._lock = threading.Lock()
         self._make_directory()
         self._numbers = self._find()
-        self._salt, self._end = self._opened_last() if self._numbers else (0, 0)
+        self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
+        self._open_last()
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all segments."""
-        return sum(self._path(number).stat().st_size for number in self._numbers)
+        """Bytes of all segments; may be asked for by any thread."""
+        with self._lock:
+            own = 0 if self._file is None else self._file.size
+            return sum(tuple(self._sizes.values())[:-1]) + own
 
-    def append(self, bodies: Sequence[Body]) -> None:
+    @property
+    def end(self) -> Place:
+        """The place behind everything."""
+        return START if self._file is None else Place(self._numbers[-1], self._file.size, 0)
+
+    def append(self, bodies: Sequence[Body]) -> list[Place]:
         """Make bodies durable, together: all of them, or none.
+
+        Returns:
+            The place behind each.
 
         Raises:
             StateFullError: they could not be written. The journal is as before,
                 and a later call may succeed.
         """
         try:
-            self._cut_torn()
-            if self._file < 0 or self._end >= self._segment_bytes:
-                self._begin_segment()
-            self._write(encode_frame(bodies, salt=self._salt, offset=self._end))
+            if self._file is None or self._file.size >= self._segment_bytes:
+                with self._lock:
+                    self._begin_segment()
+            assert self._file is not None  # noqa: S101  # begun, or there before
+            offset = self._file.size
+            self._file.append(encode_frame(bodies, salt=self._salt, offset=offset))
         except OSError as error:
             raise StateFullError(
                 f"{self._directory}: cannot be written: {error.strerror}; make room on the disk"
             ) from error
+        return [Place(self._numbers[-1], offset, number + 1) for number in range(len(bodies))]
 
-    def read(self) -> Iterator[Body]:
-        """All bodies that were appended before, in order.
+    def read(self, since: Place = START) -> Iterator[tuple[Body, Place]]:
+        """All bodies behind a place that were appended before, in order; the place behind each.
 
         Raises:
-            StateError: a segment is damaged; its name and the offset are told,
-                and all before it were given.
+            StateError: a segment is damaged or missing; its name and the offset are
+                told, and all before it were given.
         """
-        last, end = (self._numbers[-1], self._end) if self._numbers else (0, 0)
-        for number in tuple(self._numbers):
-            yield from self._bodies(number, None if number < last else end)
+        self._check_reaches(since)
+        end = self.end
+        for number in [number for number in self._numbers if number >= since.segment]:
+            start = since if number == since.segment else Place(number, 0, 0)
+            for body, place in self._bodies(start, None if number < end.segment else end.offset):
+                if place > since:
+                    yield body, place
+
+    def forget(self, before: Place) -> None:
+        """Delete the segments that lie before a place as a whole.
+
+        Raises:
+            StateFullError: one could not be deleted.
+        """
+        try:
+            with self._lock:
+                gone = [number for number in self._numbers[:-1] if number < before.segment]
+                for number in gone:
+                    self._path(number).unlink()
+                    self._numbers.remove(number)
+                    del self._sizes[number]
+            if gone:
+                sync_directory(self._directory, sync=self._sync)
+        except OSError as error:
+            raise StateFullError(
+                f"{self._directory}: cannot be written: {error.strerror}"
+            ) from error
 
     def close(self) -> None:
         """Let go of the files."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def __enter__(self) -> Self:
         return self
@@ -122,110 +180,89 @@ class Journal:
 
     def _make_directory(self) -> None:
         try:
-            self._directory.mkdir(parents=True, exist_ok=True)
-            self._sync_directory(self._directory.parent)
+            make_directory(self._directory, sync=self._sync)
         except OSError as error:
             raise StateError(f"{self._directory}: cannot be made: {error.strerror}") from error
 
     def _find(self) -> list[int]:
-        """Numbers of the segments.
+        """Numbers of the segments; the first ones may have been forgotten.
 
         Raises:
-            StateError: one is missing.
+            StateError: one between others is missing.
         """
         found = sorted(path for path in self._directory.iterdir() if path.suffix == _SUFFIX)
-        numbers = list(range(1, len(found) + 1))
+        first = _number_of(found[0]) if found else 1
+        numbers = list(range(first, first + len(found)))
         for path, number in zip(found, numbers, strict=True):
             if path != self._path(number):
-                raise StateError(
-                    f"{self._path(number)}: is missing, though {path.name} is there; restore it "
-                    "from a copy, or move the whole state directory away to begin anew"
-                )
+                raise _missing(self._path(number))
         return numbers
 
-    def _opened_last(self) -> tuple[int, int]:
-        """Salt and end of the last segment, whose torn end is cut off."""
-        path = self._path(self._numbers[-1])
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            try:
-                header = read_header(file, path)
-            except TornError:
-                self.torn_bytes += size
-                return self._without_last(path)
-            end = _durable_end(file, path, header.salt)
-        self._file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-        self._end, self._torn = end, end < size
-        self.torn_bytes += size - end
-        self._cut_torn()
-        return header.salt, end
+    def _check_reaches(self, since: Place) -> None:
+        """Refuse to begin at a place that the journal does not have."""
+        first = self._numbers[0] if self._numbers else 1
+        if since == START and first > 1:
+            raise _missing(self._path(first - 1))
+        if since != START and (since.segment < first or not self._numbers):
+            raise _missing(self._path(since.segment))
+        if since.segment > self.end.segment:
+            raise _missing(self._path(since.segment))
+        if since.segment == self.end.segment and since.offset >= self.end.offset > 0:
+            raise damage(self._path(since.segment), self.end.offset)
 
-    def _without_last(self, path: Path) -> tuple[int, int]:
-        """The last segment was never begun: go on with the one before."""
-        path.unlink()
-        self._sync_directory(self._directory)
-        self._numbers.pop()
-        return self._opened_last() if self._numbers else (0, 0)
-
-    def _cut_torn(self) -> None:
-        """Cut off what a failed write left behind."""
-        if self._torn:
-            os.ftruncate(self._file, self._end)
-            self._sync(self._file)
-            self._torn = False
+    def _open_last(self) -> None:
+        """Open the last segment that was begun as a whole, and cut off its torn end."""
+        while self._numbers:
+            path = self._path(self._numbers[-1])
+            with path.open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                try:
+                    self._salt = read_header(file, path).salt
+                    end = _durable_end(file, path, self._salt)
+                except TornError:
+                    end = 0
+            self.torn_bytes += size - end
+            if end:
+                self._file = AppendFile(path, sync=self._sync)
+                if end < size:
+                    self._file.cut(end)
+                return
+            path.unlink()
+            sync_directory(self._directory, sync=self._sync)
+            del self._sizes[self._numbers.pop()]
 
     def _begin_segment(self) -> None:
-        number = self._numbers[-1] + 1 if self._numbers else 1
-        header, path = Header.new(number, self._end), self._path(number)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        number, size = self._numbers[-1] + 1 if self._numbers else 1, 0
+        if self._file is not None:
+            size = self._file.size
+            self._file.cut(size)
+        header, path = Header.new(number, size), self._path(number)
+        file = AppendFile(path, sync=self._sync, new=True)
         try:
-            _write_all(file, header.encode(), 0)
-            self._sync(file)
-            self._sync_directory(self._directory)
+            file.append(header.encode())
+            sync_directory(self._directory, sync=self._sync)
         except OSError:
-            os.close(file)
+            file.close()
             path.unlink()
             raise
         self.close()
+        self._sizes |= {number - 1: size, number: 0} if size else {number: 0}
         self._numbers.append(number)
-        self._file, self._salt, self._end = file, header.salt, HEADER_BYTES
+        self._file, self._salt = file, header.salt
 
-    def _write(self, frame: bytes) -> None:
-        self._torn = True
-        try:
-            _write_all(self._file, frame, self._end)
-            self._sync(self._file)
-        except OSError:
-            self._undo()
-            raise
-        self._end += len(frame)
-        self._torn = False
-
-    def _undo(self) -> None:
-        """Leave nothing half-written; where even that fails, the next append does it first."""
-        try:
-            self._cut_torn()
-        except OSError:
-            self._torn = True
-
-    def _sync_directory(self, directory: Path) -> None:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            self._sync(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def _bodies(self, number: int, end: int | None) -> Iterator[Body]:
-        """Bodies of a segment up to an offset; None for all of one that is not the last."""
-        path = self._path(number)
+    def _bodies(self, start: Place, end: int | None) -> Iterator[tuple[Body, Place]]:
+        """Bodies of a segment from a frame up to an offset; None for all that is there."""
+        number, path = start.segment, self._path(start.segment)
         with path.open("rb") as file:
             try:
                 header = read_header(file, path)
                 self._check_place(header, number)
+                file.seek(max(start.offset, file.tell()))
                 for frame in read_frames(file, path, header.salt):
                     if end is not None and frame.offset >= end:
                         return
-                    yield from bodies_of(frame)
+                    for position, body in enumerate(bodies_of(frame), start=1):
+                        yield body, Place(number, frame.offset, position)
             except TornError as torn:
                 if end is None or torn.offset < end:
                     raise damage(path, torn.offset) from torn
@@ -234,7 +271,9 @@ class Journal:
         """Refuse a segment that is another one, or whose predecessor has another length."""
         if header.number != number:
             raise damage(self._path(number), 0)
-        before = self._path(number - 1).stat().st_size if number > 1 else 0
+        if number == self._numbers[0]:
+            return  # what lay before it is forgotten, or there was nothing
+        before = self._path(number - 1).stat().st_size
         if header.previous_size != before:
             raise damage(self._path(number - 1), min(before, header.previous_size))
 
@@ -250,8 +289,14 @@ def _durable_end(file: BinaryIO, path: Path, salt: int) -> int:
     return end
 
 
-def _write_all(file: int, data: bytes, offset: int) -> None:
-    rest = memoryview(data)
-    while rest:
-        written = os.pwrite(file, rest, offset)
-        rest, offset = rest[written:], offset + written
+def _number_of(path: Path) -> int:
+    if not path.stem.isdecimal():
+        raise StateError(f"{path}: is no segment of a journal; move it away")
+    return int(path.stem)
+
+
+def _missing(path: Path) -> StateError:
+    return StateError(
+        f"{path}: is missing, and with it events that were acknowledged; restore it from a "
+        "copy, or move the whole state directory away to begin anew"
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from monitor.disk import open_file
 from monitor.state.errors import StateError
 
 
@@ -22,10 +23,8 @@ class StateLock:
     """
 
     def __init__(self, directory: Path) -> None:
-        path = directory / "lock"
         try:
-            directory.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._file = open_file(directory / "lock", os.O_RDWR)
         except OSError as error:
             raise StateError(f"{directory}: cannot be written: {error.strerror}") from error
         try:

@@ -130,3 +130,12 @@ def test_insecure_lets_a_feed_listen_where_others_reach_it(tmp_path):
     with running(config, "--insecure") as (_, url, said):
         assert "reading http://0.0.0.0:" in said
         until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
+
+
+def test_a_second_process_is_refused_and_leaves_the_first_alone(tmp_path, capsys):
+    config = config_of(tmp_path)
+    with running(config) as (_, url, _):
+        done = ran(capsys, "run", "-c", config)
+        assert done.code != 0
+        assert "is in use by another process" in done.err
+        assert httpx.get(f"{url}/healthz").status_code == 200

@@ -1,11 +1,15 @@
 import json
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from monitor.errors import FeedError
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.service.sources import Followed
+from monitor.service.sources import Followed, Recorded
 
 
 def line(number):
@@ -108,3 +112,79 @@ def test_what_is_no_file_is_a_clear_error(tmp_path, kind):
     path.mkdir() if kind == "directory" else os.mkfifo(path)
     with pytest.raises(FeedError, match="cannot be followed"):
         Followed(path, Decoder(DecodeSettings()))
+
+
+def resumed(path, position):
+    followed = Followed(path, Decoder(DecodeSettings()))
+    return followed, followed.resume(json.loads(json.dumps(position)))
+
+
+@given(cuts=st.lists(st.integers(1, 40), max_size=8), read=st.integers(0, 8))
+def test_a_restart_at_any_point_loses_and_repeats_nothing(cuts, read):
+    data = b"".join(map(line, range(8))) + line(8)[:-1]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "events.ndjson"
+        path.touch()
+        source, found = Followed(path, Decoder(DecodeSettings())), []
+        for number, cut in enumerate([*cuts, len(data)]):
+            append(path, data[:cut])
+            data = data[cut:]
+            if number != read:
+                found += times(source)
+            position = source.position()
+            source.close()
+            source, fault = resumed(path, position)
+            assert fault == ""
+        append(path, b"\n")
+        assert found + times(source) == list(range(9))
+        source.close()
+
+
+def test_after_a_restart_lines_have_their_numbers(path, source):
+    append(path, line(1) + line(2))
+    assert times(source) == [1, 2]
+    append(path, b"none\n")
+    again, _ = resumed(path, source.position())
+    assert [r.position for r in again.poll().rejected] == [f"{path}:3"]
+    again.close()
+
+
+def test_a_file_that_was_replaced_meanwhile_is_noticed_and_read_from_its_start(path, source):
+    append(path, line(1) + line(2))
+    times(source)
+    position = source.position()
+    path.unlink()
+    append(path, line(3) + line(4) + line(5))
+    again, fault = resumed(path, position)
+    assert "was replaced or cut" in fault
+    assert times(again) == [3, 4, 5]
+    again.close()
+
+
+def test_a_file_that_is_back_later_is_known_again(path, source):
+    append(path, line(1))
+    times(source)
+    position, kept = source.position(), path.read_bytes()
+    path.unlink()
+    again, fault = resumed(path, position)
+    assert (fault, again.attached, again.position()) == ("", False, position)
+    append(path, kept + line(2))
+    assert times(again) == [2]
+    again.close()
+
+
+def test_files_read_once_go_on_behind_what_was_counted(tmp_path):
+    paths = [tmp_path / "a.ndjson", tmp_path / "b.ndjson"]
+    paths[0].write_bytes(b"".join(map(line, range(10))))
+    paths[1].write_bytes(b"".join(map(line, range(10, 20))))
+    decoder, names = Decoder(DecodeSettings()), list(map(str, paths))
+    source, found = Recorded(names, decoder), []
+    while (batch := source.poll()) is not None:
+        found += (batch.predictions.time // 1000).tolist()
+        again = Recorded(names, decoder)
+        assert again.resume(source.position()) == ""
+        assert found + times(again) == list(range(20))
+    append(paths[1], line(20))
+    again = Recorded(names, decoder)
+    assert "has changed" in again.resume(source.position())
+    assert times(again) == list(range(21))

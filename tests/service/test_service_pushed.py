@@ -27,7 +27,7 @@ from monitor.service.pushed import (
     exposed_feeds,
     runs_of,
 )
-from monitor.state import Body, Journal, StateError
+from monitor.state import Body, Journal, Place, StateError
 
 NOW = 1_700_000_000
 HOUR_MS = 3_600_000
@@ -227,14 +227,6 @@ def test_a_torn_end_is_said_and_the_rest_is_counted(tmp_path):
         assert service.until_ready().counted().records == 2
 
 
-def test_a_second_process_is_refused_and_leaves_the_first_alone(tmp_path):
-    with running(tmp_path) as service:
-        with pytest.raises(StateError, match="is in use by another process"):
-            Running(tmp_path)
-        service.until_ready()
-        assert service.post(events(1)).status_code == 200
-
-
 def test_what_was_opened_is_closed_where_the_address_is_taken(tmp_path):
     with running(tmp_path / "a") as service:
         taken = service.url.removeprefix("http://")
@@ -326,10 +318,18 @@ def test_the_journal_is_decoded_as_each_body_was_when_it_came(given_bodies):
     )
 
 
+def placed(found):
+    return ((body, Place(1, 0, n)) for n, body in enumerate(found))
+
+
+def unplaced(runs):
+    return ([body for body, _ in run] for run in runs)
+
+
 @given(bodies)
 @settings(deadline=None)
 def test_runs_are_the_bodies_in_order_and_short_in_time(given_bodies):
-    runs = list(runs_of(iter(given_bodies)))
+    runs = list(unplaced(runs_of(placed(given_bodies))))
     assert [body for run in runs for body in run] == given_bodies
     for run in runs:
         arrivals = [body.arrival_ms for body in run]
@@ -338,7 +338,7 @@ def test_runs_are_the_bodies_in_order_and_short_in_time(given_bodies):
 
 def test_a_long_body_is_a_run_of_its_own():
     long = Body(0, b"x" * 2_000_000)
-    assert [len(run) for run in runs_of(iter([long, long, replace_lines(long)]))] == [1, 1, 1]
+    assert [len(run) for run in runs_of(placed([long, long, replace_lines(long)]))] == [1, 1, 1]
 
 
 def replace_lines(body):

@@ -43,7 +43,7 @@ def commits(tmp_path, disk, said):
         commits.close()
 
 
-def nothing():
+def nothing(_):
     pass
 
 
@@ -51,7 +51,7 @@ def test_what_waits_meanwhile_shares_the_next_sync(commits, disk):
     disk.open.clear()
     before = disk.syncs
     kept = []
-    waiting = [commits.submit(Body(i, b"x"), lambda i=i: kept.append(i)) for i in range(100)]
+    waiting = [commits.submit(Body(i, b"x"), lambda _, i=i: kept.append(i)) for i in range(100)]
     assert not any(done.done() for done in waiting)
     disk.open.set()
     for done in waiting:
@@ -62,7 +62,7 @@ def test_what_waits_meanwhile_shares_the_next_sync(commits, disk):
 
 def test_a_body_is_kept_before_it_is_done(commits):
     kept = []
-    done = commits.submit(Body(1, b"x"), lambda: kept.append(1))
+    done = commits.submit(Body(1, b"x"), lambda _: kept.append(1))
     done.add_done_callback(lambda _: kept.append(2))
     done.result(DEADLINE)
     assert kept[0] == 1
@@ -73,7 +73,7 @@ def test_while_the_disk_is_full_bodies_fail_and_it_is_said_once(commits, disk, s
     kept = []
     for _ in range(3):
         with pytest.raises(StateFullError):
-            commits.submit(Body(1, b"x"), lambda: kept.append(1)).result(DEADLINE)
+            commits.submit(Body(1, b"x"), lambda _: kept.append(1)).result(DEADLINE)
     assert kept == []
     disk.broken = False
     commits.submit(Body(1, b"x"), nothing).result(DEADLINE)
@@ -95,5 +95,5 @@ def test_closing_keeps_what_waits_and_refuses_what_comes_later(commits, disk):
 
 def test_who_no_longer_waits_does_not_stop_it(commits):
     kept = threading.Event()
-    assert not commits.submit(Body(1, b"x"), kept.set).cancel()
+    assert not commits.submit(Body(1, b"x"), lambda _: kept.set()).cancel()
     assert kept.wait(DEADLINE)

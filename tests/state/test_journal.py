@@ -29,7 +29,11 @@ def written(folder: Path, groups=GROUPS, **settings) -> None:
 
 def read(folder: Path) -> list[Body]:
     with Journal(folder) as journal:
-        return list(journal.read())
+        return bodies_in(journal)
+
+
+def bodies_in(journal: Journal) -> list[Body]:
+    return [body for body, _ in journal.read()]
 
 
 def read_or_refused(folder: Path) -> tuple[list[Body], str | None]:
@@ -109,9 +113,9 @@ def test_reading_stops_where_the_journal_ended_when_it_was_called(tmp_path):
     with Journal(tmp_path) as journal:
         journal.append(GROUPS[0])
         bodies = journal.read()
-        assert next(bodies) == BODIES[0]
+        assert next(bodies)[0] == BODIES[0]
         journal.append(GROUPS[1])
-        assert list(bodies) == BODIES[1:2]
+        assert [body for body, _ in bodies] == BODIES[1:2]
 
 
 @given(data=st.data())
@@ -165,7 +169,7 @@ def test_a_frame_that_is_copied_elsewhere_is_none(tmp_path):
     content = path.read_bytes()
     path.write_bytes(content + content[HEADER_BYTES:])
     with Journal(tmp_path) as journal:
-        assert list(journal.read()) == GROUPS[0]
+        assert bodies_in(journal) == GROUPS[0]
         assert journal.torn_bytes == len(content) - HEADER_BYTES
 
 
@@ -195,7 +199,54 @@ def test_a_missing_segment_is_refused(tmp_path, missing):
     path = segments(tmp_path)[missing]
     path.unlink()
     with pytest.raises(StateError, match=rf"{path}: is missing"):
-        Journal(tmp_path)
+        read(tmp_path)
+
+
+def test_it_is_read_from_any_place_on(original):
+    with Journal(original) as journal:
+        places = [place for _, place in journal.read()]
+        for number, place in enumerate(places, start=1):
+            assert list(journal.read(place)) == list(journal.read())[number:]
+
+
+def test_places_are_those_that_append_gave(tmp_path):
+    with Journal(tmp_path, segment_bytes=1) as journal:
+        given = [place for group in GROUPS for place in journal.append(group)]
+        assert [place for _, place in journal.read()] == given
+        assert given == sorted(given)
+
+
+def test_segments_before_a_place_are_forgotten_and_the_rest_is_read_from_there(tmp_path):
+    with Journal(tmp_path, segment_bytes=1) as journal:
+        places = [place for group in GROUPS for place in journal.append(group)]
+        size = journal.nbytes
+        journal.forget(places[1])
+        assert len(segments(tmp_path)) == 3
+        journal.forget(places[2])
+        assert len(segments(tmp_path)) == 2
+        assert journal.nbytes == sum(path.stat().st_size for path in segments(tmp_path)) < size
+    with Journal(tmp_path, segment_bytes=1) as journal:
+        assert [body for body, _ in journal.read(places[2])] == BODIES[3:]
+        with pytest.raises(StateError, match=r"00000001.journal: is missing"):
+            list(journal.read())
+        journal.forget(journal.end)
+        journal.append(GROUPS[0])
+        assert [path.name for path in segments(tmp_path)] == [
+            "00000003.journal",
+            "00000004.journal",
+        ]
+
+
+def test_an_end_that_a_place_was_behind_may_not_be_gone(tmp_path):
+    with Journal(tmp_path) as journal:
+        *_, place = [journal.append(group) for group in GROUPS]
+    (path,) = segments(tmp_path)
+    os.truncate(path, path.stat().st_size - 1)
+    with Journal(tmp_path) as journal, pytest.raises(StateError, match="is damaged"):
+        list(journal.read(place[-1]))
+    shutil.rmtree(tmp_path)
+    with Journal(tmp_path) as journal, pytest.raises(StateError, match="is missing"):
+        list(journal.read(place[-1]))
 
 
 def test_a_segment_of_another_journal_is_refused(tmp_path):
@@ -224,7 +275,7 @@ def test_on_a_full_disk_an_append_leaves_nothing_and_later_ones_work(tmp_path, r
             journal.append([Body(1, b"x" * 200)])
         assert path.stat().st_size == size
         journal.append(GROUPS[1])
-        assert list(journal.read()) == BODIES[:4]
+        assert bodies_in(journal) == BODIES[:4]
     assert read(tmp_path) == BODIES[:4]
 
 
@@ -246,10 +297,10 @@ def test_what_could_not_be_synced_is_cut_off_before_the_next_append(tmp_path):
         for _ in range(3):
             with pytest.raises(StateFullError, match="Input/output error"):
                 journal.append(GROUPS[1])
-        assert list(journal.read()) == GROUPS[0]
+        assert bodies_in(journal) == GROUPS[0]
         disk.broken = False
         journal.append(GROUPS[2])
-        assert list(journal.read()) == [*GROUPS[0], *GROUPS[2]]
+        assert bodies_in(journal) == [*GROUPS[0], *GROUPS[2]]
     assert read(tmp_path) == [*GROUPS[0], *GROUPS[2]]
 
 
