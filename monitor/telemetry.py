@@ -1,4 +1,4 @@
-"""What the monitor says about itself beyond the engine's books: its build, and scrapes of it.
+"""What the monitor says about itself beyond the engine's books: its build, scrapes, reloads.
 
 Everything that the engine counts is in the `Snapshot`; here is what only the
 running process knows. The numbers stay plain here and become Prometheus types
@@ -7,10 +7,15 @@ when they are collected.
 
 import platform
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from prometheus_client.core import Metric, SummaryMetricFamily
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
 
 from monitor import __version__
 
@@ -38,7 +43,25 @@ SCRAPE_DURATION = SeriesDescription(
     meaning="Time from a scrape of the monitor to its rendered answer, and how many there were.",
 )
 
-PROCESS_SERIES = (SCRAPE_DURATION,)
+CONFIG_LAST_RELOAD_SUCCESSFUL = SeriesDescription(
+    name="precision_monitor_config_last_reload_successful",
+    kind="gauge",
+    labels=(),
+    meaning="1 where the configuration file was taken when it was last read, 0 where it had "
+    "faults and the configuration before it is still in force.",
+)
+CONFIG_LAST_RELOAD_SUCCESS = SeriesDescription(
+    name="precision_monitor_config_last_reload_success_timestamp_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="When the configuration in force was read, wall time.",
+)
+
+PROCESS_SERIES = (
+    SCRAPE_DURATION,
+    CONFIG_LAST_RELOAD_SUCCESSFUL,
+    CONFIG_LAST_RELOAD_SUCCESS,
+)
 """Families that are served by the running process only, not by the collector of a snapshot."""
 
 
@@ -84,3 +107,35 @@ class ScrapeTelemetry:
             for format_name, count in self._counts.items():
                 family.add_metric([format_name], count, self._seconds[format_name])
         yield family
+
+
+Numbers = Mapping[tuple[str, ...], float]
+"""A number by the values of the labels, in the order of the description; what is left out is
+undefined."""
+
+
+class Readings:
+    """Gauges and counters that are read afresh at each scrape.
+
+    A collector for prometheus_client.
+
+    Args:
+        readings: how the numbers of each family are read; called by the thread that scrapes.
+
+    >>> depth = SeriesDescription("queue_depth", "gauge", ("queue",), "How many wait.")
+    >>> readings = Readings({depth: lambda: {("a",): 3.0}})
+    >>> [(s.name, s.labels, s.value) for f in readings.collect() for s in f.samples]
+    [('queue_depth', {'queue': 'a'}, 3.0)]
+    """
+
+    def __init__(self, readings: Mapping[SeriesDescription, Callable[[], Numbers]]) -> None:
+        self._readings = dict(readings)
+
+    def collect(self) -> Iterator[Metric]:
+        """The families for a registry."""
+        for series, read in self._readings.items():
+            make = CounterMetricFamily if series.kind == "counter" else GaugeMetricFamily
+            family = make(series.name, series.meaning, labels=series.labels)
+            for values, number in read().items():
+                family.add_metric(values, number)
+            yield family

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from monitor.cli.leaving import INTERRUPTED, READER_GONE
 from monitor.cli.output import tell
 from monitor.cli.parser import PROGRAM, build_parser
 from monitor.errors import ConfigError, FeedError, MonitorError
@@ -26,8 +27,6 @@ from monitor.errors import ConfigError, FeedError, MonitorError
 __all__ = ["main"]
 
 FINE, FINDING, USAGE, UNREADABLE = range(4)
-INTERRUPTED, READER_GONE = 130, 141
-"""128 and the number of the signal, as a shell reports it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
+from monitor.cli.leaving import INTERRUPTED, leave
 from monitor.cli.output import show, tell
 from monitor.clock import Clock, SystemClock
 from monitor.config import Config
@@ -33,6 +34,17 @@ A month stands here once its labels are in; balanced: precision if half were lat
 def run(args: Namespace) -> int:
     """Replay the bundled flights, serve them, and say what to see."""
     listen = _address(args.listen)
+    if args.no_serve:
+        _play(args, listen)
+        return 0
+    try:
+        _play(args, listen)
+    except KeyboardInterrupt:
+        return leave(INTERRUPTED)
+    return leave()
+
+
+def _play(args: Namespace, listen: Address) -> None:
     show(_INTRODUCTION)
     demo = _Demo(flights_config(), SystemClock())
     with nullcontext() if args.no_serve else _served(demo, listen):
@@ -43,7 +55,6 @@ def run(args: Namespace) -> int:
         show(f"\n{story(months)}")
         if not args.no_serve and sys.stdout.isatty():
             _serve_on()
-    return 0
 
 
 class _Demo:

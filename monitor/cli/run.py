@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from types import FrameType
-from typing import NoReturn
 
+from monitor.cli.leaving import leave
 from monitor.cli.notes import warn
 from monitor.cli.output import tell
 from monitor.cli.parser import PROGRAM
@@ -20,62 +18,80 @@ from monitor.errors import ConfigError
 from monitor.exporters.app import create_app
 from monitor.exporters.server import BackgroundServer
 from monitor.feeds.dead_letter import DeadLetter
+from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.service import Service
 from monitor.service.pushed import NewRejections, Pushed, exposed_feeds
+from monitor.service.reloads import Reloads
 from monitor.service.sources import Source, open_sources, unavailable_feeds
 from monitor.state import StateLock
+from monitor.telemetry import Readings
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def run(args: Namespace) -> int:
     """Watch the configured feeds and serve the results until a signal says to stop."""
+    config = _checked(args)
+    warn(config)
+    reloads = Reloads(lambda: _checked(args), clock=SystemClock(), say=_say)
+    with _until_signal() as stopping, _on_hangup(reloads.ask):
+        _watch(config, reloads, stopping)
+    _say("stopped")
+    return leave()
+
+
+def _checked(args: Namespace) -> Config:
+    """The configuration, if it can be run.
+
+    Raises:
+        ConfigError: it has faults.
+    """
     config = load_config(args.config)
     faults = unavailable_feeds(config)
     if not getattr(args, "insecure", False):
         faults += exposed_feeds(config)
     if faults:
         raise ConfigError(tuple(f"{args.config}: {fault}" for fault in faults))
-    warn(config)
-    with _until_signal() as stopping:
-        _watch(config, stopping)
-    _say("stopped")
-    return _leave()
+    return config
 
 
-def _leave() -> NoReturn:
-    """End the process here, everything being closed.
-
-    Threads of the server that still drop stuck clients would abort the
-    interpreter on its own way out (SIGABRT instead of exit code 0).
-    """
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)
-
-
-def _watch(config: Config, stopping: Callable[[], bool]) -> None:
+def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> None:
     """Count until it is to stop; the exporter is stopped last."""
     host, port = config.exporter.address
+    decoder = LiveDecoder(DecodeSettings.from_config(config))
     with ExitStack() as opened:
         opened.enter_context(StateLock(config.state.directory))
-        sources = open_sources(config)
-        sources += [opened.enter_context(closing(source)) for source in _pushed(config)]
+        sources = open_sources(config, decoder)
+        pushed = [opened.enter_context(closing(p)) for p in _pushed(config, decoder)]
+        sources += pushed
         dead_letter = opened.enter_context(
             DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)
         )
         rejected = NewRejections(dead_letter)
-        service = Service(config, sources, clock=SystemClock(), rejected=rejected, say=_say)
-        app = create_app(lambda: service.snapshot, ready=lambda: service.ready)
+        service = Service(
+            config,
+            sources,
+            clock=SystemClock(),
+            rejected=rejected,
+            say=_say,
+            reloads=reloads,
+            parts=pushed,
+        )
+        app = create_app(
+            lambda: service.snapshot,
+            ready=lambda: service.ready,
+            collectors=[Readings(reloads.readings)],
+            reload=reloads.ask if config.exporter.allow_reload else None,
+        )
         with BackgroundServer(app, host=host, port=port) as server:
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
             service.run(stopping)
 
 
-def _pushed(config: Config) -> list[Source]:
+def _pushed(config: Config, decoder: LiveDecoder) -> list[Pushed]:
     """The source of what is posted, if anything can be."""
     posted_to = any(isinstance(feed, HttpFeed) for feed in config.feeds)
-    return [Pushed(config, SystemClock(), _say)] if posted_to else []
+    return [Pushed(config, decoder, SystemClock(), _say)] if posted_to else []
 
 
 def _named(sources: list[Source]) -> str:
@@ -111,3 +127,13 @@ def _until_signal() -> Iterator[Callable[[], bool]]:
         yield lambda: bool(came)
     finally:
         restore()
+
+
+@contextmanager
+def _on_hangup(ask: Callable[[], object]) -> Iterator[None]:
+    """SIGHUP asks for a reload."""
+    before = signal.signal(signal.SIGHUP, lambda _number, _frame: ask() and None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -89,6 +89,9 @@ class ExporterConfig(Section):
     """Where results can be read."""
 
     listen: Listen = setting("127.0.0.1:9108", "Where /metrics and the page are served, HOST:PORT.")
+    allow_reload: bool = setting(
+        False, "Whether POST /-/reload reads the configuration again, as SIGHUP does."
+    )
 
     @property
     def address(self) -> q.Address:

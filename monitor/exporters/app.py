@@ -1,12 +1,14 @@
 """The routes of the exporter's listener: the series, the two probes, a page of links.
 
-Reading only; what writes has a listener of its own. Every answer, errors
+Reading only, but for the request to read the configuration again, which is off
+unless asked for; events have a listener of their own. Every answer, errors
 included, carries headers that keep a browser from running or embedding it.
 """
 
 import asyncio
 import html
 from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import Future
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.registry import Collector
@@ -19,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from monitor import __version__
 from monitor.clock import Clock, SystemClock
+from monitor.errors import MonitorError
 from monitor.exporters.prometheus.exposition import Exposition
 from monitor.exporters.prometheus.negotiation import Format, accepts_gzip, negotiate
 from monitor.snapshot import Snapshot
@@ -33,6 +36,9 @@ _SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+
+_RELOAD_SECONDS = 30
+"""A client waits for a reload at most so long; it is done all the same."""
 
 _LINKS = {
     "/metrics": "series for Prometheus",
@@ -57,6 +63,7 @@ def create_app(
     *,
     ready: Callable[[], bool],
     collectors: Iterable[Collector] = (),
+    reload: Callable[[], Future[None]] | None = None,
     clock: Clock | None = None,
 ) -> ASGIApp:
     """The ASGI app of the exporter.
@@ -66,6 +73,8 @@ def create_app(
             rendered anew when it gives another object.
         ready: whether state is restored and feeds are attached; called at each probe.
         collectors: further series of the process to serve at /metrics.
+        reload: asks for the configuration to be read again, done once it is in force; there
+            is no such route where None.
         clock: measures how long scrapes take; the machine's where None.
     """
     scrapes = ScrapeTelemetry([_format_name(fmt) for fmt in (Format.TEXT, Format.OPENMETRICS)])
@@ -79,6 +88,8 @@ def create_app(
         Route("/healthz", _health),
         Route("/readyz", _readiness(ready)),
     ]
+    if reload is not None:
+        routes.append(Route("/-/reload", _reloading(reload), methods=["POST"]))
     return _with_security_headers(Starlette(routes=routes))
 
 
@@ -141,6 +152,22 @@ def _readiness(ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Respo
         if ready():
             return PlainTextResponse("ready\n")
         return PlainTextResponse("not ready\n", status_code=503)
+
+    return answer
+
+
+def _reloading(reload: Callable[[], Future[None]]) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        if "origin" in request.headers:
+            return PlainTextResponse("reloads are not taken from web pages\n", status_code=403)
+        try:
+            async with asyncio.timeout(_RELOAD_SECONDS):
+                await asyncio.shield(asyncio.wrap_future(reload()))
+        except MonitorError as error:
+            return PlainTextResponse(f"{error}\n", status_code=400)
+        except TimeoutError:
+            return PlainTextResponse("not done yet; look at the log\n", status_code=503)
+        return PlainTextResponse("reloaded\n")
 
     return answer
 

@@ -3,6 +3,8 @@
     sources.py       what the configured feeds give, whenever there is something
     event_clock.py   event time as it goes on while nothing comes
     loop.py          reads, counts, and publishes a snapshot once a second
+    reloads.py       the configuration is read again: all of it, or nothing
+    changes.py       what of it can be taken without a restart
 
 One thread reads and counts; the exporter's threads only read the snapshot that
 was published last, which is frozen.

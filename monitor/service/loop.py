@@ -8,10 +8,12 @@ from typing import Protocol
 from monitor.clock import Clock
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.errors import FeedError
+from monitor.errors import ConfigError, FeedError
 from monitor.events import Rejection
 from monitor.service.announce import announcements
+from monitor.service.changes import Part, restart_faults
 from monitor.service.event_clock import EventClock
+from monitor.service.reloads import Reloads
 from monitor.service.sources import Source
 from monitor.snapshot import Snapshot
 
@@ -38,6 +40,8 @@ class Service:
         clock: the time that passes here.
         rejected: keeps the records that could not be used.
         say: tells a person what happens, a line at a time.
+        reloads: asked each turn whether the configuration is to be read again.
+        parts: of the process, which a new configuration concerns too.
 
     Attributes:
         snapshot: the state as it was last published; read it from any thread.
@@ -51,7 +55,10 @@ class Service:
         clock: Clock,
         rejected: RejectedSink,
         say: Callable[[str], None],
+        reloads: Reloads | None = None,
+        parts: Sequence[Part] = (),
     ) -> None:
+        self._config = config
         self._monitor = Monitor(config)
         self._sources = sources
         self._open = list(sources)
@@ -59,6 +66,8 @@ class Service:
         self._event_clock = EventClock(clock)
         self._rejected = rejected
         self._say = say
+        self._reloads = reloads
+        self._parts = parts
         self._published = clock.monotonic()
         self.snapshot: Snapshot = self._monitor.snapshot()
 
@@ -84,6 +93,8 @@ class Service:
         Returns:
             Whether anything came.
         """
+        if self._reloads is not None:
+            self._reloads.run(self._reconfigure)
         came = [self._read(source) for source in tuple(self._open)]
         if self._clock.monotonic() - self._published >= PUBLISH_EVERY_SECONDS:
             self._publish()
@@ -105,6 +116,19 @@ class Service:
             self._say(f"{source.name}: read to the end; serving on")
             self._open.remove(source)
         return batch is not None
+
+    def _reconfigure(self, config: Config) -> None:
+        """Take a new configuration, or change nothing.
+
+        Raises:
+            MonitorError: it cannot be taken.
+        """
+        faults = restart_faults(self._config, config)
+        if faults:
+            raise ConfigError(faults)
+        for take in [part.prepare(config) for part in self._parts]:
+            take()
+        self._config = config
 
     def _publish(self) -> None:
         self._published = self._clock.monotonic()

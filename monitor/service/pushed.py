@@ -21,7 +21,7 @@ from monitor.config import Config, HttpFeed
 from monitor.config.quantities import SECOND_MS
 from monitor.events import EventBatch, Rejection, RejectReason, concatenate
 from monitor.exporters.server import BackgroundServer
-from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decode import Decoder, LiveDecoder
 from monitor.feeds.http import Arrived, FeedSettings, create_feed_app
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.http.bodies import BodyLimits
@@ -59,6 +59,7 @@ class Pushed:
 
     Args:
         config: of the monitor; has at least one such feed.
+        decoder: of what is posted.
         clock: what time events arrive.
         say: tells a person what happens, a line at a time.
 
@@ -71,12 +72,14 @@ class Pushed:
     ended = False
     identity = "journal"
 
-    def __init__(self, config: Config, clock: Clock, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, config: Config, decoder: LiveDecoder, clock: Clock, say: Callable[[str], None]
+    ) -> None:
         self._say = say
         self._clock = clock
-        self._decoder = Decoder(DecodeSettings.from_config(config))
-        feeds = [feed for feed in config.feeds if isinstance(feed, HttpFeed)]
-        settings = [_settings(feed) for feed in feeds]
+        self._decoder = decoder
+        feeds = _http_feeds(config)
+        self._settings = [_settings(feed) for feed in feeds]
         self._waiting: deque[_Kept] = deque()
         self._place = START
         self._gathered = _Gathered()
@@ -95,7 +98,7 @@ class Pushed:
                     header_timeout=feed.header_timeout / SECOND_MS,
                     grace=GRACE_SECONDS,
                 )
-                for feed, setting in zip(feeds, settings, strict=True)
+                for feed, setting in zip(feeds, self._settings, strict=True)
             ]
             opened.callback(_stop, self._servers)
             for server in self._servers:
@@ -156,6 +159,20 @@ class Pushed:
     def settled(self, position: Position) -> None:
         """Delete the segments of the journal that lie before it."""
         self._journal.forget(Place(**position))
+
+    def prepare(self, config: Config) -> Callable[[], None]:
+        """See whether the feeds can be changed as configured, and how; see `changes.Part`.
+
+        Raises:
+            ConfigError: a token file cannot be used.
+        """
+        changed = [_settings(feed) for feed in _http_feeds(config)]
+
+        def take() -> None:
+            for settings, new in zip(self._settings, changed, strict=True):
+                settings.become(new)
+
+        return take
 
     def close(self) -> None:
         """Stop listening; what was being sent is kept and answered, or dropped unanswered."""
@@ -286,6 +303,10 @@ class _Gathered:
         return bool(self.kept) and (
             self._records >= ENOUGH_EVENTS or now - self._since >= WAIT_SECONDS
         )
+
+
+def _http_feeds(config: Config) -> list[HttpFeed]:
+    return [feed for feed in config.feeds if isinstance(feed, HttpFeed)]
 
 
 def _settings(feed: HttpFeed) -> FeedSettings:

@@ -19,7 +19,7 @@ from monitor.config import Config, Feed, FileFeed, HttpFeed
 from monitor.errors import ConfigError, FeedError
 from monitor.events import EventBatch
 from monitor.feeds import files
-from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder, DecodeSettings
+from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
 from monitor.feeds.decode.lines import count_lines
 
 _PIECE_BYTES = 1_500_000
@@ -92,8 +92,12 @@ class Source(Protocol):
         ...
 
 
-def open_sources(config: Config) -> list[Source]:
+def open_sources(config: Config, decoder: Decoder) -> list[Source]:
     """The sources of all configured feeds that are read; for those posted to see `pushed`.
+
+    Args:
+        config: of the monitor.
+        decoder: of their records.
 
     Raises:
         ConfigError: there is no feed, or one of a type that this version cannot read.
@@ -102,7 +106,6 @@ def open_sources(config: Config) -> list[Source]:
     faults = unavailable_feeds(config)
     if faults:
         raise ConfigError(faults)
-    decoder = Decoder(DecodeSettings.from_config(config))
     feeds = [feed for feed in config.feeds if isinstance(feed, FileFeed)]
     once = [os.fspath(feed.path) for feed in feeds if not feed.follow]
     sources: list[Source] = [Followed(feed.path, decoder) for feed in feeds if feed.follow]

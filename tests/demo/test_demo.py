@@ -148,3 +148,20 @@ def test_first_lines_come_within_three_seconds():
         demo.terminate()
     assert "flight" in line
     assert seconds < 3
+
+
+def test_stuck_clients_do_not_spoil_its_end():
+    command = [sys.executable, "-m", "monitor", "demo", "--seconds", "1", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as demo:
+        said = iter(demo.stdout.readline, "")
+        line = next(line for line in said if "Serving" in line)
+        port = int(line.partition("127.0.0.1:")[2].partition("/")[0])
+        stuck = [socket.create_connection(("127.0.0.1", port)) for _ in range(10)]
+        for client in stuck:
+            client.sendall(b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{")
+        _, complaints = demo.communicate(timeout=60)
+        for client in stuck:
+            client.close()
+    assert (demo.returncode, complaints) == (0, "")

@@ -7,6 +7,7 @@ from streams import FLIGHTS
 from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.errors import ConfigError, FeedError
+from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.service import Service
 from monitor.service.loop import IDLE_SECONDS
 from monitor.service.sources import open_sources
@@ -37,7 +38,7 @@ class Running:
     def __init__(self, *feeds, **settings):
         self.clock, self.rejected, self.said = ManualClock(), Kept(), []
         config = Config(feeds=feeds, **settings)
-        self.sources = open_sources(config)
+        self.sources = open_sources(config, LiveDecoder(DecodeSettings.from_config(config)))
         self.service = Service(
             config,
             self.sources,

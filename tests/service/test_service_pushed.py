@@ -16,7 +16,7 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.errors import ConfigError, MonitorError
 from monitor.events import Rejection
-from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decode import Decoder, DecodeSettings, LiveDecoder
 from monitor.service import Service
 from monitor.service.pushed import (
     ENOUGH_EVENTS,
@@ -58,7 +58,8 @@ class Running:
         feeds = [{"type": "http", "listen": "127.0.0.1:0", **feed}]
         config = Config(feeds=feeds, state={"directory": folder})
         self.clock, self.said, self.rejected = ManualClock(NOW), [], Kept()
-        self.pushed = Pushed(config, self.clock, self.said.append)
+        decoder = LiveDecoder(DecodeSettings.from_config(config))
+        self.pushed = Pushed(config, decoder, self.clock, self.said.append)
         self.service = Service(
             config,
             [self.pushed],
@@ -244,7 +245,10 @@ def test_a_token_file_that_is_missing_is_refused(tmp_path):
 def test_two_feeds_are_counted_together(tmp_path):
     feeds = [{"type": "http", "listen": "127.0.0.1:0"}] * 2
     pushed = Pushed(
-        Config(feeds=feeds, state={"directory": tmp_path}), ManualClock(NOW), lambda _: None
+        Config(feeds=feeds, state={"directory": tmp_path}),
+        LiveDecoder(DecodeSettings()),
+        ManualClock(NOW),
+        lambda _: None,
     )
     try:
         assert pushed.poll() is None

@@ -5,6 +5,7 @@
     columns   many records at once, as columns, and which of them are unfit
     reasons   why one unfit record cannot be used
     decoder   the four put together
+    live      a decoder whose settings can be changed while feeds use it
 
 A block of lines is decoded at once. Where that fails, each line is decoded on
 its own, so that a bad line costs nothing but itself. The columns only say
@@ -19,6 +20,14 @@ one counts; a `type` given twice with two values is `bad_value`.
 
 from monitor.feeds.decode.columns import milliseconds
 from monitor.feeds.decode.decoder import Decoder
+from monitor.feeds.decode.live import LiveDecoder
 from monitor.feeds.decode.settings import MAX_RECORD_BYTES, DecodeSettings, ModelFields
 
-__all__ = ["MAX_RECORD_BYTES", "DecodeSettings", "Decoder", "ModelFields", "milliseconds"]
+__all__ = [
+    "MAX_RECORD_BYTES",
+    "DecodeSettings",
+    "Decoder",
+    "LiveDecoder",
+    "ModelFields",
+    "milliseconds",
+]

@@ -70,9 +70,9 @@ class Intake(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class FeedSettings:
-    """How a feed behaves.
+    """How a feed behaves; may change while it runs.
 
     Attributes:
         name: what positions of records begin with.
@@ -85,6 +85,11 @@ class FeedSettings:
     tokens: Tokens
     limits: BodyLimits
     room: Room
+
+    def become(self, other: FeedSettings) -> None:
+        """Behave as another one says from the next request on; what is on its way stays."""
+        self.tokens, self.limits = other.tokens, other.limits
+        self.room.resize(other.room.size)
 
 
 def create_feed_app(

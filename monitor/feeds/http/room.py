@@ -13,6 +13,9 @@ class Room:
     Args:
         size: bytes.
 
+    Attributes:
+        size: bytes, taken or free.
+
     >>> room = Room(10)
     >>> first, second = room.share(), room.share()
     >>> first.grow(8), second.grow(8)
@@ -24,12 +27,19 @@ class Room:
 
     def __init__(self, size: int) -> None:
         self._lock = threading.Lock()
+        self.size = size
         self._left = size
 
     @property
     def left(self) -> int:
-        """Bytes that are free."""
+        """Bytes that are free; fewer than none after it became smaller than what is taken."""
         return self._left
+
+    def resize(self, size: int) -> None:
+        """Become larger or smaller; what is taken stays so."""
+        with self._lock:
+            self._left += size - self.size
+            self.size = size
 
     def share(self) -> Share:
         """A share of nothing, to grow."""

@@ -1,0 +1,53 @@
+"""A decoder whose settings can be changed while feeds use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from monitor.events import EventBatch
+from monitor.feeds.decode.decoder import Decoder
+from monitor.feeds.decode.reasons import Fault, Fields
+from monitor.feeds.decode.settings import DecodeSettings
+
+
+class LiveDecoder(Decoder):
+    """Decodes by the settings that it was given last; safe to use from any thread.
+
+    Attributes:
+        current: decodes by the settings in force, and by these alone.
+
+    >>> decoder = LiveDecoder(DecodeSettings())
+    >>> before = decoder.current
+    >>> decoder.replace(DecodeSettings(models={}))
+    >>> before is decoder.current
+    False
+    """
+
+    def __init__(self, settings: DecodeSettings) -> None:
+        super().__init__(settings)
+        self.current = Decoder(settings)
+
+    def replace(self, settings: DecodeSettings) -> None:
+        """Decode what comes from now on by other settings."""
+        self.settings, self.current = settings, Decoder(settings)
+
+    def decode_lines(
+        self, data: bytes, *, source: str, first_line: int = 1, latest_ms: int | None = None
+    ) -> EventBatch:
+        """As `Decoder.decode_lines`, by the settings in force when it begins."""
+        return self.current.decode_lines(
+            data, source=source, first_line=first_line, latest_ms=latest_ms
+        )
+
+    def decode_fields(
+        self,
+        rows: Sequence[Fields | Fault],
+        *,
+        position: Callable[[int], str],
+        record: Callable[[int], bytes],
+        latest_ms: int | None = None,
+    ) -> EventBatch:
+        """As `Decoder.decode_fields`, by the settings in force when it begins."""
+        return self.current.decode_fields(
+            rows, position=position, record=record, latest_ms=latest_ms
+        )

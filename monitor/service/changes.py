@@ -1,0 +1,55 @@
+"""What of a changed configuration can be taken without a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from monitor.config import Config
+
+_LIVE = ("token_files", "max_body_bytes", "max_queue_bytes", "body_timeout", "objective")
+"""Keys, of feeds and of models, whose change needs no restart."""
+
+
+class Part(Protocol):
+    """A part of the running process that a new configuration concerns."""
+
+    def prepare(self, config: Config) -> Callable[[], None]:
+        """See whether a configuration can be taken, and change nothing yet.
+
+        Returns:
+            Takes it; cannot fail.
+
+        Raises:
+            MonitorError: it cannot be taken.
+        """
+        ...
+
+
+def restart_faults(old: Config, new: Config) -> tuple[str, ...]:
+    """The keys whose change needs a restart, one line a fault.
+
+    >>> restart_faults(Config(), Config(exporter={"listen": "127.0.0.1:9200"}))
+    ("exporter.listen: cannot be changed while it runs, from '127.0.0.1:9108' to
+    '127.0.0.1:9200'; restart it",)
+    """
+    before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
+    return tuple(
+        f"{path}: cannot be changed while it runs, from {was!r} to {now!r}; restart it"
+        for name in before
+        for path, was, now in _differences(name, before[name], after[name])
+    )
+
+
+def _differences(path: str, was: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
+    if was == now:
+        return
+    if isinstance(was, dict) and isinstance(now, dict) and set(was) == set(now):
+        for name in was:
+            if name not in _LIVE:
+                yield from _differences(f"{path}.{name}", was[name], now[name])
+    elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+        for number, pair in enumerate(zip(was, now, strict=True)):
+            yield from _differences(f"{path}[{number}]", *pair)
+    else:
+        yield path, was, now

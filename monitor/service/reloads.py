@@ -1,0 +1,92 @@
+"""A changed configuration file is read again while the service runs: all of it, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+
+from monitor.clock import Clock
+from monitor.config import Config
+from monitor.errors import MonitorError
+from monitor.telemetry import (
+    CONFIG_LAST_RELOAD_SUCCESS,
+    CONFIG_LAST_RELOAD_SUCCESSFUL,
+    Numbers,
+    SeriesDescription,
+)
+
+Reconfigure = Callable[[Config], None]
+"""Takes a configuration, or raises a `MonitorError` and has changed nothing."""
+
+
+class Reloads:
+    """Asked from anywhere, done by the thread that counts.
+
+    Args:
+        load: reads and checks the file; a `ConfigError` has its faults.
+        clock: the wall time.
+        say: tells a person what came of it, a line at a time.
+    """
+
+    def __init__(
+        self, load: Callable[[], Config], *, clock: Clock, say: Callable[[str], None]
+    ) -> None:
+        self._load = load
+        self._clock = clock
+        self._say = say
+        self._asked: SimpleQueue[Future[None]] = SimpleQueue()
+        self._successful = True
+        self._succeeded = clock.now()
+
+    def ask(self) -> Future[None]:
+        """Ask for a reload; a signal handler may do so.
+
+        Returns:
+            Done once the new configuration is in force; fails with the `MonitorError`
+            that kept the old one there.
+        """
+        done: Future[None] = Future()
+        self._asked.put(done)
+        return done
+
+    def run(self, reconfigure: Reconfigure) -> None:
+        """Do what was asked for, once for all who asked; the thread that counts calls this."""
+        waiting = self._waiting()
+        if not waiting:
+            return
+        error = self._error(reconfigure)
+        self._successful = error is None
+        if error is None:
+            self._succeeded = self._clock.now()
+            self._say("configuration reloaded")
+        else:
+            self._say(f"configuration not reloaded, the one before stays in force:\n{error}")
+        for done in waiting:
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(error)
+
+    @property
+    def readings(self) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
+        """What /metrics says of it."""
+        return {
+            CONFIG_LAST_RELOAD_SUCCESSFUL: lambda: {(): float(self._successful)},
+            CONFIG_LAST_RELOAD_SUCCESS: lambda: {(): self._succeeded},
+        }
+
+    def _waiting(self) -> list[Future[None]]:
+        waiting = []
+        try:
+            while True:
+                waiting.append(self._asked.get_nowait())
+        except Empty:
+            return [done for done in waiting if done.set_running_or_notify_cancel()]
+
+    def _error(self, reconfigure: Reconfigure) -> MonitorError | None:
+        try:
+            reconfigure(self._load())
+        except MonitorError as error:
+            return error
+        return None
