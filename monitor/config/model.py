@@ -14,13 +14,16 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    ModelWrapValidatorHandler,
     NonNegativeInt,
     PositiveInt,
     Tag,
+    ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from monitor.config import quantities as q
 from monitor.config.fields import (
@@ -141,6 +144,15 @@ class ReferenceCounts(Section):
         return self
 
 
+def _again(detail: ErrorDetails) -> InitErrorDetails:
+    """A fault that was found, ready to be raised together with others."""
+    kind: str | PydanticCustomError = detail["type"]
+    context = detail.get("ctx", {})
+    if kind == "unfit":
+        kind = PydanticCustomError("unfit", "{what}; {allowed}", context)
+    return InitErrorDetails(type=kind, loc=detail["loc"], input=detail["input"], ctx=context)
+
+
 class Reference(Section):
     """What "before" means; exactly one key is given."""
 
@@ -155,13 +167,25 @@ class Reference(Section):
         None, "As much event time just before the window that is judged."
     )
 
-    @model_validator(mode="after")
-    def _exactly_one(self) -> Self:
-        given = [name for name in type(self).model_fields if getattr(self, name) is not None]
-        if len(given) != 1:
-            found = f"holds {' and '.join(given)}" if given else "is empty"
-            raise q.unfit(found, "give exactly one of window, counts, first, trailing")
-        return self
+    @model_validator(mode="wrap")
+    @classmethod
+    def _exactly_one(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """How many are given is said beside what is wrong within them."""
+        keys = value if isinstance(value, Mapping) else {}
+        given = [name for name in cls.model_fields if keys.get(name) is not None]
+        found = f"holds {' and '.join(given)}" if given else "is empty"
+        fault = q.unfit(found, "give exactly one of window, counts, first, trailing")
+        try:
+            made = handler(value)
+        except ValidationError as error:
+            if len(given) <= 1:
+                raise
+            details = [*map(_again, error.errors(include_url=False))]
+            details.append(InitErrorDetails(type=fault, loc=(), input=value))
+            raise ValidationError.from_exception_data(error.title, details) from error
+        if isinstance(value, Mapping) and len(given) != 1:
+            raise fault
+        return made
 
 
 _Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

@@ -114,3 +114,11 @@ def test_depth_is_stopped() -> None:
     for text in ("[" * 50_000, "windows: " + "[" * 50 + "]" * 50):
         (fault,) = faults(text)
         assert "is nested too deeply" in fault
+
+
+def test_two_references_of_which_one_is_broken_are_all_said_at_once() -> None:
+    found = faults("models:\n  fraud: {reference: {window: {length: 7d}, first: soon}}\n")
+    assert len(found) == 3
+    assert "reference.window: key 'end' is missing" in found[0]
+    assert "reference.first: must be a duration, got 'soon'" in found[1]
+    assert "reference: holds window and first" in found[2]
