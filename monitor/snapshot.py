@@ -13,9 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
+from monitor.drift.class_ratio import FAR
 from monitor.drift.label_free import Nowcast
 from monitor.events import FloatArray, Int64Array, RejectReason, Series
 from monitor.metrics.ratio import ratio
@@ -108,12 +110,19 @@ class Before:
         opens: first moment, epoch milliseconds; None for given counts.
         closes: first moment after it; None for given counts.
         counts: its outcomes, a scalar.
+        version: 1 for the first that was found; one more each time it moves on.
     """
 
     source: str
     opens: int | None
     closes: int | None
     counts: ConfusionCounts
+    version: int = 1
+
+    @property
+    def class_ratio(self) -> float:
+        """Its own r = P/N, the r0 at which precision is always published; NaN without negatives."""
+        return float(ratio(self.counts.actual_positive, self.counts.actual_negative))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +145,15 @@ class WindowVerdict:
     attribution: Attribution | None = None
     nowcast: Nowcast | None = None
     label_fault: str = ""
+
+    @property
+    def far_from_reference(self) -> bool:
+        """The class ratio is at least five times below or above the reference's.
+
+        Precision at the other's class ratio is then an extrapolation, in which a
+        small error of the false positive rate weighs heavily.
+        """
+        return self.judgement is not None and abs(self.judgement.change["class_ratio"]) >= FAR
 
 
 class MissingLabels(NamedTuple):
@@ -304,3 +322,26 @@ class Snapshot:
     pending_bytes: int = 0
     delay_edges: FloatArray = field(default_factory=lambda: np.array([np.inf]))
     overflowed_values: int = 0
+
+    def precision_at_reference(self, window: Window) -> Estimate:
+        """Precision of each series of a window at the class ratio of its model's reference.
+
+        Had prevalence stayed as it was in the reference. The ratio is taken as
+        known, as with `Window.precision_at`.
+
+        Args:
+            window: one of this snapshot's.
+
+        Returns:
+            NaN for models whose reference is not known or lacks a class.
+
+        Source:
+            Williams 2021, eq. 2: logit(precision at r0) = log r0 + log LR+.
+        """
+        known = {model.name: model.watched.reference for model in self.models}
+        of_model = {
+            name: np.nan if before is None else np.log(before.class_ratio or np.nan)
+            for name, before in known.items()
+        }
+        shift = np.array([of_model.get(series.model, np.nan) for series in self.series])
+        return Estimate(*(expit(shift + ends) for ends in window.metrics["log_likelihood_ratio"]))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from textwrap import wrap
 
 from monitor.counts import Outcome
+from monitor.exporters.reference_text import far_text, reference_text
 from monitor.snapshot import ModelState, Snapshot, Window
 
 _COLUMNS = {
@@ -16,6 +18,7 @@ _COLUMNS = {
     "false_positive_rate": "FPR",
     "prevalence": "prevalence",
 }
+_COLUMNS_WIDE = 100
 UNDEFINED = "—"
 
 
@@ -83,10 +86,18 @@ def _found(model: ModelState) -> Iterator[str]:
     watched = model.watched
     if watched.reference is None:
         yield "  no verdict: there is no reference to compare with yet"
+    else:
+        yield from _told(f"compared with the reference: {reference_text(watched.reference)}")
     for window, found in watched.verdicts.items():
         yield f"  {window:<8}{found.verdict}"
+        if found.far_from_reference:
+            yield from _told(f"CAUTION: {far_text(found)}")
     for detection in watched.detections:
         yield f"  {_time(detection.at)}  detected: {detection.kind}"
+
+
+def _told(text: str) -> list[str]:
+    return wrap(text, _COLUMNS_WIDE, initial_indent="  ", subsequent_indent="    ")
 
 
 def _interval(lower: float, upper: float) -> str:

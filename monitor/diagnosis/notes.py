@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from monitor.diagnosis.evidence import Refusal
 from monitor.diagnosis.periods import Period
 from monitor.drift import Judgement, Status
+from monitor.drift.class_ratio import FAR
 from monitor.drift.components import DAY, HOUR
 from monitor.drift.skill import EQUIVALENCE
-
-FAR = math.log(5)
-"""Class ratios further apart than five times make precision at the other's an extrapolation."""
 
 _FEWEST_BLOCKS = 10
 _UNLABELLED = 0.01

@@ -7,6 +7,7 @@ weighs half of what it weighed `half_life` panes ago.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,9 @@ from scipy.special import ndtri
 
 from monitor.counts import ConfusionCounts
 from monitor.metrics.ratio import FloatArray, ratio
+
+FAR = math.log(5)
+"""Class ratios further apart than five times make precision at the other's an extrapolation."""
 
 _HALF = 0.5
 

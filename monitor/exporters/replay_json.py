@@ -14,7 +14,7 @@ from typing import Any
 from monitor.config.quantities import format_time, parse_duration
 from monitor.counts import Outcome
 from monitor.drift import Verdict
-from monitor.snapshot import ModelState, Snapshot, Window
+from monitor.snapshot import Before, Estimate, ModelState, Snapshot, Window
 
 METRICS = (
     "precision",
@@ -48,11 +48,16 @@ def _model(snapshot: Snapshot, model: ModelState) -> dict[str, Any]:
         "pending": model.pending,
         "expired": model.expired,
         **_counted(snapshot.lifetime, model.row),
+        "reference": _reference(model.watched.reference),
         "windows": {
             window.name: {
                 **_window(window, model.row, known=snapshot.now_ms is not None),
+                "precision_at_reference": _bounds(
+                    snapshot.precision_at_reference(window), model.row
+                ),
                 "status": str(window.status[model.row]) if len(window.status) else None,
                 "verdict": _verdict_on(model, window.name),
+                "far_from_reference": _is_far(model, window.name),
             }
             for window in snapshot.windows
         },
@@ -99,7 +104,30 @@ def _counted(window: Window, row: int) -> dict[str, Any]:
 
 
 def _metric(window: Window, name: str, row: int) -> dict[str, float | None]:
-    estimate = window.metrics[name]
+    return _bounds(window.metrics[name], row)
+
+
+def _reference(before: Before | None) -> dict[str, Any] | None:
+    """What the windows are compared with; null while it is not known."""
+    if before is None:
+        return None
+    cells = before.counts.cells.tolist()
+    return {
+        "source": before.source,
+        "version": before.version,
+        "open": None if before.opens is None else format_time(before.opens),
+        "close": None if before.closes is None else format_time(before.closes),
+        "outcomes": {cell.name.lower(): cells[cell] for cell in Outcome},
+        "class_ratio": _defined(before.class_ratio),
+    }
+
+
+def _is_far(model: ModelState, window: str) -> bool:
+    found = model.watched.verdicts.get(window)
+    return found is not None and found.far_from_reference
+
+
+def _bounds(estimate: Estimate, row: int) -> dict[str, float | None]:
     return {bound: _defined(getattr(estimate, bound)[row]) for bound in estimate._fields}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from monitor.config.quantities import format_time
+from monitor.exporters.reference_text import far_text, reference_text
 from monitor.snapshot import ModelState, Snapshot, WindowVerdict
 
 
@@ -22,7 +23,17 @@ def announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
             said = old.watched.verdicts.get(window) if old else None
             if said is not None and said.verdict != found.verdict:
                 yield f"{model.name}, {window}: {said.verdict} -> {found.verdict}{_causes(found)}"
+            if found.far_from_reference and (said is None or not said.far_from_reference):
+                yield f"CAUTION: {model.name}, {window}: {far_text(found)}"
+        yield from _reference(model, old)
         yield from _detections(model, len(old.watched.detections) if old else 0)
+
+
+def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:
+    """One line whenever what is compared with is another."""
+    now, before = model.watched.reference, old.watched.reference if old else None
+    if now is not None and (before is None or before.version != now.version):
+        yield f"{model.name}: reference: {reference_text(now)}"
 
 
 def _detections(model: ModelState, said: int) -> Iterator[str]:

@@ -211,4 +211,5 @@ def _before(reference: Reference) -> Before:
         opens=reference.opens,
         closes=reference.closes,
         counts=reference.counts,
+        version=reference.version,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class Reference:
         dispersion: variance over that of independent rows.
         labelling: all counts by the same blocks, (blocks, 6): labelled outcomes and
             predictions; one block without unlabelled predictions where counts were given.
+        version: 1 for the first that was found; one more each time it moves on.
 
     Where labels are a sample, outcomes are those expected of all predictions.
     """
@@ -53,6 +54,7 @@ class Reference:
     scores: ScoreHistogram | None
     dispersion: Dispersion
     labelling: Int64Array
+    version: int = 1
 
     def cells_of(self, rows: Int64Array) -> CountArray:
         """Outcomes of some series, (series, 4); of those that came up later, nothing."""
@@ -102,7 +104,8 @@ class References:
             return known
         found = self._find(model, mature)
         if found is not None:
-            self._found[model] = found
+            number = 1 if known is None else known.version + 1
+            self._found[model] = found = replace(found, version=number)
         return found or known
 
     def _is_outdated(self, model: int, known: Reference, mature: int) -> bool:

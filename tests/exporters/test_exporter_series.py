@@ -1,5 +1,6 @@
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from exporters.snapshots import NOON_MS, nothing, snapshot
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Sample
 
+from monitor import metrics
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events import RejectReason
@@ -17,7 +19,7 @@ from monitor.exporters.prometheus.series import (
     table_of_series,
     table_of_series_markdown,
 )
-from monitor.snapshot import METRICS, Snapshot
+from monitor.snapshot import METRICS, Estimate, Snapshot
 
 CONTRACT = {
     "classifier_precision_ratio",
@@ -121,7 +123,28 @@ def test_the_lifetime_is_there_for_totals_only() -> None:
 
 def test_each_class_ratio_is_a_label_value_in_its_shortest_form() -> None:
     found = samples_of(snapshot(undefined=0), "classifier_reference_precision_ratio")
-    assert {s.labels["class_ratio"] for s in found} == {"1", "0.1"}
+    assert {s.labels["class_ratio"] for s in found} == {"1", "0.1", "reference"}
+
+
+def test_precision_is_always_published_at_the_references_own_class_ratio() -> None:
+    state = snapshot(class_ratios=(), undefined=0)
+    window, reference = state.windows[0], state.models[0].watched.reference
+    assert reference is not None
+    counts = window.counts
+    rates = {name: getattr(metrics, name)(counts) for name in window.metrics}
+    real = replace(window, metrics={n: Estimate(v, v, v) for n, v in rates.items()})
+    state = replace(state, windows=(real,))
+    found = {
+        s.labels.get("value", ""): s.value
+        for s in samples_of(state, "classifier_reference_precision_ratio")
+        if s.labels["window"] == real.name
+    }
+    expected = metrics.precision_at(counts, class_ratio=reference.class_ratio)
+    assert list(found.values()) == pytest.approx(expected.tolist(), rel=1e-12)
+    (ratio,) = samples_of(state, "classifier_reference_class_ratio")
+    assert ratio.value == pytest.approx(8_931 / 19_360)
+    (version,) = samples_of(state, "classifier_reference_version")
+    assert version.value == 1
 
 
 def test_undefined_is_absent() -> None:

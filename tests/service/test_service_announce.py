@@ -2,7 +2,8 @@ from dataclasses import replace
 
 from exporters.snapshots import snapshot, watched
 
-from monitor.drift import Verdict
+from monitor.counts import ConfusionCounts
+from monitor.drift import Verdict, judge
 from monitor.service.announce import announcements
 from monitor.snapshot import Detected
 
@@ -36,3 +37,30 @@ def test_each_detection_is_said_once():
     assert list(announcements(of(one), of(two))) == [
         "fraud: model_degraded detected as of 1970-01-02T00:00:00Z"
     ]
+
+
+def test_a_reference_is_said_whenever_it_is_another():
+    old = watched()
+    new = replace(old, reference=replace(old.reference, version=2, source="trailing"))
+    assert list(announcements(of(old), of(new))) == [
+        (
+            "fraud: reference: trailing days, version 2, "
+            "1970-01-01T00:00:00Z..1970-01-01T01:00:00Z, 28,291 outcomes, r0 = 0.4613"
+        )
+    ]
+    (line,) = announcements(of(replace(old, reference=None)), of(old))
+    assert "the first days, version 1" in line
+
+
+def test_a_class_ratio_far_from_the_references_is_said_loudly_and_once():
+    before = ConfusionCounts(tp=80_000, fp=45_000, fn=20_000, tn=855_000)
+    after = ConfusionCounts(tp=800, fp=4_950, fn=200, tn=94_050)
+    old = watched()
+    far = replace(old.verdicts["1d"], judgement=judge(before, after))
+    new = replace(old, verdicts={"1d": far})
+    (line,) = announcements(of(old), of(new))
+    assert line.startswith(
+        "CAUTION: fraud, 1d: the class ratio is 11.0 times below the reference's; precision at r0 "
+        "is an extrapolation"
+    )
+    assert not list(announcements(of(new), of(new)))

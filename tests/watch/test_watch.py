@@ -165,10 +165,15 @@ def test_a_dated_reference_is_that_stretch_of_time():
     assert (found.reference.opens, found.reference.closes) == (2 * DAY, 5 * DAY)
 
 
+def test_a_reference_keeps_its_version_while_it_stands():
+    assert watched(fed({(): stream(200, rates(24 * 20))})).reference.version == 1
+
+
 def test_a_trailing_reference_moves_on():
     found = watched(fed({(): stream(2000, rates(24 * DAYS))}, reference={"trailing": "7d"}))
     assert found.reference.closes > 20 * DAY
     assert found.reference.closes - found.reference.opens == 7 * DAY
+    assert found.reference.version == 1 + (found.reference.closes - 7 * DAY) // (7 * DAY)
 
 
 def test_detection_ends_when_the_longest_window_has_passed_without_alarm():

@@ -53,6 +53,12 @@ def verdict_families() -> Iterator[Family]:
         [{"cause": cause} for cause in _CAUSES],
     )
     yield _by_window(
+        "classifier_class_ratio_far_from_reference",
+        "1 where r is at least five times below or above the reference's: precision at the "
+        "other's class ratio is then an extrapolation.",
+        lambda found: [np.nan if found.judgement is None else float(found.far_from_reference)],
+    )
+    yield _by_window(
         "classifier_prevalence_estimated_ratio",
         "Prevalence of the predictions of the window's length that end now." + _ASSUMED,
         lambda found: [np.nan if found.nowcast is None else found.nowcast.prevalence],
@@ -104,6 +110,16 @@ def verdict_families() -> Iterator[Family]:
         "classifier_reference_close_timestamp_seconds",
         "First moment after the reference, event time.",
         lambda watched: [_moment(watched, "closes")],
+    )
+    yield _by_model(
+        "classifier_reference_class_ratio",
+        "Class ratio of the reference, the r0 of class_ratio=reference.",
+        lambda watched: [np.nan if watched.reference is None else watched.reference.class_ratio],
+    )
+    yield _by_model(
+        "classifier_reference_version",
+        "1 for the first reference that was found; one more each time it moves on (trailing).",
+        lambda watched: [np.nan if watched.reference is None else watched.reference.version],
     )
     yield _sources()
 

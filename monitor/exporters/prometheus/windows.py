@@ -23,6 +23,7 @@ Read = Callable[[Window], NDArray[Any]]
 _ROW = ("model", "window", "segment", "value")
 _OUTCOMES = ("tp", "fp", "fn", "tn")
 _PREDICTED = ("positive", "negative")
+_OF_THE_REFERENCE = "reference"
 _STATUSES = ("mature", "corrected", "immature")
 
 _METRICS = {
@@ -131,25 +132,32 @@ def _metric(metric: str, field: str) -> Read:
 
 
 def _at_reference(field: str) -> Family:
-    """Precision at each configured class ratio; models that do not ask for it have NaN there."""
+    """Precision at each configured class ratio, and always at that of the reference.
+
+    Models that do not ask for a ratio have NaN there.
+    """
     infix, remark = _BOUNDS[field]
 
-    def read(window: Window) -> FloatArray:
-        columns = [getattr(estimate, field) for estimate in window.precision_at.values()]
-        rows = np.array(columns, dtype=np.float64).reshape(len(columns), len(window.open))
-        return rows.T
+    def values(snapshot: Snapshot) -> FloatArray:
+        def read(window: Window) -> FloatArray:
+            estimates = [*window.precision_at.values(), snapshot.precision_at_reference(window)]
+            columns = [getattr(estimate, field) for estimate in estimates]
+            return np.array(columns, dtype=np.float64).reshape(len(columns), len(window.open)).T
+
+        return _numbers(snapshot, read)
 
     return Family(
         name=f"classifier_reference_precision{infix}_ratio",
         kind="gauge",
-        meaning="Precision if positives to negatives stood at class_ratio." + remark,
+        meaning="Precision if positives to negatives stood at class_ratio; always at the "
+        "reference's own, too (class_ratio=reference)." + remark,
         labels=(*_ROW, "class_ratio"),
         lines=lambda shape: [
-            line(**row, class_ratio=_shortest(ratio))
+            line(**row, class_ratio=ratio)
             for row, class_ratios in _rows(shape)
-            for ratio in class_ratios
+            for ratio in (*map(_shortest, class_ratios), _OF_THE_REFERENCE)
         ],
-        values=lambda snapshot: _numbers(snapshot, read),
+        values=values,
     )
 
 
