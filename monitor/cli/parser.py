@@ -112,6 +112,26 @@ def _replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--summary", action="store_true", help="print every metric of each model with its interval"
     )
+    parser.add_argument(
+        "--openmetrics",
+        metavar="OUT",
+        help="also write what the exporter would have exposed then, with timestamps, for "
+        "promtool tsdb create-blocks-from openmetrics",
+    )
+    parser.add_argument(
+        "--step",
+        metavar="DURATION",
+        help="event time between samples of --openmetrics, at least the pane (default: 1h, or "
+        "the pane where that is longer)",
+    )
+    parser.add_argument(
+        "--target",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="label of each sample of --openmetrics, so that it continues a scraped series; may "
+        "be given several times (default: job=precision-monitor, instance=exporter.listen)",
+    )
 
 
 def _threshold(parser: argparse.ArgumentParser) -> None:
@@ -303,10 +323,16 @@ With --json, one object; undefined numbers are null, and each metric is an
 object with estimate, lower and upper (95 % interval). `verdict` says what
 happened since the reference, by default the model's first week.
 
+With --openmetrics, the past is written for Prometheus to import:
+  promtool tsdb create-blocks-from --max-block-duration=720h openmetrics OUT DATA
+A graph whose step is shorter than --step has gaps, since Prometheus looks back
+five minutes; and its retention must reach back as far as the events.
+
 examples:
   {PROGRAM} replay events.ndjson.gz
   {PROGRAM} replay predictions.ndjson labels.ndjson -c monitor.yaml
   tail -n 1000 events.ndjson | {PROGRAM} replay - --json | jq .models
+  {PROGRAM} replay events.ndjson -c monitor.yaml --openmetrics past.om --step 1h
 """,
         _replay,
     ),

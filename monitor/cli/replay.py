@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from monitor.cli.backfill import backfilled
 from monitor.cli.notes import warn
 from monitor.cli.output import show, tell
 from monitor.cli.progress import Progress
@@ -30,18 +31,20 @@ def run(args: Namespace) -> int:
     """Count recorded events; what was counted is printed even if a file turns out to be torn."""
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
-    monitor, rejected, torn = Monitor(config), _Rejected(), None
+    monitor, rejected, torn, records = Monitor(config), _Rejected(), None, 0
     progress = Progress(sys.stderr, SystemClock())
-    try:
-        for batch in _batches(args.files, config, progress):
-            monitor.apply(batch)
-            rejected.note(batch.rejected)
-    except FeedError as error:
-        if monitor.snapshot().records == 0:
-            raise
-        torn = error
-    finally:
-        progress.close()
+    with backfilled(monitor, args) as apply:
+        try:
+            for batch in _batches(args.files, config, progress):
+                apply(batch)
+                rejected.note(batch.rejected)
+                records += batch.records
+        except FeedError as error:
+            if records == 0:
+                raise
+            torn = error
+        finally:
+            progress.close()
     snapshot = monitor.snapshot()
     rejected.tell()
     show(_printed(snapshot, args))

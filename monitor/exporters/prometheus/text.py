@@ -9,7 +9,14 @@ import math
 from typing import NamedTuple
 
 from monitor.events import FloatArray
-from monitor.exporters.prometheus.family import Family, Labels, Shape, number_text, shape_of
+from monitor.exporters.prometheus.family import (
+    Family,
+    Labels,
+    Line,
+    Shape,
+    number_text,
+    shape_of,
+)
 from monitor.exporters.prometheus.series import FAMILIES
 from monitor.snapshot import Snapshot
 
@@ -39,7 +46,7 @@ class TextWriter:
             openmetrics: OpenMetrics 1.0.0 instead of Prometheus text 0.0.4.
         """
         self._prepare(shape_of(snapshot))
-        heading = _openmetrics_heading if openmetrics else _text_heading
+        heading = openmetrics_heading if openmetrics else _text_heading
         parts: list[str] = []
         for family, prefixes in self._prepared:
             parts.append(heading(family))
@@ -48,23 +55,27 @@ class TextWriter:
 
     def _prepare(self, shape: Shape) -> None:
         if shape != self._shape:
-            self._prepared = [_Prepared(family, _prefixes(family, shape)) for family in FAMILIES]
+            self._prepared = [
+                _Prepared(family, [prefix(family, line) for line in family.lines(shape)])
+                for family in FAMILIES
+            ]
             self._shape = shape
 
 
 def _samples(prefixes: list[str], values: FloatArray) -> list[str]:
     return [
-        f"{prefix}{number!r}\n" if -_LARGE < number < _LARGE else _rare(prefix, number)
-        for prefix, number in zip(prefixes, values.tolist(), strict=True)
+        f"{left}{number!r}\n" if -_LARGE < number < _LARGE else _rare(left, number)
+        for left, number in zip(prefixes, values.tolist(), strict=True)
     ]
 
 
-def _rare(prefix: str, number: float) -> str:
-    return "" if math.isnan(number) else f"{prefix}{number_text(number)}\n"
+def _rare(left: str, number: float) -> str:
+    return "" if math.isnan(number) else f"{left}{number_text(number)}\n"
 
 
-def _prefixes(family: Family, shape: Shape) -> list[str]:
-    return [f"{family.name}{suffix}{_braces(labels)} " for labels, suffix in family.lines(shape)]
+def prefix(family: Family, line: Line) -> str:
+    """All that stands left of a sample's number, with the space between."""
+    return f"{family.name}{line.suffix}{_braces(line.labels)} "
 
 
 def _braces(labels: Labels) -> str:
@@ -82,6 +93,7 @@ def _text_heading(family: Family) -> str:
     return f"# HELP {family.name} {family.meaning}\n# TYPE {family.name} {kind}\n"
 
 
-def _openmetrics_heading(family: Family) -> str:
+def openmetrics_heading(family: Family) -> str:
+    """The lines above the samples of a family."""
     name = family.metric_name
     return f"# HELP {name} {family.meaning}\n# TYPE {name} {family.kind}\n"
