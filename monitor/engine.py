@@ -33,7 +33,7 @@ from monitor.maturity import Ages, Maturities
 from monitor.measure import Measurements
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.regimes import REASONS, REFUSED, Evidence
-from monitor.snapshot import LabelBooks, ModelState, Snapshot, Watched, Window
+from monitor.snapshot import CountedBy, LabelBooks, ModelState, Snapshot, Watched, Window
 from monitor.watch import Watch
 from monitor.watermark import Watermark
 from monitor.windows import HISTORY_DAYS, HOUR_MS, History, Windows
@@ -213,6 +213,10 @@ class Monitor:
             pending_bytes=self._join.nbytes,
             delay_edges=PUBLISHED_EDGES_SECONDS,
             overflowed_values=self._overflowed,
+            sources=tuple(
+                CountedBy(name, source.records, source.watermark_ms, source.late)
+                for name, source in self._join.sources
+            ),
         )
 
     def count_range(self, opens_ms: int, closes_ms: int, block_ms: int) -> RangeCounts:

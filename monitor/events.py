@@ -32,6 +32,9 @@ LATEST_MS = 7_258_118_400_000
 MAX_ID_BYTES = 256
 """A longer id, in UTF-8, is `too_large`."""
 
+NO_TIME = -(1 << 62)
+"""A time that was not told."""
+
 RETRACTED = 2
 """Label value of a retraction (a null label); 0 and 1 are the classes."""
 
@@ -213,6 +216,12 @@ class CountDeltas(Columns):
             the labelled ones where the record names none.
         batch_key: 64-bit key of (source, batch): rows that carry the same pair as an
             earlier delivery replace it. 0 where the record names no batch: always added.
+        label_time: event time of the labels, epoch milliseconds; left out: that of the row.
+        sampling_probability: of the labels, in (0, 1]; NaN where none came; left out: none.
+        source: who counted them; "" where nobody says; left out: nobody.
+        watermark: event time that the source has come to, epoch milliseconds; `NO_TIME`
+            where it does not say; left out: it does not.
+        late: labels that came too late to the source to count; left out: none.
     """
 
     time: Int64Array = field(default_factory=_empty(np.int64))
@@ -220,6 +229,24 @@ class CountDeltas(Columns):
     cells: Int64Array = field(default_factory=lambda: np.empty((0, 4), dtype=np.int64))
     population: Int64Array = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     batch_key: KeyArray = field(default_factory=_empty(np.uint64))
+    label_time: Int64Array = field(default_factory=_empty(np.int64))
+    sampling_probability: FloatArray = field(default_factory=_empty(np.float64))
+    source: NDArray[np.str_] = field(default_factory=_empty(np.str_))
+    watermark: Int64Array = field(default_factory=_empty(np.int64))
+    late: Int64Array = field(default_factory=_empty(np.int64))
+
+    def __post_init__(self) -> None:
+        rows = len(self.time)
+        left_out = {
+            "label_time": self.time,
+            "sampling_probability": np.full(rows, np.nan),
+            "source": np.full(rows, ""),
+            "watermark": np.full(rows, NO_TIME, dtype=np.int64),
+            "late": np.zeros(rows, dtype=np.int64),
+        }
+        for name, column in left_out.items():
+            if len(getattr(self, name)) != rows:
+                object.__setattr__(self, name, column)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

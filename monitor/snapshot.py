@@ -288,6 +288,22 @@ class LabelBooks(NamedTuple):
         return sum(self)
 
 
+class CountedBy(NamedTuple):
+    """Somebody who sends counts, and how far it has come.
+
+    Attributes:
+        name: the `source` of its records.
+        records: `counts` records taken from it, those delivered again included.
+        watermark_ms: event time that it says it has come to; None where it does not.
+        late: labels that came too late to it to count.
+    """
+
+    name: str
+    records: int
+    watermark_ms: int | None
+    late: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """The state of the monitor at one moment.
@@ -307,6 +323,7 @@ class Snapshot:
         pending_bytes: memory of the join's tables.
         delay_edges: upper edges of the delay bins, seconds; the last is infinite.
         overflowed_values: predictions whose segment value went to `OTHER_VALUE`.
+        sources: who sends counts, where they say who they are.
     """
 
     series: tuple[Series, ...] = ()
@@ -322,6 +339,7 @@ class Snapshot:
     pending_bytes: int = 0
     delay_edges: FloatArray = field(default_factory=lambda: np.array([np.inf]))
     overflowed_values: int = 0
+    sources: tuple[CountedBy, ...] = ()
 
     def precision_at_reference(self, window: Window) -> Estimate:
         """Precision of each series of a window at the class ratio of its model's reference.

@@ -1,5 +1,7 @@
 """How far event time has come: the third-highest event time seen.
 
+Where counts say how far their sender has come, that far at least.
+
 Two stray records from the future move nothing. An event counts once however
 often it is delivered, so that repeated strays do not add up.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.events import EventBatch, Int64Array, KeyArray
+from monitor.events import NO_TIME, EventBatch, Int64Array, KeyArray
 
 _RANK = 3
 _LOOKED_AT = 32
@@ -40,6 +42,10 @@ class Watermark:
         ]
         for time, key, kind in (*identified, *anonymous):
             self._see(time, key, kind)
+        if len(batch.counts):
+            reached = int(batch.counts.watermark.max())
+            if reached > (NO_TIME if self.time is None else self.time):
+                self.time = reached
 
     def _see(self, time: Int64Array, key: KeyArray, kind: int) -> None:
         if self.time is not None:

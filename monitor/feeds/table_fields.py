@@ -12,9 +12,9 @@ from collections.abc import Collection, Sequence
 from monitor.errors import FeedError
 
 CLASSES = ("prediction", "label")
-TIMES = ("ts", "label_ts")
+TIMES = ("ts", "label_ts", "watermark")
 NUMBERS = ("score", "sampling_probability")
-COUNTS = ("tp", "fp", "fn", "tn", "predicted_positive", "predicted_negative")
+COUNTS = ("tp", "fp", "fn", "tn", "predicted_positive", "predicted_negative", "late")
 TEXTS = ("type", "id", "model", "version", "source", "batch")
 FIELDS = (*TEXTS, *TIMES, *CLASSES, *NUMBERS, *COUNTS, "segment")
 """All names that a column may have, segment keys aside."""

@@ -2,57 +2,103 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
 from monitor.catalogue import Catalogue
+from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.events import NO_SCORE, CountDeltas, Int64Array
 from monitor.join.books import Books
 from monitor.join.deltas import CELLS, Deltas
+from monitor.join.sources import CountSources
+from monitor.join.strata import NO_STRATUM, strata
 
 _POSITIVE_CELLS = [Outcome.TP, Outcome.FN]
 _NEGATIVE_CELLS = [Outcome.FP, Outcome.TN]
 
-_Row = tuple[int, int, Int64Array]
+_LATE = CELLS
+"""Column of the late labels, behind the cells."""
+_EXPIRY_STEP_MS = 60_000
+_LATEST = 64
+"""So many of a source's batches are remembered however old what they count is."""
+
+_Row = tuple[int, int, int, int, int]
 
 
 class CountedOutcomes:
     """Rows of `counts` events, remembered by delivery so that none is added twice.
 
-    A row is known by its source, batch, group and time; the same row again
-    takes the place of the earlier one. Rows without a source are always added.
+    A row is known by its source, batch, group, time, and the time and sampling of its
+    labels; the same row again takes the place of the earlier one. Rows without a source
+    are always added.
 
     Args:
         catalogue: numbers of groups and models.
         books: of the join, which these outcomes enter too.
+
+    Attributes:
+        sources: who counted them.
     """
 
     def __init__(self, catalogue: Catalogue, books: Books) -> None:
         self._catalogue = catalogue
         self._books = books
-        self._delivered: dict[tuple[int, int, int], Int64Array] = {}
+        self.sources = CountSources()
+        self._delivered: dict[_Row, bytes] = {}
+        self._expired_before = -(1 << 62)
+        self._latest: dict[str, deque[int]] = {}
 
     def apply(self, counts: CountDeltas) -> Deltas:
         """Take rows whose groups are numbers of the catalogue; what changes."""
         if not len(counts):
             return Deltas()
-        cells = np.concatenate([counts.cells, counts.population], axis=1)
-        keys = zip(
-            counts.batch_key.tolist(), counts.group.tolist(), counts.time.tolist(), strict=True
-        )
+        late = counts.late[:, np.newaxis]
+        cells = np.concatenate([counts.cells, counts.population, late], axis=1)
+        stratum = self._strata(counts)
+        identity = (counts.batch_key, counts.group, counts.time, counts.label_time, stratum)
+        keys = zip(*(column.tolist() for column in identity), strict=True)
         for i, key in enumerate(keys):
             if key[0]:
                 before = self._delivered.get(key)
-                self._delivered[key] = cells[i].copy()
-                cells[i] -= 0 if before is None else before
+                self._delivered[key] = cells[i].tobytes()
+                if before is not None:
+                    cells[i] -= np.frombuffer(before, dtype=np.int64)
+        self.sources.note(counts, cells[:, _LATE])
+        cells = cells[:, :_LATE]
         self._enter_books(self._catalogue.model_of_group[counts.group], cells)
-        return _flat(counts.time, counts.group, cells)
+        self._note_latest(counts)
+        return _flat(counts, cells, stratum)
 
     def expire(self, before: int) -> None:
-        """Forget deliveries of rows whose event time (epoch ms) lies before a moment."""
-        over = [key for key in self._delivered if key[2] < before]
+        """Forget deliveries of rows whose event time (epoch ms) lies before a moment.
+
+        Not those of a source's latest batches, which an engine may deliver again
+        however old what they count is.
+        """
+        if before < self._expired_before + _EXPIRY_STEP_MS:
+            return
+        self._expired_before = before
+        latest = {key for keys in self._latest.values() for key in keys}
+        over = [key for key in self._delivered if key[2] < before and key[0] not in latest]
         for key in over:
             del self._delivered[key]
+
+    def _note_latest(self, counts: CountDeltas) -> None:
+        pairs = zip(counts.source.tolist(), counts.batch_key.tolist(), strict=True)
+        for source, key in dict.fromkeys(pairs):
+            known = self._latest.setdefault(source, deque(maxlen=_LATEST))
+            if key and key not in known:
+                known.append(key)
+
+    def _strata(self, counts: CountDeltas) -> Int64Array:
+        """How labels were sampled; not told where their model does not weigh them."""
+        settings = self._catalogue.settings
+        weighted = np.array([s.labelling is Labelling.WEIGHTED for s in settings])
+        chosen = weighted[self._catalogue.model_of_group[counts.group]]
+        share = np.where(chosen, counts.sampling_probability, np.nan)
+        return strata(share, counts.batch_key ^ counts.time.astype(np.uint64))
 
     def _enter_books(self, model: Int64Array, cells: Int64Array) -> None:
         books, outcomes = self._books, cells[:, : len(Outcome)]
@@ -63,13 +109,15 @@ class CountedOutcomes:
         np.add.at(books.labels[:, 0], model, outcomes[:, _NEGATIVE_CELLS].sum(axis=1))
 
 
-def _flat(time: Int64Array, group: Int64Array, cells: Int64Array) -> Deltas:
+def _flat(counts: CountDeltas, cells: Int64Array, stratum: Int64Array) -> Deltas:
     row, cell = np.nonzero(cells)
+    labelled = cell < len(Outcome)
     return Deltas(
-        time=time[row],
-        label_time=time[row],
-        group=group[row],
+        time=counts.time[row],
+        label_time=np.where(labelled, counts.label_time[row], counts.time[row]),
+        group=counts.group[row],
         cell=cell,
         score_bin=np.full(len(row), NO_SCORE, dtype=np.int64),
+        stratum=np.where(labelled, stratum[row], NO_STRATUM),
         count=cells[row, cell],
     )

@@ -22,6 +22,7 @@ from monitor.join.books import Books
 from monitor.join.counted import CountedOutcomes
 from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE, Deltas
 from monitor.join.held import HeldLabels
+from monitor.join.sources import CountSources
 from monitor.join.strata import NO_STRATUM, strata
 
 ENDLESS = 1 << 60
@@ -56,6 +57,11 @@ class Join:
     def held(self) -> int:
         """Labels that wait for their prediction."""
         return len(self._held)
+
+    @property
+    def sources(self) -> CountSources:
+        """Who sends counts."""
+        return self._counted.sources
 
     @property
     def nbytes(self) -> int:

@@ -13,6 +13,7 @@ from monitor.events import RejectReason, Series
 from monitor.snapshot import (
     METRICS,
     Before,
+    CountedBy,
     Estimate,
     LabelBooks,
     ModelState,
@@ -143,6 +144,7 @@ def snapshot(
         "pending_bytes": 16 << 20,
         "delay_edges": EDGES,
         "overflowed_values": 7,
+        "sources": (CountedBy("spark", 12, NOON_MS - 5000, 3), CountedBy("nightly", 2, None, 0)),
     }
     return Snapshot(**(fields | more))
 

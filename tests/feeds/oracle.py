@@ -58,7 +58,9 @@ _USED = {
     "prediction": _DECISION,
     "label": _LABEL,
     "outcome": _DECISION | _LABEL | {"label_ts"},
-    "counts": _GROUP | _COUNTS | {"source", "batch"},
+    "counts": _GROUP
+    | _COUNTS
+    | {"source", "batch", "label_ts", "watermark", "late", "sampling_probability"},
 }
 _NEEDED = {"prediction": "id ts", "label": "id ts", "outcome": "ts", "counts": "ts tp fp fn tn"}
 
@@ -103,7 +105,7 @@ def _value_faults(name, value):
     number = type(value) in (int, Decimal)
     if name == "id":
         return _text_faults(value, "too_large")
-    if name in ("ts", "label_ts"):
+    if name in ("ts", "label_ts", "watermark"):
         return _time_faults(value)
     if name in ("model", "version", "source", "batch"):
         return _text_faults(value, "bad_value", "\0")
@@ -115,6 +117,8 @@ def _value_faults(name, value):
         fits = type(value) in (int, bool) and value in (0, 1)
     elif name in _COUNTS:
         fits = type(value) is int and abs(value) <= 2**31
+    elif name == "late":
+        fits = type(value) is int and 0 <= value <= 2**31
     elif name == "score":
         fits = number and 0 <= value <= 1
     else:
@@ -178,7 +182,16 @@ def _rows(record, models):
         sums = (cells[0] + cells[1], cells[2] + cells[3])
         population = tuple(s if p is None else p for p, s in zip(given, sums, strict=True))
         batched = record.get("source") is not None
-        return [("counts", time, _group(record, models), cells, population, batched)]
+        labelled, reached = record.get("label_ts"), record.get("watermark")
+        weight = record.get("sampling_probability")
+        more = (
+            time if labelled is None else _milliseconds(labelled),
+            None if weight is None else float(weight),
+            record.get("source") or "",
+            None if reached is None else _milliseconds(reached),
+            record.get("late") or 0,
+        )
+        return [("counts", time, _group(record, models), cells, population, batched, *more)]
     late = record.get("label_ts")
     late = time if late is None else _milliseconds(late)
     weight = record.get("sampling_probability")
@@ -221,9 +234,14 @@ def rows_of(batch: EventBatch):
         )
     ]  # fmt: skip
     rows += [
-        ("counts", int(t), groups[g], tuple(map(int, x)), tuple(map(int, y)), bool(b))
-        for t, g, x, y, b in zip(c.time, c.group, c.cells, c.population, c.batch_key, strict=True)
-    ]
+        ("counts", int(t), groups[g], tuple(map(int, x)), tuple(map(int, y)), bool(b), int(u),
+         optional(w), str(s), None if m < -(1 << 60) else int(m), int(n))
+        for t, g, x, y, b, u, w, s, m, n in zip(
+            c.time, c.group, c.cells, c.population, c.batch_key, c.label_time,
+            c.sampling_probability, c.source, c.watermark, c.late,
+            strict=True,
+        )
+    ]  # fmt: skip
     return sorted(rows, key=repr)
 
 

@@ -90,7 +90,15 @@ counts = st.fixed_dictionaries(
         **dict.fromkeys(("tp", "fp", "fn", "tn"), _counts),
         **groups,
     },
-    optional={"predicted_positive": _counts, "predicted_negative": _counts, **optional_groups},
+    optional={
+        "predicted_positive": _counts,
+        "predicted_negative": _counts,
+        "label_ts": times,
+        "watermark": times,
+        "late": st.integers(0, 2**31),
+        **_weights,
+        **optional_groups,
+    },
 )
 good = st.one_of(predictions, scored, labels, outcomes, nameless, counts)
 
@@ -107,7 +115,7 @@ _FIELDS = st.sampled_from(
     [
         *("type", "id", "ts", "prediction", "score", "model", "version", "segment", "label"),
         *("label_ts", "sampling_probability", "tp", "fn", "predicted_positive"),
-        *("source", "batch", "extra"),
+        *("source", "batch", "extra", "watermark", "late"),
     ]
 )
 

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,6 +7,7 @@ from hypothesis import strategies as st
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events import CountDeltas, EventBatch, Group, Outcomes
+from monitor.feeds.decode import Decoder, DecodeSettings
 
 HOUR = 3_600_000
 
@@ -104,3 +107,79 @@ def test_a_flood_of_corrections_stops_nothing():
         monitor.apply(counts((h * HOUR, 0, 40, 20, 10, 300)))
     assert outcomes(monitor) == [0, 0, 0, 0]
     assert monitor.snapshot().events["counts"] == 24 * 24 + 1
+
+
+def lines_of(*records):
+    decoder = Decoder(DecodeSettings.from_config(Config(defaults={"label_timeout": None})))
+    data = b"\n".join(json.dumps({"type": "counts", **record}).encode() for record in records)
+    return decoder.decode_lines(data, source="test")
+
+
+def row(ts, tp, **more):
+    return {"ts": ts, "tp": tp, "fp": 0, "fn": 0, "tn": 0, "source": "s", "batch": "1", **more}
+
+
+def test_rows_of_one_delivery_are_told_apart_by_when_their_labels_came():
+    first = lines_of(row(0, 1, label_ts=60), row(0, 2, label_ts=7200))
+    monitor = fed(first, first, lines_of(row(0, 5, label_ts=60)))
+    assert outcomes(monitor) == [7, 0, 0, 0]
+
+
+def test_delays_are_learned_from_counts_that_say_when_their_labels_came():
+    monitor = fed(lines_of(row(0, 3, label_ts=50), row(60, 1, label_ts=5000)))
+    (model,) = monitor.snapshot().models
+    assert model.delay_sum.tolist() == [0, 3 * 50 + 4940]
+
+
+def test_counts_of_sampled_labels_are_weighed_like_labels():
+    config = Config(
+        defaults={"labelling": "weighted", "label_timeout": None, "maturity": "1m"},
+        windows=["1h"],
+    )
+    by_counts, by_events = Monitor(config), Monitor(config)
+    some = [(i, 60 * i, i % 2, (i // 2) % 2, (1.0, 0.5, 0.25)[i % 3]) for i in range(60)]
+    decoder = Decoder(DecodeSettings.from_config(config))
+    events, counted = [], []
+    for i, ts, says, turns_out, share in some:
+        events.append({"type": "prediction", "id": str(i), "ts": ts, "prediction": says})
+        named = {"label": turns_out, "sampling_probability": share}
+        events.append({"type": "label", "id": str(i), "ts": ts, **named})
+        cells = dict.fromkeys(("tp", "fp", "fn", "tn"), 0)
+        cells[{(1, 1): "tp", (1, 0): "fp", (0, 1): "fn", (0, 0): "tn"}[says, turns_out]] = 1
+        told = {"sampling_probability": share, "source": "s", "batch": str(i)}
+        told["watermark"] = 58 * 60  # the third-highest time of the events
+        counted.append({"type": "counts", "ts": ts, **cells, **told})
+    for monitor, records in ((by_counts, counted), (by_events, events)):
+        lines = b"\n".join(json.dumps(record).encode() for record in records)
+        monitor.apply(decoder.decode_lines(lines, source="test"))
+    (one,), (other,) = by_counts.snapshot().windows, by_events.snapshot().windows
+    assert one.counts == other.counts
+    for name, estimate in one.metrics.items():
+        np.testing.assert_array_equal(estimate, other.metrics[name])
+
+
+def test_sources_say_how_far_they_have_come_and_what_came_too_late():
+    monitor = fed(
+        lines_of(row(0, 1, watermark=900, late=2), row(60, 1)),
+        lines_of(row(0, 1, watermark=300, late=2), row(0, 1, source="t")),
+    )
+    snapshot = monitor.snapshot()
+    assert snapshot.sources == (("s", 3, 900_000, 2), ("t", 1, None, 0))
+    assert snapshot.watermark_ms == 900_000
+
+
+def test_the_latest_batches_are_replaced_however_old_what_they_count_is():
+    config = Config(defaults={"label_timeout": "1h", "horizon": "2h"})
+    monitor = Monitor(config)
+    late = lines_of(row(0, 1, watermark=10 * 86_400))
+    for batch in (late, lines_of(row(10 * 86_400, 1, batch="2")), late):
+        monitor.apply(batch)
+    assert outcomes(monitor) == [2, 0, 0, 0]
+
+
+def test_what_is_over_is_forgotten_but_for_the_latest_batches():
+    monitor = Monitor(Config(defaults={"label_timeout": "1h", "horizon": "2h"}))
+    for hour in range(300):
+        told = {"batch": str(hour), "watermark": 3600 * hour}
+        monitor.apply(lines_of(row(3600 * hour, 1, **told)))
+    assert len(monitor._join._counted._delivered) <= 64 + 3

@@ -11,7 +11,7 @@ import numpy as np
 
 from monitor.events import RejectReason
 from monitor.exporters.prometheus.family import Family, Kind, Labels, line
-from monitor.snapshot import LabelBooks, Snapshot
+from monitor.snapshot import CountedBy, LabelBooks, Snapshot
 from monitor.telemetry import build_labels
 
 _EVENT_TYPES = ("prediction", "label", "outcome", "counts")
@@ -76,6 +76,24 @@ def book_families() -> Iterator[Family]:
         "Predictions counted under __other__, because their segment had too many values.",
         lambda snapshot: [snapshot.overflowed_values],
     )
+    yield _of_sources(
+        "precision_monitor_source_records_total",
+        "counter",
+        "Records of counts taken, by who counted them; those delivered again included.",
+        lambda source: source.records,
+    )
+    yield _of_sources(
+        "precision_monitor_source_watermark_timestamp_seconds",
+        "gauge",
+        "Event time that whoever counted says it has come to.",
+        lambda source: _seconds(source.watermark_ms),
+    )
+    yield _of_sources(
+        "precision_monitor_source_late_labels_total",
+        "counter",
+        "Labels that came too late to whoever counted, and changed nothing.",
+        lambda source: source.late,
+    )
     yield _single(
         "precision_monitor_build_info",
         "info",
@@ -100,6 +118,18 @@ def _single(
         labels=tuple(labels[0]),
         lines=lambda _: [line(**one) for one in labels],
         values=lambda snapshot: np.array(read(snapshot), dtype=np.float64),
+    )
+
+
+def _of_sources(name: str, kind: Kind, meaning: str, read: Callable[[CountedBy], float]) -> Family:
+    """A number for each source of counts."""
+    return Family(
+        name=name,
+        kind=kind,
+        meaning=meaning,
+        labels=("source",),
+        lines=lambda shape: [line(source=source) for source in shape.sources],
+        values=lambda snapshot: np.array([read(s) for s in snapshot.sources], dtype=np.float64),
     )
 
 

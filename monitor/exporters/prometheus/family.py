@@ -45,6 +45,7 @@ class Shape(NamedTuple):
     lifetime: WindowShape
     models: tuple[ModelShape, ...]
     delay_edges: tuple[float, ...]
+    sources: tuple[str, ...] = ()
 
 
 class Line(NamedTuple):
@@ -98,6 +99,7 @@ def shape_of(snapshot: Snapshot) -> Shape:
         lifetime=_window_shape(snapshot.lifetime),
         models=tuple(ModelShape(m.name, m.version, m.row) for m in snapshot.models),
         delay_edges=tuple(snapshot.delay_edges.tolist()),
+        sources=tuple(source.name for source in snapshot.sources),
     )
 
 

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from monitor.events import (
+    NO_TIME,
     RETRACTED,
     BoolArray,
     CountDeltas,
@@ -167,7 +168,9 @@ class Assembler:
     def _counts(self, rows: Sequence[Counts]) -> CountDeltas:
         time, fit = self._times([row.ts for row in rows])
         group = self._codes.of(rows)
-        fit &= (group != UNFIT) & np.array([_batch_fits(row) for row in rows])
+        label_time, labelled = self._optional_times([row.label_ts for row in rows], time)
+        watermark, told = self._optional_times([row.watermark for row in rows], NO_TIME)
+        fit &= (group != UNFIT) & np.array([_batch_fits(row) for row in rows]) & labelled & told
         self._mark_unfit(self._types.counts, fit)
         made = CountDeltas(
             time=time,
@@ -175,8 +178,21 @@ class Assembler:
             cells=np.array([(row.tp, row.fp, row.fn, row.tn) for row in rows], np.int64),
             population=np.array([_population(row) for row in rows], np.int64),
             batch_key=_batch_keys(rows),
+            label_time=label_time,
+            sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
+            source=np.array([row.source or "" for row in rows], np.str_),
+            watermark=watermark,
+            late=np.array([row.late or 0 for row in rows], np.int64),
         )
         return _fit_rows(made, fit)
+
+    def _optional_times(
+        self, values: Sequence[Any], missing: Int64Array | int
+    ) -> tuple[Int64Array, BoolArray]:
+        """Times and which rows fit; `missing` stands where there is none."""
+        given = np.array([value is not None for value in values], np.bool_)
+        time, fit = self._times([0.0 if value is None else value for value in values])
+        return np.where(given, time, missing), fit | ~given
 
     def _times(self, values: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
         return within_years(seconds_of(values), self._latest_ms)

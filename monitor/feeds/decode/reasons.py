@@ -139,6 +139,12 @@ class _Faults:
             yield from [_missing(name)] if self._get(name) is None else self._count(name)
         for name in ("predicted_positive", "predicted_negative"):
             yield from [] if self._get(name) is None else self._count(name)
+        for name in ("label_ts", "watermark"):
+            yield from [] if self._get(name) is None else self._time(name)
+        yield from self._sampling_probability()
+        late = self._get("late")
+        if late is not None and not (_is_integer(late) and 0 <= late <= MAX_COUNT):
+            yield _bad("late", f"must be an integer from 0 to {MAX_COUNT}", late)
         yield from self._batch()
 
     def _count(self, name: str) -> Iterator[Fault]:

@@ -28,6 +28,7 @@ Time = float | Annotated[datetime, Meta(tz=True)]
 Class = bool | Annotated[int, Meta(ge=0, le=1)]
 Score = Annotated[float, Meta(ge=0, le=1)]
 Probability = Annotated[float, Meta(gt=0, le=1)]
+Late = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Count = Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
 
 
@@ -77,8 +78,12 @@ class Counts(Struct, tag_field="type", tag="counts", gc=False):
     tn: Count
     predicted_positive: Count | None = None
     predicted_negative: Count | None = None
+    label_ts: Time | None = None
+    sampling_probability: Probability | None = None
     source: Name | None = None
     batch: Name | None = None
+    watermark: Time | None = None
+    late: Late | None = None
     model: Name | None = None
     version: Version | None = None
     segment: Any = None
