@@ -56,6 +56,11 @@ class Catalogue:
         return self._settings
 
     @property
+    def possible_settings(self) -> Sequence[ModelConfig]:
+        """Settings of the models there are, and of those that may still come."""
+        return [*self._config.models.values()] or [self._config.defaults]
+
+    @property
     def series(self) -> tuple[Series, ...]:
         """What the rows stand for, by number."""
         return tuple(self._series)

@@ -132,7 +132,10 @@ class Monitor:
             for counted in self._ranges:
                 counted.apply(deltas)
         if now is not None:
-            self._windows.apply(self._join.advance(now))
+            forgotten = self._join.advance(now)
+            self._windows.apply(forgotten)
+            for counted in self._ranges:
+                counted.apply(forgotten)
             self._watch.advance(now, self._maturities.judged_by_the_pane(now))
 
     def predict(

@@ -16,13 +16,14 @@ from monitor.config import AutoMaturity, Labelling, WindowClock
 from monitor.counts import Outcome
 from monitor.events import Int64Array
 from monitor.join.deltas import PREDICTED_POSITIVE
-from monitor.regimes import KIND_OF, LEAST_COVERAGE, Evidence, Kind
+from monitor.regimes import CORRECTED_KIND_OF, KIND_OF, LEAST_COVERAGE, Evidence, Kind
 from monitor.windows import Windows
 from monitor.windows.cohorts import Coverage
 from monitor.windows.delays import LabelDelays
 
 _ENOUGH = AutoMaturity().share
 _BLOCKS = 256
+_FLAGGED = [Outcome.TP, Outcome.FP]
 _COMPLETE = Coverage(np.ones(len(Outcome)), np.zeros(len(Outcome)))
 
 Ages = list[int | None]
@@ -96,7 +97,7 @@ class Maturities:
                 continue
             coverage = self._coverage(model, name, now, watermark, age)
             found.kind[rows] = kind = self._kind(model, coverage)
-            if kind is Kind.CORRECTED:
+            if kind in CORRECTED_KIND_OF.values():
                 found.coverage.share[rows] = coverage.share
                 found.coverage.variance[rows] = coverage.variance
         return found
@@ -154,9 +155,11 @@ class Maturities:
         return Coverage(np.where(unknown, 1.0, found.share), np.where(unknown, 0.0, found.variance))
 
     def _kind(self, model: int, coverage: Coverage) -> Kind:
-        labelling, least = self._catalogue.settings[model].labelling, coverage.share.min()
+        labelling = self._catalogue.settings[model].labelling
+        seen = _FLAGGED if labelling is Labelling.FLAGGED_ONLY else slice(None)
+        least = coverage.share[seen].min()
         if least >= _ENOUGH:
             return KIND_OF[labelling]
-        if labelling is Labelling.COMPLETE and least >= LEAST_COVERAGE:
-            return Kind.CORRECTED
+        if least >= LEAST_COVERAGE:
+            return CORRECTED_KIND_OF.get(labelling, Kind.IMMATURE)
         return Kind.IMMATURE

@@ -10,7 +10,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from monitor.cli.time_ranges import TimeRange, parse_time_range
-from monitor.config import Config, ModelConfig
+from monitor.config import Config, Labelling, ModelConfig
 from monitor.config.quantities import DAY_MS, HOUR_MS, format_duration, format_time
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Period, block_ms_of
@@ -18,6 +18,7 @@ from monitor.drift.detectors import suffices
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events import EARLIEST_MS, LATEST_MS
+from monitor.join.deltas import known, settled
 from monitor.windows import LONGEST_FIRST_MS
 from monitor.windows.ranges import RangeCounts
 
@@ -156,7 +157,9 @@ class Compared:
         return found
 
     def _suffices(self, model: str, asked: TimeRange) -> bool:
-        cells = self._all.blocks(self._all.series(model)[0], *asked).sum(axis=0)
+        cells = known(self._all.blocks(self._all.series(model)[0], *asked).sum(axis=0))
+        if self._labelling(model) is Labelling.NEGATIVES_BY_TIMEOUT:
+            cells = settled(cells)
         return bool(suffices(ConfusionCounts.from_cells(cells[: len(Outcome)])))
 
     def _everything_by(self) -> int:
@@ -166,14 +169,33 @@ class Compared:
 
     def _counted(self, option: str, model: str, asked: TimeRange, source: str) -> Period:
         counts: RangeCounts = self._exact.get(asked, self._all)
-        period = Period.counted(counts, model, *asked, source)
+        labelling = self._labelling(model)
+        period = Period.counted(counts, model, *asked, source=source, labelling=labelling)
         if not period.predictions:
             first, last = self._all.span(model)
             raise UsageError(
                 f"{option}: nothing was predicted in {asked}; the data of {model} covers "
                 f"{format_time(first)} to {format_time(last)}"
             )
+        if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+            self._check_silence(option, model, asked)
         return period
+
+    def _check_silence(self, option: str, model: str, asked: TimeRange) -> None:
+        """Silence is a negative once the label timeout has passed, and not before."""
+        timeout = settings_of(self._config, model).label_timeout or 0
+        watermark = self._monitor.watermark_ms
+        until = None if watermark is None else watermark - timeout
+        if until is None or asked.closes > until:
+            passed = "no event" if until is None else f"predictions up to {format_time(until)}"
+            raise UsageError(
+                f"{option}: ends before silence is known to be a negative, got {asked}; under "
+                f"labelling negatives_by_timeout the timeout ({format_duration(timeout)}) has "
+                f"passed for {passed}: end it there or earlier"
+            )
+
+    def _labelling(self, model: str) -> Labelling:
+        return settings_of(self._config, model).labelling
 
 
 def _configured(config: Config, model: str | None) -> str | None:

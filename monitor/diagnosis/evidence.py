@@ -1,10 +1,32 @@
-"""Which labelling regimes allow which conclusions; what cannot be known is refused, not guessed."""
+"""What the labels of a period allow: outcomes of all predictions, or a refusal with its reason.
+
+Where labels are a sample of the predictions, what is compared are the outcomes
+expected of all of them, and errors are those of the labels; where silence is a
+negative, it is counted as one. What cannot be known is refused, not guessed.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
 
 from monitor.config import Labelling
+from monitor.counts import ConfusionCounts, CountArray, Outcome
+from monitor.drift import Dispersion
+from monitor.events import Int64Array
+from monitor.join.deltas import known, settled
+from monitor.regimes import (
+    KIND_OF,
+    SAMPLES,
+    Evidence,
+    expected,
+    labels_by_stratum,
+    measure,
+    sampled_counts,
+    sampling_dispersion,
+)
 
 
 class Refusal(NamedTuple):
@@ -25,21 +47,6 @@ _REFUSALS = {
         "false positives and prevalence cannot be known, nor why precision moved",
         keeps_precision=True,
     ),
-    Labelling.SAMPLED: Refusal(
-        "labelling sampled: predicted positives and negatives are labelled at different rates; "
-        "diagnose does not weigh them yet, so that nothing but precision stands for all",
-        keeps_precision=True,
-    ),
-    Labelling.WEIGHTED: Refusal(
-        "labelling weighted: labels carry a sampling probability; "
-        "diagnose does not weigh them yet, so that no ratio of them stands for all",
-        keeps_precision=False,
-    ),
-    Labelling.NEGATIVES_BY_TIMEOUT: Refusal(
-        "labelling negatives_by_timeout: silence is a negative; "
-        "diagnose does not count silence yet, so that negatives are missing",
-        keeps_precision=False,
-    ),
 }
 
 
@@ -50,3 +57,128 @@ def refusal(labelling: Labelling) -> Refusal | None:
     (True, True)
     """
     return _REFUSALS.get(labelling)
+
+
+def lacking(before: Sample | None, after: Sample | None) -> Refusal | None:
+    """The refusal where a sample has labels of flagged cases alone, or of the others alone.
+
+    Args:
+        before: what one period rests on; None where labels are no sample.
+        after: the same of the other.
+
+    Returns:
+        None where neither lacks anything, or has no labels at all.
+    """
+    for sample, name in ((before, "before"), (after, "after")):
+        if sample is None:
+            continue
+        flagged, passed = sample.strata
+        if not flagged and not passed and sample.labelled.total:
+            return Refusal(
+                f"labelling {sample.labelling}: no label of {name} has a sampling_probability, or "
+                "they are no longer kept, so that no ratio of the labels stands for all",
+                keeps_precision=False,
+            )
+        if bool(flagged) != bool(passed):
+            which, probability = ("negatives" if flagged else "positives"), ""
+            if sample.labelling is Labelling.WEIGHTED:
+                probability = " and a sampling_probability"
+            return Refusal(
+                f"labelling {sample.labelling}: no predicted {which} of {name} have a label"
+                f"{probability}, so that recall, false positives and prevalence cannot be known, "
+                "nor why precision moved",
+                keeps_precision=bool(flagged),
+            )
+    return None
+
+
+class Measured(NamedTuple):
+    """A number with its 95 % interval."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A sample of labels: what was labelled, and of how many predictions.
+
+    Attributes:
+        labelling: `sampled` or `weighted`.
+        cells: int64 (6,), see `monitor.join.deltas`.
+        weights: int64 (8,), see `monitor.windows.weights`.
+    """
+
+    labelling: Labelling
+    cells: Int64Array
+    weights: Int64Array
+
+    @property
+    def labelled(self) -> ConfusionCounts:
+        """Labelled outcomes, a scalar."""
+        return ConfusionCounts.from_cells(self.cells[: len(Outcome)])
+
+    @property
+    def strata(self) -> tuple[float, float]:
+        """Effective labels of the predicted positives, and of the predicted negatives."""
+        return labels_by_stratum(self.labelling, self.cells, self.weights)
+
+    @property
+    def fewest_of_a_class(self) -> float:
+        """Effective labels of the rarer class; 0 where one of the strata has none."""
+        labelled = sampled_counts(self._evidence).labelled
+        fewest = np.minimum(labelled.actual_positive, labelled.actual_negative)
+        return float(fewest[0]) if all(self.strata) else 0.0
+
+    @property
+    def dispersion(self) -> Dispersion:
+        """Variance of the rates over that of as many labelled outcomes as are expected."""
+        found = sampling_dispersion(self.labelling, self.cells, self.weights)
+        return found or Dispersion.of(1.0)
+
+    def measure(self, metric: str) -> Measured:
+        """A metric of all predictions with its 95 % interval; NaN where undefined."""
+        return Measured(*measure(self._evidence, metric)[:, 0].tolist())
+
+    @property
+    def _evidence(self) -> Evidence:
+        kind = np.array([KIND_OF[self.labelling]], dtype=np.int64)
+        found = Evidence.of(kind, self.cells[None])
+        found.weights[:] = self.weights
+        return found
+
+
+class Outcomes(NamedTuple):
+    """Outcomes of one series by blocks of time.
+
+    Attributes:
+        blocks: one axis; fractional where they are expected of a sample of labels.
+        sample: what they rest on; None where labels are no sample.
+    """
+
+    blocks: ConfusionCounts
+    sample: Sample | None
+
+    @classmethod
+    def of(cls, labelling: Labelling, cells: Int64Array, weights: Int64Array) -> Self:
+        """From what was counted.
+
+        Args:
+            labelling: how labels come.
+            cells: (blocks, 6), see `monitor.join.deltas`.
+            weights: (blocks, 8), see `monitor.windows.weights`.
+
+        >>> audited = np.array([[62, 38, 1, 99, 100, 9_900]])
+        >>> found = Outcomes.of(Labelling.SAMPLED, audited, np.zeros((1, 8), np.int64))
+        >>> found.blocks.fn.tolist(), found.sample.labelled.fn.item()
+        ([99.0], 1)
+        """
+        cells = known(cells)
+        if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+            cells = settled(cells)
+        blocks: CountArray = expected(labelling, cells[:, None], weights[:, None])[0][:, 0]
+        if labelling not in SAMPLES:
+            return cls(ConfusionCounts.from_cells(blocks), None)
+        sample = Sample(labelling=labelling, cells=cells.sum(axis=0), weights=weights.sum(axis=0))
+        return cls(ConfusionCounts.from_cells(blocks), sample)

@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from monitor import metrics
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
-from monitor.diagnosis.evidence import Refusal, refusal
+from monitor.diagnosis.evidence import Refusal, lacking, refusal
 from monitor.diagnosis.notes import notes
 from monitor.diagnosis.periods import Period
 from monitor.diagnosis.segments import SegmentPart, segment_parts, within_key
@@ -69,7 +69,7 @@ class Side:
             configured reference, `mature` for the last days that are mature;
             "" where its bounds were asked for.
         predictions: made in it, labelled or not; None where it is not known.
-        counts: its outcomes, a scalar.
+        counts: its labelled outcomes, a scalar.
         metrics: by the names in `METRICS`; intervals as of independent rows,
             as everywhere where a single period is shown.
         blocks: blocks of time that hold an outcome.
@@ -111,6 +111,7 @@ class Diagnosis:
 
     Attributes:
         model: its name.
+        labelling: how its labels come.
         before: what is compared with.
         after: what is judged.
         change_points: of precision, after minus before.
@@ -133,6 +134,7 @@ class Diagnosis:
     """
 
     model: str
+    labelling: Labelling
     before: Side
     after: Side
     change_points: float
@@ -176,16 +178,18 @@ def diagnose(
     >>> str(found.verdict), round(found.change_points, 3)
     ('prevalence_shift', -0.183)
     """
-    refused = refusal(labelling)
+    refused = refusal(labelling) or lacking(before.sample, after.sample)
     trusted = refused is None
-    attribution = attribute(before.blocks, after.blocks)
-    judgement = judge(before.blocks, after.blocks, labels_trustworthy=trusted)
+    dispersion = before.dispersion.larger(after.dispersion)
+    attribution = attribute(before.blocks, after.blocks, dispersion)
+    judgement = judge(before.blocks, after.blocks, dispersion, labels_trustworthy=trusted)
     mixed = _mix_alone(before, after, judgement)
     final = mixed[1] if mixed else judgement
     precise = refused is None or refused.keeps_precision
     known = precise and math.isfinite(attribution.change_points)
     return Diagnosis(
         model=model,
+        labelling=labelling,
         before=_side(before, refused),
         after=_side(after, refused),
         change_points=attribution.change_points if precise else _NAN,
@@ -211,24 +215,25 @@ def _mix_alone(before: Period, after: Period, judgement: Judgement) -> tuple[str
 
 
 def _side(period: Period, refused: Refusal | None) -> Side:
-    total = period.total
     return Side(
         opens=period.opens,
         closes=period.closes,
         source=period.source,
         predictions=period.predictions,
-        counts=total,
-        metrics={name: _estimated(total, name, refused) for name in METRICS},
+        counts=period.labelled,
+        metrics={name: _estimated(period, name, refused) for name in METRICS},
         blocks=period.held,
         block_ms=period.block_ms,
     )
 
 
-def _estimated(total: ConfusionCounts, name: str, refused: Refusal | None) -> Estimated:
+def _estimated(period: Period, name: str, refused: Refusal | None) -> Estimated:
     if refused is not None and not (refused.keeps_precision and name == "precision"):
         return Estimated(estimate=_NAN, lower=_NAN, upper=_NAN)
-    lower, upper = metrics.intervals(total, name)
-    point = getattr(metrics, name)(total)
+    if period.sample is not None:
+        return Estimated(**period.sample.measure(name)._asdict())
+    lower, upper = metrics.intervals(period.total, name)
+    point = getattr(metrics, name)(period.total)
     return Estimated(estimate=float(point), lower=float(lower), upper=float(upper))
 
 
@@ -265,7 +270,8 @@ def _had_prevalence_stayed(after: Period, attribution: Attribution, *, trusted: 
     point = attribution.precision_had_prevalence_stayed
     if not (trusted and math.isfinite(point)):
         return Estimated(estimate=_NAN, lower=_NAN, upper=_NAN)
-    both = changes(after.blocks, after.blocks).standard_error[Component.LOG_LIKELIHOOD_RATIO]
+    twice = changes(after.blocks, after.blocks, after.dispersion)
+    both = twice.standard_error[Component.LOG_LIKELIHOOD_RATIO]
     half_width = _Z_95 * float(both) / math.sqrt(2)
     middle = float(logit(np.clip(point, 1e-12, 1 - 1e-12)))
     return Estimated(

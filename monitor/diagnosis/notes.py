@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from monitor.diagnosis.evidence import Refusal
+from monitor.diagnosis.evidence import Refusal, Sample
 from monitor.diagnosis.periods import Period
 from monitor.drift import Judgement, Status
 from monitor.drift.class_ratio import FAR
@@ -65,7 +65,7 @@ def _mix(key: str | None) -> Iterator[str]:
 
 def _far(before: Period, after: Period, judgement: Judgement) -> Iterator[str]:
     change = judgement.change["class_ratio"]
-    both = min(int(p.total.actual_positive) for p in (before, after)) > 0
+    both = min(float(p.total.actual_positive) for p in (before, after)) > 0
     if both and abs(change) >= FAR:
         way = "below" if change < 0 else "above"
         yield (
@@ -76,8 +76,8 @@ def _far(before: Period, after: Period, judgement: Judgement) -> Iterator[str]:
 
 
 def _unknown(before: Period, after: Period, judgement: Judgement) -> Iterator[str]:
-    for period, name in ((before, "before"), (after, "after")):
-        if not int(period.total.total):
+    for period, name in _named(before, after):
+        if not int(period.labelled.total):
             yield f"no prediction {name} has a label: nothing can be said"
             return
     unknown = [
@@ -94,9 +94,19 @@ def _unknown(before: Period, after: Period, judgement: Judgement) -> Iterator[st
 
 def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator[str]:
     shares = [period.unlabelled for period in (before, after)]
+    samples = [period.sample for period in (before, after) if period.sample is not None]
     if mature_until is not None and after.closes is not None and after.closes > mature_until:
         yield "the end of `after` is not mature: labels that are still to come may change this"
-    if all(math.isfinite(share) for share in shares) and max(shares) > _UNLABELLED:
+    if samples:
+        said = ", ".join(
+            f"{_labels_of(p.sample)} {n}" for p, n in _named(before, after) if p.sample
+        )
+        yield (
+            f"labels are a sample ({samples[0].labelling}): predicted positives and negatives "
+            f"labelled {said}; rates are those expected of all predictions, and their errors "
+            "those of the labels"
+        )
+    elif all(math.isfinite(share) for share in shares) and max(shares) > _UNLABELLED:
         unlike = abs(shares[0] - shares[1]) > _UNLIKE_COVERAGE
         more = "; so unlike shares can by themselves look like a change" if unlike else ""
         yield (
@@ -105,12 +115,21 @@ def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator
         )
 
 
+def _named(before: Period, after: Period) -> tuple[tuple[Period, str], ...]:
+    return (before, "before"), (after, "after")
+
+
+def _labels_of(sample: Sample) -> str:
+    labelled = sample.labelled
+    return f"{int(labelled.predicted_positive):,} and {int(labelled.predicted_negative):,}"
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
 def _blocks(before: Period, after: Period) -> Iterator[str]:
-    for period, name in ((before, "before"), (after, "after")):
+    for period, name in _named(before, after):
         if period.block_ms is None:
             yield (
                 f"the counts of {name} were given: their errors are those of independent rows, "

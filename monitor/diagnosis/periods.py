@@ -8,8 +8,10 @@ from typing import Self
 
 import numpy as np
 
+from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, Outcome
-from monitor.drift import block_seconds
+from monitor.diagnosis.evidence import Outcomes, Sample
+from monitor.drift import Dispersion, block_seconds
 from monitor.events import Series
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.windows.recalled import CountedRange
@@ -33,12 +35,14 @@ class Period:
             that no time is known of.
         closes: first moment after it; None likewise.
         blocks: outcomes by blocks of time along one axis; one block where no
-            time is known.
+            time is known. Those expected of all predictions where labels are a sample.
         block_ms: length of a block; None where no time is known.
         predictions: made in it, labelled or not; None where it is not known.
         segments: outcomes of each segment value by the same blocks of time.
         source: where it comes from, such as `first` for the first days of a
             feed; "" where its bounds were asked for.
+        sample: what the outcomes rest on where labels are a sample; else None.
+        samples: the same of each segment value; empty where labels are no sample.
     """
 
     opens: int | None
@@ -48,10 +52,19 @@ class Period:
     predictions: int | None = None
     segments: Mapping[Series, ConfusionCounts] = field(default_factory=dict)
     source: str = ""
+    sample: Sample | None = None
+    samples: Mapping[Series, Sample] = field(default_factory=dict)
 
     @classmethod
     def counted(
-        cls, counts: CountedRange, model: str, opens: int, closes: int, source: str = ""
+        cls,
+        counts: CountedRange,
+        model: str,
+        opens: int,
+        closes: int,
+        *,
+        source: str = "",
+        labelling: Labelling = Labelling.COMPLETE,
     ) -> Self:
         """A stretch of what was counted.
 
@@ -61,23 +74,30 @@ class Period:
             opens: first moment, epoch milliseconds; a bound of the range or of its blocks.
             closes: first moment after it; likewise.
             source: see `Period`.
+            labelling: how labels come.
         """
         width = block_ms_of(opens, closes)
-        totals, *segments = counts.series(model)
-        cells = counts.blocks(totals, opens, closes, width)
+        found = {
+            series: Outcomes.of(
+                labelling,
+                counts.blocks(series, opens, closes, width),
+                counts.weights(series, opens, closes, width),
+            )
+            for series in counts.series(model)
+        }
+        totals, *segments = found
+        made = counts.blocks(totals, opens, closes, width)[:, PREDICTED_POSITIVE:].sum()
+        samples = {series: found[series].sample for series in segments}
         return cls(
             opens=opens,
             closes=closes,
-            blocks=ConfusionCounts.from_cells(cells[:, : len(Outcome)]),
+            blocks=found[totals].blocks,
             block_ms=width,
-            predictions=int(cells[:, PREDICTED_POSITIVE:].sum()),
-            segments={
-                series: ConfusionCounts.from_cells(
-                    counts.blocks(series, opens, closes, width)[:, : len(Outcome)]
-                )
-                for series in segments
-            },
+            predictions=int(made),
+            segments={series: found[series].blocks for series in segments},
             source=source,
+            sample=found[totals].sample,
+            samples={series: sample for series, sample in samples.items() if sample},
         )
 
     @classmethod
@@ -96,13 +116,23 @@ class Period:
         return self.blocks.sum(axis=-1)
 
     @property
+    def labelled(self) -> ConfusionCounts:
+        """Outcomes that have a label, or whose silence is one; a scalar."""
+        return self.total if self.sample is None else self.sample.labelled
+
+    @property
+    def dispersion(self) -> Dispersion:
+        """Variance over that of as many labelled outcomes."""
+        return Dispersion.of(1.0) if self.sample is None else self.sample.dispersion
+
+    @property
     def held(self) -> int:
         """Blocks of time that hold an outcome."""
         return int(np.count_nonzero(self.blocks.total))
 
     @property
     def unlabelled(self) -> float:
-        """Share of the predictions without an outcome; NaN where it is not known."""
+        """Share of the predictions without a label; NaN where it is not known."""
         if not self.predictions:
             return float("nan")
-        return 1 - float(self.total.total) / self.predictions
+        return 1 - float(self.labelled.total) / self.predictions

@@ -13,6 +13,7 @@ from monitor.diagnosis.periods import Period
 from monitor.drift import (
     CAUSES,
     Attribution,
+    Dispersion,
     Judgement,
     attribute_segments,
     judge_within_segments,
@@ -36,11 +37,13 @@ class SegmentPart:
 
     The mappings are keyed `prevalence`, `recall` and `false_positives`. Over all
     values of a key, `within` and `mix` add up to the change of
-    logit(precision). NaN where a part is undefined.
+    logit(precision), but for chance where labels are a sample. NaN where a part
+    is undefined.
 
     Attributes:
         series: the segment key and its value.
-        before: outcomes, a scalar.
+        before: outcomes, a scalar; those expected of all predictions where labels
+            are a sample.
         after: the same.
         within: log-odds of precision that the value's own rates contributed.
         mix: log-odds of precision that its share contributed: a value that
@@ -104,9 +107,10 @@ def within_key(before: Period, after: Period) -> tuple[str, Judgement] | None:
     """
     if not before.segments:
         return None
+    dispersion = before.dispersion.larger(after.dispersion)
     for key in segment_keys(before, after):
         _, old, new = _tables(key, before, after)
-        found = judge_within_segments(old, new)
+        found = judge_within_segments(old, new, dispersion)
         if found.verdict in NOT_OF_THE_MODEL:
             return key, found
     return None
@@ -143,11 +147,12 @@ def _parts_of(
     values, old_blocks, new_blocks = _tables(key, before, after)
     if not values:
         return []
-    found = attribute_segments(old_blocks, new_blocks)
+    found = attribute_segments(old_blocks, new_blocks, _dispersion(values, before, after))
     old, new = old_blocks.sum(axis=-1), new_blocks.sum(axis=-1)
     mix = found.mix - _average_part(old, new)
     p_values = np.minimum(found.p_values * keys, 1.0)
-    few = np.minimum.reduce([_fewest(old), _fewest(new)]) < FEWEST_OF_A_CLASS
+    fewest = np.minimum(_fewest(old, values, before), _fewest(new, values, after))
+    few = fewest < FEWEST_OF_A_CLASS
     return [
         SegmentPart(
             series=series,
@@ -164,8 +169,28 @@ def _parts_of(
     ]
 
 
-def _fewest(counts: ConfusionCounts) -> FloatArray:
-    return np.minimum(counts.actual_positive, counts.actual_negative)
+def _fewest(counts: ConfusionCounts, values: list[Series], period: Period) -> FloatArray:
+    """Outcomes of the rarer class of each value; where labels are a sample, labels."""
+    if period.sample is None:
+        return np.minimum(counts.actual_positive, counts.actual_negative)
+    samples = (period.samples.get(series) for series in values)
+    return np.array([0.0 if one is None else one.fewest_of_a_class for one in samples])
+
+
+def _dispersion(values: list[Series], before: Period, after: Period) -> Dispersion:
+    """Of each value, (values,): the larger of both periods."""
+    sampled = [period for period in (before, after) if period.sample is not None]
+    found = Dispersion.of(np.ones(len(values)))
+    for period in sampled:
+        one = [s.dispersion if (s := period.samples.get(v)) else Dispersion.of(1) for v in values]
+        found = found.larger(
+            Dispersion(
+                class_ratio=np.array([d.class_ratio for d in one]),
+                recall=np.array([d.recall for d in one]),
+                false_positive_rate=np.array([d.false_positive_rate for d in one]),
+            )
+        )
+    return found
 
 
 def _carries(p_values: FloatArray, *, small: bool) -> tuple[str, ...]:

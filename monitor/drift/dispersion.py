@@ -63,6 +63,20 @@ class Dispersion:
         factor = np.asarray(dispersion, dtype=np.float64)
         return cls(class_ratio=factor, recall=factor, false_positive_rate=factor)
 
+    def larger(self, other: Dispersion | None) -> Dispersion:
+        """The larger of two factors for each stream; itself where there is no other.
+
+        >>> float(Dispersion.of(2.5).larger(Dispersion.of(4)).recall)
+        4.0
+        """
+        if other is None:
+            return self
+        return Dispersion(
+            class_ratio=np.maximum(self.class_ratio, other.class_ratio),
+            recall=np.maximum(self.recall, other.recall),
+            false_positive_rate=np.maximum(self.false_positive_rate, other.false_positive_rate),
+        )
+
     @classmethod
     def estimate(
         cls,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Status, Verdict
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED, IMPROVED
+from monitor.regimes import SAMPLES
 
 _UNLIKE_COVERAGE = 0.05
 _MOST_DATA = 1_000
@@ -53,14 +53,13 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
 def _labels(diagnosis: Diagnosis) -> Iterator[str]:
     before, after = _unlabelled(diagnosis.before), _unlabelled(diagnosis.after)
     if diagnosis.refusal is not None:
-        known = str(Labelling.FLAGGED_ONLY) in diagnosis.refusal.reason
         yield (
             "Have a random sample of the predicted negatives labelled: without it nobody can say "
             "what is missed."
-            if known
-            else "Compare precision alone, or count with labels of every prediction."
+            if diagnosis.refusal.keeps_precision
+            else "Have predicted positives labelled, too: precision is known of no others."
         )
-    elif after - before > _UNLIKE_COVERAGE:
+    elif after - before > _UNLIKE_COVERAGE and diagnosis.labelling not in SAMPLES:
         yield "Wait for labels, or page the data team: fewer predictions have one than before."
 
 

@@ -52,6 +52,29 @@ class Deltas(Columns):
             object.__setattr__(self, "stratum", np.zeros(len(self.time), dtype=np.int64))
 
 
+def known(cells: Int64Array) -> Int64Array:
+    """Counts of which outcomes are known.
+
+    Where corrections have come before what they correct, so that a cell holds less
+    than nothing, no outcome is known: all four are 0.
+
+    Args:
+        cells: (..., 6), tp, fp, fn, tn, predicted positive, predicted negative.
+
+    Returns:
+        The same shape; the cells themselves where all are known.
+
+    >>> known(np.array([[3, -1, 2, 0, 10, 90]])).tolist()
+    [[0, 0, 0, 0, 10, 90]]
+    """
+    unknown = (cells[..., : len(Outcome)] < 0).any(axis=-1)
+    if not unknown.any():
+        return cells
+    cells = cells.copy()
+    cells[unknown, : len(Outcome)] = 0
+    return cells
+
+
 def settled(cells: Int64Array) -> Int64Array:
     """Counts in which silence is a negative, of predictions whose label timeout has passed.
 

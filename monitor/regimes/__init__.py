@@ -8,7 +8,8 @@ estimates with intervals, by the method that the regime allows, or are refused.
     sampled    labels are a sample of either stratum: Begg-Greenes
     weighted   the same, each label with the inverse of its sampling probability
     flagged    predicted positives alone are labelled: precision, nothing else
-    corrected  younger than the labels need: counts over the share that has come
+    corrected  younger than the labels need: counts over the share that has come; where
+               labels are a sample, or of the flagged alone, within either stratum
     immature   so young that under half of a class has come: nothing
 
 Pure functions; the counts come from `monitor.windows`.
@@ -28,8 +29,14 @@ from monitor.counts import ConfusionCounts, Outcome
 from monitor.events import FloatArray, Int64Array
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.metrics import sampled
-from monitor.regimes.corrected import corrected
-from monitor.regimes.samples import effective_labels, expected
+from monitor.regimes.corrected import corrected, corrected_labels
+from monitor.regimes.samples import (
+    SAMPLES,
+    effective_labels,
+    expected,
+    labels_by_stratum,
+    sampling_dispersion,
+)
 from monitor.snapshot import METRICS, Estimate
 from monitor.windows.cohorts import Coverage
 from monitor.windows.weights import SUMS
@@ -40,19 +47,24 @@ LEAST_COVERAGE = 0.5
 _CELLS = len(Outcome)
 
 __all__ = [
+    "CORRECTED_KIND_OF",
     "KIND_OF",
     "LEAST_COVERAGE",
     "REASONS",
     "REFUSED",
+    "SAMPLES",
     "STATUS",
     "WITHOUT_DETECTORS",
     "Evidence",
     "Kind",
     "corrected",
+    "corrected_labels",
     "effective_labels",
     "expected",
+    "labels_by_stratum",
     "measure",
     "sampled_counts",
+    "sampling_dispersion",
 ]
 
 
@@ -65,9 +77,11 @@ class Kind(IntEnum):
     FLAGGED = 3
     CORRECTED = 4
     IMMATURE = 5
+    CORRECTED_SAMPLED = 6
+    CORRECTED_FLAGGED = 7
 
 
-STATUS = ("mature", "mature", "mature", "mature", "corrected", "immature")
+STATUS = (*("mature",) * 4, "corrected", "immature", "corrected", "corrected")
 """What is said of a window's age, by `Kind`."""
 
 KIND_OF = {
@@ -78,6 +92,15 @@ KIND_OF = {
     Labelling.FLAGGED_ONLY: Kind.FLAGGED,
 }
 """How rows are estimated where the labels that were to come have come."""
+
+CORRECTED_KIND_OF = {
+    Labelling.COMPLETE: Kind.CORRECTED,
+    Labelling.SAMPLED: Kind.CORRECTED_SAMPLED,
+    Labelling.FLAGGED_ONLY: Kind.CORRECTED_FLAGGED,
+}
+"""How rows are estimated where half or more have come. Not where labels are weighted:
+delays then differ by how a label was sampled, which the distribution by outcome does
+not hold; nor where silence is a negative, which it is only once the timeout has passed."""
 
 _REFUSED_NAMES = (*(name for name in METRICS if name != "precision"), "precision_at")
 
@@ -207,8 +230,13 @@ def _sampled(evidence: Evidence, metric: str, class_ratio: float | None) -> Esti
 def _flagged(evidence: Evidence, metric: str, class_ratio: float | None) -> Estimate:
     if metric == "precision":
         return _plain(evidence, metric, class_ratio)
-    nothing = np.full(len(evidence), np.nan)
-    return Estimate(nothing, nothing, nothing)
+    return _immature(evidence, metric, class_ratio)
+
+
+def _corrected_flagged(evidence: Evidence, metric: str, class_ratio: float | None) -> Estimate:
+    if metric == "precision":
+        return _sampled(evidence, metric, class_ratio)
+    return _immature(evidence, metric, class_ratio)
 
 
 def _corrected(evidence: Evidence, metric: str, class_ratio: float | None) -> Estimate:
@@ -228,6 +256,8 @@ _METHODS: Mapping[Kind, Callable[[Evidence, str, float | None], Estimate]] = {
     Kind.FLAGGED: _flagged,
     Kind.CORRECTED: _corrected,
     Kind.IMMATURE: _immature,
+    Kind.CORRECTED_SAMPLED: _sampled,
+    Kind.CORRECTED_FLAGGED: _corrected_flagged,
 }
 
 
@@ -235,12 +265,16 @@ def sampled_counts(evidence: Evidence) -> sampled.SampledCounts:
     """Labelled outcomes and the predictions they stand for, of sampled or weighted rows.
 
     Weighted rows get, in either stratum, the weighted shares times the number of
-    equally weighted labels that would know them as well.
+    equally weighted labels that would know them as well; rows whose labels have come
+    in part, the corrected shares times such a number.
     """
-    cells = evidence.cells
-    weighted = (evidence.kind == Kind.WEIGHTED)[:, None]
-    plain = cells[:, :_CELLS].astype(np.float64)
-    labelled = np.where(weighted, effective_labels(evidence.weights), plain)
+    cells, kind = evidence.cells, evidence.kind[:, None]
+    labelled = cells[:, :_CELLS].astype(np.float64)
+    if (kind == Kind.WEIGHTED).any():
+        labelled = np.where(kind == Kind.WEIGHTED, effective_labels(evidence.weights), labelled)
+    if (kind >= Kind.CORRECTED_SAMPLED).any():
+        young = corrected_labels(cells[:, :_CELLS], evidence.coverage)
+        labelled = np.where(kind >= Kind.CORRECTED_SAMPLED, young, labelled)
     called = ConfusionCounts.from_cells(labelled)
     return sampled.SampledCounts(
         labelled=called,

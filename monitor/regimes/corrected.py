@@ -11,6 +11,7 @@ from scipy.special import expit, ndtri
 from monitor import metrics
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.events import FloatArray, Int64Array
+from monitor.metrics.ratio import ratio
 from monitor.snapshot import Estimate
 from monitor.windows.cohorts import Coverage
 
@@ -64,6 +65,42 @@ def corrected(
         np.where(np.isnan(point), np.nan, np.fmin(lower, point)),
         np.where(np.isnan(point), np.nan, np.fmax(upper, point)),
     )
+
+
+def corrected_labels(cells: Int64Array, coverage: Coverage) -> FloatArray:
+    """Labels that say as much as those that have come, were all of them there.
+
+    Within the predicted positives, and within the predicted negatives: the shares
+    that follow from dividing each outcome by the part of its labels that has come,
+    times the number of labels that would know these shares as well. So young labels
+    that are a sample are as any sample, and no recall is needed for precision.
+
+    Args:
+        cells: labelled outcomes, (..., 4) by `Outcome`.
+        coverage: as in `corrected`.
+
+    Returns:
+        Fractional counts (..., 4); zeros where a stratum has no labels.
+
+    Source:
+        As `corrected`, on the logit of either share.
+
+    >>> known = Coverage(np.array([0.5, 1.0, 0.5, 1.0]), np.zeros(4))
+    >>> corrected_labels(np.array([40, 50, 0, 0]), known).round(1).tolist()
+    [57.9, 36.2, 0.0, 0.0]
+    """
+    share = np.where(coverage.share > 0, coverage.share, np.nan)
+    smooth, whole = (cells + _HALF) / share, np.nan_to_num(cells / share)
+    variance = 1 / (cells + _HALF) + coverage.variance
+    strata = []
+    for one, other in ((Outcome.TP, Outcome.FP), (Outcome.FN, Outcome.TN)):
+        inner = smooth[..., one] / (smooth[..., one] + smooth[..., other])
+        scatter = inner * (1 - inner) * (variance[..., one] + variance[..., other])
+        number = np.nan_to_num(np.maximum(1 / scatter - 2 * _HALF, 0.0))
+        positive = np.nan_to_num(ratio(whole[..., one], whole[..., one] + whole[..., other]))
+        held = cells[..., one] + cells[..., other] > 0
+        strata += [positive * number * held, (1 - positive) * number * held]
+    return np.stack(strata, axis=-1)
 
 
 class _Scale(NamedTuple):

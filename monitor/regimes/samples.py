@@ -8,7 +8,7 @@ from monitor.config import Labelling
 from monitor.counts import CountArray, Outcome
 from monitor.drift.dispersion import Dispersion
 from monitor.events import FloatArray, Int64Array
-from monitor.join.deltas import PREDICTED_POSITIVE
+from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.join.strata import WEIGHT_UNIT
 from monitor.metrics.ratio import ratio
 
@@ -61,6 +61,23 @@ def effective_labels(weights: Int64Array) -> FloatArray:
     )
 
 
+def labels_by_stratum(
+    labelling: Labelling, cells: Int64Array, weights: Int64Array
+) -> tuple[float, float]:
+    """Labels of the predicted positives and of the predicted negatives, effective ones if weighted.
+
+    Without labels in one of the two, precision alone (or nothing) can be known.
+
+    Args:
+        labelling: `sampled` or `weighted`.
+        cells: (6,).
+        weights: (8,).
+    """
+    weighted = labelling is Labelling.WEIGHTED
+    tp, fp, fn, tn = effective_labels(weights) if weighted else cells[:_CELLS]
+    return float(tp + fp), float(fn + tn)
+
+
 def expected(
     labelling: Labelling, cells: Int64Array, weights: Int64Array
 ) -> tuple[CountArray, Dispersion | None]:
@@ -84,20 +101,41 @@ def expected(
     counted = cells[..., :_CELLS]
     if labelling not in SAMPLES:
         return counted, None
-    weighted = labelling is Labelling.WEIGHTED
-    labelled = weights[..., :_CELLS] / WEIGHT_UNIT if weighted else counted.astype(np.float64)
+    labelled = (
+        weights[..., :_CELLS] / WEIGHT_UNIT
+        if labelling is Labelling.WEIGHTED
+        else counted.astype(float)
+    )
     whole, population = labelled.sum(axis=0), cells[..., PREDICTED_POSITIVE:].sum(axis=0)
     flagged = np.nan_to_num(ratio(population[..., 0], whole[..., 0] + whole[..., 1]))
     passed = np.nan_to_num(ratio(population[..., 1], whole[..., 2] + whole[..., 3]))
     blown = labelled * np.stack([flagged, flagged, passed, passed], axis=-1)
-    effective = effective_labels(weights[:, 0].sum(axis=0)) if weighted else whole[0]
-    return blown, _dispersion(effective, population[0])
+    return blown, sampling_dispersion(labelling, cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0))
 
 
-def _dispersion(labelled: FloatArray, population: Int64Array) -> Dispersion:
-    """Variance of the three rates under sampled labels over that of as many outcomes."""
-    tp, fp, fn, tn = labelled + _HALF
-    called, passed = population + 2 * _HALF
+def sampling_dispersion(
+    labelling: Labelling, cells: Int64Array, weights: Int64Array
+) -> Dispersion | None:
+    """Variance of the rates under sampled labels over that of as many labelled outcomes.
+
+    Args:
+        labelling: how labels come.
+        cells: (..., 6), any shape in front.
+        weights: (..., 8), the same.
+
+    Returns:
+        Factors of the shape in front; None where labels are no sample.
+
+    Source:
+        Begg and Greenes 1983; delta method on the logits of the three rates.
+    """
+    if labelling not in SAMPLES:
+        return None
+    weighted = labelling is Labelling.WEIGHTED
+    labelled = effective_labels(weights) if weighted else cells[..., :_CELLS]
+    tp, fp, fn, tn = (labelled[..., outcome] + _HALF for outcome in Outcome)
+    called = cells[..., PREDICTED_POSITIVE] + 2 * _HALF
+    passed = cells[..., PREDICTED_NEGATIVE] + 2 * _HALF
     flagged, missed, share = tp / (tp + fp), fn / (fn + tn), called / (called + passed)
     n_flagged, n_passed, n = tp + fp, fn + tn, called + passed
     cut = 1 / (share * (1 - share) * n)

@@ -21,7 +21,7 @@ from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_free import Nowcast, nowcast
 from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL
 from monitor.events import Int64Array
-from monitor.regimes import expected
+from monitor.regimes import SAMPLES, expected, labels_by_stratum
 from monitor.snapshot import WindowVerdict
 from monitor.watch.labels import (
     AT_AN_ALARM,
@@ -35,7 +35,6 @@ from monitor.watch.reference import Reference
 from monitor.windows import DAY_MS, Windows
 from monitor.windows.scores import Scores
 
-_SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
 _LATE_PANES = 6
 _NO_SHIFT = 0.02
 _LONGEST_LATE_MS = 7 * DAY_MS
@@ -162,13 +161,15 @@ class Judge:
 
     def _judged(self, cells: Int64Array, weights: Int64Array, cuts: Cuts) -> WindowVerdict:
         """From counts (blocks, series, 6), the totals first and then each cut."""
+        if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
+            return _UNJUDGED
         outcomes, sampling = expected(self._labelling, cells, weights)
         outcomes = np.moveaxis(outcomes, 0, 1)
         after = ConfusionCounts.from_cells(outcomes[0])
         if not after.total.any():
             fault = self._fault_behind(cells[:, 0], 0.0)
             return _UNJUDGED if fault is None else _untrusted(_UNJUDGED, fault)
-        before, dispersion = self.reference.blocks, _larger(self.reference.dispersion, sampling)
+        before, dispersion = self.reference.blocks, self.reference.dispersion.larger(sampling)
         judgement = judge(before, after, dispersion)
         fault = self._fault_behind(cells[:, 0], judgement.change["class_ratio"])
         if judgement.verdict in OF_THE_MODEL:
@@ -179,6 +180,12 @@ class Judge:
             attribution=attribute(before, after, dispersion),
         )
         return found if fault is None else _untrusted(found, fault)
+
+    def _has_both_strata(self, cells: Int64Array, weights: Int64Array) -> bool:
+        """Whether a sample of labels speaks of predicted positives and of the others."""
+        if self._labelling not in SAMPLES:
+            return True
+        return min(labels_by_stratum(self._labelling, cells, weights)) > 0
 
     def _within_segments(
         self,
@@ -204,7 +211,7 @@ class Judge:
 
         None where labels are a sample: its intervals would take estimates for counts.
         """
-        if self._labelling in _SAMPLES:
+        if self._labelling in SAMPLES:
             return None
         positive, negative = self._windows.population(name, self._model, now)
         length, known = self._windows.length(name), self.reference.scores
@@ -225,16 +232,6 @@ def _same(
     known: tuple[Int64Array, Int64Array, WindowVerdict], cells: Int64Array, weights: Int64Array
 ) -> bool:
     return np.array_equal(known[0], cells) and np.array_equal(known[1], weights)
-
-
-def _larger(one: Dispersion, other: Dispersion | None) -> Dispersion:
-    if other is None:
-        return one
-    return Dispersion(
-        class_ratio=np.maximum(one.class_ratio, other.class_ratio),
-        recall=np.maximum(one.recall, other.recall),
-        false_positive_rate=np.maximum(one.false_positive_rate, other.false_positive_rate),
-    )
 
 
 def _untrusted(found: WindowVerdict, fault: LabelFault) -> WindowVerdict:

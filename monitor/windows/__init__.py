@@ -20,10 +20,9 @@ import numpy as np
 
 from monitor.catalogue import NO_ROW, Catalogue
 from monitor.config import Config, Labelling, WindowClock
-from monitor.counts import Outcome
 from monitor.events import Int64Array
 from monitor.join import CELLS, Deltas
-from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, settled
+from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, known, settled
 from monitor.windows.days import DAY_MS, Days
 from monitor.windows.panes import PaneRing
 from monitor.windows.recalled import Recalled, busy, in_blocks
@@ -269,15 +268,29 @@ class Windows:
         totals = in_blocks(self.settled(by_hour, np.array([total])), opens, HOUR_MS, block_ms)
         found = self._segments(others, opens, closes, block_ms)
         cells = totals if found is None else np.concatenate([totals, found], axis=1)
-        columns = [total, *(() if found is None else others.tolist())]
+        columns = np.concatenate([[total], [] if found is None else others]).astype(np.int64)
+        held = busy(totals[:, 0])
         return Recalled(
             opens=opens,
             closes=closes,
             block_ms=block_ms,
-            columns=tuple(self._catalogue.series[row] for row in columns),
-            cells=cells[busy(totals[:, 0])],
+            columns=tuple(self._catalogue.series[row] for row in columns.tolist()),
+            cells=cells[held],
+            label_weights=self._recalled_weights(columns, opens, closes, block_ms)[held],
             without_segments=found is None,
         )
+
+    def _recalled_weights(
+        self, rows: Int64Array, opens: int, closes: int, block_ms: int
+    ) -> Int64Array:
+        """Weights of labels by blocks, (blocks, rows, 8); zeros where they are not kept."""
+        coarse, width = self._rings[_COARSE], self._rings[_COARSE].width
+        whole = opens % width == closes % width == block_ms % width == 0
+        if self.weights.kept and whole and coarse.reaches_back(opens // width):
+            table = self.pane_weights(opens // width, closes // width, rows)
+            return in_blocks(table, opens, width, block_ms)
+        steps = np.zeros(((closes - opens) // HOUR_MS, len(rows), SUMS), dtype=np.int64)
+        return in_blocks(steps, opens, HOUR_MS, block_ms)
 
     def _segments(
         self, rows: Int64Array, opens: int, closes: int, block_ms: int
@@ -294,14 +307,9 @@ class Windows:
     def settled(self, cells: Int64Array, rows: Int64Array) -> Int64Array:
         """Counts as they may be read, of the same shape (..., rows, 6).
 
-        Silence is a negative where the regime says so. Where corrections have come
-        before what they correct, so that a cell holds less than nothing, no outcome
-        is known: all four are 0, and whatever is made of them is undefined.
+        Silence is a negative where the regime says so; unknown outcomes are none.
         """
-        unknown = (cells[..., : len(Outcome)] < 0).any(axis=-1)
-        if unknown.any():
-            cells = cells.copy()
-            cells[unknown, : len(Outcome)] = 0
+        cells = known(cells)
         silent = [s.labelling is Labelling.NEGATIVES_BY_TIMEOUT for s in self._catalogue.settings]
         if not any(silent):
             return cells

@@ -11,9 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from monitor.catalogue import NO_ROW, Catalogue
+from monitor.config import Labelling
+from monitor.counts import Outcome
 from monitor.events import EARLIEST_MS, LATEST_MS, Int64Array, Series
 from monitor.join import CELLS, Deltas
 from monitor.join.deltas import PREDICTED_POSITIVE
+from monitor.join.strata import NO_STRATUM, SQUARED_WEIGHTS, WEIGHTS
+from monitor.windows.weights import SUMS
 
 _FIRST_ROOM = 16
 
@@ -23,7 +27,8 @@ class RangeCounts:
 
     Blocks are aligned to UTC (days begin at midnight); the first and the last
     one are cut off by the range. Only blocks in which something was predicted
-    take memory. Integers throughout.
+    take memory. Integers throughout. Where a model weighs its labels, their weights
+    are kept beside the counts.
 
     Args:
         catalogue: numbers of models, groups and series.
@@ -46,7 +51,9 @@ class RangeCounts:
         self.closes = closes
         self.block_ms = block_ms
         self._slots: dict[int, int] = {}
-        self._counts = np.zeros((_FIRST_ROOM, 0, CELLS), dtype=np.int64)
+        weighted = any(s.labelling is Labelling.WEIGHTED for s in catalogue.possible_settings)
+        self._columns = CELLS + (SUMS if weighted else 0)
+        self._counts = np.zeros((_FIRST_ROOM, 0, self._columns), dtype=np.int64)
         self._spans = np.zeros((0, 2), dtype=np.int64)
 
     @property
@@ -89,8 +96,10 @@ class RangeCounts:
         slot = self._slots_of(deltas.time // self.block_ms)
         rows = self._catalogue.rows[deltas.group]
         event, column = np.nonzero(rows != NO_ROW)
-        place = (slot[event], rows[event, column], deltas.cell[event])
-        np.add.at(self._counts, place, deltas.count[event])
+        slot, row, cell = slot[event], rows[event, column], deltas.cell[event]
+        np.add.at(self._counts, (slot, row, cell), deltas.count[event])
+        if self._columns > CELLS:
+            self._weigh(slot, row, cell, deltas.take(event))
 
     def blocks(
         self,
@@ -114,18 +123,46 @@ class RangeCounts:
         Raises:
             ValueError: the bounds or the length cut a block in two.
         """
+        return self._cut(series, opens, closes, block_ms)[:, :CELLS]
+
+    def weights(
+        self,
+        series: Series,
+        opens: int | None = None,
+        closes: int | None = None,
+        block_ms: int | None = None,
+    ) -> Int64Array:
+        """Weights of one series' labels by the blocks of `blocks`, (blocks, 8).
+
+        See `monitor.windows.weights`; zeros where no model weighs its labels.
+        """
+        cut = self._cut(series, opens, closes, block_ms)
+        return cut[:, CELLS:] if self._columns > CELLS else np.zeros((len(cut), SUMS), np.int64)
+
+    def _cut(
+        self, series: Series, opens: int | None, closes: int | None, block_ms: int | None
+    ) -> Int64Array:
         opens, closes = self._bounds(opens, closes)
         width = self.block_ms if block_ms is None else block_ms
         if width % self.block_ms:
             raise ValueError(f"RangeCounts: {width} ms is no multiple of {self.block_ms} ms")
         numbers, slots = self._between(opens // self.block_ms, -(-closes // self.block_ms))
         if not len(numbers):
-            return np.zeros((0, CELLS), dtype=np.int64)
+            return np.zeros((0, self._columns), dtype=np.int64)
         self._ensure(0)
         counts = self._counts[slots, self._catalogue.series.index(series)]
         wide = numbers // (width // self.block_ms)
         starts = np.flatnonzero(np.diff(wide, prepend=wide[0] - 1))
         return np.asarray(np.add.reduceat(counts, starts, axis=0))
+
+    def _weigh(self, slot: Int64Array, row: Int64Array, cell: Int64Array, deltas: Deltas) -> None:
+        """Count the weights of labels that came or went."""
+        told = np.flatnonzero((deltas.stratum != NO_STRATUM) & (cell < len(Outcome)))
+        slot, row, column = slot[told], row[told], CELLS + cell[told]
+        stratum, count = deltas.stratum[told], deltas.count[told]
+        np.add.at(self._counts, (slot, row, column), count * WEIGHTS[stratum])
+        squared = column + len(Outcome)
+        np.add.at(self._counts, (slot, row, squared), count * SQUARED_WEIGHTS[stratum])
 
     def _between(self, first: int, end: int) -> tuple[Int64Array, Int64Array]:
         """Numbers of the blocks in [first, end) in order of time, and their slots."""
@@ -163,7 +200,7 @@ class RangeCounts:
                 (
                     max(slots, room * 2) if slots > room else room,
                     max(wanted, rows * 3 // 2) if wanted > rows else rows,
-                    CELLS,
+                    self._columns,
                 ),
                 dtype=np.int64,
             )

@@ -28,6 +28,10 @@ class CountedRange(Protocol):
         """One series' counts by blocks of time, int64 (blocks, 6)."""
         ...
 
+    def weights(self, series: Series, opens: int, closes: int, block_ms: int) -> Int64Array:
+        """Weights of its labels by the same blocks, int64 (blocks, 8)."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
@@ -40,6 +44,8 @@ class Recalled:
         columns: the totals' series, then those of segment values where they are
             kept finely enough.
         cells: int64 (blocks, columns, 6), blocks without a prediction left out.
+        label_weights: int64 (blocks, columns, 8), see `monitor.windows.weights`; zeros
+            where they are not kept so long or so finely.
         without_segments: segments are counted, but no longer kept by such blocks.
     """
 
@@ -48,6 +54,7 @@ class Recalled:
     block_ms: int
     columns: tuple[Series, ...]
     cells: Int64Array
+    label_weights: Int64Array
     without_segments: bool
 
     def series(self, model: str) -> tuple[Series, ...]:
@@ -60,10 +67,22 @@ class Recalled:
         Raises:
             ValueError: other bounds or blocks are asked for than were recalled.
         """
+        self._check(opens, closes, block_ms)
+        return self.cells[:, self.columns.index(series)]
+
+    def weights(self, series: Series, opens: int, closes: int, block_ms: int) -> Int64Array:
+        """Weights of its labels by the same blocks.
+
+        Raises:
+            ValueError: other bounds or blocks are asked for than were recalled.
+        """
+        self._check(opens, closes, block_ms)
+        return self.label_weights[:, self.columns.index(series)]
+
+    def _check(self, opens: int, closes: int, block_ms: int) -> None:
         asked, kept = (opens, closes, block_ms), (self.opens, self.closes, self.block_ms)
         if asked != kept:
             raise ValueError(f"Recalled: holds {kept} alone, got {asked}")
-        return self.cells[:, self.columns.index(series)]
 
 
 def in_blocks(cells: Int64Array, opens: int, step: int, block_ms: int) -> Int64Array:

@@ -302,3 +302,42 @@ def test_predictions_without_any_label_are_evidence_of_nothing(capsys, tmp_path)
     assert found["main_driver"] == {"cause": None, "share": None, "certain": False}
     assert "no prediction before has a label" in found["notes"][0]
     assert "no label came yet" in wrong(capsys, "--feed", path, "--before", "1970-01-03")
+
+
+def pairs(days, *, positive_labels_alone):
+    """A hundred predictions a day; a tenth positive, told of alone, or with few others."""
+    for i in range(100 * days):
+        at, positive, called = i * DAY // 100, i % 10 == 0, i % 10 == 0 or i % 20 == 1
+        yield {"type": "prediction", "id": f"p{i}", "ts": at, "prediction": int(called)}
+        if positive or (not positive_labels_alone and (called or i % 7 == 0)):
+            yield {"type": "label", "id": f"p{i}", "ts": at + HOUR, "label": int(positive)}
+
+
+def regime(tmp_path, labelling):
+    config = tmp_path / f"{labelling}.yaml"
+    config.write_text(f"models: {{default: {{labelling: {labelling}, label_timeout: 2d}}}}\n")
+    return config
+
+
+def test_silence_is_diagnosed_as_a_negative_once_it_may_be(capsys, tmp_path):
+    feed = written(tmp_path / "events.ndjson", *pairs(50, positive_labels_alone=True))
+    words = ("--feed", feed, "-c", regime(tmp_path, "negatives_by_timeout"))
+    sides = ("--before", "1970-01-01..1970-01-21", "--after")
+    found = diagnosed(capsys, *words, *sides, "1970-01-26..1970-02-17")
+    assert found["before"]["outcomes"] == {"tp": 200, "fp": 100, "fn": 0, "tn": 1700}
+    early = ran(capsys, "diagnose", *words, *sides, "1970-01-26..1970-02-18")
+    assert early.code == 2
+    assert "--after: ends before silence is known to be a negative" in early.err
+    assert "has passed for predictions up to 1970-02-17T" in early.err
+
+
+def test_a_sample_of_labels_is_diagnosed(capsys, tmp_path):
+    feed = written(tmp_path / "events.ndjson", *pairs(50, positive_labels_alone=False))
+    words = ("--feed", feed, "-c", regime(tmp_path, "sampled"))
+    ranges = ("--before", "1970-01-01..1970-01-21", "--after", "1970-01-26..1970-02-15")
+    found = diagnosed(capsys, *words, *ranges)
+    assert found["before"]["outcomes"]["tn"] < 300
+    assert found["before"]["prevalence"]["estimate"] == pytest.approx(0.1)
+    assert found["verdict"] != "labels_not_trustworthy"
+    text = ran(capsys, "diagnose", *words, *ranges).out
+    assert "labels are a sample (sampled)" in text

@@ -276,3 +276,14 @@ def test_a_change_of_the_audit_rate_is_no_change_of_the_model():
         Verdict.INSUFFICIENT_EVIDENCE,
     }
     assert not model.watched.degradation_detected
+
+
+def test_an_audit_that_stopped_leaves_nothing_to_judge():
+    events = stream(30, 5000, 8, prevalence=0.2, fpr=0.05, labelled=(1, 1, 0.2, 0.2))
+    events.delay[(events.time > 18 * DAY) & ~events.predicted] = np.inf
+    snapshot = events.into(monitor_of(labelling="sampled"), 30).snapshot()
+    found = snapshot.models[0].watched.verdicts["7d"]
+    assert found.verdict == Verdict.INSUFFICIENT_EVIDENCE
+    assert found.attribution is None
+    assert np.isnan(snapshot.windows[0].metrics["recall"].estimate[0])
+    assert covers(snapshot.windows[0].metrics["precision"], 0.8)

@@ -1,0 +1,233 @@
+"""Why precision moved, however labels come: the causes are right, or are refused."""
+
+import numpy as np
+import pytest
+from labelled import DAY, FPR, PRECISION, PREVALENCE, RECALL, stream
+
+from monitor.config import Config, Labelling
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis import Period, block_ms_of, diagnose
+from monitor.diagnosis.evidence import Outcomes
+from monitor.drift import Status, Verdict
+from monitor.engine import Monitor
+from monitor.events import Series
+from monitor.exporters.diagnosis_json import diagnosis_object
+from monitor.exporters.diagnosis_text import diagnosis_text
+from monitor.metrics import precision_at
+
+SAMPLED, WEIGHTED = Labelling.SAMPLED, Labelling.WEIGHTED
+BY_TIMEOUT = Labelling.NEGATIVES_BY_TIMEOUT
+CHANGED = 25
+RANGES = ((0, CHANGED), (CHANGED, 50))
+AUDITED = {"labelled": (1, 1, 0.1, 0.1)}
+REGIMES = {
+    SAMPLED: AUDITED,
+    WEIGHTED: {"labelled": (0.5, 1, 0.1, 0.2), "told": True},
+    BY_TIMEOUT: {"labelled": (1, 0, 1, 0), "delays": (2, 0, 2, 0)},
+}
+
+
+def from_day(before, after):
+    return lambda day: np.where(day < CHANGED, before, after)
+
+
+def diagnosed(labelling, seed=2, *, events=None, per_day=12_000, **rates):
+    """Twenty-five days before a change against as many after it, through the engine."""
+    events = events or stream(60, per_day, seed, **REGIMES[labelling], **rates, sigma=0.3)
+    config = Config(models={"m": {"labelling": str(labelling), "label_timeout": "9d"}})
+    monitor = Monitor(config)
+    periods = []
+    for opens, closes in RANGES:
+        asked = opens * DAY, closes * DAY
+        periods.append((monitor.count_range(*asked, block_ms_of(*asked)), asked))
+    events.into(monitor)
+    before, after = (
+        Period.counted(counts, "m", *asked, labelling=labelling) for counts, asked in periods
+    )
+    return diagnose(before, after, model="m", labelling=labelling)
+
+
+def holds(estimated, truth):
+    return estimated.lower <= truth <= estimated.upper
+
+
+@pytest.mark.parametrize("labelling", REGIMES)
+def test_rarer_positives_are_a_shift_and_every_number_is_right(labelling):
+    found = diagnosed(labelling, prevalence=from_day(0.02, 0.01))
+    assert found.verdict is Verdict.PREVALENCE_SHIFT
+    assert found.refusal is None
+    shifted = 0.01 * RECALL / (0.01 * RECALL + 0.99 * FPR)
+    for side, prevalence, precision in (
+        (found.before, PREVALENCE, PRECISION),
+        (found.after, 0.01, shifted),
+    ):
+        assert holds(side.metrics["precision"], precision)
+        assert holds(side.metrics["prevalence"], prevalence)
+        assert holds(side.metrics["recall"], RECALL)
+        assert holds(side.metrics["false_positive_rate"], FPR)
+        assert side.metrics["balanced_precision"].estimate > 0.98
+    assert holds(found.had_prevalence_stayed, PRECISION)
+    parts = found.attribution
+    assert parts["prevalence"].lower_points < shifted - PRECISION < parts["prevalence"].upper_points
+    assert parts["skill"].lower_points < 0 < parts["skill"].upper_points
+    assert "The model is not at fault" in diagnosis_text(found)
+
+
+@pytest.mark.parametrize("labelling", REGIMES)
+def test_a_fall_of_recall_is_laid_to_the_model(labelling):
+    found = diagnosed(labelling, recall=from_day(0.8, 0.4), prevalence=0.05)
+    assert found.verdict is Verdict.MODEL_DEGRADED
+    assert found.attribution["recall"].status is Status.CHANGED
+    assert holds(found.after.metrics["recall"], 0.4)
+
+
+def test_unweighted_the_same_labels_read_wrong_by_far():
+    found = diagnosed(SAMPLED)
+    labelled = found.before.counts
+    assert float(precision_at(labelled, class_ratio=0.02 / 0.98)) < 0.25
+    assert holds(found.before.metrics["precision"], PRECISION)
+    assert found.before.metrics["balanced_precision"].estimate > 0.98
+
+
+def test_silence_counts_as_an_independent_count_says():
+    events = stream(60, 2_000, 3, **REGIMES[BY_TIMEOUT], sigma=0.9)
+    found = diagnosed(BY_TIMEOUT, events=events)
+    in_time = np.isfinite(events.delay) & (events.delay <= 9)
+    inside = events.time < CHANGED * DAY
+    expected = [
+        int((inside & (events.predicted == called) & (in_time == positive)).sum())
+        for called, positive in ((True, True), (True, False), (False, True), (False, False))
+    ]
+    assert found.before.counts.cells.tolist() == expected
+    assert found.before.predictions == sum(expected)
+
+
+def test_predictions_that_had_to_be_forgotten_are_no_negatives():
+    events = stream(30, 2_000, 4, **REGIMES[BY_TIMEOUT])
+    config = Config(
+        models={"m": {"labelling": "negatives_by_timeout", "label_timeout": "9d"}},
+        max_pending=10_000,
+    )
+    monitor = Monitor(config)
+    counts = monitor.count_range(0, 20 * DAY, DAY)
+    events.into(monitor)
+    assert monitor.snapshot().models[0].evicted > 0
+    period = Period.counted(counts, "m", 0, 20 * DAY, labelling=BY_TIMEOUT)
+    assert period.predictions < 40_000
+    assert int(period.total.total) == period.predictions
+
+
+@pytest.mark.parametrize("labelling", [SAMPLED, WEIGHTED])
+def test_an_audit_that_is_cut_back_is_no_change_of_the_model(labelling):
+    events = stream(60, 20_000, 5, **AUDITED, prevalence=0.1, told=labelling is WEIGHTED)
+    rng = np.random.default_rng(1)
+    cut = (events.time >= CHANGED * DAY) & ~events.predicted
+    events.delay[cut & (rng.random(len(cut)) < 0.8)] = np.inf
+    events.probability[cut] /= 5
+    found = diagnosed(labelling, events=events)
+    assert found.verdict in {Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE}
+    assert abs(found.attribution["skill"].points) < 0.02
+
+
+def test_an_audit_that_stopped_is_refused_and_precision_is_kept():
+    events = stream(60, 5_000, 6, **AUDITED, prevalence=0.1)
+    events.delay[(events.time >= CHANGED * DAY) & ~events.predicted] = np.inf
+    found = diagnosed(SAMPLED, events=events)
+    assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert "no predicted negatives of after have a label" in found.refusal.reason
+    assert np.isfinite(found.change_points)
+    assert np.isnan(found.attribution["recall"].points)
+    assert np.isnan(found.after.metrics["recall"].estimate)
+    printed = diagnosis_object(found)
+    assert printed["after"]["recall"] == {"estimate": None, "lower": None, "upper": None}
+    assert "random sample of the predicted negatives" in diagnosis_text(found)
+
+
+def test_no_label_at_all_is_no_evidence():
+    events = stream(60, 500, 7, **AUDITED)
+    events.delay[events.time >= CHANGED * DAY] = np.inf
+    found = diagnosed(SAMPLED, events=events)
+    assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert "no prediction after has a label" in " ".join(found.notes)
+
+
+def test_the_sample_is_said_and_its_silence_is_no_lack():
+    found = diagnosed(SAMPLED)
+    said = " ".join(found.notes)
+    assert "labels are a sample (sampled): predicted positives and negatives labelled" in said
+    assert "what became of them" not in said
+    assert "Wait for labels" not in diagnosis_text(found)
+
+
+def segmented(labelling, rng, *, recall):
+    """Days of two segments whose labels are a sample; the recall of one may differ."""
+    found = {}
+    for name, own in (("a", RECALL), ("b", recall)):
+        positive = rng.binomial(10_000, 0.05, 30)
+        tp, fp = rng.binomial(positive, own), rng.binomial(10_000 - positive, 0.02)
+        fn, tn = positive - tp, 10_000 - positive - fp
+        labelled = np.stack([tp, fp, rng.binomial(fn, 0.2), rng.binomial(tn, 0.2)], axis=1)
+        made = np.stack([tp + fp, fn + tn], axis=1)
+        found[name] = np.concatenate([labelled, made], axis=1)
+    weights = np.zeros((30, 8), dtype=np.int64)
+    return {name: Outcomes.of(labelling, cells, weights) for name, cells in found.items()}, (
+        Outcomes.of(labelling, sum(found.values()), weights)
+    )
+
+
+def period_of(start, parts, whole):
+    named = {Series("m", "kind", name): part for name, part in parts.items()}
+    return Period(
+        opens=start * DAY,
+        closes=(start + 30) * DAY,
+        blocks=whole.blocks,
+        block_ms=DAY,
+        predictions=int(whole.sample.cells[4:].sum()),
+        segments={series: part.blocks for series, part in named.items()},
+        sample=whole.sample,
+        samples={series: part.sample for series, part in named.items()},
+    )
+
+
+def test_the_segment_that_carries_the_change_is_found_in_a_sample():
+    rng = np.random.default_rng(8)
+    before = period_of(0, *segmented(SAMPLED, rng, recall=RECALL))
+    after = period_of(40, *segmented(SAMPLED, rng, recall=0.4))
+    found = diagnose(before, after, labelling=SAMPLED)
+    assert found.verdict is Verdict.MODEL_DEGRADED
+    assert {part.series.value: part.carries for part in found.segments} == {
+        "b": ("recall",),
+        "a": (),
+    }
+    assert not found.segments[0].small_sample
+
+
+def test_no_segment_of_a_sample_is_blamed_by_chance():
+    rng, blamed = np.random.default_rng(9), 0
+    for _ in range(60):
+        before = period_of(0, *segmented(SAMPLED, rng, recall=RECALL))
+        after = period_of(40, *segmented(SAMPLED, rng, recall=RECALL))
+        blamed += any(part.carries for part in diagnose(before, after, labelling=SAMPLED).segments)
+    assert blamed <= 3
+
+
+def test_parts_of_a_sample_are_covered():
+    rng, covered, drawn = np.random.default_rng(10), {}, 200
+    truth = ConfusionCounts(tp=400, fp=190, fn=100, tn=9_310)
+    for _ in range(drawn):
+        sides = []
+        for start in (0, 40):
+            cells = rng.poisson(truth.cells, (30, 4))
+            labelled = rng.binomial(cells, (1.0, 1.0, 0.05, 0.05))
+            made = np.stack([cells[:, 0] + cells[:, 1], cells[:, 2] + cells[:, 3]], axis=1)
+            counted = np.concatenate([labelled, made], axis=1)
+            whole = Outcomes.of(SAMPLED, counted, np.zeros((30, 8), dtype=np.int64))
+            sides.append(period_of(start, {}, whole))
+        found = diagnose(*sides, labelling=SAMPLED)
+        for cause, part in found.attribution.items():
+            hit = part.lower_points <= 0 <= part.upper_points
+            covered[cause] = covered.get(cause, 0) + hit / drawn
+        stayed = found.before.metrics["class_ratio"].estimate * 0.8 / 0.02
+        hit = holds(found.had_prevalence_stayed, stayed / (1 + stayed))
+        covered["counterfactual"] = covered.get("counterfactual", 0) + hit / drawn
+    assert min(covered.values()) >= 0.93, covered
