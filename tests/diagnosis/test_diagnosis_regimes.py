@@ -231,3 +231,27 @@ def test_parts_of_a_sample_are_covered():
         hit = holds(found.had_prevalence_stayed, stayed / (1 + stayed))
         covered["counterfactual"] = covered.get("counterfactual", 0) + hit / drawn
     assert min(covered.values()) >= 0.93, covered
+
+
+def test_weights_can_be_recalled_as_long_as_they_are_kept():
+    events = stream(60, 1_000, 11, **REGIMES[WEIGHTED])
+    monitor = Monitor(Config(models={"m": {"labelling": "weighted", "label_timeout": "9d"}}))
+    asked = 40 * DAY, 50 * DAY
+    counts = monitor.count_range(*asked, DAY)
+    events.into(monitor)
+    recalled = monitor.recall("m", *asked, DAY)
+    series = Series("m")
+    known = counts.weights(series, *asked, DAY)
+    assert known.any()
+    assert recalled.weights(series, *asked, DAY).tolist() == known.tolist()
+    assert recalled.blocks(series, *asked, DAY).tolist() == counts.blocks(series).tolist()
+    forgotten = monitor.recall("m", 0, 10 * DAY, DAY)
+    assert not forgotten.weights(series, 0, 10 * DAY, DAY).any()
+
+
+def test_labels_without_a_probability_are_refused_where_labels_are_weighted():
+    events = stream(60, 500, 12, labelled=(1, 1, 0.5, 0.5))
+    found = diagnosed(WEIGHTED, events=events)
+    assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert "no label of before has a sampling_probability" in found.refusal.reason
+    assert np.isnan(found.before.metrics["precision"].estimate)
