@@ -32,7 +32,11 @@ A month stands here once its labels are in; balanced: precision if half were lat
 
 
 def run(args: Namespace) -> int:
-    """Replay the bundled flights, serve them, and say what to see."""
+    """Replay the bundled flights, serve them, and say what to see; or the other demo."""
+    if args.alerts:
+        from monitor.cli import demo_alerts  # noqa: PLC0415  # the other demo need not wait for it
+
+        return demo_alerts.run()
     listen = _address(args.listen)
     if args.no_serve:
         _play(args, listen)

@@ -250,6 +250,12 @@ def _demo(parser: argparse.ArgumentParser) -> None:
         help="wall time for the ten months (default 60; 0: as fast as it can)",
     )
     parser.add_argument("--no-serve", action="store_true", help="only print, serve nothing")
+    parser.add_argument(
+        "--alerts",
+        action="store_true",
+        help="instead, put two faults on a simulated model and see who is told, by a real "
+        "Prometheus and Alertmanager (half a minute; takes no other option)",
+    )
 
 
 def _check_config(parser: argparse.ArgumentParser) -> None:
@@ -384,6 +390,7 @@ examples:
   {PROGRAM} demo
   {PROGRAM} demo --seconds 0 --no-serve
   {PROGRAM} demo --listen 0.0.0.0:9108 --seconds 600
+  {PROGRAM} demo --alerts
 """,
         _demo,
     ),

@@ -1,0 +1,125 @@
+"""The demo of the difference: who is told of rarer positives, and who of a worse model."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+import yaml
+from cli.commands import ran
+
+from monitor.cli.demo_alerts import PAGE, TICKET, _Story
+from monitor.clock import ManualClock
+from monitor.config import Config
+from monitor.demo.faults import stream
+from monitor.demo.faults.rules import HOLD, hurried_rules
+from monitor.demo.faults.webhook import Told
+from monitor.exporters.rules import Scope, as_prometheus, groups
+
+ALERT = re.compile(r"^day (\d+) +(PAGE|TICKET) (\w+): ", re.MULTILINE)
+
+
+@pytest.mark.system
+def test_the_page_is_for_the_worse_model_alone(system_program):
+    system_program("prometheus")
+    system_program("prometheus-alertmanager")
+    command = [sys.executable, "-m", "monitor", "demo", "--alerts"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    before, _, after = done.stdout.partition("misses twice as many positives")
+    quiet, _, rarer = before.partition("positives become half as frequent\n")
+    assert ALERT.findall(quiet) == []
+    told = [(severity, name) for _, severity, name in ALERT.findall(rarer)]
+    assert ("TICKET", TICKET) in told
+    assert "PAGE" not in {severity for severity, _ in told}
+    assert [name for _, severity, name in ALERT.findall(after) if severity == "PAGE"] == [PAGE]
+    assert done.stdout.rstrip().endswith("nobody was woken before.")
+    # Each says what happened, with the numbers of that moment.
+    text = " ".join(done.stdout.split())
+    assert "positives became rarer or more frequent, the model did not move. 1d: precision" in text
+    assert re.search(r"balanced precision 0\.9\d\d, was 0\.94", text)
+
+
+def test_what_is_missing_is_said_with_where_to_get_it(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = ran(capsys, "demo", "--alerts")
+    assert (done.code, done.out) == (2, "")
+    assert "needs Prometheus and Alertmanager, not found on the PATH" in done.err
+    program = tmp_path / "prometheus"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert "needs Alertmanager, not found" in ran(capsys, "demo", "--alerts").err
+
+
+def test_a_program_that_does_not_start_says_why(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("prometheus", "alertmanager"):
+        program = tmp_path / name
+        program.write_text("#!/bin/sh\necho this is no server\n")
+        program.chmod(0o755)
+    done = ran(capsys, "demo", "--alerts")
+    assert done.code == 2
+    assert "Alertmanager does not start:\nthis is no server" in done.err
+
+
+def test_only_waits_differ_from_the_shipped_rules():
+    config = Config(models={"m": {"objective": {"precision": 0.9}}})
+    shipped = yaml.safe_load(as_prometheus(groups(Scope.of(config))))["groups"]
+    hurried = yaml.safe_load(hurried_rules(config))["groups"]
+    for before, after in zip(shipped, hurried, strict=True):
+        for rule, quick in zip(before["rules"], after["rules"], strict=True):
+            if "alert" in rule:
+                assert quick.pop("for") == HOLD
+                rule.pop("for", None)
+                rule.pop("keep_firing_for", None)
+            text = str(rule).replace("[10m]", "[3s]")
+            assert text == str(quick) or "record" in rule
+
+
+class Alerts:
+    """Alerts that arrive on the days of a story."""
+
+    def __init__(self, *days):
+        self.days = dict(days)
+        self.asked = 0
+
+    def __call__(self):
+        self.asked += 1
+        severity, name = self.days.get(self.asked, ("", ""))
+        return [Told(name, severity, "why")] if name else []
+
+
+@pytest.mark.parametrize(
+    ("days", "code", "said"),
+    [
+        ([(13, ("ticket", TICKET)), (25, ("page", PAGE))], 0, ""),
+        ([(13, ("ticket", TICKET))], 1, f"those that did: {TICKET}"),
+        ([], 1, "those that did: none"),
+        (
+            [(13, ("ticket", TICKET)), (15, ("page", PAGE))],
+            1,
+            f"pages of the first fault ['{PAGE}'], of the second []",
+        ),
+        (
+            [(13, ("ticket", TICKET)), (14, ("page", "MonitorDown")), (25, ("page", PAGE))],
+            1,
+            "pages of the first fault ['MonitorDown']",
+        ),
+    ],
+)
+def test_the_exit_code_says_whether_it_is_to_be_seen(capsys, monkeypatch, days, code, said):
+    monkeypatch.setattr(stream, "_PREDICTIONS_A_DAY", 500)
+    assert _Story(Alerts(*days), ManualClock()).tell() == code
+    assert said in capsys.readouterr().err
+
+
+def test_days_are_the_same_for_the_same_seed_and_lose_no_label():
+    one, other = stream.Days(), stream.Days()
+    batches = [one.next(stream.NORMAL) for _ in range(3)]
+    again = [other.next(stream.NORMAL) for _ in range(3)]
+    for batch, same in zip(batches, again, strict=True):
+        assert (batch.predictions.time == same.predictions.time).all()
+        assert (batch.labels.value == same.labels.value).all()
+    labelled = sum(len(batch.labels) for batch in batches)
+    assert labelled > 0.85 * sum(len(batch.predictions) for batch in batches)
+    assert batches[2].labels.value.mean() == pytest.approx(0.1, abs=0.01)
