@@ -15,6 +15,7 @@ FLOW = (
     "events",
     "counts",
     "config",
+    "web",
     "feeds",
     # Pure functions of counts, which all that follows may call.
     "metrics",

@@ -96,7 +96,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--insecure",
         action="store_true",
-        help="let http feeds listen where other machines reach them without token_files",
+        help="let other machines reach what changes something without authentication",
     )
 
 

@@ -20,11 +20,14 @@ from monitor.exporters.server import BackgroundServer
 from monitor.feeds.dead_letter import DeadLetter
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.service import Service
-from monitor.service.pushed import NewRejections, Pushed, exposed_feeds
+from monitor.service.changes import Part
+from monitor.service.doors import ExporterDoor, exposed_listeners
+from monitor.service.pushed import NewRejections, Pushed
 from monitor.service.reloads import Reloads
 from monitor.service.sources import Source, open_sources, unavailable_feeds
 from monitor.state import StateLock
 from monitor.telemetry import Readings
+from monitor.web.access import read_access
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -49,7 +52,7 @@ def _checked(args: Namespace) -> Config:
     config = load_config(args.config)
     faults = unavailable_feeds(config)
     if not getattr(args, "insecure", False):
-        faults += exposed_feeds(config)
+        faults += exposed_listeners(config)
     if faults:
         raise ConfigError(tuple(f"{args.config}: {fault}" for fault in faults))
     return config
@@ -58,6 +61,7 @@ def _checked(args: Namespace) -> Config:
 def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> None:
     """Count until it is to stop; the exporter is stopped last."""
     host, port = config.exporter.address
+    access = read_access((), config.exporter.web_config)
     decoder = LiveDecoder(DecodeSettings.from_config(config))
     with ExitStack() as opened:
         opened.enter_context(StateLock(config.state.directory))
@@ -68,6 +72,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)
         )
         rejected = NewRejections(dead_letter)
+        parts: list[Part] = [*pushed]
         service = Service(
             config,
             sources,
@@ -75,15 +80,18 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             rejected=rejected,
             say=_say,
             reloads=reloads,
-            parts=pushed,
+            parts=parts,
         )
         app = create_app(
             lambda: service.snapshot,
             ready=lambda: service.ready,
             collectors=[Readings(reloads.readings)],
             reload=reloads.ask if config.exporter.allow_reload else None,
+            access=access,
         )
-        with BackgroundServer(app, host=host, port=port) as server:
+        parts.append(ExporterDoor(app))
+        limits = {"max_connections": config.exporter.max_connections}
+        with BackgroundServer(app, host=host, port=port, tls=access.web.tls, **limits) as server:
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
             service.run(stopping)
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
 from monitor.config import quantities as q
 from monitor.config.fields import (
@@ -39,6 +39,14 @@ class HttpFeed(Section):
         "Files of bearer tokens, one a line, of which every request must carry one; with none, "
         "anybody who reaches the listener may post.",
         json_schema_extra={"default": [], "uniqueItems": True},
+    )
+    web_config: FilePath | None = setting(
+        None,
+        "A web configuration file as of Prometheus's exporters: TLS, users with bcrypt "
+        "passwords, headers.",
+    )
+    max_connections: PositiveInt = setting(
+        1024, "Connections served at a time; others wait, as many at most."
     )
     max_body_bytes: Size = setting(
         "8MiB", "A request with a larger body is refused, compressed or not."
@@ -89,6 +97,14 @@ class ExporterConfig(Section):
     """Where results can be read."""
 
     listen: Listen = setting("127.0.0.1:9108", "Where /metrics and the page are served, HOST:PORT.")
+    web_config: FilePath | None = setting(
+        None,
+        "A web configuration file as of Prometheus's exporters: TLS, users with bcrypt "
+        "passwords, headers.",
+    )
+    max_connections: PositiveInt = setting(
+        1024, "Connections served at a time; others wait, as many at most."
+    )
     allow_reload: bool = setting(
         False, "Whether POST /-/reload reads the configuration again, as SIGHUP does."
     )

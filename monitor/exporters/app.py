@@ -13,11 +13,9 @@ from concurrent.futures import Future
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.registry import Collector
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from monitor import __version__
 from monitor.clock import Clock, SystemClock
@@ -26,16 +24,8 @@ from monitor.exporters.prometheus.exposition import Exposition
 from monitor.exporters.prometheus.negotiation import Format, accepts_gzip, negotiate
 from monitor.snapshot import Snapshot
 from monitor.telemetry import ScrapeTelemetry
-
-_SECURITY_HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; style-src 'unsafe-inline'",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
+from monitor.web.access import Access
+from monitor.web.guard import Guard
 
 _RELOAD_SECONDS = 30
 """A client waits for a reload at most so long; it is done all the same."""
@@ -64,8 +54,9 @@ def create_app(
     ready: Callable[[], bool],
     collectors: Iterable[Collector] = (),
     reload: Callable[[], Future[None]] | None = None,
+    access: Access | None = None,
     clock: Clock | None = None,
-) -> ASGIApp:
+) -> Guard:
     """The ASGI app of the exporter.
 
     Args:
@@ -75,6 +66,7 @@ def create_app(
         collectors: further series of the process to serve at /metrics.
         reload: asks for the configuration to be read again, done once it is in force; there
             is no such route where None.
+        access: who is let in, everybody by default; the probes are open to all.
         clock: measures how long scrapes take; the machine's where None.
     """
     scrapes = ScrapeTelemetry([_format_name(fmt) for fmt in (Format.TEXT, Format.OPENMETRICS)])
@@ -90,7 +82,7 @@ def create_app(
     ]
     if reload is not None:
         routes.append(Route("/-/reload", _reloading(reload), methods=["POST"]))
-    return _with_security_headers(Starlette(routes=routes))
+    return Guard(Starlette(routes=routes), access or Access(), ("/healthz", "/readyz"))
 
 
 class _Metrics:
@@ -170,17 +162,3 @@ def _reloading(reload: Callable[[], Future[None]]) -> Callable[[Request], Awaita
         return PlainTextResponse("reloaded\n")
 
     return answer
-
-
-def _with_security_headers(app: ASGIApp) -> ASGIApp:
-    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
-        await app(scope, receive, send_with_headers)
-
-    return wrapped

@@ -1,7 +1,7 @@
 """Runs an ASGI app beside the rest of the process: granian, in a thread with a loop of its own.
 
-granian drops clients that are slow to send their headers, and idle ones, which
-is why it is here. Embedded, it still wants three things from us: a socket that
+granian drops clients that are slow to send their headers or to shake hands, and idle
+ones, which is why it is here. Embedded, it still wants three things from us: a socket that
 is bound before (its own would share the port with another process without a
 word), a bound on how long it waits for stuck clients, and hands off the logging
 of the program.
@@ -10,11 +10,12 @@ of the program.
 import asyncio
 import contextlib
 import socket
+import ssl
 import threading
 from types import TracebackType
 from typing import Any, Self
 
-from granian.constants import HTTPModes, Interfaces
+from granian.constants import HTTPModes, Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.net import SocketHolder  # type: ignore[attr-defined]  # not listed as exported
@@ -22,9 +23,12 @@ from granian.server.embed import Server
 from starlette.types import ASGIApp
 
 from monitor.errors import MonitorError
+from monitor.web.web_config import Tls
 
-_BACKLOG = 1024
-"""Connections that are served at a time, and as many again that wait in the kernel."""
+MAX_CONNECTIONS = 1024
+"""Connections that are served at a time; as many again wait in the kernel."""
+_LEAST_BACKLOG = 128
+"""That granian takes."""
 
 _REST = 2
 """Seconds that dropping what is left after the grace may take."""
@@ -47,6 +51,8 @@ class BackgroundServer:
         header_timeout: a client that takes longer to send its headers, or that leaves its
             connection idle for longer, is dropped; seconds.
         grace: how long `stop` lets requests finish, seconds.
+        max_connections: that are served at a time.
+        tls: how it speaks TLS; None for plain HTTP.
 
     >>> async def app(scope, receive, send): ...
     >>> server = BackgroundServer(app)
@@ -64,12 +70,16 @@ class BackgroundServer:
         port: int = 0,
         header_timeout: float = 5.0,
         grace: int = 5,
+        max_connections: int = MAX_CONNECTIONS,
+        tls: Tls | None = None,
     ) -> None:
         self._app = app
         self._host = host
         self._port = port
         self._header_timeout = header_timeout
         self._grace = grace
+        self._max_connections = max_connections
+        self._tls = tls
         self._begun = threading.Event()
         self._failure: BaseException | None = None
         self._thread: threading.Thread | None = None
@@ -85,7 +95,7 @@ class BackgroundServer:
     def url(self) -> str:
         """Where it listens, as the start of a URL."""
         host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self._port}"
+        return f"{'https' if self._tls else 'http'}://{host}:{self._port}"
 
     def start(self) -> None:
         """Listen; a request made after this returns is answered.
@@ -126,17 +136,24 @@ class BackgroundServer:
     def _bind(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
         try:
-            return socket.create_server((self._host, self._port), family=family, backlog=_BACKLOG)
+            address, backlog = (self._host, self._port), self._backlog
+            return socket.create_server(address, family=family, backlog=backlog)
         except OSError as error:
             raise MonitorError(
                 f"{self._host}:{self._port}: cannot listen, got {error.strerror!r}; "
                 "stop what listens there, or choose another address"
             ) from error
 
+    @property
+    def _backlog(self) -> int:
+        return max(self._max_connections, _LEAST_BACKLOG)
+
     def _answers(self, thread: threading.Thread) -> bool:
         """Whether the server says anything, even to what is no request and reaches no app."""
         try:
             with socket.create_connection((self._host, self._port), timeout=_TURN) as probe:
+                if self._tls is not None:
+                    return _shakes_hands(probe)
                 probe.sendall(_NO_REQUEST)
                 for _ in range(_TURNS):
                     with contextlib.suppress(TimeoutError):
@@ -171,14 +188,39 @@ class BackgroundServer:
             http=HTTPModes.http1,
             http1_settings=HTTP1Settings(header_read_timeout=int(self._header_timeout * 1000)),
             websockets=False,
-            backlog=_BACKLOG,
-            backpressure=_BACKLOG,
+            backlog=self._backlog,
+            backpressure=self._max_connections,
+            **_tls_settings(self._tls),
             log_level=LogLevels.error,
             log_dictconfig=_QUIET,
         )
         self._server.workers_kill_timeout = self._grace
         self._server.on_startup(self._begun.set)
         await self._server.serve()
+
+
+def _tls_settings(tls: Tls | None) -> dict[str, Any]:
+    if tls is None:
+        return {}
+    return {
+        "ssl_cert": tls.certificate,
+        "ssl_key": tls.key,
+        "ssl_ca": tls.client_ca,
+        "ssl_client_verify": tls.client_ca is not None,
+        "ssl_protocol_min": SSLProtocols(tls.oldest),
+    }
+
+
+def _shakes_hands(probe: socket.socket) -> bool:
+    """Whether TLS begins; who it is does not matter, it is this process."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    probe.settimeout(_TURN * _TURNS)
+    try:
+        context.wrap_socket(probe).close()
+    except ssl.SSLError as error:
+        return error.reason is not None  # it wants a certificate of ours, so it is there
+    return True
 
 
 class _Embedded(Server):

@@ -4,6 +4,7 @@
     event_clock.py   event time as it goes on while nothing comes
     loop.py          reads, counts, and publishes a snapshot once a second
     reloads.py       the configuration is read again: all of it, or nothing
+    doors.py         who reaches the listeners
     changes.py       what of it can be taken without a restart
 
 One thread reads and counts; the exporter's threads only read the snapshot that

@@ -7,7 +7,14 @@ from typing import Any, Protocol
 
 from monitor.config import Config
 
-_LIVE = ("token_files", "max_body_bytes", "max_queue_bytes", "body_timeout", "objective")
+_LIVE = (
+    "body_timeout",
+    "max_body_bytes",
+    "max_queue_bytes",
+    "objective",
+    "token_files",
+    "web_config",
+)
 """Keys, of feeds and of models, whose change needs no restart."""
 
 

@@ -26,9 +26,9 @@ from monitor.feeds.http import Arrived, FeedSettings, create_feed_app
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.http.bodies import BodyLimits
 from monitor.feeds.http.room import Room, Share
-from monitor.feeds.http.tokens import is_loopback, read_tokens
 from monitor.service.sources import Position
 from monitor.state import START, Body, Commits, Journal, Place
+from monitor.web.access import read_access
 
 ENOUGH_EVENTS = 4_000
 """So many are counted at once without waiting for more."""
@@ -42,18 +42,6 @@ _RUN_MS = AHEAD_MS // 2
 _REPLAYED = "journal:"
 
 
-def exposed_feeds(config: Config) -> tuple[str, ...]:
-    """The feeds that other machines could post to without a token, one line a fault."""
-    return tuple(
-        f"feeds[{number}].listen: is open to other machines without authentication, got "
-        f"{feed.listen!r}; add token_files, listen on 127.0.0.1, or run with --insecure"
-        for number, feed in enumerate(config.feeds)
-        if isinstance(feed, HttpFeed)
-        and not feed.token_files
-        and not is_loopback(feed.address.host)
-    )
-
-
 class Pushed:
     """All feeds of a configuration that are posted to, as one source.
 
@@ -64,7 +52,7 @@ class Pushed:
         say: tells a person what happens, a line at a time.
 
     Raises:
-        ConfigError: a token file cannot be used.
+        ConfigError: a token file or web configuration cannot be used.
         StateError: the journal is damaged.
         MonitorError: an address is taken.
     """
@@ -97,6 +85,8 @@ class Pushed:
                     port=feed.address.port,
                     header_timeout=feed.header_timeout / SECOND_MS,
                     grace=GRACE_SECONDS,
+                    max_connections=feed.max_connections,
+                    tls=setting.access.web.tls,
                 )
                 for feed, setting in zip(feeds, self._settings, strict=True)
             ]
@@ -164,9 +154,11 @@ class Pushed:
         """See whether the feeds can be changed as configured, and how; see `changes.Part`.
 
         Raises:
-            ConfigError: a token file cannot be used.
+            ConfigError: a token file or web configuration cannot be used.
         """
         changed = [_settings(feed) for feed in _http_feeds(config)]
+        for old, new in zip(self._settings, changed, strict=True):
+            old.access.replaced_by(new.access, f"feed on {new.name}")
 
         def take() -> None:
             for settings, new in zip(self._settings, changed, strict=True):
@@ -312,7 +304,7 @@ def _http_feeds(config: Config) -> list[HttpFeed]:
 def _settings(feed: HttpFeed) -> FeedSettings:
     return FeedSettings(
         name=feed.listen,
-        tokens=read_tokens(feed.token_files),
+        access=read_access(feed.token_files, feed.web_config),
         limits=BodyLimits(feed.max_body_bytes, feed.body_timeout / SECOND_MS),
         room=Room(feed.max_queue_bytes),
     )

@@ -12,7 +12,7 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.http import FeedSettings, create_feed_app
 from monitor.feeds.http.bodies import BodyLimits
 from monitor.feeds.http.room import Room
-from monitor.feeds.http.tokens import Tokens
+from monitor.web.access import Access
 
 NOW = 1_700_000_000.0
 MAX_BYTES = 100_000
@@ -75,7 +75,7 @@ class Feed:
         self.clock = ManualClock(NOW)
         settings = FeedSettings(
             name="feed",
-            tokens=Tokens(tokens),
+            access=Access(tokens),
             limits=BodyLimits(max_bytes, seconds),
             room=self.room,
         )

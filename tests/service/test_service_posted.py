@@ -68,7 +68,7 @@ def test_an_address_that_others_reach_is_refused_without_tokens(tmp_path):
         run(Namespace(config=path))
     assert str(refused.value) == (
         f"{path}: feeds[0].listen: is open to other machines without authentication, got "
-        "'0.0.0.0:9109'; add token_files, listen on 127.0.0.1, or run with --insecure"
+        "'0.0.0.0:9109'; add token_files or web_config, listen on 127.0.0.1, or run with --insecure"
     )
     assert not (tmp_path / "state").exists()
 

@@ -24,7 +24,6 @@ from monitor.service.pushed import (
     NewRejections,
     Pushed,
     Replayed,
-    exposed_feeds,
     runs_of,
 )
 from monitor.state import Body, Journal, Place, StateError
@@ -263,24 +262,6 @@ def test_two_feeds_are_counted_together(tmp_path):
         assert found == 4
     finally:
         pushed.close()
-
-
-@pytest.mark.parametrize(
-    ("feed", "faults"),
-    [
-        ({"listen": "127.0.0.1:1"}, 0),
-        ({"listen": "[::1]:1"}, 0),
-        ({"listen": "localhost:1"}, 0),
-        ({"listen": "0.0.0.0:1"}, 1),
-        ({"listen": "[::]:1"}, 1),
-        ({"listen": "monitor.example:1"}, 1),
-        ({"listen": "0.0.0.0:1", "token_files": ["token"]}, 0),
-    ],
-)
-def test_a_feed_that_is_open_to_others_without_tokens_is_a_fault(feed, faults):
-    found = exposed_feeds(Config(feeds=[{"type": "http", **feed}]))
-    assert len(found) == faults
-    assert all("run with --insecure" in fault for fault in found)
 
 
 def test_rejections_out_of_the_journal_are_not_passed_on():

@@ -27,7 +27,7 @@ from monitor.feeds.http.bodies import BodyLimits, no_room, read_body
 from monitor.feeds.http.envelopes import event_lines, feedback_lines
 from monitor.feeds.http.openapi import DOCUMENT
 from monitor.feeds.http.room import Room, Share
-from monitor.feeds.http.tokens import Tokens
+from monitor.web.access import Access
 
 AHEAD_MS = 3_600_000
 """An event of so much later than now is `timestamp_out_of_range`."""
@@ -76,19 +76,19 @@ class FeedSettings:
 
     Attributes:
         name: what positions of records begin with.
-        tokens: who may post.
+        access: who may post.
         limits: of a body.
         room: for all that is on its way.
     """
 
     name: str
-    tokens: Tokens
+    access: Access
     limits: BodyLimits
     room: Room
 
     def become(self, other: FeedSettings) -> None:
         """Behave as another one says from the next request on; what is on its way stays."""
-        self.tokens, self.limits = other.tokens, other.limits
+        self.access, self.limits = other.access, other.limits
         self.room.resize(other.room.size)
 
 
@@ -133,7 +133,7 @@ class _Feed:
         )
 
     async def _taken(self, request: Request, to_lines: _ToLines) -> Response:
-        self._admit(request)
+        await self._admit(request)
         with self._settings.room.share() as share:
             body = await read_body(request, self._settings.limits, share)
             arrival_ms = int(self._clock.now() * 1000)
@@ -151,9 +151,10 @@ class _Feed:
                 await self._kept(arrived)
         return accepted(arrived.batch)
 
-    def _admit(self, request: Request) -> None:
-        if not self._settings.tokens.admit(request.headers.get("authorization")):
-            challenge = {"WWW-Authenticate": 'Bearer realm="precision-monitor"'}
+    async def _admit(self, request: Request) -> None:
+        access = self._settings.access
+        if await access.client(request.headers.get("authorization")) is None:
+            challenge = {"WWW-Authenticate": access.challenges}
             raise RefusedError(401, "send a token: Authorization: Bearer TOKEN", challenge)
         if "origin" in request.headers:
             raise RefusedError(403, "events are not taken from web pages")

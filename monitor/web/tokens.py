@@ -13,38 +13,42 @@ from monitor.errors import ConfigError
 SHORTEST = 16
 """Characters that a token has at least."""
 _SCHEME = "bearer"
+_SHOWN = 12
 
 
 class Tokens:
     """The tokens of which a request must carry one.
 
     Args:
-        tokens: any number; with none, every request is let in.
+        tokens: any number.
 
-    >>> Tokens(["0123456789abcdef"]).admit("Bearer 0123456789abcdef"), Tokens([]).admit(None)
-    (True, True)
+    >>> Tokens(["0123456789abcdef"]).known("Bearer 0123456789abcdef")
+    '9f9f5111f7b2'
+    >>> Tokens(["0123456789abcdef"]).known("Bearer 0123456789") is None
+    True
     """
 
     def __init__(self, tokens: Iterable[str]) -> None:
         self._digests = [_digest(token) for token in tokens]
 
-    def admit(self, authorization: str | None) -> bool:
-        """Whether a request may pass.
+    def __bool__(self) -> bool:
+        return bool(self._digests)
+
+    def known(self, authorization: str | None) -> str | None:
+        """The start of the digest of a request's token; None where it carries none of these.
 
         Takes as long for a wrong token as for a right one.
 
         Args:
             authorization: value of its Authorization header; None without one.
         """
-        if not self._digests:
-            return True
         scheme, _, token = (authorization or "").partition(" ")
         given = _digest(token.strip())
         matches = [hmac.compare_digest(given, known) for known in self._digests]
-        return any(matches) and scheme.lower() == _SCHEME
+        return given.hex()[:_SHOWN] if any(matches) and scheme.lower() == _SCHEME else None
 
 
-def read_tokens(paths: Iterable[Path]) -> Tokens:
+def read_tokens(paths: Iterable[Path]) -> list[str]:
     """The tokens of all files: one a line; blank lines and those that begin with # are none.
 
     Raises:
@@ -60,7 +64,7 @@ def read_tokens(paths: Iterable[Path]) -> Tokens:
             allowed = f"{SHORTEST} printable ASCII characters or more, without blanks"
             raise ConfigError((f"{path}: holds what cannot be a token; give each {allowed}",))
         found += tokens
-    return Tokens(found)
+    return found
 
 
 def is_loopback(host: str) -> bool:
