@@ -8,23 +8,25 @@ on the curve, and a worse model if it lies below.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.components import Rates, as_blocks, jackknife_variance, leave_one_out
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.skill import Z_ONE_SIDED
+from monitor.drift.skill import Z_TWO_SIDED
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray
 
-if TYPE_CHECKING:
-    from monitor.counts import ConfusionCounts
-
 
 def below_reference_curve(
-    reference: ScoreHistogram, after: ConfusionCounts, dispersion: Dispersion | ArrayLike = 1.0
+    reference: ScoreHistogram,
+    after: ConfusionCounts,
+    dispersion: Dispersion | ArrayLike = 1.0,
+    *,
+    before: ConfusionCounts | None = None,
 ) -> bool:
     """Whether recall is significantly below the reference's ROC curve at today's FPR.
 
@@ -33,18 +35,22 @@ def below_reference_curve(
             (blocks of time, bins).
         after: outcomes of the window to judge, a scalar or blocks of time.
         dispersion: variance over that of independent rows, where there are no blocks.
+        before: outcomes of the reference, a scalar or blocks of time. Where predictions
+            are not the scores cut at one threshold (a threshold by country, a rule on
+            top), the reference's own point lies below its curve; no more than that
+            is then asked of today's.
 
     Returns:
-        True where TPR lies below the curve by more than chance makes it once in
-        a hundred times (the larger of the independent error and the one between
-        blocks, on either side); False where a class is missing. Between its
-        points the curve is taken as straight, which lies below a concave one and
-        so never blames the model for a coarse histogram.
+        True where TPR lies off the curve by more than chance makes it once in a
+        hundred times, either way as with every component, and below (the larger
+        of the independent error and the one between blocks, on either side);
+        False where a class is missing. Between its points the curve is taken as
+        straight, which lies below a concave one and so never blames the model
+        for a coarse histogram.
 
     Source:
         Fawcett 2006 (ROC curves); Pepe 2003, §5.2 (variance of TPR at a given FPR).
 
-    >>> from monitor.counts import ConfusionCounts
     >>> reference = ScoreHistogram(
     ...     positive=np.array([500, 1500, 8000]), negative=np.array([80_000, 15_000, 5_000]),
     ...     unlabelled=np.zeros(3))
@@ -69,7 +75,55 @@ def below_reference_curve(
         between = _between_blocks(reference, whole, now)
         reference_variance = np.fmax(reference_variance, between)
     error = np.sqrt(variance + reference_variance)
-    return bool(curve.deficit(now) < -Z_ONE_SIDED * error)
+    usual = 0.0 if before is None else min(float(curve.deficit(Rates.of(_whole(before)))), 0.0)
+    return bool(curve.deficit(now) < usual - Z_TWO_SIDED * error)
+
+
+def standardised_to(before: ConfusionCounts, after: ConfusionCounts) -> ConfusionCounts:
+    """Outcomes of a window as they would be with the reference's mix of segments.
+
+    Each class of each segment is weighted to the share that it had of its class
+    before. A change of mix moves a point off the reference's curve; once it is
+    taken back, a slide of one threshold lies on the curve again.
+
+    Args:
+        before: outcomes of the reference, (segments, blocks of time).
+        after: outcomes of the window, the same segments in the same order.
+
+    Returns:
+        Fractional outcomes by blocks of time; segments that either side lacks
+        are left out.
+
+    Source:
+        Kitagawa 1955 (direct standardisation).
+
+    >>> mixed = standardised_to(
+    ...     ConfusionCounts(tp=[[90], [60]], fn=[[10], [40]], fp=[[5], [5]], tn=[[95], [95]]),
+    ...     ConfusionCounts(tp=[[90], [180]], fn=[[10], [120]], fp=[[5], [5]], tn=[[95], [95]]))
+    >>> float(mixed.tp[0] / mixed.actual_positive[0])
+    0.75
+    """
+    old, new = before.sum(axis=-1), after.sum(axis=-1)
+    positive = _weights(old.actual_positive, new.actual_positive)
+    negative = _weights(old.actual_negative, new.actual_negative)
+    return ConfusionCounts(
+        tp=(after.tp * positive).sum(axis=0),
+        fn=(after.fn * positive).sum(axis=0),
+        fp=(after.fp * negative).sum(axis=0),
+        tn=(after.tn * negative).sum(axis=0),
+    )
+
+
+def _weights(old: CountArray, new: CountArray) -> FloatArray:
+    """What a case of each segment stands for, (segments, 1); the cases stay as many."""
+    both = (old > 0) & (new > 0)
+    shares = np.where(both, old, 0) / max(float(old[both].sum()), 1.0)
+    whole = float(new[both].sum())
+    return np.where(both, shares * whole / np.maximum(new, 1), 0.0)[:, None]
+
+
+def _whole(counts: ConfusionCounts) -> ConfusionCounts:
+    return as_blocks(counts).sum(axis=-1)
 
 
 @dataclass(frozen=True, slots=True)

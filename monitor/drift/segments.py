@@ -110,6 +110,7 @@ def judge_within_segments(
     dispersion: Dispersion | ArrayLike = 1.0,
     *,
     labels_trustworthy: bool = True,
+    below_reference_curve: bool = False,
 ) -> Judgement:
     """The verdict on skill within segments: a change of their mix alone is no change.
 
@@ -122,6 +123,8 @@ def judge_within_segments(
         after: the same segments in the same order.
         dispersion: variance over that of independent rows, where there are no blocks.
         labels_trustworthy: False where the labels themselves have gone astray.
+        below_reference_curve: TPR lies below the reference's ROC curve with its mix
+            of segments, too (see `roc.standardised_to`).
 
     Returns:
         The judgement, as `verdict.judge` gives it.
@@ -139,7 +142,11 @@ def judge_within_segments(
     old, new = _blocks(before), _blocks(after)
     _check(old, new)
     found = _standardised_changes(old, new, Dispersion.of(dispersion))
-    return judge_changes(found, labels_trustworthy=labels_trustworthy)
+    return judge_changes(
+        found,
+        labels_trustworthy=labels_trustworthy,
+        below_reference_curve=below_reference_curve,
+    )
 
 
 def _standardised_changes(

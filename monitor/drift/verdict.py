@@ -120,6 +120,8 @@ class Judgement:
         fell: components that certainly fell.
         rose: components that certainly rose.
         unknown: components of which neither change nor its absence is certain.
+        below_reference_curve: TPR was told to lie below the reference's ROC curve at
+            today's FPR, by the scores.
     """
 
     verdict: Verdict
@@ -131,6 +133,17 @@ class Judgement:
     fell: tuple[str, ...]
     rose: tuple[str, ...]
     unknown: tuple[str, ...]
+    below_reference_curve: bool = False
+
+
+def roc_decides(judgement: Judgement) -> bool:
+    """Whether the reference's ROC curve could turn this verdict into degraded.
+
+    Recall or the false positive rate certainly changed, and the two rates alone do
+    not lay it to a worse model.
+    """
+    moved = (judgement.status["recall"], judgement.status["false_positive_rate"])
+    return Status.CHANGED in moved and judgement.verdict not in DEGRADED
 
 
 def judge(
@@ -214,6 +227,7 @@ def judge_changes(
         fell=tuple(name for name, value in certain.items() if value < 0),
         rose=tuple(name for name, value in certain.items() if value > 0),
         unknown=tuple(name for name, s in named.items() if s == UNKNOWN),
+        below_reference_curve=below_reference_curve,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,7 +20,8 @@ from monitor.drift import (
 )
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_free import Nowcast, nowcast
-from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL
+from monitor.drift.roc import below_reference_curve, standardised_to
+from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL, roc_decides
 from monitor.events import Int64Array
 from monitor.regimes import SAMPLES, expected, labels_by_stratum
 from monitor.snapshot import WindowVerdict
@@ -156,10 +158,16 @@ class Judge:
         weights = self._windows.weight_blocks(name, rows, now, age, block_ms)
         known = self._known.get(name)
         if known is None or not _same(known, cells, weights):
-            known = self._known[name] = (cells, weights, self._judged(cells, weights, cuts))
+            known = self._known[name] = (
+                cells,
+                weights,
+                self._judged(cells, weights, cuts, block_ms),
+            )
         return known[2] if fault is None else _untrusted(known[2], fault)
 
-    def _judged(self, cells: Int64Array, weights: Int64Array, cuts: Cuts) -> WindowVerdict:
+    def _judged(
+        self, cells: Int64Array, weights: Int64Array, cuts: Cuts, block_ms: int
+    ) -> WindowVerdict:
         """From counts (blocks, series, 6), the totals first and then each cut."""
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return _UNJUDGED
@@ -169,8 +177,11 @@ class Judge:
         if not after.total.any():
             fault = self._fault_behind(cells[:, 0], 0.0)
             return _UNJUDGED if fault is None else _untrusted(_UNJUDGED, fault)
-        before, dispersion = self.reference.blocks, self.reference.dispersion.larger(sampling)
+        before, dispersion = self.reference.blocks, self._dispersion(block_ms).larger(sampling)
         judgement = judge(before, after, dispersion)
+        below = roc_decides(judgement) and self._is_below_curve(outcomes, cuts, dispersion)
+        if below:
+            judgement = judge(before, after, dispersion, below_reference_curve=True)
         fault = self._fault_behind(cells[:, 0], judgement.change["class_ratio"])
         if judgement.verdict in OF_THE_MODEL:
             judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion)
@@ -187,6 +198,34 @@ class Judge:
             return True
         return min(labels_by_stratum(self._labelling, cells, weights)) > 0
 
+    def _dispersion(self, block_ms: int) -> Dispersion:
+        """The reference's where blocks are hours: these do not show how whole days scatter."""
+        days = min(block_ms, self.reference.block_ms) >= DAY_MS
+        of_days = days and self._labelling not in SAMPLES
+        return Dispersion.of(1.0) if of_days else self.reference.dispersion
+
+    def _is_below_curve(self, outcomes: CountArray, cuts: Cuts, dispersion: Dispersion) -> bool:
+        """Whether TPR lies below the reference's ROC curve, whatever became of the mix."""
+        scores = self.reference.scores_by_day
+        if scores is None:
+            return False
+        points = [ConfusionCounts.from_cells(outcomes[0])]
+        points += [standardised_to(*both) for both in self._by_segment(outcomes[1:], cuts)]
+        before = self.reference.blocks
+        return all(below_reference_curve(scores, p, dispersion, before=before) for p in points)
+
+    def _by_segment(
+        self, cells: CountArray, cuts: Cuts
+    ) -> Iterator[tuple[ConfusionCounts, ConfusionCounts]]:
+        """Outcomes before and after of each cut into segments, (segments, blocks)."""
+        start = 0
+        for rows in cuts.segments:
+            after = ConfusionCounts.from_cells(cells[start : start + len(rows)])
+            before = self.reference.blocks_of(rows)
+            start += len(rows)
+            if before is not None:
+                yield before, after
+
     def _within_segments(
         self,
         whole: Judgement,
@@ -194,14 +233,9 @@ class Judge:
         cuts: Cuts,
         dispersion: Dispersion,
     ) -> Judgement:
-        start = 0
-        for rows in cuts.segments:
-            after = ConfusionCounts.from_cells(cells[start : start + len(rows)])
-            before = self.reference.blocks_of(rows)
-            start += len(rows)
-            if before is None:
-                continue
-            within = judge_within_segments(before, after, dispersion)
+        below = whole.below_reference_curve
+        for before, after in self._by_segment(cells, cuts):
+            within = judge_within_segments(before, after, dispersion, below_reference_curve=below)
             if within.verdict in NOT_OF_THE_MODEL:
                 return within
         return whole

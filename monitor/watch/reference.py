@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from monitor.catalogue import Catalogue
-from monitor.config import ReferenceCounts
+from monitor.config import Labelling, ReferenceCounts
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion, block_seconds
 from monitor.drift.detectors import suffices
@@ -35,6 +35,9 @@ class Reference:
             (series, blocks, 4), in the order of `rows`; empty where counts were given.
         rows: series numbers.
         scores: its score histogram, in whole days; None where no scores came.
+        scores_by_day: labelled scores of the whole days inside it, (days, bins), which its
+            ROC curve is drawn from; None where there are none or labels are a sample.
+        block_ms: length of its blocks; 0 where counts were given.
         dispersion: variance over that of independent rows.
         labelling: all counts by the same blocks, (blocks, 6): labelled outcomes and
             predictions; one block without unlabelled predictions where counts were given.
@@ -54,6 +57,8 @@ class Reference:
     scores: ScoreHistogram | None
     dispersion: Dispersion
     labelling: Int64Array
+    scores_by_day: ScoreHistogram | None = None
+    block_ms: int = 0
     version: int = 1
 
     def cells_of(self, rows: Int64Array) -> CountArray:
@@ -178,7 +183,15 @@ class References:
             scores=scores if scores.counts[0].total else None,
             dispersion=dispersion or Dispersion.estimate(panes, lengths),
             labelling=cells[:, own],
+            scores_by_day=self._scores_by_day(model, opens, closes),
+            block_ms=per_block * step,
         )
+
+    def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
+        if self._catalogue.settings[model].labelling is not Labelling.COMPLETE:
+            return None
+        days = self._scores.days(model, opens, closes)
+        return days if days.positive.any() and days.negative.any() else None
 
 
 def _given(counts: ReferenceCounts) -> Reference:

@@ -44,6 +44,22 @@ class Scores:
         """Let event time move on (epoch milliseconds)."""
         self._days.advance(watermark)
 
+    def days(self, model: int, opens: int, closes: int) -> ScoreHistogram:
+        """The same by days, (days, bins), of the whole days inside a stretch of event time.
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds; rounded up to a day.
+            closes: first moment after it; rounded down.
+        """
+        self._days.ensure(len(self._catalogue.models))
+        start, end = -(-opens // DAY_MS), closes // DAY_MS
+        table = self._days.table(start, max(start, end), np.array([model]))
+        cells = table.reshape(len(table), 3, SCORE_BINS)
+        positive, negative = cells[:, _POSITIVE], cells[:, _NEGATIVE]
+        unlabelled = cells[:, _ALL] - positive - negative
+        return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
+
     def histogram(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """How a model's scores fall in whole days of event time.
 

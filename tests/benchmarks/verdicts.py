@@ -25,7 +25,7 @@ from monitor.drift.components import block_seconds
 from monitor.drift.label_free import nowcast
 from monitor.drift.prevalence import adjusted_count, expectation_maximisation, goodness_of_fit
 from monitor.drift.roc import below_reference_curve
-from monitor.drift.verdict import DEGRADED, IMPROVED
+from monitor.drift.verdict import DEGRADED, IMPROVED, OF_THE_MODEL, roc_decides
 from monitor.metrics.histogram import ScoreHistogram
 
 FLIGHTS = Path(__file__).parents[2] / "monitor" / "demo" / "flights.ndjson.gz"
@@ -103,10 +103,42 @@ def slide(
     said = verdicts(draw(rng, 10 * size, rates[0], draws), draw(rng, size, rates[1], draws))
     moved = (said == Verdict.OPERATING_POINT_MOVED).mean()
     return (
-        float(np.isin(said, DEGRADED).mean()),
-        float(np.isin(said, IMPROVED).mean()),
+        float(np.isin(said, list(DEGRADED)).mean()),
+        float(np.isin(said, list(IMPROVED)).mean()),
         float(moved),
     )
+
+
+def slide_with_scores(draws: int, size: int, step: float, worse: float = 0.0) -> float:
+    """Share called degraded where the threshold slid and the reference's ROC curve decides.
+
+    The same curve as in `slide`; `worse` takes standard deviations off the
+    distance of the classes.
+    """
+    rng = np.random.default_rng(7)
+    edges = np.linspace(-4, 6, 1_001)
+    cut, gap = -norm.ppf(0.05), norm.ppf(0.8) - norm.ppf(0.05)
+    shares = [np.diff(norm.cdf(edges - middle)) for middle in (0.0, gap)]
+    shares = [share / share.sum() for share in shares]
+    now = (0.1, float(norm.sf(cut + step - gap + worse)), float(norm.sf(cut + step)))
+    called = []
+    for _ in range(draws):
+        positive = int(rng.binomial(10 * size, 0.1))
+        negatives = rng.multinomial(10 * size - positive, shares[0])
+        positives = rng.multinomial(positive, shares[1])
+        reference = ScoreHistogram(
+            positive=positives, negative=negatives, unlabelled=np.zeros_like(positives)
+        )
+        at = int(np.searchsorted(edges, cut))
+        tp, fp = positives[at:].sum(), negatives[at:].sum()
+        before = ConfusionCounts(tp=tp, fp=fp, fn=positive - tp, tn=10 * size - positive - fp)
+        after = draw(rng, size, now, 1)[0]
+        found = judge(before, after)
+        if roc_decides(found):
+            below = below_reference_curve(reference, after, before=before)
+            found = judge(before, after, below_reference_curve=below)
+        called.append(found.verdict in DEGRADED)
+    return float(np.mean(called))
 
 
 def mix_only(draws: int, size: int, share: float) -> tuple[float, float]:
@@ -126,7 +158,7 @@ def mix_only(draws: int, size: int, share: float) -> tuple[float, float]:
             windows.append(ConfusionCounts.from_cells(np.stack(parts)))
         said[0].append(judge_within_segments(*windows).verdict)
         said[1].append(judge(windows[0].sum(), windows[1].sum()).verdict)
-    skill = [np.isin(np.array(v, dtype=object), DEGRADED + IMPROVED).mean() for v in said]
+    skill = [np.isin(np.array(v, dtype=object), list(OF_THE_MODEL)).mean() for v in said]
     return float(skill[0]), float(skill[1])
 
 
@@ -327,6 +359,14 @@ def main() -> None:
     for step in (-1.0, -0.5, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.5, 1.0):
         row = [slide(options.draws, size, step) for size in SIZES[2:]]
         print(f"{step:>10} " + "   ".join(" / ".join(f"{x:.3f}" for x in cell) for cell in row))
+    print("The same where the ROC curve of the scores decides: degraded (goal .01)")
+    for step in (-0.5, -0.3, 0.3, 0.5):
+        row = [slide_with_scores(options.draws // 2, size, step) for size in SIZES[2:5]]
+        print(f"{step:>10} " + "   ".join(f"{x:.3f}" for x in row))
+    print("Classes .5 closer and the threshold .5 higher: degraded, with the curve")
+    for size in SIZES[2:5]:
+        found = slide_with_scores(options.draws // 2, size, 0.5, worse=0.5)
+        print(f"{size:>10} {found:.3f}")
     print("Mix only, share of skill verdicts: by segment (goal .02) / all together")
     for size in (10_000, 100_000):
         for share in (0.5, 0.7):

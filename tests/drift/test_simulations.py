@@ -26,6 +26,15 @@ def test_a_slide_of_the_threshold_is_no_worse_model(step: float) -> None:
         assert improved <= 0.01
 
 
+@pytest.mark.parametrize("step", [-0.5, 0.5])
+def test_a_slide_is_no_worse_model_where_the_curve_of_the_scores_decides(step: float) -> None:
+    assert verdicts.slide_with_scores(400, 10_000, step) <= 0.0175, "1 % and the noise of 400 draws"
+
+
+def test_a_worse_model_behind_a_higher_threshold_is_found_by_the_scores() -> None:
+    assert verdicts.slide_with_scores(40, 10_000, 0.5, worse=0.5) == 1
+
+
 def test_mix_alone_gives_no_verdict_on_skill_by_segment() -> None:
     by_segment, together = verdicts.mix_only(60, 100_000, 0.7)
     assert by_segment <= 0.02
