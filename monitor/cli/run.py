@@ -65,7 +65,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
     decoder = LiveDecoder(DecodeSettings.from_config(config))
     with ExitStack() as opened:
         opened.enter_context(StateLock(config.state.directory))
-        sources = open_sources(config, decoder)
+        sources = open_sources(config, decoder, SystemClock(), _say)
         pushed = [opened.enter_context(closing(p)) for p in _pushed(config, decoder)]
         sources += pushed
         dead_letter = opened.enter_context(

@@ -1,5 +1,6 @@
 """Settings of what connects the monitor to the world: feeds in, the exporter out."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
@@ -17,6 +18,12 @@ from monitor.config.fields import (
     setting,
 )
 
+_TABLES = {".csv", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
+
+
+def _without_gz(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
+
 
 class FileFeed(Section):
     """Events from a file."""
@@ -24,9 +31,20 @@ class FileFeed(Section):
     type: Literal["file"] = Field(description="A file of events.")
     path: FilePath = Field(
         description="The file, relative to the working directory: NDJSON, CSV, Parquet or Arrow, "
-        "by the ending of its name."
+        "by the ending of its name; a pattern like logs/*.ndjson for many; - for standard input."
     )
-    follow: bool = setting(False, "Wait for what is appended to it, as tail -F does.")
+    follow: bool = setting(
+        False,
+        "Wait for what is appended to it, as tail -F does, through rotations; of NDJSON alone.",
+    )
+
+    @field_validator("follow")
+    @classmethod
+    def _followed_has_lines(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001
+        ending = _without_gz(info.data.get("path", Path())).suffix.lower()
+        if value and ending in _TABLES:
+            raise q.unfit(f"cannot be true for {ending} files", "leave it out, or write NDJSON")
+        return value
 
 
 class HttpFeed(Section):

@@ -11,7 +11,9 @@ import numpy as np
 from monitor.errors import FeedError
 from monitor.events import BoolArray, EventBatch, concatenate
 
-_BEFORE_ALL, _AFTER_ALL = -(2**63), 2**63 - 1
+BEFORE_ALL = -(2**63)
+"""The time that a stream has come to before anything came."""
+_AFTER_ALL = 2**63 - 1
 _MOVING = ("predictions", "outcomes", "counts")
 _KINDS = (*_MOVING, "labels")
 _GROUPED = _MOVING
@@ -54,7 +56,7 @@ class _Waiting:
     """
 
     def __init__(self, stream: Iterator[EventBatch]) -> None:
-        self.reached = _BEFORE_ALL
+        self.reached = BEFORE_ALL
         self.finished = False
         self.error: FeedError | None = None
         self._stream = stream
@@ -69,7 +71,7 @@ class _Waiting:
         if batch is None:
             self.finished = True
             return EventBatch()
-        self.reached = max(self.reached, _reached_by(batch))
+        self.reached = max(self.reached, reached_by(batch))
         self._held = concatenate([self._held, replace(batch, rejected=(), records=0)])
         return EventBatch(rejected=batch.rejected, records=batch.records)
 
@@ -80,7 +82,7 @@ class _Waiting:
         return taken
 
 
-def _reached_by(batch: EventBatch) -> int:
+def reached_by(batch: EventBatch) -> int:
     """How far a batch comes; labels count only where there is nothing else.
 
     The label of a table's row lies in that row's future and says nothing about
@@ -89,7 +91,7 @@ def _reached_by(batch: EventBatch) -> int:
     columns = [getattr(batch, kind) for kind in _MOVING]
     if not any(map(len, columns)):
         columns = [batch.labels]
-    return max((int(c.time.max()) for c in columns if len(c)), default=_BEFORE_ALL)
+    return max((int(c.time.max()) for c in columns if len(c)), default=BEFORE_ALL)
 
 
 def _inverted(which: dict[str, BoolArray]) -> dict[str, BoolArray]:

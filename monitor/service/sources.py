@@ -7,23 +7,23 @@ of its own. A checkpoint holds the position of each, and a restart resumes there
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 import xxhash
 
+from monitor.clock import Clock
 from monitor.config import Config, Feed, FileFeed, HttpFeed
 from monitor.errors import ConfigError, FeedError
 from monitor.events import EventBatch
 from monitor.feeds import files
-from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
-from monitor.feeds.decode.lines import count_lines
+from monitor.feeds.decode import Decoder
+from monitor.feeds.follow import FollowedFiles
+from monitor.feeds.follow.names import matching
+from monitor.feeds.standard_input import StandardInput
 
-_PIECE_BYTES = 1_500_000
-"""Bytes read from a followed file at a time: about ten thousand events."""
 _COMPARED_BYTES = 4096
 """Bytes of a file's start, and of what was read last, by which it is known again."""
 
@@ -92,12 +92,16 @@ class Source(Protocol):
         ...
 
 
-def open_sources(config: Config, decoder: Decoder) -> list[Source]:
+def open_sources(
+    config: Config, decoder: Decoder, clock: Clock, say: Callable[[str], None]
+) -> list[Source]:
     """The sources of all configured feeds that are read; for those posted to see `pushed`.
 
     Args:
         config: of the monitor.
         decoder: of their records.
+        clock: measures how long nothing came.
+        say: tells a person what happens, a line at a time.
 
     Raises:
         ConfigError: there is no feed, or one of a type that this version cannot read.
@@ -107,9 +111,31 @@ def open_sources(config: Config, decoder: Decoder) -> list[Source]:
     if faults:
         raise ConfigError(faults)
     feeds = [feed for feed in config.feeds if isinstance(feed, FileFeed)]
-    once = [os.fspath(feed.path) for feed in feeds if not feed.follow]
-    sources: list[Source] = [Followed(feed.path, decoder) for feed in feeds if feed.follow]
-    return [Recorded(once, decoder), *sources] if once else sources
+    stdin = [feed for feed in feeds if os.fspath(feed.path) == files.STDIN]
+    once = [os.fspath(feed.path) for feed in feeds if feed not in stdin and not feed.follow]
+    sources: list[Source] = [
+        FollowedFiles(feed.path, decoder, clock, say)
+        for feed in feeds
+        if feed not in stdin and feed.follow
+    ]
+    if stdin:
+        sources.append(StandardInput(decoder))
+    return [Recorded(_expanded(once), decoder), *sources] if once else sources
+
+
+def _expanded(paths: Sequence[str]) -> list[str]:
+    """The files that paths and patterns stand for, each once.
+
+    Raises:
+        FeedError: a pattern stands for none.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        these = matching(path)
+        if not these:
+            raise FeedError(f"{path}: no file is called so; check the pattern")
+        found |= dict.fromkeys(these)
+    return list(found)
 
 
 def unavailable_feeds(config: Config) -> tuple[str, ...]:
@@ -183,137 +209,6 @@ class Recorded:
         """Nothing is kept open beyond the end of the files."""
 
 
-class Followed:
-    """A file of lines that grows, and may be replaced or cut, as `tail -F` reads it.
-
-    A line counts once its newline is there. When another file takes the name,
-    the rest of the old one is read first. A file that is not there yet is waited for.
-
-    Args:
-        path: the file, NDJSON.
-        decoder: of its lines.
-
-    Raises:
-        FeedError: the path is a directory or cannot be opened.
-    """
-
-    ended = False
-
-    def __init__(self, path: str | os.PathLike[str], decoder: Decoder) -> None:
-        self.name = os.fspath(path)
-        self.identity = f"followed:{self.name}"
-        self._path = Path(path)
-        self._decoder = decoder
-        self._file: BinaryIO | None = None
-        self._unfinished = b""
-        self._line = 1
-        self._begun = 0
-        self._expected: Position = {}
-        self._attach()
-
-    @property
-    def attached(self) -> bool:
-        """Whether the file is there."""
-        return self._file is not None
-
-    def position(self) -> Position:
-        """Bytes of the lines that were given, and by what the file is known again."""
-        if self._file is None:
-            return self._expected
-        prints = _prints(self._file, self._begun)
-        return {"offset": self._begun, "line": self._line, "prints": prints}
-
-    def resume(self, position: Position) -> str:
-        """Go on behind the lines that were counted, if it is still the same file."""
-        self._expected = position
-        return self._found_again() if self._file is not None else ""
-
-    def settled(self, position: Position) -> None:
-        """A file keeps what it holds."""
-
-    def _found_again(self) -> str:
-        """Go to where reading is expected to go on; what is wrong with the file, if anything."""
-        assert self._file is not None  # noqa: S101  # its callers saw to it
-        expected, self._expected = self._expected, {}
-        if not expected:
-            return ""
-        offset = int(expected["offset"])
-        if expected["prints"] != _prints(self._file, offset):
-            return (
-                f"{self.name}: was replaced or cut while it was not watched: is read from its "
-                "start; what had been appended to the old one since is not counted"
-            )
-        self._file.seek(offset)
-        self._begun, self._line = offset, int(expected["line"])
-        return ""
-
-    def poll(self) -> EventBatch | None:
-        """Events of the lines that were finished since the last call."""
-        if self._file is None:
-            if not self._attach():
-                return None
-            self._found_again()  # another file than before is nothing unusual here
-        data = self._read()
-        return self._decoded(data) if data else None
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def _attach(self) -> bool:
-        try:
-            regular = stat.S_ISREG(self._path.stat().st_mode)  # to open a pipe would wait
-            file = self._path.open("rb") if regular else None
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise FeedError(f"{self.name}: cannot be followed: {_reason(error)}") from error
-        if file is None:
-            raise FeedError(f"{self.name}: cannot be followed: is no regular file")
-        self._file, self._unfinished, self._line, self._begun = file, b"", 1, 0
-        return True
-
-    def _read(self) -> bytes:
-        """Whole lines that were appended; at the end of a file that was replaced, all of it."""
-        assert self._file is not None  # noqa: S101  # `poll` saw to it
-        data = self._file.read(_PIECE_BYTES)
-        if data:
-            return self._whole_lines(data)
-        if os.fstat(self._file.fileno()).st_size < self._file.tell():
-            self._file.seek(0)
-            self._unfinished, self._line, self._begun = b"", 1, 0
-        elif self._replaced():
-            rest = self._unfinished + self._file.read()
-            self.close()
-            return rest
-        return b""
-
-    def _whole_lines(self, data: bytes) -> bytes:
-        """The finished lines; of an endless one only so much is kept that it is too long."""
-        assert self._file is not None  # noqa: S101  # `_read` saw to it
-        whole, newline, rest = data.rpartition(b"\n")
-        if newline:
-            whole = self._unfinished + whole + newline
-            self._unfinished = b""
-            self._begun = self._file.tell() - len(rest)
-        self._unfinished = (self._unfinished + rest)[: MAX_RECORD_BYTES + 1]
-        return whole
-
-    def _replaced(self) -> bool:
-        assert self._file is not None  # noqa: S101  # `_read` saw to it
-        try:
-            return not os.path.samestat(self._path.stat(), os.fstat(self._file.fileno()))
-        except FileNotFoundError:
-            return False
-
-    def _decoded(self, lines: bytes) -> EventBatch:
-        batch = self._decoder.decode_lines(lines, source=self.name, first_line=self._line)
-        self._line += count_lines(lines)
-        return batch
-
-
 def _prints(file: BinaryIO, offset: int) -> list[str]:
     """By what a file is known again up to an offset: its start, and what lies before that."""
     start = os.pread(file.fileno(), min(offset, _COMPARED_BYTES), 0)
@@ -334,7 +229,3 @@ def _print_of_file(path: Path) -> list[str]:
             return [str(size), *_prints(file, size)]
     except OSError:
         return []
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or "unreadable").lower()

@@ -38,7 +38,8 @@ class Running:
     def __init__(self, *feeds, **settings):
         self.clock, self.rejected, self.said = ManualClock(), Kept(), []
         config = Config(feeds=feeds, **settings)
-        self.sources = open_sources(config, LiveDecoder(DecodeSettings.from_config(config)))
+        decoder = LiveDecoder(DecodeSettings.from_config(config))
+        self.sources = open_sources(config, decoder, self.clock, self.said.append)
         self.service = Service(
             config,
             self.sources,

@@ -1,0 +1,303 @@
+"""The parts of a path or a pattern together: found, told apart, read, resumed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from monitor.clock import Clock
+from monitor.events import EventBatch, concatenate
+from monitor.feeds.blocks import TornError
+from monitor.feeds.decode import Decoder
+from monitor.feeds.decode.lines import count_lines
+from monitor.feeds.follow.content import Head, head_of, opened, same_content
+from monitor.feeds.follow.names import Listed, is_pattern, listing, reason
+from monitor.feeds.follow.part import Part
+from monitor.feeds.merge import reached_by
+
+BATCH_BYTES = 1_500_000
+"""Bytes read at a time: about ten thousand events."""
+LOOK_EVERY_SECONDS = 0.5
+"""How often files are looked for; the name of one that is at its end is looked at sooner."""
+GRACE_SECONDS = 60.0
+"""A rotated file is let go once nothing was written to it for so long."""
+
+
+class FollowedFiles:
+    """The lines of a file that grows, or of many, through any rotation.
+
+    A line counts once its newline is there. A file that has another name now is
+    read on until nothing was written to it for a minute; one that came and went
+    between two looks is found by its rotated name. Of a file that was copied and
+    cut, the copy gives what was not yet read. A file that is not there is waited
+    for. Of many, the one that has come least far in event time is read first.
+
+    Args:
+        path: of the file, NDJSON, or a pattern of many.
+        decoder: of the lines.
+        clock: measures how long nothing came.
+        say: told what cannot be read, or may have been lost.
+
+    Raises:
+        FeedError: the path is a directory or no regular file.
+    """
+
+    ended = False
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        decoder: Decoder,
+        clock: Clock,
+        say: Callable[[str], None],
+    ) -> None:
+        self.name = os.fspath(path)
+        self.identity = f"followed:{self.name}"
+        self._decoder = decoder
+        self._clock = clock
+        self._say = say
+        self._said: set[str] = set()
+        self._many = is_pattern(self.name)
+        self._parts: list[Part] = []
+        self._inodes: dict[tuple[int, int], Part] = {}
+        self._seen: dict[str, tuple[object, Part]] = {}
+        self._begun = False
+        self._looked = float("-inf")
+        self._look()
+
+    @property
+    def attached(self) -> bool:
+        """Whether there is a file that can be read; a pattern may stand for none."""
+        return self._many or any(part.current and part.content for part in self._parts)
+
+    def poll(self) -> EventBatch | None:
+        """Events of the lines that were finished since the last call.
+
+        Raises:
+            FeedError: there is something else of its name now.
+        """
+        if self._clock.monotonic() - self._looked >= LOOK_EVERY_SECONDS:
+            self._look()
+        batches = list(self._read())
+        if not batches and self._moved():
+            self._look()
+            batches = list(self._read())
+        return concatenate(batches) if batches else None
+
+    def position(self) -> Mapping[str, Any]:
+        """How far each content was given, as JSON can hold it."""
+        return {"files": [part.position() for part in self._parts if part.head]}
+
+    def resume(self, position: Mapping[str, Any]) -> str:
+        """Go on from a position; to be called before anything is read."""
+        self.close()
+        self._parts = [Part.at(one) for one in position["files"]]
+        for part in self._parts:
+            part.listed = part.active = self._clock.monotonic()
+        self._seen.clear()
+        self._look()
+        return ""  # what is gone is told once it has not come back
+
+    def settled(self, position: Mapping[str, Any]) -> None:
+        """Files keep what they hold."""
+
+    def close(self) -> None:
+        """Close all files."""
+        for part in self._parts:
+            part.rewind()
+
+    def _look(self) -> None:
+        """See which files there are and which content each holds, and open what is to be read."""
+        self._looked = self._clock.monotonic()
+        found = listing(self.name)
+        for part in self._parts:
+            part.current = False
+            if part.content is not None and not part.packed:
+                part.learn_head(part.content.head())
+        self._inodes = {
+            part.inode: part for part in self._parts if part.inode and (part.head or part.content)
+        }
+        moved = [one for one in found if not self._recognized(one)]
+        there = {one.inode for one in found}
+        for one in moved:
+            self._meet(one, there)
+        self._begun = True
+        if any(one.current for one in found):
+            self._forget()
+
+    def _recognized(self, one: Listed) -> bool:
+        """Whether a file holds what it, or its inode, is known to hold."""
+        stamp = _stamp(one)
+        before, part = self._seen.get(one.path, (None, None))
+        if part is None or before != stamp:
+            part = self._inodes.get(one.inode)
+            if part is None:
+                return False
+            if self._was_cut(part, one):
+                self._cut(part)
+                return False
+            self._seen[one.path] = (stamp, part)
+            part.done, part.torn = part.done and not part.torn, False
+        part.listed = self._looked
+        if part.inode == one.inode:
+            part.path, part.current = one.path, one.current
+            if part.content is None and self._is_wanted(part, one.status.st_size):
+                self._open(part)
+        return True
+
+    def _was_cut(self, part: Part, one: Listed) -> bool:
+        shrunk = not part.packed and one.status.st_size < part.read
+        return shrunk or bool(part.head and not same_content(head_of(one.path).first, part.head))
+
+    def _is_wanted(self, part: Part, size: int) -> bool:
+        """Whether a part that is not open has something to give, or may have soon."""
+        if part.packed or (not part.done and not (self._many and part.current)):
+            return not part.done
+        return size > part.read
+
+    def _meet(self, one: Listed, there: set[tuple[int, int]]) -> None:
+        """A file of an inode that is not known: a known content in another place, or a new one."""
+        head = head_of(one.path)
+        alike = [part for part in self._parts if same_content(part.head, head.first)]
+        lost = [part for part in alike if _is_lost(part, there) and part.left != one.inode]
+        known = next(iter(lost or alike), None)
+        if known is not None and (lost or self._many or not one.current):
+            known.listed = self._looked
+            short = bool(lost) and not head.packed and one.status.st_size < known.read
+            if short or len(head.first) < len(known.head):
+                return  # too little of it is there to tell, or the copy is being made
+            self._seen[one.path] = (_stamp(one), known)
+            if lost:
+                known.path, known.inode, known.current = one.path, one.inode, one.current
+                self._open(known)
+        elif head.first or one.current:
+            self._begin(one, head)
+
+    def _begin(self, one: Listed, head: Head) -> None:
+        part = Part(one.path, one.inode, head.first, current=one.current, listed=self._looked)
+        part.packed = head.packed
+        self._parts.append(part)
+        if self._begun or one.current:
+            self._open(part)
+        else:  # rotated before anybody asked for it
+            part.offset = part.read = one.status.st_size
+            part.done = True
+
+    def _open(self, part: Part) -> None:
+        try:
+            part.content = opened(part.path, part.read)
+        except FileNotFoundError:
+            return
+        except TornError as error:
+            self._torn(part, error)
+            return
+        except OSError as error:
+            self._say_once(f"{part.path}: cannot be followed: {reason(error)}; tried again")
+            return
+        part.done, part.packed, part.active = False, part.content.packed, self._looked
+
+    def _cut(self, part: Part) -> None:
+        """Its file holds something else now; a copy may hold the rest of it."""
+        part.rewind()
+        self._inodes.pop(part.inode or (0, 0), None)
+        part.left, part.inode, part.listed = part.inode, None, self._looked
+        self._seen.clear()
+
+    def _read(self) -> Iterator[EventBatch]:
+        """What the open parts have, up to a batch; first what is least far in event time."""
+        room = BATCH_BYTES
+        reading = (part for part in self._parts if part.content)
+        for part in sorted(reading, key=lambda part: part.reached):
+            data = self._taken(part, room) if room else b""
+            room -= len(data)
+            lines = part.take(data) if data else self._retired(part)
+            if lines:
+                yield self._decoded(part, lines)
+
+    def _decoded(self, part: Part, lines: bytes) -> EventBatch:
+        batch = self._decoder.decode_lines(lines, source=part.path, first_line=part.line)
+        part.line += count_lines(lines)
+        part.reached = max(part.reached, reached_by(batch))
+        return batch
+
+    def _taken(self, part: Part, size: int) -> bytes:
+        """The next bytes of a part; none where its file holds something else by now."""
+        assert part.content is not None  # noqa: S101  # `_read` saw to it
+        try:
+            data = part.content.read(size)
+        except TornError as error:
+            self._torn(part, error)
+            return b""
+        if data and not part.packed:
+            head = part.content.head()
+            if part.head and not same_content(head, part.head):
+                self._cut(part)
+                self._looked = float("-inf")
+                return b""
+            part.learn_head(head)
+        if data:
+            part.active = self._clock.monotonic()
+        return data
+
+    def _retired(self, part: Part) -> bytes:
+        """Let go of a file that nobody writes to any more; its last line needs no newline."""
+        quiet = self._clock.monotonic() - part.active >= GRACE_SECONDS
+        rest = b""
+        if part.content is not None and (part.packed or (quiet and not part.current)):
+            rest, part.done = part.give_up(), True
+        if part.done or (quiet and self._many):
+            part.rewind()
+        return rest
+
+    def _moved(self) -> bool:
+        """Whether a file that is asked for is another one by now, was cut, or is still to come."""
+        return not self.attached or any(
+            _has_left(part) for part in self._parts if part.current and part.content
+        )
+
+    def _forget(self) -> None:
+        """Drop what has not been there for a while, and say what of it was not read."""
+        gone = [
+            part
+            for part in self._parts
+            if part.content is None and self._looked - part.listed >= GRACE_SECONDS
+        ]
+        for part in gone:
+            self._parts.remove(part)
+            if part.head and not part.done:
+                self._say(
+                    f"{part.path}: was cut or removed; if more was written to it after line "
+                    f"{part.line - 1}, it is not counted"
+                )
+
+    def _torn(self, part: Part, error: TornError) -> None:
+        self._say_once(f"{part.path}: {error}; all whole lines before it were read")
+        part.rewind()
+        part.done = part.torn = True
+
+    def _say_once(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self._say(text)
+
+
+def _stamp(one: Listed) -> tuple[int, ...]:
+    """What differs when a file does, and can be seen without opening it."""
+    return (*one.inode, one.status.st_size, one.status.st_mtime_ns)
+
+
+def _is_lost(part: Part, there: set[tuple[int, int]]) -> bool:
+    """Whether a content was not read to its end, and is not in any file that is known."""
+    return part.content is None and not part.done and part.inode not in there
+
+
+def _has_left(part: Part) -> bool:
+    try:
+        status = Path(part.path).stat()
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) != part.inode or (
+        not part.packed and status.st_size < part.read
+    )

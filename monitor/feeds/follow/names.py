@@ -1,0 +1,125 @@
+"""Which files a path or a pattern stands for, and what they are called once rotated."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import stat
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from monitor.errors import FeedError
+
+_ROTATED = re.compile(r"([.-]\d[\dTZ_.:+-]*|\.old|\.bak)?(\.gz)?")
+_ROTATED_BEFORE_ENDING = re.compile(r"[.-]\d[\dTZ_.:+-]*(\.[A-Za-z]\w*?)(\.gz)?")
+_PATTERN = re.compile(r"[*?[]")
+
+
+class Listed(NamedTuple):
+    """A file that is there.
+
+    Attributes:
+        path: where.
+        status: what the system says of it.
+        current: whether it is asked for by its name; else it was, before it was rotated.
+    """
+
+    path: str
+    status: os.stat_result
+    current: bool
+
+    @property
+    def inode(self) -> tuple[int, int]:
+        """Device and number of the inode."""
+        return self.status.st_dev, self.status.st_ino
+
+
+def is_pattern(path: str) -> bool:
+    """Whether a path may stand for many files.
+
+    >>> is_pattern("logs/*.ndjson"), is_pattern("events.ndjson")
+    (True, False)
+    """
+    return bool(_PATTERN.search(path)) and not Path(path).exists()
+
+
+def matching(path: str) -> list[str]:
+    """The files that a path or a pattern names now, by name."""
+    if not is_pattern(path):
+        return [path]
+    return sorted(glob.glob(path, recursive=True))  # noqa: PTH207  # Path.glob takes no absolute one
+
+
+def listing(path: str) -> list[Listed]:
+    """The files of a path or a pattern, and what they were rotated to; written last comes last.
+
+    Raises:
+        FeedError: the one file that is asked for is none, or cannot be looked at.
+    """
+    given = matching(path)
+    current = [one for one in given if (status := _status(one, strict=one == path)) and status]
+    found = [_listed(one, current=True) for one in current]
+    found += [_listed(one, current=False) for one in _rotated(given) if one not in set(given)]
+    return sorted(filter(None, found), key=lambda one: (one.status.st_mtime_ns, one.path))
+
+
+def rotated_from(name: str, names: Iterable[str]) -> bool:
+    """Whether a name is one of `names` as programs change it when they rotate.
+
+    >>> [rotated_from(n, ["a.log"]) for n in ("a.log.1", "a.log-20261101.gz", "a-2026-11-01.log")]
+    [True, True, True]
+    >>> [rotated_from(n, ["a.log"]) for n in ("a.log.swp", "a-other.log", "b.log.1")]
+    [False, False, False]
+    """
+    wanted = set(names)
+    for place in (match.start() for match in re.finditer("[.-]", name)):
+        base, rest = name[:place], name[place:]
+        if base in wanted and _ROTATED.fullmatch(rest):
+            return True
+        ending = _ROTATED_BEFORE_ENDING.fullmatch(rest)
+        if ending and base + ending[1] in wanted:
+            return True
+    return False
+
+
+def _rotated(given: Iterable[str]) -> Iterator[str]:
+    folders: defaultdict[str, set[str]] = defaultdict(set)
+    for path in given:
+        folder, name = os.path.split(path)
+        folders[folder].add(name)
+    for folder, names in folders.items():
+        try:
+            entries = [entry.name for entry in os.scandir(folder or ".")]
+        except OSError:
+            continue
+        yield from (str(Path(folder, name)) for name in entries if rotated_from(name, names))
+
+
+def _listed(path: str, *, current: bool) -> Listed | None:
+    status = _status(path, strict=False)
+    return Listed(path, status, current) if status else None
+
+
+def _status(path: str, *, strict: bool) -> os.stat_result | None:
+    """None where there is no file; an error where `strict` and it is no regular file."""
+    try:
+        status = Path(path).stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if strict:
+            raise FeedError(f"{path}: cannot be followed: {reason(error)}") from error
+        return None
+    if stat.S_ISREG(status.st_mode):
+        return status
+    if strict:
+        raise FeedError(f"{path}: cannot be followed: is no regular file")
+    return None
+
+
+def reason(error: OSError) -> str:
+    """What the system says, for the middle of a sentence."""
+    return (error.strerror or "unreadable").lower()

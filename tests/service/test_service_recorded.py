@@ -1,0 +1,34 @@
+import json
+
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.service.sources import Recorded
+
+
+def line(number):
+    event = {"type": "prediction", "id": f"p{number}", "ts": number, "prediction": 1}
+    return json.dumps(event).encode() + b"\n"
+
+
+def times(source):
+    """Event times in seconds of all that has come."""
+    found = []
+    while (batch := source.poll()) is not None:
+        found += (batch.predictions.time // 1000).tolist()
+    return found
+
+
+def test_files_read_once_go_on_behind_what_was_counted(tmp_path):
+    paths = [tmp_path / "a.ndjson", tmp_path / "b.ndjson"]
+    paths[0].write_bytes(b"".join(map(line, range(10))))
+    paths[1].write_bytes(b"".join(map(line, range(10, 20))))
+    decoder, names = Decoder(DecodeSettings()), list(map(str, paths))
+    source, found = Recorded(names, decoder), []
+    while (batch := source.poll()) is not None:
+        found += (batch.predictions.time // 1000).tolist()
+        again = Recorded(names, decoder)
+        assert again.resume(source.position()) == ""
+        assert found + times(again) == list(range(20))
+    paths[1].write_bytes(paths[1].read_bytes() + line(20))
+    again = Recorded(names, decoder)
+    assert "has changed" in again.resume(source.position())
+    assert times(again) == list(range(21))
