@@ -216,7 +216,7 @@ def _rules(parser: argparse.ArgumentParser) -> None:
         "--objective-severity",
         choices=("page", "ticket"),
         default="ticket",
-        help="of precision below its objective (default %(default)s)",
+        help="of a missed objective (default %(default)s)",
     )
     parser.add_argument(
         "--label-silence",

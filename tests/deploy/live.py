@@ -20,6 +20,11 @@ from monitor.exporters.app import create_app
 from monitor.exporters.rules import Scope, as_prometheus, groups
 from monitor.exporters.server import BackgroundServer
 from monitor.snapshot import Snapshot
+from monitor.telemetry import (
+    CONFIG_LAST_RELOAD_SUCCESS,
+    CONFIG_LAST_RELOAD_SUCCESSFUL,
+    Readings,
+)
 
 UNTIL_MS = int(datetime(2013, 10, 1, tzinfo=UTC).timestamp()) * 1000
 """The end of September, when fewer flights were late than before."""
@@ -41,11 +46,16 @@ class Live(NamedTuple):
 
 
 def config() -> Config:
-    """Settings of the flights, with an objective that is out of reach."""
+    """Settings of the flights, with objectives that are out of reach."""
     known = flights_config()
     settings = known.models[MODEL].model_dump(exclude_unset=True)
-    objective = {"objective": {"precision": 0.9}}
-    return Config(models={MODEL: settings | objective}, windows=known.windows)
+    objective = {
+        "precision": 0.9,
+        "balanced_precision": 0.95,
+        "recall": 0.95,
+        "false_positive_rate": 0.01,
+    }
+    return Config(models={MODEL: settings | {"objective": objective}}, windows=known.windows)
 
 
 def snapshot() -> Snapshot:
@@ -65,7 +75,14 @@ def live(program: str, folder: Path) -> Iterator[Live]:
     state = snapshot()
     rules, path, port = folder / "rules.yml", folder / "prometheus.yml", free_port()
     rules.write_text(as_prometheus(groups(Scope.of(config()))))
-    with BackgroundServer(create_app(lambda: state, ready=lambda: True)) as server:
+    reloads = Readings(
+        {
+            CONFIG_LAST_RELOAD_SUCCESSFUL: lambda: {(): 1.0},
+            CONFIG_LAST_RELOAD_SUCCESS: lambda: {(): 0.0},
+        }
+    )
+    app = create_app(lambda: state, ready=lambda: True, collectors=[reloads])
+    with BackgroundServer(app) as server:
         path.write_text(CONFIG.format(rules=rules, port=server.port))
         command = [program, f"--config.file={path}", f"--storage.tsdb.path={folder / 'data'}"]
         command += [f"--web.listen-address=127.0.0.1:{port}", "--log.level=error"]

@@ -60,12 +60,19 @@ def states(api):
 def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     sent = {
         "worse": ["ModelDegraded", "PrecisionBelowObjective", "PrevalenceShift"],
+        "promised": [
+            "ModelDegraded",
+            "BalancedPrecisionBelowObjective",
+            "RecallBelowObjective",
+            "FalsePositivesAboveObjective",
+        ],
         "blind": ["LabelsNotTrustworthy", "ModelDegraded", "PrecisionBelowObjective"],
         "stalled": ["LabelFeedStalled", "ModelDegraded", "PrecisionBelowObjective"],
         "low": ["PrecisionBelowObjective", "PrevalenceShift"],
     }
     muted = {
         ("PrecisionBelowObjective", "worse"),
+        *((name, "promised") for name in sent["promised"][1:]),
         *((name, model) for model in ("blind", "stalled") for name in sent[model][1:]),
     }
     alerts = [(name, model) for model, names in sent.items() for name in names]

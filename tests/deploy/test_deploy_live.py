@@ -11,7 +11,7 @@ from exporters.test_exporter_system import query, until
 
 from monitor.demo.flights import MODEL
 from monitor.exporters.rules import Scope, as_prometheus, groups
-from monitor.exporters.rules.recording import CHANGE, GAUGES
+from monitor.exporters.rules.recording import CHANGE, GAUGES, NEARLY
 
 pytestmark = pytest.mark.system
 
@@ -35,6 +35,7 @@ QUIET = {
     "MonitorDown": "the monitor runs",
     "EventsRejected": "no record was rejected",
     "SeriesLimitReached": "two dozen series",
+    "ConfigReloadFailed": "the configuration is in order",
 }
 """Alerts that may rightly return nothing here; each series that they look at does."""
 
@@ -81,6 +82,12 @@ def test_all_that_is_shipped_returns_data(asked):
         assert expected
         assert until(lambda name=name: numbers(api, name)) == pytest.approx(expected, rel=1e-12)
 
+    for name, gauge in NEARLY.items():
+        expected = numbers(api, f'{gauge}{{segment=""}}')
+        assert expected
+        found = until(lambda name=name: numbers(api, f'{name}{{segment=""}}'))
+        assert found == pytest.approx(expected, rel=5e-3)
+
     # Every rule is in order, and says something, or rightly does not.
     text = as_prometheus(groups(Scope.of(config())))
     states = httpx.get(f"{api}/rules").json()["data"]["groups"]
@@ -114,4 +121,6 @@ def test_all_that_is_shipped_returns_data(asked):
     ]
     assert pending["labels"]["cause"] in ("prevalence", "recall", "false_positives")
     assert re.search(r"objective of 0\.900: 0\.\d{3} over 28d", pending["annotations"]["summary"])
-    assert set(alerts(text)) - set(QUIET) == {"PrecisionBelowObjective", "Watchdog"}
+    objectives = {name for name in alerts(text) if name.endswith("Objective")}
+    assert len(objectives) == 4
+    assert set(alerts(text)) - set(QUIET) == objectives | {"Watchdog"}

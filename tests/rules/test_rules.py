@@ -16,7 +16,8 @@ from deploy.expressions import (
 
 from monitor.config import Config
 from monitor.exporters.rules import Scope, as_prometheus, groups
-from monitor.exporters.rules.scope import quoted
+from monitor.exporters.rules.recording import objective
+from monitor.exporters.rules.scope import OBJECTIVES, quoted
 
 ROOT = DEPLOY.parent
 TEXT = RULES.read_text()
@@ -70,7 +71,7 @@ def test_every_alert_has_its_own_tests(name):
 def test_every_series_of_the_rules_is_exported_or_recorded():
     texts = [rule["expr"] for rule in rules(TEXT)]
     texts += [text for alert in alerts(TEXT).values() for text in alert["annotations"].values()]
-    known = exported() | recorded(TEXT) | {"model:classifier_precision_objective:ratio"}
+    known = exported() | recorded(TEXT) | set(map(objective, OBJECTIVES.values()))
     assert set().union(*map(series_in, texts)) - known == set()
 
 
@@ -94,13 +95,17 @@ def test_a_model_may_have_any_name():
     assert labels == [{"model": name, "severity": "ticket"}]
 
 
-def test_objectives_are_recorded_with_the_severity_asked_for():
-    config = Config(models={"fraud": {"objective": {"precision": 0.9}}, "spam": {}})
+@pytest.mark.parametrize(("setting", "metric"), OBJECTIVES.items())
+def test_objectives_are_recorded_with_the_severity_asked_for(setting, metric):
+    config = Config(models={"fraud": {"objective": {setting: 0.9}}, "spam": {}})
     text = rendered(config, objective_severity="page")
-    objective = "model:classifier_precision_objective:ratio"
-    (rule,) = [rule for rule in rules(text) if rule.get("record") == objective]
-    assert rule["expr"].endswith("vector(0.9)")
-    assert rule["labels"] == {"model": "fraud", "severity": "page"}
+    found = [rule for rule in rules(text) if "_objective:" in rule.get("record", "")]
+    assert [rule["record"] for rule in found] == [objective(metric)]
+    assert found[0]["expr"].endswith("vector(0.9)")
+    assert found[0]["labels"] == {"model": "fraud", "severity": "page"}
+    compared = [name for name, alert in alerts(text).items() if objective(metric) in alert["expr"]]
+    assert len(compared) == 1
+    assert compared[0].endswith(("BelowObjective", "AboveObjective"))
 
 
 def test_windows_below_a_day_are_no_reason_for_a_ticket():

@@ -5,6 +5,7 @@
     recording.py    numbers from counts that can be added up over several monitors
     texts.py        what alerts say: numbers, causes, runbooks
     model_alerts.py     alerts about models and their feeds
+    objective_alerts.py alerts about objectives that are missed
     monitor_alerts.py   alerts about the monitor itself
     text.py         all of it as YAML
 

@@ -1,22 +1,13 @@
-"""Alerts about models: what the verdicts say, the objective, and whether events still come."""
+"""Alerts about models: what the verdicts say, and whether events still come."""
 
 from __future__ import annotations
 
 from monitor.exporters.rules import texts
-from monitor.exporters.rules.recording import (
-    CHANGE,
-    OBJECTIVE,
-    OUTCOMES,
-    PRECISION,
-    REFERENCE_PRECISION,
-    UPPER,
-)
+from monitor.exporters.rules.objective_alerts import objective_alerts
 from monitor.exporters.rules.rule import Alert
 from monitor.exporters.rules.scope import GAP, Scope
 
 DEGRADED = ("model_degraded", "prevalence_shift_and_model_degraded")
-FEWEST_CALLED = 100
-"""Predicted positives with a label in each window, below which an objective is not judged."""
 FEWEST_PREDICTIONS = 100
 """Predictions during a silence of labels, below which it means nothing."""
 FEWEST_USUAL = 10
@@ -29,7 +20,7 @@ def verdict_alerts(scope: Scope) -> list[Alert]:
         _model_degraded(scope),
         _prevalence_shift(scope),
         _operating_point_moved(scope),
-        _below_objective(scope),
+        *objective_alerts(scope),
         _labels_not_trustworthy(scope),
     ]
 
@@ -108,61 +99,6 @@ def _operating_point_moved(scope: Scope) -> Alert:
         "threshold or calibration; if it was not meant, set the threshold anew.",
         runbook=scope.link("README.md#operating_point_moved"),
     )
-
-
-def _below_objective(scope: Scope) -> Alert:
-    both = "\n  and ignoring (window, severity)\n  ".join(
-        _surely_below(scope, window) for window in dict.fromkeys((scope.long, scope.short))
-    )
-    enough = "".join(
-        f"\n  and ignoring (window, severity)\n  {_enough_called(scope, window)}"
-        for window in dict.fromkeys((scope.long, scope.short))
-    )
-    return Alert(
-        name="PrecisionBelowObjective",
-        why=f"The long window says that it matters, the short one that it goes on now. Both by "
-        "the upper end of the interval: precision is surely below. And at least "
-        f"{FEWEST_CALLED} labelled predicted positives in each. The last factor is 1 and adds "
-        "the cause that pulled precision down most, which is unknown without a reference.",
-        expr=f"(\n  {both}{enough}\n)\n* ignoring (cause, severity) group_left (cause)\n"
-        f"{_main_cause(scope)}",
-        severity="{{ with $labels.severity }}{{ . }}{{ else }}ticket{{ end }}",
-        hold="15m",
-        keep="30m",
-        summary=f"{texts.MODEL}: precision is below its objective of {texts.of_model(OBJECTIVE)}: "
-        f"{_precision_at(scope.long)} over {scope.long}, {_precision_at(scope.short)} "
-        f"over {scope.short}; what pulled it down most: {{{{ $labels.cause }}}}.",
-        description="Over two windows precision is surely below what was promised, with 95 % "
-        f"confidence (was {texts.of_model(REFERENCE_PRECISION)} in the reference). The cause is "
-        "in the label: prevalence is not the model's fault, recall and false_positives may be.",
-        runbook=scope.link("deploy/README.md#precisionbelowobjective"),
-    )
-
-
-def _surely_below(scope: Scope, window: str) -> str:
-    upper = scope.select(UPPER, window=window, segment="")
-    target = scope.select(OBJECTIVE)
-    return f"max_over_time({upper}[{GAP}]) < on (model) group_left (severity) {target}"
-
-
-def _enough_called(scope: Scope, window: str) -> str:
-    called = scope.select(OUTCOMES, window=window, segment="", outcome=("tp", "fp"))
-    return f"sum without (outcome) (max_over_time({called}[{GAP}])) >= {FEWEST_CALLED}"
-
-
-def _main_cause(scope: Scope) -> str:
-    """1 for each model, with the cause as a label."""
-    change = scope.select(CHANGE, window=scope.long)
-    precision = scope.select(PRECISION, window=scope.long, segment="")
-    return (
-        f"(1 + 0 * (\n  topk without (cause) (1, -last_over_time({change}[{GAP}]))\n"
-        "  or ignoring (cause)\n"
-        f'  label_replace(last_over_time({precision}[{GAP}]), "cause", "unknown", "", "")\n))'
-    )
-
-
-def _precision_at(window: str) -> str:
-    return texts.of_model(PRECISION, window=window, segment="")
 
 
 def _labels_not_trustworthy(scope: Scope) -> Alert:

@@ -18,7 +18,13 @@ _INSTANCE = "{{ $labels.instance }}"
 
 def monitor_alerts(scope: Scope) -> list[Alert]:
     """Whether the monitor runs, and takes what it is given."""
-    return [_down(scope), _rejected(scope), _series(scope), _watchdog(scope)]
+    return [
+        _down(scope),
+        _rejected(scope),
+        _series(scope),
+        _reload_failed(scope),
+        _watchdog(scope),
+    ]
 
 
 def _down(scope: Scope) -> Alert:
@@ -82,6 +88,24 @@ def _series(scope: Scope) -> Alert:
         "got into a segment. Totals are right, breakdowns are not complete. Take the key out of "
         "`segments`, or raise `max_segment_values` or `max_series`.",
         runbook=scope.link("deploy/README.md#serieslimitreached"),
+    )
+
+
+def _reload_failed(scope: Scope) -> Alert:
+    return Alert(
+        name="ConfigReloadFailed",
+        why="The last of the samples: what was repaired is no ticket, and a failed scrape neither "
+        "fires nor resolves it.",
+        expr=f"last_over_time(precision_monitor_config_last_reload_successful[{GAP}]) == 0",
+        severity="ticket",
+        hold="10m",
+        summary=f"{_INSTANCE} refused its configuration file when it was last read"
+        "{{ with printf `time() - precision_monitor_config_last_reload_success_timestamp_seconds"
+        "{instance=%q}` $labels.instance | query }}; the one in force was read "
+        "{{ . | first | value | humanizeDuration }} ago{{ end }}.",
+        description="It goes on with the configuration before. Its log lists every fault with "
+        "the line; a restart would end with exit code 2.",
+        runbook=scope.link("deploy/README.md#configreloadfailed"),
     )
 
 

@@ -20,6 +20,9 @@ OUTCOMES = "model_window:classifier_outcomes:sum"
 REFERENCE = "model:classifier_reference_outcomes:sum"
 PRECISION = "model_window:classifier_precision:ratio"
 UPPER = "model_window:classifier_precision_upper:ratio"
+RECALL_UPPER = "model_window:classifier_recall_upper:ratio"
+FALSE_POSITIVE_LOWER = "model_window:classifier_false_positive_lower:ratio"
+BALANCED_UPPER = "model_window:classifier_balanced_precision_upper:ratio"
 BALANCED = "model_window:classifier_balanced_precision:ratio"
 RECALL = "model_window:classifier_recall:ratio"
 FALSE_POSITIVE = "model_window:classifier_false_positive:ratio"
@@ -32,13 +35,14 @@ REFERENCE_BALANCED = "model:classifier_reference_balanced_precision:ratio"
 REFERENCE_RECALL = "model:classifier_reference_recall:ratio"
 REFERENCE_FALSE_POSITIVE = "model:classifier_reference_false_positive:ratio"
 REFERENCE_CLASS_RATIO = "model:classifier_reference_class_ratio:ratio"
-OBJECTIVE = "model:classifier_precision_objective:ratio"
 
 _CALLED, _ACTUAL, _NEGATIVE = ("tp", "fp"), ("tp", "fn"), ("fp", "tn")
 _ALL = ("tp", "fp", "fn", "tn")
 GAUGES = {
     PRECISION: "classifier_precision_ratio",
     UPPER: "classifier_precision_upper_ratio",
+    RECALL_UPPER: "classifier_recall_upper_ratio",
+    FALSE_POSITIVE_LOWER: "classifier_false_positive_lower_ratio",
     BALANCED: "classifier_balanced_precision_ratio",
     RECALL: "classifier_recall_ratio",
     FALSE_POSITIVE: "classifier_false_positive_ratio",
@@ -47,6 +51,8 @@ GAUGES = {
     CHANGE: "classifier_precision_change_logit",
 }
 """What each of the monitor's own estimates is recorded as."""
+NEARLY = {BALANCED_UPPER: "classifier_balanced_precision_upper_ratio"}
+"""The same, where what is made from counts is near it and not equal to it."""
 # Sums keep every label but those that tell monitors apart.
 _SHARDS = "instance, pod"
 _Z_SQUARED = 3.841458820694124
@@ -71,7 +77,8 @@ def _from_counts(scope: Scope) -> list[Recording]:
     return [
         *_ratios(scope, OUTCOMES, _WINDOW),
         *_ratios(scope, REFERENCE, _REFERENCE),
-        _wilson(scope),
+        *_wilson(scope),
+        _balanced_upper(scope),
         _at_reference(scope),
         *_changes(scope),
     ]
@@ -79,7 +86,7 @@ def _from_counts(scope: Scope) -> list[Recording]:
 
 def _from_gauges(scope: Scope) -> Iterator[Recording]:
     """Under the same names, so that alerts and dashboards need not know."""
-    for name, gauge in GAUGES.items():
+    for name, gauge in (GAUGES | NEARLY).items():
         yield Recording(
             name=name,
             why="Where labels are a sample, or of flagged cases alone: raw counts are no "
@@ -88,16 +95,26 @@ def _from_gauges(scope: Scope) -> Iterator[Recording]:
         )
 
 
+def objective(metric: str) -> str:
+    """What a metric's objective is recorded as.
+
+    >>> objective("recall")
+    'model:classifier_recall_objective:ratio'
+    """
+    return f"model:classifier_{metric}_objective:ratio"
+
+
 def objectives(scope: Scope) -> list[Recording]:
-    """What each model is meant to reach, as a series that alerts compare with."""
+    """What each model is meant to reach, as series that alerts compare with."""
     return [
         Recording(
-            name=OBJECTIVE,
+            name=objective(metric),
             why="As configured; the severity is that of falling short of it.",
             expr=f"vector({target!r})",
             labels={"model": model, "severity": scope.objective_severity},
         )
-        for model, target in scope.objectives.items()
+        for metric, targets in scope.objectives.items()
+        for model, target in targets.items()
     ]
 
 
@@ -163,18 +180,36 @@ def _ratios(scope: Scope, counts: str, names: dict[str, str]) -> Iterator[Record
     )
 
 
-def _wilson(scope: Scope) -> Recording:
-    called = _cells(scope, OUTCOMES, _CALLED)
-    right = _cells(scope, OUTCOMES, ("tp",))
-    wrong = _cells(scope, OUTCOMES, ("fp",))
+def _wilson(scope: Scope) -> Iterator[Recording]:
+    """The ends of intervals that alerts compare with an objective."""
+    for name, meaning, sign, part, rest in (
+        (UPPER, "Upper end of the 95 % interval of precision", "+", "tp", "fp"),
+        (RECALL_UPPER, "Upper end of the 95 % interval of recall", "+", "tp", "fn"),
+        (FALSE_POSITIVE_LOWER, "Lower end of the 95 % interval of FPR", "-", "fp", "tn"),
+    ):
+        cases = _cells(scope, OUTCOMES, (part, rest))
+        found, others = _cells(scope, OUTCOMES, (part,)), _cells(scope, OUTCOMES, (rest,))
+        yield Recording(
+            name=name,
+            why=f"{meaning} (Wilson 1927), of the counts of all monitors together: alerts compare "
+            "it, so that few outcomes cannot fire.",
+            expr=f"({found} + {_Z_SQUARED / 2!r}\n"
+            f"  {sign} sqrt({_Z_SQUARED!r} * ({_Z_SQUARED / 4!r} + {found} * {others}\n"
+            f"    / ({cases} > 0))))\n"
+            f"  / ({cases} + {_Z_SQUARED!r})",
+        )
+
+
+def _balanced_upper(scope: Scope) -> Recording:
+    recall, above = scope.select(RECALL), scope.select(RECALL_UPPER)
+    false_positive, below = scope.select(FALSE_POSITIVE), scope.select(FALSE_POSITIVE_LOWER)
     return Recording(
-        name=UPPER,
-        why="Upper end of the 95 % interval of precision (Wilson 1927), of the counts of all "
-        "monitors together: alerts compare it, so that few outcomes cannot fire.",
-        expr=f"({right} + {_Z_SQUARED / 2!r}\n"
-        f"  + sqrt({_Z_SQUARED!r} * ({_Z_SQUARED / 4!r} + {right} * {wrong}\n"
-        f"    / ({called} > 0))))\n"
-        f"  / ({called} + {_Z_SQUARED!r})",
+        name=BALANCED_UPPER,
+        why="Upper end of the 95 % interval of balanced precision, from those of TPR and FPR "
+        "(Zou & Donner 2008, on log LR+). The monitor's own is a little wider for few outcomes.",
+        expr=f"1 / (1 + ({false_positive} / ({recall} > 0)) * exp(-sqrt(\n"
+        f"  ln({above} / ({recall} > 0)) ^ 2\n"
+        f"  + ln({false_positive} / ({below} > 0)) ^ 2)))",
     )
 
 

@@ -14,6 +14,15 @@ GAP = "10m"
 """Looked back for the last sample of a gauge: failed scrapes shorter than this go unnoticed."""
 
 
+OBJECTIVES = {
+    "precision": "precision",
+    "balanced_precision": "balanced_precision",
+    "recall": "recall",
+    "false_positive_rate": "false_positive",
+}
+"""Keys of `objective` in the configuration, and what series call the metric."""
+
+
 class NotThis(NamedTuple):
     """In a selector: any value of the label but this one."""
 
@@ -39,7 +48,7 @@ class Scope:
             the longest alone where none does.
         estimated: those of them whose numbers are estimates (labels are a sample, or of
             flagged cases alone), which cannot be made anew from counts.
-        objectives: precision to reach, by model.
+        objectives: what to reach, by metric (`OBJECTIVES`) and model.
         max_series: series that the monitor takes at most.
         job: of the scrapes of the monitor.
         runbooks: put before the path of a runbook.
@@ -52,7 +61,7 @@ class Scope:
     windows: tuple[str, ...]
     daily: tuple[str, ...]
     estimated: tuple[str, ...] = ()
-    objectives: Mapping[str, float] = field(default_factory=dict)
+    objectives: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     max_series: int
     job: str = "precision-monitor"
     runbooks: str = ""
@@ -70,7 +79,7 @@ class Scope:
 
         >>> scope = Scope.of(Config(models={"fraud": {"objective": {"precision": 0.9}}}))
         >>> scope.models, scope.daily, scope.objectives
-        (('fraud',), ('1d', '7d'), {'fraud': 0.9})
+        (('fraud',), ('1d', '7d'), {'precision': {'fraud': 0.9}})
         """
         lengths = sorted(config.window_lengths.items(), key=lambda item: item[1])
         names = tuple(name for name, _ in lengths)
@@ -80,11 +89,7 @@ class Scope:
             windows=names,
             daily=daily or names[-1:],
             estimated=_estimated(config),
-            objectives={
-                name: model.objective.precision
-                for name, model in config.models.items()
-                if model.objective.precision is not None
-            },
+            objectives=_objectives(config),
             max_series=config.max_series,
             **more,
         )
@@ -130,6 +135,19 @@ class Scope:
             path: from the root of the project, with its heading.
         """
         return f"{self.runbooks}{path}"
+
+
+def _objectives(config: Config) -> dict[str, dict[str, float]]:
+    """Configured objectives by metric and model; metrics that no model has one for are left out."""
+    found = {
+        metric: {
+            name: target
+            for name, model in config.models.items()
+            if (target := getattr(model.objective, setting)) is not None
+        }
+        for setting, metric in OBJECTIVES.items()
+    }
+    return {metric: targets for metric, targets in found.items() if targets}
 
 
 def _estimated(config: Config) -> tuple[str, ...]:
