@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from monitor.config import Config, ModelConfig
+from monitor.config import Config, Labelling, ModelConfig
 from monitor.events import OTHER_VALUE, BoolArray, Group, Int64Array, Series
+from monitor.kept import GONE, Numbers, State, renumbered
 
 MAX_GROUPS = 1 << 20
 """Combinations of segment values that are told apart; later ones count as `OTHER_VALUE`."""
@@ -114,6 +115,53 @@ class Catalogue:
         rank[order] = np.arange(len(names))
         return rank
 
+    def state(self) -> State:
+        """Models with what their counts depend on, groups and series, each in its order."""
+        return {
+            "models": [
+                {"name": name, **_counted_by(setting)}
+                for name, setting in zip(self._models, self._settings, strict=True)
+            ],
+            "groups": [[model, list(values)] for model, values in self._groups],
+            "series": [list(series) for series in self._series],
+        }
+
+    def restore(self, state: State) -> Numbers:
+        """Go on from what `state` gave; which of its numbers are left.
+
+        A model that is no longer configured is gone. So is one whose segments or clock
+        are others, or whose labels are weighted now or no longer: it begins anew.
+        """
+        known, found = list(self._models), state["models"]
+        names = [model["name"] for model in found]
+        models = np.array([i for i, m in enumerate(found) if self._is_left(m)], dtype=np.int64)
+        new = renumbered(np.arange(len(found)), models)
+        self._models, self._settings, self._series = {}, [], {}
+        for i in models.tolist():
+            self._models[names[i]] = len(self._models)
+            self._settings.append(self._config.model(names[i]))
+        left = [i for i, s in enumerate(state["series"]) if s[0] in self._models]
+        for i in left:
+            self._series[Series(*state["series"][i])] = len(self._series)
+        for series in self._series:
+            if series.segment is not None and series.value != OTHER_VALUE:
+                key = (self._models[series.model], series.segment)
+                self._values[key] = self._values.get(key, 0) + 1
+        groups = [i for i, (model, _) in enumerate(state["groups"]) if new[model] != GONE]
+        for i in groups:
+            model, values = state["groups"][i]
+            self._enter_group(int(new[model]), tuple(values))
+        for name in known:
+            if name not in self._models:
+                self._enter_model(name)
+        return Numbers(models, np.array(left, np.int64), np.array(groups, np.int64))
+
+    def _is_left(self, model: State) -> bool:
+        name = model["name"]
+        if not self._config.accepts(name):
+            return False
+        return {"name": name, **_counted_by(self._config.model(name))} == model
+
     def _group(self, group: Group) -> int:
         model = self._model(group.model)
         if model == UNKNOWN_GROUP:
@@ -177,3 +225,12 @@ class Catalogue:
             models = np.array([model for model, _ in self._groups], dtype=np.int64)
             self._arrays = (models, table)
         return self._arrays
+
+
+def _counted_by(setting: ModelConfig) -> State:
+    """The settings of a model without which its counts cannot be read."""
+    return {
+        "segments": list(setting.segments),
+        "clock": str(setting.clock),
+        "weighted": setting.labelling is Labelling.WEIGHTED,
+    }

@@ -29,6 +29,7 @@ from monitor.events import (
 )
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL, Join
+from monitor.kept import State
 from monitor.maturity import Ages, Maturities
 from monitor.measure import Measurements
 from monitor.metrics.histogram import ScoreHistogram
@@ -65,6 +66,12 @@ class Monitor:
     Args:
         config: models, windows, segments and limits; any model is taken, and labels
             never time out, without one.
+        state: what `state` of another monitor gave, to go on from there. A monitor of
+            the same configuration is then as that one was. For what another
+            configuration does to it see the README.
+
+    Raises:
+        ConfigError: the state cannot serve this configuration.
 
     >>> monitor = Monitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
@@ -74,11 +81,12 @@ class Monitor:
     ConfusionCounts(tp=[2], fp=[1], fn=[0], tn=[1])
     """
 
-    def __init__(self, config: Config | None = None) -> None:
+    def __init__(self, config: Config | None = None, state: State | None = None) -> None:
         self.config = config or Config.without_file()
         self._catalogue = Catalogue(self.config)
         self._join = Join(self._catalogue, self.config.max_pending)
-        self._windows = Windows(self.config, self._catalogue)
+        windows = None if state is None else state["windows"]
+        self._windows = Windows(self.config, self._catalogue, windows)
         self._delays = LabelDelays(self.config, self._catalogue)
         self._maturities = Maturities(self._catalogue, self._windows, self._delays)
         self._scores = Scores(self._catalogue)
@@ -96,6 +104,8 @@ class Monitor:
         }
         self._decoder = Decoder(DecodeSettings.from_config(self.config))
         self._buffer: list[EventBatch] = []
+        if state is not None:
+            self._restore(state)
 
     @property
     def watermark_ms(self) -> int | None:
@@ -220,6 +230,63 @@ class Monitor:
                 CountedBy(name, source.records, source.watermark_ms, source.late)
                 for name, source in self._join.sources
             ),
+        )
+
+    def state(self) -> State:
+        """All that the monitor knows, as plain values; a copy.
+
+        A function of the events that were applied and of the configuration. Caches
+        are no part of it.
+        """
+        self.flush()
+        return {
+            "catalogue": self._catalogue.state(),
+            "watermark": self._watermark.state(),
+            "join": self._join.state(),
+            "windows": self._windows.state(),
+            "delays": self._delays.state(),
+            "scores": self._scores.state(),
+            "maturities": self._maturities.state(),
+            "watch": self._watch.state(),
+            "ranges": [counted.state() for counted in self._ranges],
+            "versions": {name: list(known) for name, known in self._versions.items()},
+            "records": self._records,
+            "events": dict(self._events),
+            "rejected": {str(reason): count for reason, count in self._rejected.items()},
+            "overflowed": self._overflowed,
+        }
+
+    def _restore(self, state: State) -> None:
+        left = self._catalogue.restore(state["catalogue"])
+        self._watermark.restore(state["watermark"])
+        self._join.restore(state["join"], left)
+        self._windows.restore(state["windows"], left)
+        self._delays.restore(state["delays"], left.models)
+        self._scores.restore(state["scores"], left.models)
+        for kept in state["ranges"]:
+            counted = RangeCounts(self._catalogue, kept["opens"], kept["closes"], kept["block_ms"])
+            counted.restore(kept, left)
+            self._ranges.append(counted)
+        self._watch.restore(state["watch"], left)
+        self._versions = {
+            model: (time, version)
+            for model, (time, version) in state["versions"].items()
+            if model in self._catalogue.models
+        }
+        self._records, self._overflowed = state["records"], state["overflowed"]
+        self._events = Counter(state["events"])
+        self._rejected = Counter({RejectReason(r): n for r, n in state["rejected"].items()})
+        if len(left.models) == len(state["catalogue"]["models"]):
+            self._maturities.restore(state["maturities"])
+        else:
+            self._count_events_anew()
+
+    def _count_events_anew(self) -> None:
+        """Models are gone, and with them what was counted of theirs: the books must close."""
+        books = self._join.books
+        self._events = Counter(
+            prediction=int(books.predictions.sum() + books.duplicates.sum()),
+            label=self._label_books().received,
         )
 
     def count_range(self, opens_ms: int, closes_ms: int, block_ms: int) -> RangeCounts:

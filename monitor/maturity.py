@@ -16,6 +16,7 @@ from monitor.config import AutoMaturity, Labelling, WindowClock
 from monitor.counts import Outcome
 from monitor.events import Int64Array
 from monitor.join.deltas import PREDICTED_POSITIVE
+from monitor.kept import State
 from monitor.regimes import CORRECTED_KIND_OF, KIND_OF, LEAST_COVERAGE, Evidence, Kind
 from monitor.windows import Windows
 from monitor.windows.cohorts import Coverage
@@ -64,6 +65,15 @@ class Maturities:
         if pane != known_at or len(known) != models or None in known:
             self._stepped = (pane, self.judged(watermark))
         return self._stepped[1]
+
+    def state(self) -> State:
+        """The ages found at the last pane."""
+        pane, ages = self._stepped
+        return {"pane": pane, "ages": list(ages)}
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave, of the same models and settings."""
+        self._stepped = (state["pane"], state["ages"])
 
     def is_settled(self, model: int, age: int | None, watermark: int | None) -> bool:
         """Whether the age is given, or rests on a stream long enough to show long delays."""

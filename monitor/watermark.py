@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from monitor.events import NO_TIME, EventBatch, Int64Array, KeyArray
+from monitor.kept import State
 
 _RANK = 3
 _LOOKED_AT = 32
@@ -46,6 +47,15 @@ class Watermark:
             reached = int(batch.counts.watermark.max())
             if reached > (NO_TIME if self.time is None else self.time):
                 self.time = reached
+
+    def state(self) -> State:
+        """The highest events, and the time that follows from them."""
+        return {"time": self.time, "highest": [list(event) for event in self._highest]}
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave."""
+        self.time = state["time"]
+        self._highest = [(when, key, kind) for when, key, kind in state["highest"]]
 
     def _see(self, time: Int64Array, key: KeyArray, kind: int) -> None:
         if self.time is not None:

@@ -13,6 +13,7 @@ FLOW = (
     "clock",
     "disk",
     "events",
+    "kept",
     "counts",
     "config",
     "web",

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from monitor.events import Int64Array
+from monitor.kept import State
 
 CELLS = 5
 """Where an outcome can be: 0 is none (not labelled), 1 + `Outcome` otherwise."""
@@ -57,6 +58,15 @@ class Books:
             if isinstance(array, np.ndarray):
                 fresh = np.zeros((more, *array.shape[1:]), dtype=np.int64)
                 setattr(self, name, np.concatenate([array, fresh]))
+
+    def state(self) -> State:
+        """Every book."""
+        return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in vars(self).items()}
+
+    def restore(self, state: State, models: Int64Array) -> None:
+        """Go on from what `state` gave, with the models that are left."""
+        for name, book in state.items():
+            setattr(self, name, book[models] if isinstance(book, np.ndarray) else book)
 
     @property
     def unmatched(self) -> Int64Array:

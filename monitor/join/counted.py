@@ -14,6 +14,7 @@ from monitor.join.books import Books
 from monitor.join.deltas import CELLS, Deltas
 from monitor.join.sources import CountSources
 from monitor.join.strata import NO_STRATUM, strata
+from monitor.kept import GONE, State, renumbered
 
 _POSITIVE_CELLS = [Outcome.TP, Outcome.FN]
 _NEGATIVE_CELLS = [Outcome.FP, Outcome.TN]
@@ -99,6 +100,31 @@ class CountedOutcomes:
         chosen = weighted[self._catalogue.model_of_group[counts.group]]
         share = np.where(chosen, counts.sampling_probability, np.nan)
         return strata(share, counts.batch_key ^ counts.time.astype(np.uint64))
+
+    def state(self) -> State:
+        """Every delivery that is remembered, and what is known of the sources."""
+        rows = np.frombuffer(b"".join(self._delivered.values()), dtype=np.int64)
+        return {
+            "batch_key": np.array([key[0] for key in self._delivered], dtype=np.uint64),
+            "row": np.array([key[1:] for key in self._delivered], np.int64).reshape(-1, 4),
+            "counted": rows.reshape(-1, CELLS + 1),
+            "expired_before": self._expired_before,
+            "latest": {source: list(keys) for source, keys in self._latest.items()},
+            "sources": self.sources.state(),
+        }
+
+    def restore(self, state: State, groups: Int64Array) -> None:
+        """Go on from what `state` gave, with the groups that are left."""
+        row = state["row"].copy()
+        row[:, 0] = renumbered(row[:, 0], groups)
+        left = np.flatnonzero(row[:, 0] != GONE).tolist()
+        keys, counted = state["batch_key"].tolist(), state["counted"]
+        self._delivered = {
+            (keys[i], *row[i].tolist()): np.ascontiguousarray(counted[i]).tobytes() for i in left
+        }
+        self._expired_before = state["expired_before"]
+        self._latest = {name: deque(known, _LATEST) for name, known in state["latest"].items()}
+        self.sources.restore(state["sources"])
 
     def _enter_books(self, model: Int64Array, cells: Int64Array) -> None:
         books, outcomes = self._books, cells[:, : len(Outcome)]

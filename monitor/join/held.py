@@ -8,9 +8,12 @@ is known.
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 
 from monitor.events import BoolArray, Int64Array, KeyArray, Labels
+from monitor.kept import State
 
 _SMALL = 20_000
 
@@ -58,6 +61,15 @@ class HeldLabels:
     def labels(self) -> Labels:
         """All that wait."""
         return Labels.concatenate([self._large.labels(), self._recent.labels()])
+
+    def state(self) -> State:
+        """All that wait, by column."""
+        labels = self.labels()
+        return {column.name: getattr(labels, column.name) for column in fields(labels)}
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave."""
+        self._large, self._recent = _Run(Labels(**state)), _Run(Labels())
 
 
 class _Run:

@@ -24,6 +24,7 @@ from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE, D
 from monitor.join.held import HeldLabels
 from monitor.join.sources import CountSources
 from monitor.join.strata import NO_STRATUM, strata
+from monitor.kept import GONE, Numbers, State, renumbered
 
 ENDLESS = 1 << 60
 """A duration, in milliseconds, that never ends."""
@@ -158,6 +159,23 @@ class Join:
             return np.zeros((len(groups), CELLS), dtype=np.int64)
         since = np.where(self._silent, watermark - self._label_timeout, ENDLESS)
         return silence.young(self._table, groups, since, before)
+
+    def state(self) -> State:
+        """Predictions, labels that wait, deliveries and books."""
+        self._learn_models()
+        return {
+            "predictions": self._table.state(),
+            "held": self._held.state(),
+            "delivered": self._counted.state(),
+            "books": self.books.state(),
+        }
+
+    def restore(self, state: State, left: Numbers) -> None:
+        """Go on from what `state` gave, with the models and groups that are left."""
+        self._table.restore(_of_groups(state["predictions"], left.groups))
+        self._held.restore(state["held"])
+        self._counted.restore(state["delivered"], left.groups)
+        self.books.restore(state["books"], left.models)
 
     def _learn_models(self) -> None:
         settings = self._catalogue.settings[len(self._horizon) :]
@@ -348,6 +366,19 @@ class Join:
         unmatched = silence.outcomes_of(self._table.what(slots)) == _NO_OUTCOME
         np.add.at(book, model[unmatched], 1)
         self._table.forget(slots)
+
+
+def _of_groups(table: KeyArray, left: Int64Array) -> KeyArray:
+    """Rows of the table with the groups' new numbers; those of groups that are gone forgotten."""
+    if np.array_equal(left, np.arange(len(left))):
+        last = rows.groups_of(table[:, 1]).max(initial=-1)
+        if last < len(left):
+            return table
+    group = renumbered(rows.groups_of(table[:, 1]), left)
+    table = table.copy()
+    table[group == GONE, 0] = 0
+    table[:, 1] = rows.when_words(rows.times_of(table[:, 1]), np.maximum(group, 0))
+    return table
 
 
 def _preference(what: KeyArray) -> Int64Array:

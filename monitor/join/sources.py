@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from monitor.events import NO_TIME, OTHER_VALUE, CountDeltas, Int64Array
+from monitor.kept import State
 
 MAX_SOURCES = 64
 """Sources that are told apart; later ones count as `OTHER_VALUE`."""
@@ -48,6 +49,14 @@ class CountSources:
             if watermark != NO_TIME:
                 reached = source.watermark_ms
                 source.watermark_ms = watermark if reached is None else max(reached, watermark)
+
+    def state(self) -> State:
+        """What is known of each source."""
+        return {name: asdict(source) for name, source in self._known.items()}
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave."""
+        self._known = {name: CountSource(**source) for name, source in state.items()}
 
     def _source(self, name: str) -> CountSource:
         if name not in self._known and len(self._known) >= MAX_SOURCES:

@@ -224,6 +224,21 @@ class PredictionTable:
         remembered: KeyArray = self._rows[np.concatenate([_NO_SLOTS, *self.chunks()])]
         return remembered
 
+    def state(self) -> KeyArray:
+        """All rows in the order of arrival, (n, 3), with those forgotten between; a copy."""
+        rows, room = self._rows, len(self._rows)
+        head, end = self._head % room, self._head % room + len(self)
+        if end <= room:
+            return rows[head:end].copy()
+        return np.concatenate([rows[head:], rows[: end - room]])
+
+    def restore(self, rows: KeyArray) -> None:
+        """Take over what `state` gave, in the place of all that is remembered."""
+        self._rows = np.empty((max(1, -(-len(rows) // CHUNK)) * CHUNK, 3), dtype=np.uint64)
+        self._rows[: len(rows)] = rows
+        self._head, self._tail = 0, len(rows)
+        self._build_index(len(rows))
+
     def _slots(self, start: int, end: int) -> Int64Array:
         return np.arange(start, end, dtype=np.int64) % len(self._rows)
 

@@ -16,10 +16,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from monitor.catalogue import Catalogue
-from monitor.config import Labelling
+from monitor.config import Labelling, ModelConfig
 from monitor.counts import Outcome
 from monitor.drift import Verdict
 from monitor.drift.detectors import page_threshold
+from monitor.events import Int64Array
+from monitor.kept import Numbers, State
 from monitor.regimes import WITHOUT_DETECTORS
 from monitor.snapshot import Before, Detected, MissingLabels, Watched, WindowVerdict
 from monitor.watch.detection import Detection
@@ -122,20 +124,72 @@ class Watch:
             if known.detection is not None:
                 known.detection.follow(watched)
             return known
-        step, labelling = self._windows.step_ms, self._labelling(model)
-        detection = None
-        if labelling not in WITHOUT_DETECTORS:
-            pages = self._catalogue.settings[model].false_pages_per_year
-            threshold = page_threshold(pages, series=1, pane_seconds=step / 1000)
-            detection = Detection(reference, watched, threshold, step / 1000)
-        judge = Judge(model, reference, self._windows, self._scores, labelling)
+        detection, judge = self._detection(model, reference, watched), self._judge(model, reference)
         if known is not None:
             known.detection, known.judge = detection, judge
             return known
         first = self._windows.first_pane(model) or 0
-        done = first if reference.closes is None else reference.closes // step
+        closes, step = reference.closes, self._windows.step_ms
+        done = first if closes is None else closes // step
         self._watching[model] = _Watching(detection=detection, judge=judge, done=done)
         return self._watching[model]
+
+    def _detection(
+        self, model: int, reference: Reference, cuts: list[Int64Array]
+    ) -> Detection | None:
+        """Detectors against a reference; none where the labels allow none."""
+        if self._labelling(model) in WITHOUT_DETECTORS:
+            return None
+        seconds = self._windows.step_ms / 1000
+        pages = self._catalogue.settings[model].false_pages_per_year
+        threshold = page_threshold(pages, series=1, pane_seconds=seconds)
+        return Detection(reference, cuts, threshold, seconds)
+
+    def _judge(self, model: int, reference: Reference) -> Judge:
+        labelling = self._labelling(model)
+        return Judge(model, reference, self._windows, self._scores, labelling)
+
+    def state(self) -> State:
+        """References found, evidence gathered and detections made, by model number."""
+        found = {m: self._references.found(m) for m in range(len(self._catalogue.models))}
+        return {
+            "pane": self._pane,
+            "references": {str(m): r.state() for m, r in found.items() if r is not None},
+            "watching": {str(m): _state_of(w) for m, w in self._watching.items()},
+            "asked": [_asked(setting) for setting in self._catalogue.settings],
+        }
+
+    def restore(self, state: State, left: Numbers) -> None:
+        """Go on from what `state` gave, with the models that are left.
+
+        Where another reference or labelling is asked for, watching begins anew.
+        """
+        self._pane = state["pane"]
+        for model, old in enumerate(left.models.tolist()):
+            kept = state["references"].get(str(old))
+            if kept is None or state["asked"][old] != _asked(self._catalogue.settings[model]):
+                continue
+            reference = Reference.restored(kept, left)
+            self._references.keep(model, reference)
+            watching = state["watching"].get(str(old))
+            if watching is not None:
+                self._watching[model] = self._restored(model, reference, watching, left)
+
+    def _restored(self, model: int, reference: Reference, state: State, left: Numbers) -> _Watching:
+        cuts = self._cuts(model)
+        watched = list(cuts.segments) or [np.array([cuts.totals])]
+        detection = self._detection(model, reference, watched)
+        if detection is not None and state["detection"] is not None:
+            detection.restore(state["detection"], left)
+        return _Watching(
+            detection=detection,
+            judge=self._judge(model, reference),
+            done=state["done"],
+            degraded_at=state["degraded_at"],
+            confirmed=state["confirmed"],
+            shifted_at=state["shifted_at"],
+            detections=[Detected(at, kind) for at, kind in state["detections"]],
+        )
 
     def _cuts(self, model: int) -> Cuts:
         name = self._catalogue.models[model]
@@ -213,3 +267,20 @@ def _before(reference: Reference) -> Before:
         counts=reference.counts,
         version=reference.version,
     )
+
+
+def _state_of(watching: _Watching) -> State:
+    detection = watching.detection
+    return {
+        "detection": None if detection is None else detection.state(),
+        "done": watching.done,
+        "degraded_at": watching.degraded_at,
+        "confirmed": watching.confirmed,
+        "shifted_at": watching.shifted_at,
+        "detections": [[found.at, found.kind] for found in watching.detections],
+    }
+
+
+def _asked(setting: ModelConfig) -> State:
+    """The settings that a reference and all that rests on it depend on."""
+    return {"reference": setting.reference.model_dump(), "labelling": str(setting.labelling)}

@@ -12,6 +12,7 @@ from monitor.drift.detectors import ClassRatioDetector, ShiryaevRoberts
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.profile import SeasonalProfile
 from monitor.events import Int64Array
+from monitor.kept import Numbers, State, new_numbers
 from monitor.watch.reference import Reference
 
 
@@ -79,6 +80,23 @@ class Detection:
         self._skill = [self._skill_detector(cut) for cut in self._cuts]
         for detector, state in zip(self._skill, states, strict=False):
             detector.restore(state)
+
+    def state(self) -> State:
+        """The evidence gathered, and the series that it is about."""
+        return {
+            "cuts": [cut.copy() for cut in self._cuts],
+            "skill": [dict(detector.state()) for detector in self._skill],
+            "ratio": None if self._ratio is None else dict(self._ratio.state()),
+        }
+
+    def restore(self, state: State, left: Numbers) -> None:
+        """Go on from what `state` gave, against the same reference."""
+        self._cuts = [new_numbers(left.series)[cut] for cut in state["cuts"]]
+        self._skill = [self._skill_detector(cut) for cut in self._cuts]
+        for detector, evidence in zip(self._skill, state["skill"], strict=True):
+            detector.restore(evidence)
+        if self._ratio is not None and state["ratio"] is not None:
+            self._ratio.restore(state["ratio"])
 
     def update(self, cells: Int64Array, rows: Int64Array, opens: int) -> Alarms:
         """Take in one mature pane.

@@ -13,6 +13,7 @@ from monitor.drift import Dispersion, block_seconds
 from monitor.drift.detectors import suffices
 from monitor.events import Int64Array
 from monitor.join.deltas import CELLS
+from monitor.kept import Numbers, State, new_numbers
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.regimes import expected
 from monitor.windows import DAY_MS, LONGEST_FIRST_MS, Windows
@@ -75,6 +76,55 @@ class Reference:
         nothing = np.zeros(self.series.shape[1:], dtype=np.int64)
         return ConfusionCounts.from_cells([known.get(row, nothing) for row in rows.tolist()])
 
+    def state(self) -> State:
+        """All of it, as plain values."""
+        return {
+            "source": self.source,
+            "opens": self.opens,
+            "closes": self.closes,
+            "counts": self.counts.cells,
+            "blocks": self.blocks.cells,
+            "panes": None if self.panes is None else self.panes.cells,
+            "series": self.series,
+            "rows": self.rows,
+            "scores": None
+            if self.scores is None
+            else [self.scores.positive, self.scores.negative, self.scores.unlabelled],
+            "dispersion": [
+                self.dispersion.class_ratio,
+                self.dispersion.recall,
+                self.dispersion.false_positive_rate,
+            ],
+            "labelling": self.labelling,
+            "version": self.version,
+        }
+
+    @classmethod
+    def restored(cls, state: State, left: Numbers) -> Reference:
+        """What `state` was given by, with the new numbers of its series."""
+        panes, scores = state["panes"], state["scores"]
+        class_ratio, recall, false_positive_rate = state["dispersion"]
+        return cls(
+            source=state["source"],
+            opens=state["opens"],
+            closes=state["closes"],
+            counts=ConfusionCounts.from_cells(state["counts"]),
+            blocks=ConfusionCounts.from_cells(state["blocks"]),
+            panes=None if panes is None else ConfusionCounts.from_cells(panes),
+            series=state["series"].copy(),
+            rows=new_numbers(left.series)[state["rows"]],
+            scores=None
+            if scores is None
+            else ScoreHistogram(
+                positive=scores[0].copy(), negative=scores[1].copy(), unlabelled=scores[2].copy()
+            ),
+            dispersion=Dispersion(
+                class_ratio=class_ratio, recall=recall, false_positive_rate=false_positive_rate
+            ),
+            labelling=state["labelling"].copy(),
+            version=state["version"],
+        )
+
     @property
     def suffices(self) -> bool:
         """Whether detectors can rest on it; what counts are labelled outcomes."""
@@ -112,6 +162,14 @@ class References:
             number = 1 if known is None else known.version + 1
             self._found[model] = found = replace(found, version=number)
         return found or known
+
+    def found(self, model: int) -> Reference | None:
+        """The reference that was found last."""
+        return self._found.get(model)
+
+    def keep(self, model: int, reference: Reference) -> None:
+        """Go on with a reference that was found earlier."""
+        self._found[model] = reference
 
     def _is_outdated(self, model: int, known: Reference, mature: int) -> bool:
         """A trailing reference moves on when it lies a whole length behind its place."""

@@ -20,9 +20,12 @@ import numpy as np
 
 from monitor.catalogue import NO_ROW, Catalogue
 from monitor.config import Config, Labelling, WindowClock
+from monitor.config.quantities import format_duration
+from monitor.errors import ConfigError
 from monitor.events import Int64Array
 from monitor.join import CELLS, Deltas
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, known, settled
+from monitor.kept import Numbers, State
 from monitor.windows.days import DAY_MS, Days
 from monitor.windows.panes import PaneRing
 from monitor.windows.recalled import Recalled, busy, in_blocks
@@ -64,17 +67,24 @@ class Windows:
     Args:
         config: panes, windows, and the models' clocks and label timeouts.
         catalogue: numbers of models, groups and series.
+        kept: what `state` of others gave, if it is to be gone on from.
+
+    Raises:
+        ConfigError: what is kept cannot serve these panes and windows.
 
     Attributes:
         lifetime: int64 (series, 6): everything ever counted, silence not.
         weights: of labels that carry a sampling probability.
     """
 
-    def __init__(self, config: Config, catalogue: Catalogue) -> None:
+    def __init__(self, config: Config, catalogue: Catalogue, kept: State | None = None) -> None:
         self._catalogue = catalogue
+        self._pane = config.pane
         self._lengths = config.window_lengths
         longest = _longest_span(config) + _longest_maturity(config) + 2 * DAY_MS
         fine, coarse = config.pane, _coarse_width(config.pane, tuple(self._lengths.values()))
+        if kept is not None:
+            coarse = _kept_width(config, kept)
         self._rings = [
             PaneRing(width=width, span=-(-span // width), cells=CELLS)
             for _ in range(2 if _uses_label_clock(config) else 1)
@@ -318,6 +328,33 @@ class Windows:
         out[..., chosen, :] = settled(cells[..., chosen, :])
         return out
 
+    def state(self) -> State:
+        """Every pane, and where the windows stand."""
+        self._ensure()
+        return {
+            "pane": self._pane,
+            "lengths": list(self._lengths.values()),
+            "rings": [ring.state() for ring in self._rings],
+            "hours": self._hours.state(),
+            "days": self._days.state(),
+            "weights": self.weights.state(),
+            "running": {name: window.state() for name, window in self._running.items()},
+            "lifetime": self.lifetime.copy(),
+        }
+
+    def restore(self, state: State, left: Numbers) -> None:
+        """Go on from what `state` gave, with the models and series that are left."""
+        for ring, kept in zip(self._rings, state["rings"], strict=False):
+            ring.restore(kept, left.series)
+        self._hours.restore(state["hours"], left.models)
+        self._days.restore(state["days"], left.series)
+        self.weights.restore(state["weights"], left.series)
+        for name, window in self._running.items():
+            if name in state["running"]:
+                window.restore(state["running"][name], left)
+        self.lifetime = state["lifetime"][left.series]
+        self._ensure()
+
     def _totals_row(self, model: int) -> int:
         return self._catalogue.totals_row(self._catalogue.models[model])
 
@@ -350,6 +387,35 @@ def _coarse_width(pane: int, lengths: tuple[int, ...]) -> int:
     panes = gcd(*lengths) // pane
     most = max(1, HOUR_MS // pane)
     return pane * max(k for k in range(1, min(panes, most) + 1) if panes % k == 0)
+
+
+def _kept_width(config: Config, kept: State) -> int:
+    """Width of the kept coarse panes.
+
+    Raises:
+        ConfigError: panes or windows are configured that cannot be made of them.
+    """
+    if kept["pane"] != config.pane:
+        raise _unfit("pane", format_duration(kept["pane"]), format_duration(config.pane))
+    ring = kept["rings"][_COARSE]
+    width, reach = int(ring["width"]), ring["width"] * ring["span"] - 2 * DAY_MS
+    for name, length in config.window_lengths.items():
+        known = length in kept["lengths"]
+        if length % width or (length > reach and not known):
+            raise _unfit(
+                "windows",
+                f"of panes of {format_duration(width)} that reach back {format_duration(reach)}",
+                name,
+            )
+    return width
+
+
+def _unfit(key: str, kept: str, wanted: str) -> ConfigError:
+    fault = (
+        f"{key}: must fit the state that is kept, which is {kept}, got {wanted}; change it "
+        "back, or move the state directory away to begin anew"
+    )
+    return ConfigError((fault,))
 
 
 def _longest_maturity(config: Config) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from monitor.events import Int64Array
+from monitor.kept import State
 from monitor.windows.panes import PaneRing
 
 DAY_MS = 86_400_000
@@ -58,6 +59,14 @@ class Days:
             newest = self._coarse.newest or 0
             late = np.flatnonzero(pane <= newest - self._coarse.span)
             self._gone.add(pane[late] // self._panes, row[late], cell[late], n[late])
+
+    def state(self) -> State:
+        """The days that have left the ring of coarse panes."""
+        return self._gone.state()
+
+    def restore(self, state: State, rows: Int64Array) -> None:
+        """Go on from what `state` gave, with the series that are left."""
+        self._gone.restore(state, rows)
 
     def reaches_back(self, day: int) -> bool:
         """Whether this day is kept."""

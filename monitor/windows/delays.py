@@ -9,6 +9,7 @@ from monitor.config import Config
 from monitor.counts import Outcome
 from monitor.events import FloatArray, Int64Array
 from monitor.join import Deltas
+from monitor.kept import State
 from monitor.windows.cohorts import Coverage, DelayCurve, Pace, delay_curve, pace
 from monitor.windows.panes import PaneRing
 
@@ -171,6 +172,24 @@ class LabelDelays:
         closes = (panes[busy] + 1) * self._cohorts.width
         now = -1 if watermark is None else watermark
         return counts[busy].reshape(shape), (now - closes) / 1000
+
+    def state(self) -> State:
+        """Delays of labels in force, in all and by cohort."""
+        return {
+            "counts": self._counts.copy(),
+            "total_ms": self._total_ms.copy(),
+            "cohorts": self._cohorts.state(),
+        }
+
+    def restore(self, state: State, models: Int64Array) -> None:
+        """Go on from what `state` gave, with the models that are left.
+
+        Cohorts of another width, since the label timeouts are others, are learned anew.
+        """
+        kept = models[models < len(state["counts"])]
+        self._counts, self._total_ms = state["counts"][kept], state["total_ms"][kept]
+        if state["cohorts"]["width"] == self._cohorts.width:
+            self._cohorts.restore(state["cohorts"], models)
 
     def _ensure(self) -> None:
         self._cohorts.ensure(len(self._catalogue.models))

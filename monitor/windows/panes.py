@@ -10,6 +10,7 @@ from collections import defaultdict
 import numpy as np
 
 from monitor.events import Int64Array
+from monitor.kept import GONE, State, renumbered
 
 _BLOCK = 64
 _MOST = np.iinfo(np.int32).max
@@ -36,6 +37,7 @@ class PaneRing:
         self.newest: int | None = None
         self._rows = 0
         self._counts = np.zeros((span, 0, cells), dtype=np.int32)
+        self._written = np.zeros(span, dtype=np.bool_)
         self._ahead: defaultdict[int, defaultdict[tuple[int, int], int]] = defaultdict(
             lambda: defaultdict(int)
         )
@@ -73,10 +75,12 @@ class PaneRing:
         if self.newest is not None:
             fresh = np.arange(max(self.newest + 1, newest - self.span + 1), newest + 1)
             self._counts[fresh % self.span] = 0
+            self._written[fresh % self.span] = False
         self.newest = newest
         for pane in [pane for pane in self._ahead if pane <= newest]:
             for (row, cell), count in self._ahead.pop(pane).items():
                 if pane > newest - self.span:
+                    self._written[pane % self.span] = True
                     self._counts[pane % self.span, row, cell] += count
 
     def add(self, pane: Int64Array, row: Int64Array, cell: Int64Array, count: Int64Array) -> None:
@@ -91,6 +95,7 @@ class PaneRing:
         inside = (pane <= newest) & (pane > newest - self.span)
         if not inside.all():
             pane, row, cell, count = pane[inside], row[inside], cell[inside], count[inside]
+        self._note_written(pane)
         flat = ((pane % self.span) * self._counts.shape[1] + row) * self.cells + cell
         if self._counts.dtype == np.int32:
             self._widen_for(flat, count)
@@ -104,6 +109,7 @@ class PaneRing:
             total = self._counts[pane % self.span, : len(table)] + table
             if total.size and int(np.abs(total).max()) > _MOST:
                 self._counts = self._counts.astype(np.int64)
+        self._written[pane % self.span] = True
         self._counts[pane % self.span, : len(table)] += table.astype(self._counts.dtype)
 
     def sum(self, start: int, end: int, rows: Int64Array) -> Int64Array:
@@ -119,6 +125,57 @@ class PaneRing:
     def reaches_back(self, pane: int) -> bool:
         """Whether this pane is still kept, or lies ahead."""
         return self.newest is None or pane > self.newest - self.span
+
+    def state(self) -> State:
+        """Every pane that holds anything, those ahead included."""
+        panes = np.empty(0, dtype=np.int64)
+        if self.newest is not None:
+            panes = np.arange(self.newest - self.span + 1, self.newest + 1)
+            panes = panes[self._written[panes % self.span]]
+        ahead = [
+            (pane, row, cell, count)
+            for pane, table in self._ahead.items()
+            for (row, cell), count in table.items()
+        ]
+        return {
+            "width": self.width,
+            "span": self.span,
+            "newest": self.newest,
+            "panes": panes,
+            "counts": self._counts[panes % self.span, : self._rows],
+            "ahead": np.array(ahead, dtype=np.int64).reshape(-1, 4),
+        }
+
+    def restore(self, state: State, rows: Int64Array) -> None:
+        """Go on from what a ring of the same panes gave, with the rows that are left."""
+        if state["width"] != self.width:
+            raise ValueError(f"PaneRing: panes are {self.width} ms, got {state['width']}")
+        self.newest, counts = state["newest"], state["counts"]
+        kept = rows[rows < counts.shape[1]]
+        self._rows = len(kept)
+        self._counts = np.zeros((self.span, len(kept), self.cells), dtype=counts.dtype)
+        panes = state["panes"]
+        inside = np.flatnonzero(panes > (self.newest or 0) - self.span)
+        slots = panes[inside] % self.span
+        self._written[:] = False
+        self._written[slots] = True
+        self._counts[slots] = counts[np.ix_(inside, kept)]
+        self._ahead.clear()
+        for pane, row, cell, count in state["ahead"].tolist():
+            number = int(renumbered(np.array([row]), rows)[0])
+            if number != GONE:
+                self._ahead[pane][number, cell] = count
+
+    def _note_written(self, pane: Int64Array) -> None:
+        """Remember which panes may hold anything; rather one too many."""
+        if not len(pane):
+            return
+        first, last = int(pane.min()) % self.span, int(pane.max()) % self.span
+        if first <= last:
+            self._written[first : last + 1] = True
+        else:
+            self._written[first:] = True
+            self._written[: last + 1] = True
 
     def _widen_for(self, flat: Int64Array, count: Int64Array) -> None:
         """Go over to 64 bits before a cell could overflow 32."""

@@ -17,6 +17,7 @@ from monitor.events import EARLIEST_MS, LATEST_MS, Int64Array, Series
 from monitor.join import CELLS, Deltas
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.join.strata import NO_STRATUM, SQUARED_WEIGHTS, WEIGHTS
+from monitor.kept import Numbers, State
 from monitor.windows.weights import SUMS
 
 _FIRST_ROOM = 16
@@ -163,6 +164,28 @@ class RangeCounts:
         np.add.at(self._counts, (slot, row, column), count * WEIGHTS[stratum])
         squared = column + len(Outcome)
         np.add.at(self._counts, (slot, row, squared), count * SQUARED_WEIGHTS[stratum])
+
+    def state(self) -> State:
+        """The stretch of time, and what is counted of it."""
+        return {
+            "opens": self.opens,
+            "closes": self.closes,
+            "block_ms": self.block_ms,
+            "blocks": np.array(list(self._slots), dtype=np.int64),
+            "counts": self._counts[: len(self._slots)].copy(),
+            "spans": self._spans.copy(),
+        }
+
+    def restore(self, state: State, left: Numbers) -> None:
+        """Go on from what `state` gave, with the models and series that are left."""
+        self._slots = {block: slot for slot, block in enumerate(state["blocks"].tolist())}
+        counts = state["counts"]
+        room = max(_FIRST_ROOM, len(self._slots))
+        kept = left.series[left.series < counts.shape[1]]
+        self._counts = np.zeros((room, len(kept), self._columns), dtype=np.int64)
+        columns = min(self._columns, counts.shape[2])
+        self._counts[: len(counts), :, :columns] = counts[:, kept, :columns]
+        self._spans = state["spans"][left.models[left.models < len(state["spans"])]]
 
     def _between(self, first: int, end: int) -> tuple[Int64Array, Int64Array]:
         """Numbers of the blocks in [first, end) in order of time, and their slots."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.events import Int64Array
+from monitor.kept import Numbers, State
 from monitor.windows.panes import PaneRing
 
 
@@ -77,6 +78,17 @@ class RunningWindow:
             self.sums[rows] = self._rings[place.ring].sum(place.start, place.end, rows)
         self._places[model] = place
         self._table[model] = place
+
+    def state(self) -> State:
+        """Where it stands, and its sums."""
+        return {"places": self._table.copy(), "sums": self.sums.copy()}
+
+    def restore(self, state: State, left: Numbers) -> None:
+        """Go on from what `state` gave, with the models and series that are left."""
+        places, sums = state["places"], state["sums"]
+        self._table = places[left.models[left.models < len(places)]]
+        self._places = [Place(*place) for place in self._table.tolist()]
+        self.sums = sums[left.series[left.series < len(sums)]]
 
     def _can_slide(self, old: Place, new: Place) -> bool:
         forward = old.start <= new.start <= old.end <= new.end

@@ -6,8 +6,9 @@ import numpy as np
 
 from monitor.catalogue import Catalogue
 from monitor.counts import Outcome
-from monitor.events import NO_SCORE, SCORE_BINS
+from monitor.events import NO_SCORE, SCORE_BINS, Int64Array
 from monitor.join import Deltas
+from monitor.kept import State
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.panes import PaneRing
 
@@ -59,6 +60,14 @@ class Scores:
         positive, negative = cells[:, _POSITIVE], cells[:, _NEGATIVE]
         unlabelled = cells[:, _ALL] - positive - negative
         return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
+
+    def state(self) -> State:
+        """Every histogram."""
+        return self._days.state()
+
+    def restore(self, state: State, models: Int64Array) -> None:
+        """Go on from what `state` gave, with the models that are left."""
+        self._days.restore(state, models)
 
     def histogram(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """How a model's scores fall in whole days of event time.

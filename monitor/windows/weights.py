@@ -16,6 +16,7 @@ from monitor.counts import Outcome
 from monitor.events import Int64Array
 from monitor.join import Deltas
 from monitor.join.strata import NO_STRATUM, SQUARED_WEIGHTS, WEIGHTS
+from monitor.kept import State
 from monitor.windows.panes import PaneRing
 from monitor.windows.running import Place
 
@@ -65,6 +66,18 @@ class WeightSums:
         """Let event time move on (epoch milliseconds)."""
         for ring in self._rings:
             ring.advance(watermark)
+
+    def state(self) -> State:
+        """All weights; nothing where none are kept."""
+        return {"rings": [ring.state() for ring in self._rings], "lifetime": self.lifetime.copy()}
+
+    def restore(self, state: State, series: Int64Array) -> None:
+        """Go on from what `state` gave, with the series that are left."""
+        if not self.kept:
+            return
+        for ring, kept in zip(self._rings, state["rings"], strict=False):
+            ring.restore(kept, series)
+        self.lifetime = state["lifetime"][series[series < len(state["lifetime"])]]
 
     def sum(self, place: Place, rows: Int64Array) -> Int64Array:
         """Weights of a window in these series, (rows, 8); zeros where none are kept."""

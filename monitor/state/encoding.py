@@ -1,0 +1,127 @@
+"""State as bytes and back: numbers and texts as MessagePack, arrays as they lie in memory.
+
+    header  = magic, schema version, number, length of the tree, length of the whole, checksum
+    tree    = MessagePack; an array stands in it as its type, its shape and where it lies
+    arrays  = raw, little-endian, each at a multiple of eight bytes
+    trailer = xxh3 checksum of all before, seeded by the number
+
+Nothing that is read is ever executed: types of arrays come out of a closed set.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from monitor.disk import Data
+from monitor.kept import State
+from monitor.state.errors import StateError
+
+SCHEMA_VERSION = 1
+"""Of the layout and of what is in it; a state of another one is refused."""
+
+_MAGIC = b"PMonStat"
+_HEADER = struct.Struct("<8sIQQQ")
+_CHECK = struct.Struct("<Q")
+HEADER_BYTES = _HEADER.size + _CHECK.size + 4
+_TYPES = ("<i8", "<i4", "<u8", "<u4", "<f8", "|b1", "|u1", "|i1")
+_PLACE = struct.Struct("<BQ")
+_ARRAY = 1
+_ALIGNED = 8
+_SMALL = 1 << 16
+
+
+class DamagedError(Exception):
+    """The bytes are not those that were written."""
+
+
+def encoded(state: State, number: int) -> Iterator[Data]:
+    """The file of a state, part by part; arrays are not copied."""
+    arrays: list[NDArray[Any]] = []
+    end = 0
+
+    def place(value: Any) -> msgspec.msgpack.Ext:
+        nonlocal end
+        if isinstance(value, np.generic):
+            value = np.asarray(value)
+        if not isinstance(value, np.ndarray):
+            raise TypeError(f"state: holds a {type(value).__name__}")
+        array = np.ascontiguousarray(value).reshape(value.shape)
+        kind = _TYPES.index(array.dtype.str)
+        shape = struct.pack(f"<{array.ndim}Q", *array.shape)
+        found = msgspec.msgpack.Ext(_ARRAY, _PLACE.pack(kind, end) + shape)
+        arrays.append(array)
+        end += _padded(array.nbytes)
+        return found
+
+    tree = msgspec.msgpack.encode(state, enc_hook=place)
+    padding = bytes(_padded(len(tree)) - len(tree))
+    size = HEADER_BYTES + _padded(len(tree)) + end + _CHECK.size
+    head = _HEADER.pack(_MAGIC, SCHEMA_VERSION, number, len(tree), size)
+    head += _CHECK.pack(xxhash.xxh3_64_intdigest(head)) + bytes(4)
+    digest = xxhash.xxh3_64(seed=number)
+    for part in _gathered([head, tree, padding], arrays):
+        digest.update(part)
+        yield part
+    yield _CHECK.pack(digest.intdigest())
+
+
+def decoded(data: bytearray, path: Path) -> tuple[int, State]:
+    """The number and the state of a file; arrays are views of the data.
+
+    Raises:
+        DamagedError: it is not as it was written.
+        StateError: it is of another schema version.
+    """
+    if len(data) < HEADER_BYTES + _CHECK.size:
+        raise DamagedError
+    magic, version, number, tree_size, size = _HEADER.unpack_from(data)
+    (check,) = _CHECK.unpack_from(data, _HEADER.size)
+    if magic != _MAGIC or check != xxhash.xxh3_64_intdigest(bytes(data[: _HEADER.size])):
+        raise DamagedError
+    if version != SCHEMA_VERSION:
+        raise StateError(
+            f"{path}: is of schema version {version}, this program reads {SCHEMA_VERSION}; "
+            "use the program that wrote it"
+        )
+    content = memoryview(data)[: -_CHECK.size]
+    (check,) = _CHECK.unpack_from(data, len(content))
+    if len(data) != size or check != xxhash.xxh3_64_intdigest(content, number):
+        raise DamagedError
+    arrays = content[HEADER_BYTES + _padded(tree_size) :]
+
+    def array(code: int, found: memoryview) -> NDArray[Any]:
+        if code != _ARRAY:
+            raise DamagedError
+        kind, start = _PLACE.unpack_from(found)
+        shape = struct.unpack_from(f"<{(len(found) - _PLACE.size) // 8}Q", found, _PLACE.size)
+        flat = np.frombuffer(arrays, _TYPES[kind], int(np.prod(shape)), start)
+        return flat.reshape(shape)
+
+    tree = content[HEADER_BYTES : HEADER_BYTES + tree_size]
+    return number, msgspec.msgpack.Decoder(ext_hook=array).decode(tree)
+
+
+def _gathered(head: list[bytes], arrays: list[NDArray[Any]]) -> Iterator[Data]:
+    """Small parts together, large ones as they are."""
+    small = list(head)
+    for array in arrays:
+        padding = bytes(_padded(array.nbytes) - array.nbytes)
+        if array.nbytes < _SMALL:
+            small += [array.tobytes(), padding]
+            continue
+        yield b"".join(small)
+        yield array.reshape(-1).view(np.uint8).data
+        small = [padding]
+    yield b"".join(small)
+
+
+def _padded(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
