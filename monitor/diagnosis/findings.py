@@ -14,11 +14,12 @@ from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.evidence import Refusal, lacking, refusal
 from monitor.diagnosis.notes import notes
-from monitor.diagnosis.periods import Period
+from monitor.diagnosis.periods import Period, dispersion_of
 from monitor.diagnosis.segments import SegmentPart, segment_parts, within_key
 from monitor.drift import (
     CAUSES,
     Attribution,
+    Dispersion,
     Judgement,
     MainDriver,
     Status,
@@ -180,7 +181,7 @@ def diagnose(
     """
     refused = refusal(labelling) or lacking(before.sample, after.sample)
     trusted = refused is None
-    dispersion = before.dispersion.larger(after.dispersion)
+    dispersion = dispersion_of(before, after)
     attribution = attribute(before.blocks, after.blocks, dispersion)
     judgement = judge(before.blocks, after.blocks, dispersion, labels_trustworthy=trusted)
     mixed = _mix_alone(before, after, judgement)
@@ -201,7 +202,9 @@ def diagnose(
         judged_within=mixed[0] if mixed else None,
         main_driver=judgement.main_driver if trusted and known else None,
         segments=segment_parts(before, after, attribution) if trusted else (),
-        had_prevalence_stayed=_had_prevalence_stayed(after, attribution, trusted=trusted),
+        had_prevalence_stayed=_had_prevalence_stayed(
+            after, attribution, dispersion, trusted=trusted
+        ),
         refusal=refused,
         notes=notes(
             before, after, judgement, refused, mixed and mixed[0], mature_until=mature_until
@@ -265,12 +268,14 @@ def _parts(attribution: Attribution, judgement: Judgement, *, trusted: bool) -> 
     }
 
 
-def _had_prevalence_stayed(after: Period, attribution: Attribution, *, trusted: bool) -> Estimated:
+def _had_prevalence_stayed(
+    after: Period, attribution: Attribution, dispersion: Dispersion, *, trusted: bool
+) -> Estimated:
     """The class ratio of before is taken as known; log LR+ of after has its own error."""
     point = attribution.precision_had_prevalence_stayed
     if not (trusted and math.isfinite(point)):
         return Estimated(estimate=_NAN, lower=_NAN, upper=_NAN)
-    twice = changes(after.blocks, after.blocks, after.dispersion)
+    twice = changes(after.blocks, after.blocks, dispersion)
     both = twice.standard_error[Component.LOG_LIKELIHOOD_RATIO]
     half_width = _Z_95 * float(both) / math.sqrt(2)
     middle = float(logit(np.clip(point, 1e-12, 1 - 1e-12)))

@@ -136,9 +136,14 @@ def _blocks(before: Period, after: Period) -> Iterator[str]:
                 "real ones are larger"
             )
         elif period.block_ms == HOUR * 1000:
+            known = before.days_known
             yield (
-                f"{name} is under 20 days long: errors are taken between hours, and do not hold "
-                "what a whole day has in common"
+                f"{name} is under 20 days long: errors are taken between hours, "
+                + (
+                    f"widened by how the {before.held_days} days of before scatter"
+                    if known
+                    else "and do not hold what a whole day has in common"
+                )
             )
         elif period.block_ms == DAY * 1000 and 0 < period.held < _FEWEST_BLOCKS:
             yield f"only {period.held} days of {name} have outcomes: the errors are rough"

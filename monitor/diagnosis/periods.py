@@ -9,11 +9,14 @@ from typing import Self
 import numpy as np
 
 from monitor.config import Labelling
+from monitor.config.quantities import DAY_MS
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis.evidence import Outcomes, Sample
 from monitor.drift import Dispersion, block_seconds
+from monitor.drift.dispersion import FEWEST_BLOCKS
 from monitor.events import Series
 from monitor.join.deltas import PREDICTED_POSITIVE
+from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.recalled import CountedRange
 
 
@@ -43,6 +46,11 @@ class Period:
             feed; "" where its bounds were asked for.
         sample: what the outcomes rest on where labels are a sample; else None.
         samples: the same of each segment value; empty where labels are no sample.
+        scatter: how much more its hours and days scatter than independent rows
+            would; 1 where that is not known, or labels are a sample.
+        held_days: days of UTC that hold an outcome; 0 where no time is known.
+        scores: labelled scores of the whole days inside it, (days, bins), which its ROC
+            curve is drawn from; None where there are none, or labels are a sample.
     """
 
     opens: int | None
@@ -54,6 +62,9 @@ class Period:
     source: str = ""
     sample: Sample | None = None
     samples: Mapping[Series, Sample] = field(default_factory=dict)
+    scatter: Dispersion = field(default_factory=lambda: Dispersion.of(1.0))
+    held_days: int = 0
+    scores: ScoreHistogram | None = None
 
     @classmethod
     def counted(
@@ -87,6 +98,7 @@ class Period:
         }
         totals, *segments = found
         made = counts.blocks(totals, opens, closes, width)[:, PREDICTED_POSITIVE:].sum()
+        by_day = _by_day(counts, totals, opens, closes, labelling)
         samples = {series: found[series].sample for series in segments}
         return cls(
             opens=opens,
@@ -98,6 +110,8 @@ class Period:
             source=source,
             sample=found[totals].sample,
             samples={series: sample for series, sample in samples.items() if sample},
+            scatter=_scatter(found[totals], by_day),
+            held_days=int(np.count_nonzero(by_day.total)),
         )
 
     @classmethod
@@ -121,6 +135,16 @@ class Period:
         return self.total if self.sample is None else self.sample.labelled
 
     @property
+    def by_hours(self) -> bool:
+        """Errors are taken between hours, which do not show how whole days scatter."""
+        return self.block_ms is not None and self.block_ms < DAY_MS
+
+    @property
+    def days_known(self) -> bool:
+        """Whether it holds days enough to tell how they scatter."""
+        return self.sample is None and self.held_days >= FEWEST_BLOCKS
+
+    @property
     def dispersion(self) -> Dispersion:
         """Variance over that of as many labelled outcomes."""
         return Dispersion.of(1.0) if self.sample is None else self.sample.dispersion
@@ -136,3 +160,32 @@ class Period:
         if not self.predictions:
             return float("nan")
         return 1 - float(self.labelled.total) / self.predictions
+
+
+def dispersion_of(before: Period, after: Period) -> Dispersion:
+    """What errors are widened by: samples of labels, and days where blocks are hours.
+
+    As the running monitor does: between hours errors do not hold what a whole day
+    has in common, which the days of before tell.
+    """
+    sampled = before.dispersion.larger(after.dispersion)
+    return sampled.larger(before.scatter) if before.by_hours or after.by_hours else sampled
+
+
+def _by_day(
+    counts: CountedRange, totals: Series, opens: int, closes: int, labelling: Labelling
+) -> ConfusionCounts:
+    """Outcomes by days of UTC; the first and the last may be shorter."""
+    cut = (counts.blocks, counts.weights)
+    cells, weights = (part(totals, opens, closes, DAY_MS) for part in cut)
+    return Outcomes.of(labelling, cells, weights).blocks
+
+
+def _scatter(found: Outcomes, by_day: ConfusionCounts) -> Dispersion:
+    if found.sample is not None:
+        return Dispersion.of(1.0)
+    parts = [part for part in (found.blocks, by_day) if part.shape[-1]]
+    scatter = Dispersion.of(1.0)
+    for part in parts:
+        scatter = scatter.larger(Dispersion.estimate(part))
+    return scatter

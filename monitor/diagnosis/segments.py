@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.counts import ConfusionCounts
-from monitor.diagnosis.periods import Period
+from monitor.diagnosis.periods import Period, dispersion_of
 from monitor.drift import (
     CAUSES,
     Attribution,
@@ -107,7 +107,7 @@ def within_key(before: Period, after: Period) -> tuple[str, Judgement] | None:
     """
     if not before.segments:
         return None
-    dispersion = before.dispersion.larger(after.dispersion)
+    dispersion = dispersion_of(before, after)
     for key in segment_keys(before, after):
         _, old, new = _tables(key, before, after)
         found = judge_within_segments(old, new, dispersion)

@@ -20,7 +20,8 @@ from scipy.special import gammaincc
 from monitor.counts import ConfusionCounts
 from monitor.metrics.ratio import FloatArray, ratio
 
-_FEWEST_BLOCKS = 5
+FEWEST_BLOCKS = 5
+"""Blocks of time from which on their scatter is known."""
 _CHANCE = 0.01
 
 
@@ -165,7 +166,7 @@ def _largest(
         share = None if hits is None else np.nan_to_num(ratio(_merged(hits, size), block_n))
         statistic, freedom = _chi_square(_merged(x, size), block_n, share)
         by_chance = gammaincc(np.maximum(freedom, 1) / 2, statistic / 2)
-        believed = (freedom >= _FEWEST_BLOCKS - 1) & (by_chance < _CHANCE)
+        believed = (freedom >= FEWEST_BLOCKS - 1) & (by_chance < _CHANCE)
         largest = np.fmax(largest, np.where(believed, ratio(statistic, freedom), 1.0))
     return largest
 

@@ -284,6 +284,7 @@ class Windows:
             opens=opens,
             closes=closes,
             block_ms=block_ms,
+            numbers=opens // block_ms + held,
             columns=tuple(self._catalogue.series[row] for row in columns.tolist()),
             cells=cells[held],
             label_weights=self._recalled_weights(columns, opens, closes, block_ms)[held],

@@ -41,6 +41,7 @@ class Recalled:
         opens: first moment, epoch milliseconds.
         closes: first moment after it.
         block_ms: length of a block; blocks are aligned to UTC.
+        numbers: of each block since 1970, ascending.
         columns: the totals' series, then those of segment values where they are
             kept finely enough.
         cells: int64 (blocks, columns, 6), blocks without a prediction left out.
@@ -52,6 +53,7 @@ class Recalled:
     opens: int
     closes: int
     block_ms: int
+    numbers: Int64Array
     columns: tuple[Series, ...]
     cells: Int64Array
     label_weights: Int64Array
@@ -65,23 +67,31 @@ class Recalled:
         """One series' counts by blocks of time.
 
         Raises:
-            ValueError: other bounds or blocks are asked for than were recalled.
+            ValueError: other bounds, or blocks that are no multiple of what was recalled.
         """
         self._check(opens, closes, block_ms)
-        return self.cells[:, self.columns.index(series)]
+        return self._wider(self.cells[:, self.columns.index(series)], block_ms)
 
     def weights(self, series: Series, opens: int, closes: int, block_ms: int) -> Int64Array:
         """Weights of its labels by the same blocks.
 
         Raises:
-            ValueError: other bounds or blocks are asked for than were recalled.
+            ValueError: other bounds, or blocks that are no multiple of what was recalled.
         """
         self._check(opens, closes, block_ms)
-        return self.label_weights[:, self.columns.index(series)]
+        return self._wider(self.label_weights[:, self.columns.index(series)], block_ms)
+
+    def _wider(self, rows: Int64Array, block_ms: int) -> Int64Array:
+        """Summed into blocks of a multiple of the length."""
+        if block_ms == self.block_ms or not len(rows):
+            return rows
+        wide = self.numbers // (block_ms // self.block_ms)
+        starts = np.flatnonzero(np.diff(wide, prepend=wide[0] - 1))
+        return np.asarray(np.add.reduceat(rows, starts, axis=0))
 
     def _check(self, opens: int, closes: int, block_ms: int) -> None:
         asked, kept = (opens, closes, block_ms), (self.opens, self.closes, self.block_ms)
-        if asked != kept:
+        if asked[:2] != kept[:2] or block_ms % self.block_ms:
             raise ValueError(f"Recalled: holds {kept} alone, got {asked}")
 
 
