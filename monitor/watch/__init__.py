@@ -26,7 +26,7 @@ from monitor.regimes import WITHOUT_DETECTORS
 from monitor.snapshot import Before, Detected, MissingLabels, Watched, WindowVerdict
 from monitor.watch.detection import Detection
 from monitor.watch.judging import Cuts, Judge
-from monitor.watch.labels import pace_fault
+from monitor.watch.labels import DOUBTFUL_PACE, pace_fault
 from monitor.watch.missing import concentrations, in_score_ranges
 from monitor.watch.reference import Reference, References
 from monitor.windows import DAY_MS, Windows
@@ -103,10 +103,11 @@ class Watch:
         if watching is None or age is None:
             return Watched(detectors_off=off, judged_age_ms=age)
         fault = None if paces is None else pace_fault(paces)
+        doubt = None if paces is None else pace_fault(paces, DOUBTFUL_PACE)
         detection = watching.detection
         return Watched(
             reference=_before(watching.judge.reference),
-            verdicts=watching.judge.all(now, age, self._cuts(model), fault),
+            verdicts=watching.judge.all(now, age, self._cuts(model), fault, doubt),
             evidence=float("nan") if detection is None else detection.evidence,
             warming_up=detection is not None and detection.warming_up,
             degradation_detected=self._holds(watching.degraded_at, now),

@@ -41,6 +41,7 @@ _LATE_PANES = 6
 _NO_SHIFT = 0.02
 _LONGEST_LATE_MS = 7 * DAY_MS
 
+_SHIFT = Verdict.PREVALENCE_SHIFT
 _UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
 
 
@@ -88,7 +89,12 @@ class Judge:
         self._late: tuple[Int64Array, LabelFault | None] | None = None
 
     def all(
-        self, now: int, age: int, cuts: Cuts, fault: LabelFault | None = None
+        self,
+        now: int,
+        age: int,
+        cuts: Cuts,
+        fault: LabelFault | None = None,
+        doubt: LabelFault | None = None,
     ) -> dict[str, WindowVerdict]:
         """The verdict on each window by name.
 
@@ -97,12 +103,15 @@ class Judge:
             age: the model's maturity, milliseconds.
             cuts: the totals' series, and for each segment key those of its values.
             fault: what is known to be wrong with the labels.
+            doubt: what may be wrong with them, should prevalence seem to have shifted.
         """
+        found = {name: self._verdict(name, now, age, cuts, fault) for name in self._windows.names}
         return {
             name: replace(
-                self._verdict(name, now, age, cuts, fault), nowcast=self._nowcast(name, now)
+                _untrusted(one, doubt) if doubt and one.verdict is _SHIFT else one,
+                nowcast=self._nowcast(name, now),
             )
-            for name in self._windows.names
+            for name, one in found.items()
         }
 
     def says_degraded(self, now: int, age: int, cuts: Cuts) -> bool:

@@ -29,7 +29,6 @@ from monitor.windows.cohorts import Pace
 _HALF = 0.5
 _LEAST = 1e-3
 _FEWEST_BLOCKS = 5
-_PACE_Z, _PACE_FACTOR = 4.0, 1.5
 
 
 class LabelFault(StrEnum):
@@ -65,6 +64,24 @@ AT_AN_ALARM = Strictness(shift=0.15, coverage=0.9, z=2.0)
 """Before a shift of prevalence is announced: rather one too few."""
 OF_LATE = Strictness(shift=0.5, coverage=0.5, z=4.0)
 """For the last stretch that is mature, which is short and looked at all the time."""
+
+
+class PaceStrictness(NamedTuple):
+    """When another pace of labels is more than chance.
+
+    Attributes:
+        z: standard deviations between mature cohorts.
+        odds: of a late label over that in mature cohorts, or its inverse.
+    """
+
+    z: float
+    odds: float
+
+
+CERTAIN_PACE = PaceStrictness(z=4.0, odds=1.5)
+"""Whatever is found otherwise: it is looked at all the time."""
+DOUBTFUL_PACE = PaceStrictness(z=2.5, odds=1.25)
+"""Before a change of prevalence is believed, which slower labels look exactly like."""
 
 
 def label_fault(
@@ -107,15 +124,18 @@ def label_fault(
     return None
 
 
-def pace_fault(paces: tuple[Pace, Pace]) -> LabelFault | None:
+def pace_fault(
+    paces: tuple[Pace, Pace], strictness: PaceStrictness = CERTAIN_PACE
+) -> LabelFault | None:
     """Whether the youngest predictions get their labels at another pace.
 
     Args:
         paces: of negatives and of positives.
+        strictness: when it is more than chance.
     """
     for pace in paces:
         odds = max(pace.odds, 1 / pace.odds) if pace.odds > 0 else np.nan
-        if abs(pace.z) >= _PACE_Z and odds >= _PACE_FACTOR:
+        if abs(pace.z) >= strictness.z and odds >= strictness.odds:
             return LabelFault.DELAYS_CHANGED
     return None
 

@@ -1,9 +1,9 @@
 """What windows say while labels are late: the table of delays, through the engine.
 
-    python -m tests.benchmarks.label_delay [--seeds N] [--per-day N]
+    python -m tests.benchmarks.label_delay [--seeds N] [--per-day N] [--sigma S]
 
 2 % positives, TPR .8, FPR .01, precision .620; positives take 20 days in the median
-(lognormal, sigma 1/2), negatives 3. A row is a configured maturity; a seed is a stream of
+(lognormal, sigma 1/2 unless given), negatives 3. A row is a configured maturity; a seed is a stream of
 150 days, looked at every ten days from day 100 on. The bias is against the truth of the
 same predictions; coverage is that of the 95 % interval over the precision of the law.
 
@@ -42,12 +42,14 @@ def looks(events, maturity):
             yield window.status[0], raw, *limits, true[0] / (true[0] + true[1])
 
 
-def row(name, delays, maturity, seeds, per_day):
+def row(name, delays, maturity, args):
     """One line of the table."""
     found = [
         look
-        for seed in range(seeds)
-        for look in looks(stream(DAYS, per_day, seed, delays=delays), maturity)
+        for seed in range(args.seeds)
+        for look in looks(
+            stream(DAYS, args.per_day, seed, delays=delays, sigma=args.sigma), maturity
+        )
     ]
     status = sorted({look[0] for look in found})
     raw, estimate, lower, upper, truth = np.array([look[1:] for look in found]).T
@@ -66,13 +68,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--per-day", type=int, default=8000)
+    parser.add_argument("--sigma", type=float, default=0.5)
     args = parser.parse_args()
     print("| delays | maturity | status | raw bias | published bias | covered |")
     print("|---|---|---|---|---|---|")
     began = time.perf_counter()
     for name, delays in (("by class", SLOW), ("by prediction", BY_PREDICTION)):
         for maturity in ("auto", "60d", "40d", "30d", "7d"):
-            print(row(name, delays, maturity, args.seeds, args.per_day), flush=True)
+            print(row(name, delays, maturity, args), flush=True)
     print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr)
 
 
