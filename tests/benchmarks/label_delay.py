@@ -3,9 +3,10 @@
     python -m tests.benchmarks.label_delay [--seeds N] [--per-day N] [--sigma S]
 
 2 % positives, TPR .8, FPR .01, precision .620; positives take 20 days in the median
-(lognormal, sigma 1/2 unless given), negatives 3. A row is a configured maturity; a seed is a stream of
-150 days, looked at every ten days from day 100 on. The bias is against the truth of the
-same predictions; coverage is that of the 95 % interval over the precision of the law.
+(lognormal, sigma 1/2 unless given), negatives 3. A row is a configured maturity; a seed
+is a stream of 150 days, looked at every ten days from day 100 on. The bias is against the
+truth of the same predictions; coverage is that of the 95 % interval over the precision of
+the law.
 
 Goals: bias of mature and corrected precision at most .005, and no number below half
 coverage.
