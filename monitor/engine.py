@@ -482,6 +482,7 @@ class Monitor:
             labelling=str(setting.labelling),
             refused=refused,
             refused_because=" ".join(REASONS[reason] for reason in sorted(set(refused.values()))),
+            objective=setting.objective.model_dump(exclude_none=True),
             maturity_settled=self._maturities.is_settled(number, maturity, self._watermark.time),
         )
 

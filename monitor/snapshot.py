@@ -237,6 +237,7 @@ class ModelState:
         labelling: how labels come, as configured.
         refused: metrics that cannot be known from such labels, each with its reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
+        objective: what the model is meant to reach, by the metric; only what is asked for.
         maturity_settled: False while the stream is too short to show long delays.
         watched: verdicts, evidence and detections.
     """
@@ -261,6 +262,7 @@ class ModelState:
     labelling: str = "complete"
     refused: Mapping[str, str] = field(default_factory=dict)
     refused_because: str = ""
+    objective: Mapping[str, float] = field(default_factory=dict)
     maturity_settled: bool = True
     watched: Watched = field(default_factory=Watched)
 

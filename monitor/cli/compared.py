@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from monitor.cli.time_ranges import TimeRange, parse_time_range
 from monitor.config import Config, Labelling, ModelConfig
-from monitor.config.quantities import DAY_MS, HOUR_MS, format_duration, format_time
+from monitor.config.quantities import DAY_MS, HOUR_MS, format_time
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Period, block_ms_of
+from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.drift.detectors import suffices
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -55,7 +55,7 @@ class Compared:
         self._after = None if after is None else parse_time_range("--after", after)
         self._before, self._source = self._known_before(before)
         if self._before is not None and self._after is not None:
-            _check_apart(self._before, self._after)
+            check_apart(self._before, self._after)
         self._exact = {
             asked: monitor.count_range(*asked, block_ms_of(*asked))
             for asked in (self._before, self._after)
@@ -121,7 +121,7 @@ class Compared:
             return Period.given(counts)
         asked = self._before or self._found_before(model, after)
         opens, closes = after.opens or 0, after.closes or 0
-        _check_apart(asked, TimeRange(opens, closes))
+        check_apart(asked, TimeRange(opens, closes))
         option = f"--before (reference {self._source})" if self._source else "--before"
         return self._counted(option, model, asked, self._source)
 
@@ -216,14 +216,3 @@ def _no_such_model(model: str, known: tuple[str, ...], where: str) -> str:
     near = get_close_matches(model, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}"
     return f"--model: {where} has no such model, got {model!r}; {hint}"
-
-
-def _check_apart(before: TimeRange, after: TimeRange) -> None:
-    overlap = min(before.closes, after.closes) - max(before.opens, after.opens)
-    if overlap > 0:
-        raise UsageError(
-            f"--before and --after: overlap by {format_duration(overlap)}, got {before} and "
-            f"{after}; what counts on both sides cannot have changed"
-        )
-    if before.opens > after.opens:
-        raise UsageError(f"--before: lies after --after, got {before} and {after}; swap them")

@@ -20,9 +20,11 @@ from monitor.demo.playback import playback
 from monitor.demo.story import story
 from monitor.engine import Monitor
 from monitor.errors import MonitorError, UsageError
+from monitor.service.inquiries import Inquiries
 from monitor.snapshot import Snapshot
 
 _PUBLISH_EVERY_SECONDS = 1.0
+_IDLE_SECONDS = 0.05
 
 _INTRODUCTION = """\
 Would a flight from New York be 15 minutes late? March to December 2013: real
@@ -58,7 +60,7 @@ def _play(args: Namespace, listen: Address) -> None:
             months.append(month)
         show(f"\n{story(months)}")
         if not args.no_serve and sys.stdout.isatty():
-            _serve_on()
+            _serve_on(demo)
 
 
 class _Demo:
@@ -66,7 +68,7 @@ class _Demo:
 
     Attributes:
         snapshot: the state as it was last published.
-        ended: whether all events were replayed.
+        inquiries: what the page asks of the monitor itself.
     """
 
     def __init__(self, config: Config, clock: Clock) -> None:
@@ -74,6 +76,7 @@ class _Demo:
         self._monitor = Monitor(config)
         self._published = clock.monotonic()
         self._picture = shutil.get_terminal_size().columns >= table.PICTURE_NEEDS_COLUMNS
+        self.inquiries = Inquiries()
         self.snapshot: Snapshot = self._monitor.snapshot()
 
     def months(self, seconds: float) -> Iterator[Month]:
@@ -83,6 +86,7 @@ class _Demo:
         show(table.header(picture=self._picture))
         for batch in playback(flights(self._config), seconds=seconds, clock=self._clock):
             self._monitor.apply(batch)
+            self.inquiries.answer(self._monitor)
             yield from months.settled()
             if self._clock.monotonic() - self._published >= _PUBLISH_EVERY_SECONDS:
                 self._publish()
@@ -92,6 +96,12 @@ class _Demo:
     def row(self, month: Month) -> str:
         """What is printed of a month."""
         return table.row(month, picture=self._picture)
+
+    def serve_on(self) -> None:
+        """Answer what is asked, until Ctrl-C."""
+        while True:
+            if not self.inquiries.answer(self._monitor):
+                self._clock.sleep(_IDLE_SECONDS)
 
     def _publish(self) -> None:
         self._published = self._clock.monotonic()
@@ -110,7 +120,7 @@ def _served(demo: _Demo, listen: Address) -> Iterator[None]:
     from monitor.exporters.app import create_app  # noqa: PLC0415  # --no-serve need not wait for it
     from monitor.exporters.server import BackgroundServer  # noqa: PLC0415  # same
 
-    app = create_app(lambda: demo.snapshot, ready=lambda: True)
+    app = create_app(lambda: demo.snapshot, ready=lambda: True, ask=demo.inquiries)
     server = BackgroundServer(app, host=listen.host, port=listen.port)
     try:
         server.start()
@@ -125,11 +135,9 @@ def _served(demo: _Demo, listen: Address) -> Iterator[None]:
         server.stop()
 
 
-def _serve_on() -> None:
+def _serve_on(demo: _Demo) -> None:
     show("\nStill serving, for a look around; Ctrl-C ends it.")
-    clock = SystemClock()
     try:
-        while True:
-            clock.sleep(3600)
+        demo.serve_on()
     except KeyboardInterrupt:
         show()

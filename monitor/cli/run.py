@@ -86,6 +86,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             lambda: service.snapshot,
             ready=lambda: service.ready,
             collectors=[Readings(reloads.readings)],
+            ask=service.inquiries,
             reload=reloads.ask if config.exporter.allow_reload else None,
             access=access,
         )

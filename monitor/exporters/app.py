@@ -20,6 +20,9 @@ from starlette.routing import Route
 from monitor import __version__
 from monitor.clock import Clock, SystemClock
 from monitor.errors import MonitorError
+from monitor.exporters.api.answers import Answers
+from monitor.exporters.api.asking import Ask
+from monitor.exporters.api.routes import api_routes
 from monitor.exporters.prometheus.exposition import Exposition
 from monitor.exporters.prometheus.negotiation import Format, accepts_gzip, negotiate
 from monitor.snapshot import Snapshot
@@ -55,6 +58,7 @@ def create_app(
     collectors: Iterable[Collector] = (),
     reload: Callable[[], Future[None]] | None = None,
     access: Access | None = None,
+    ask: Ask | None = None,
     clock: Clock | None = None,
 ) -> Guard:
     """The ASGI app of the exporter.
@@ -67,6 +71,7 @@ def create_app(
         reload: asks for the configuration to be read again, done once it is in force; there
             is no such route where None.
         access: who is let in, everybody by default; the probes are open to all.
+        ask: reaches the history that the API looks back at; it answers 503 where None.
         clock: measures how long scrapes take; the machine's where None.
     """
     scrapes = ScrapeTelemetry([_format_name(fmt) for fmt in (Format.TEXT, Format.OPENMETRICS)])
@@ -79,6 +84,7 @@ def create_app(
         Route("/metrics", metrics.answer),
         Route("/healthz", _health),
         Route("/readyz", _readiness(ready)),
+        *api_routes(Answers(read_snapshot, ask)),
     ]
     if reload is not None:
         routes.append(Route("/-/reload", _reloading(reload), methods=["POST"]))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis
-from monitor.drift import Status, Verdict
+from monitor.drift import Judgement, Status, Verdict
 
 _HARDLY = 0.005
 """Precision that moved by less than half a point stayed where it was."""
@@ -21,7 +21,9 @@ _CHANGED = {
 
 def headline(diagnosis: Diagnosis) -> str:
     """One line of at most 100 columns."""
-    return f"{_precision(diagnosis)}: {_reason(diagnosis)}"
+    sides = [side.metrics["precision"].estimate for side in (diagnosis.before, diagnosis.after)]
+    why = reason(diagnosis.verdict, diagnosis.judgement, diagnosis.judged_within)
+    return f"{moved(*sides)}: {why}"
 
 
 def certainties(diagnosis: Diagnosis) -> str:
@@ -44,22 +46,29 @@ def _certain(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"As before: {', '.join(clean)}."
 
 
-def _precision(diagnosis: Diagnosis) -> str:
-    old = diagnosis.before.metrics["precision"].estimate
-    new = diagnosis.after.metrics["precision"].estimate
-    if not (math.isfinite(old) and math.isfinite(new)):
+def moved(before: float, after: float) -> str:
+    """Whether precision fell, rose or stayed, with both numbers; NaN where one is not known."""
+    if not (math.isfinite(before) and math.isfinite(after)):
         return "Precision is not known on both sides"
-    if abs(new - old) < _HARDLY:
-        return f"Precision stayed, {_short(old)} → {_short(new)}"
-    return f"Precision {'fell' if new < old else 'rose'} {_short(old)} → {_short(new)}"
+    ends = f"{_short(before)} → {_short(after)}"
+    if abs(after - before) < _HARDLY:
+        return f"Precision stayed, {ends}"
+    return f"Precision {'fell' if after < before else 'rose'} {ends}"
 
 
-def _reason(diagnosis: Diagnosis) -> str:
-    verdict, positives = diagnosis.verdict, _positives(diagnosis)
-    if diagnosis.judged_within is not None:
-        moved = verdict is Verdict.OPERATING_POINT_MOVED
-        fault = "Model's fault? Open." if moved else "The model is not at fault."
-        return f"the mix of {diagnosis.judged_within} changed. {fault}"
+def reason(verdict: Verdict, judgement: Judgement, judged_within: str | None = None) -> str:
+    """Why, and whether the model is at fault: what a verdict means in a few words.
+
+    Args:
+        verdict: what happened.
+        judgement: what it rests on.
+        judged_within: the segment key whose mix alone changed, if that is so.
+    """
+    positives = _positives(judgement)
+    if judged_within is not None:
+        slid = verdict is Verdict.OPERATING_POINT_MOVED
+        fault = "Model's fault? Open." if slid else "The model is not at fault."
+        return f"the mix of {judged_within} changed. {fault}"
     return {
         Verdict.NO_CHANGE: "neither prevalence nor the model changed.",
         Verdict.PREVALENCE_SHIFT: f"{positives}. The model is not at fault.",
@@ -67,33 +76,33 @@ def _reason(diagnosis: Diagnosis) -> str:
         Verdict.MODEL_IMPROVED: "the model got better; prevalence is not shown to have changed.",
         Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED: f"the model got worse, and {positives}.",
         Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED: f"the model got better, and {positives}.",
-        Verdict.OPERATING_POINT_MOVED: _moved(diagnosis),
-        Verdict.INSUFFICIENT_EVIDENCE: _unknown(diagnosis),
-        Verdict.LABELS_NOT_TRUSTWORTHY: ("these labels cannot say why. Model's fault? Open."),
+        Verdict.OPERATING_POINT_MOVED: _slid(judgement),
+        Verdict.INSUFFICIENT_EVIDENCE: _unknown(judgement),
+        Verdict.LABELS_NOT_TRUSTWORTHY: "these labels cannot say why. Model's fault? Open.",
     }[verdict]
 
 
-def _moved(diagnosis: Diagnosis) -> str:
-    change = diagnosis.judgement.change
-    changed = diagnosis.judgement.status["class_ratio"] is Status.CHANGED
+def _slid(judgement: Judgement) -> str:
+    change = judgement.change
+    changed = judgement.status["class_ratio"] is Status.CHANGED
     ratio = f"{'fewer' if change['class_ratio'] < 0 else 'more'} positives; " if changed else ""
     way = "fell" if change["recall"] < 0 else "rose"
     return f"{ratio}recall and FPR {way} together. Model's fault? Open."
 
 
-def _unknown(diagnosis: Diagnosis) -> str:
-    status = diagnosis.judgement.status
-    moved = Status.CHANGED in (status["recall"], status["false_positive_rate"])
-    if status["log_likelihood_ratio"] is Status.CLEAN and not moved:
+def _unknown(judgement: Judgement) -> str:
+    status = judgement.status
+    slid = Status.CHANGED in (status["recall"], status["false_positive_rate"])
+    if status["log_likelihood_ratio"] is Status.CLEAN and not slid:
         return "the model is as before. Whether prevalence changed is not certain."
     if status["log_likelihood_ratio"] is Status.CHANGED:
-        fell = diagnosis.judgement.change["log_likelihood_ratio"] < 0
+        fell = judgement.change["log_likelihood_ratio"] < 0
         return f"skill {'fell' if fell else 'rose'}, but too little evidence to blame one cause."
     return "too little evidence to say why. Model's fault? Open."
 
 
-def _positives(diagnosis: Diagnosis) -> str:
-    rarer = diagnosis.judgement.change["class_ratio"] < 0
+def _positives(judgement: Judgement) -> str:
+    rarer = judgement.change["class_ratio"] < 0
     return f"positives became {'rarer' if rarer else 'more frequent'}"
 
 

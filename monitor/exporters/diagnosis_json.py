@@ -16,6 +16,8 @@ from monitor.config.quantities import HOUR_MS, format_time
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Diagnosis, Estimated, Part, SegmentPart, Side
 from monitor.drift import MainDriver
+from monitor.exporters.diagnosis_advice import advice
+from monitor.exporters.diagnosis_headline import certainties, headline
 
 
 def diagnosis_json(diagnosis: Diagnosis) -> str:
@@ -29,6 +31,8 @@ def diagnosis_object(diagnosis: Diagnosis) -> dict[str, Any]:
     components = _components(diagnosis)
     return {
         "model": diagnosis.model,
+        "headline": headline(diagnosis),
+        "certainties": certainties(diagnosis),
         "before": _side(diagnosis.before),
         "after": _side(diagnosis.after),
         "change": {
@@ -49,6 +53,7 @@ def diagnosis_object(diagnosis: Diagnosis) -> dict[str, Any]:
         "unknown": list(diagnosis.judgement.unknown) if trusted else list(components),
         "segments": [_segment(part) for part in diagnosis.segments],
         "notes": list(diagnosis.notes),
+        "advice": list(advice(diagnosis)),
     }
 
 

@@ -47,12 +47,12 @@ def _model(snapshot: Snapshot, model: ModelState) -> dict[str, Any]:
         "labels": model.labelled,
         "pending": model.pending,
         "expired": model.expired,
-        **_counted(snapshot.lifetime, model.row),
-        "reference": _reference(model.watched.reference),
+        **counted(snapshot.lifetime, model.row),
+        "reference": reference_object(model.watched.reference),
         "windows": {
             window.name: {
-                **_window(window, model.row, known=snapshot.now_ms is not None),
-                "precision_at_reference": _bounds(
+                **window_object(window, model.row, known=snapshot.now_ms is not None),
+                "precision_at_reference": bounds(
                     snapshot.precision_at_reference(window), model.row
                 ),
                 "status": str(window.status[model.row]) if len(window.status) else None,
@@ -86,16 +86,17 @@ def _verdict(model: ModelState, windows: list[str]) -> str:
     return Verdict.INSUFFICIENT_EVIDENCE.value
 
 
-def _window(window: Window, row: int, *, known: bool) -> dict[str, Any]:
+def window_object(window: Window, row: int, *, known: bool) -> dict[str, Any]:
     """A window's last state; without bounds before event time began."""
     return {
         "open": format_time(int(window.open[row])) if known else None,
         "close": format_time(int(window.close[row])) if known else None,
-        **_counted(window, row),
+        **counted(window, row),
     }
 
 
-def _counted(window: Window, row: int) -> dict[str, Any]:
+def counted(window: Window, row: int) -> dict[str, Any]:
+    """Outcomes and metrics of one series in a window."""
     cells = window.counts[row].cells.tolist()
     return {
         "outcomes": {cell.name.lower(): cells[cell] for cell in Outcome},
@@ -104,10 +105,10 @@ def _counted(window: Window, row: int) -> dict[str, Any]:
 
 
 def _metric(window: Window, name: str, row: int) -> dict[str, float | None]:
-    return _bounds(window.metrics[name], row)
+    return bounds(window.metrics[name], row)
 
 
-def _reference(before: Before | None) -> dict[str, Any] | None:
+def reference_object(before: Before | None) -> dict[str, Any] | None:
     """What the windows are compared with; null while it is not known."""
     if before is None:
         return None
@@ -118,7 +119,7 @@ def _reference(before: Before | None) -> dict[str, Any] | None:
         "open": None if before.opens is None else format_time(before.opens),
         "close": None if before.closes is None else format_time(before.closes),
         "outcomes": {cell.name.lower(): cells[cell] for cell in Outcome},
-        "class_ratio": _defined(before.class_ratio),
+        "class_ratio": defined(before.class_ratio),
     }
 
 
@@ -127,9 +128,11 @@ def _is_far(model: ModelState, window: str) -> bool:
     return found is not None and found.far_from_reference
 
 
-def _bounds(estimate: Estimate, row: int) -> dict[str, float | None]:
-    return {bound: _defined(getattr(estimate, bound)[row]) for bound in estimate._fields}
+def bounds(estimate: Estimate, row: int) -> dict[str, float | None]:
+    """A metric of one series with its interval."""
+    return {bound: defined(getattr(estimate, bound)[row]) for bound in estimate._fields}
 
 
-def _defined(number: float) -> float | None:
+def defined(number: float) -> float | None:
+    """The number; null where it is undefined."""
     return float(number) if math.isfinite(number) else None

@@ -13,6 +13,7 @@ from monitor.events import Rejection
 from monitor.service.announce import announcements
 from monitor.service.changes import Part, restart_faults
 from monitor.service.event_clock import EventClock
+from monitor.service.inquiries import Inquiries
 from monitor.service.reloads import Reloads
 from monitor.service.sources import Source
 from monitor.snapshot import Snapshot
@@ -45,6 +46,7 @@ class Service:
 
     Attributes:
         snapshot: the state as it was last published; read it from any thread.
+        inquiries: what other threads ask of the monitor itself, answered once a turn.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Service:
         self._reloads = reloads
         self._parts = parts
         self._published = clock.monotonic()
+        self.inquiries = Inquiries()
         self.snapshot: Snapshot = self._monitor.snapshot()
 
     @property
@@ -84,6 +87,7 @@ class Service:
                     self._clock.sleep(IDLE_SECONDS)
         finally:
             self._publish()
+            self.inquiries.close()
             for source in self._sources:
                 source.close()
 
@@ -91,14 +95,15 @@ class Service:
         """Read and count what has come, and publish when it is time.
 
         Returns:
-            Whether anything came.
+            Whether anything came, or was asked.
         """
+        asked = self.inquiries.answer(self._monitor)
         if self._reloads is not None:
             self._reloads.run(self._reconfigure)
         came = [self._read(source) for source in tuple(self._open)]
         if self._clock.monotonic() - self._published >= PUBLISH_EVERY_SECONDS:
             self._publish()
-        return any(came)
+        return asked or any(came)
 
     def _read(self, source: Source) -> bool:
         try:

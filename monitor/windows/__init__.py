@@ -254,7 +254,8 @@ class Windows:
         """A model's totals by the hour, as far back as they are kept."""
         self._ensure()
         hours, cells = self._hours.series(model)
-        return History(hours * HOUR_MS, cells)
+        rows = np.array([self._totals_row(model)])
+        return History(hours * HOUR_MS, self.settled(cells[:, None], rows)[:, 0])
 
     def keeps(self, opens: int, closes: int) -> bool:
         """Whether the hours of a stretch of time are kept; epoch milliseconds."""

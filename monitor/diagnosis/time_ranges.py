@@ -1,4 +1,4 @@
-"""Stretches of time as people write them on a command line: `2013-07-01..2013-08-01`."""
+"""Stretches of time as people write them: `2013-07-01..2013-08-01`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from monitor.config.quantities import DAY_MS, format_time, parse_time
+from monitor.config.quantities import DAY_MS, format_duration, format_time, parse_time
 from monitor.errors import UsageError
 
 _MONTH = re.compile(r"([0-9]{4})-([0-9]{2})")
@@ -59,6 +59,28 @@ def parse_time_range(option: str, text: str) -> TimeRange:
     if found.closes == found.opens:
         raise UsageError(f"{option}: is empty, got {text!r}; the end is exclusive")
     return found
+
+
+def check_apart(before: TimeRange, after: TimeRange, *, prefix: str = "--") -> None:
+    """Refuse ranges that cannot be compared.
+
+    Args:
+        before: what to compare with.
+        after: what to judge.
+        prefix: of the names of both, for the error.
+
+    Raises:
+        UsageError: they overlap, or stand in the wrong order.
+    """
+    first, second = f"{prefix}before", f"{prefix}after"
+    overlap = min(before.closes, after.closes) - max(before.opens, after.opens)
+    if overlap > 0:
+        raise UsageError(
+            f"{first} and {second}: overlap by {format_duration(overlap)}, got {before} and "
+            f"{after}; what counts on both sides cannot have changed"
+        )
+    if before.opens > after.opens:
+        raise UsageError(f"{first}: lies after {second}, got {before} and {after}; swap them")
 
 
 def _whole(option: str, text: str) -> TimeRange | None:

@@ -1,0 +1,168 @@
+"""What is answered to each question, and remembered while the state stays the same."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, TypeVar
+
+from monitor.config import Labelling
+from monitor.diagnosis import Diagnosis
+from monitor.engine import Monitor
+from monitor.errors import UsageError
+from monitor.exporters.api.asking import Ask, UnansweredError
+from monitor.exporters.api.compare import compared, comparison, mature_until, recall
+from monitor.exporters.api.curve import curve_object
+from monitor.exporters.api.series import Background, Mark, series_object
+from monitor.exporters.api.status import status_object
+from monitor.snapshot import ModelState, Snapshot
+
+T = TypeVar("T")
+
+_REMEMBERED = 64
+
+
+class UnknownModelError(UsageError):
+    """There is no such model, or several and none was named."""
+
+
+class Explained(NamedTuple):
+    """A diagnosis and what belongs to it."""
+
+    diagnosis: Diagnosis
+    curve: dict[str, Any]
+
+
+class Answers:
+    """Answers about the latest snapshot; safe to use from any thread.
+
+    A second question alike is answered from memory, until the state changes: however
+    many look, the thread that feeds the monitor is asked once.
+
+    Args:
+        read_snapshot: gives the latest snapshot.
+        ask: reaches the history; None where there is none to be had.
+    """
+
+    def __init__(self, read_snapshot: Callable[[], Snapshot], ask: Ask | None) -> None:
+        self._read = read_snapshot
+        self._ask = ask
+        self._lock = threading.Lock()
+        self._snapshot: Snapshot | None = None
+        self._known: dict[Hashable, Any] = {}
+
+    def snapshot(self) -> Snapshot:
+        """The state now."""
+        return self._read()
+
+    def status(
+        self, *, matching: str = "", names: tuple[str, ...] = (), offset: int = 0, limit: int
+    ) -> dict[str, Any]:
+        """See `status_object`."""
+        snapshot = self._read()
+        key = ("status", matching, names, offset, limit)
+        return self._once(
+            snapshot,
+            key,
+            lambda: status_object(
+                snapshot, matching=matching, names=names, offset=offset, limit=limit
+            ),
+        )
+
+    def series(
+        self, name: str | None, *, step: int | None = None, last: int | None = None
+    ) -> dict[str, Any]:
+        """See `series_object`.
+
+        Raises:
+            UnknownModelError: no such model.
+            UnansweredError: the history cannot be reached.
+        """
+        snapshot = self._read()
+        model = named(snapshot, name)
+
+        def made() -> dict[str, Any]:
+            history = self._asked(lambda monitor: monitor.history(model.name))
+            return series_object(history, background(snapshot, model), step=step, last=last)
+
+        return self._once(snapshot, ("series", model.name, step, last), made)
+
+    def explained(self, name: str | None, before: str | None, after: str | None) -> Explained:
+        """Why precision moved between two stretches of time, and the curve of the later one.
+
+        Raises:
+            UnknownModelError: no such model.
+            UsageError: the stretches cannot be compared.
+            UnansweredError: the history cannot be reached.
+        """
+        snapshot = self._read()
+        model = named(snapshot, name)
+
+        def made() -> Explained:
+            asked = comparison(snapshot, model, before, after)
+            kept, scores = self._asked(
+                lambda monitor: (recall(monitor, asked), monitor.scores(model.name, *asked.after))
+            )
+            found = compared(snapshot, model, asked, kept)
+            curve = curve_object(scores, **aim(found, model.objective.get("precision")))
+            return Explained(found, curve)
+
+        return self._once(snapshot, ("explained", model.name, before, after), made)
+
+    def _asked(self, read: Callable[[Monitor], T]) -> T:
+        if self._ask is None:
+            raise UnansweredError("history: is not served here")
+        return self._ask(read)
+
+    def _once(self, snapshot: Snapshot, key: Hashable, make: Callable[[], T]) -> T:
+        """What was made of this snapshot before, or is made now; two may make it at once."""
+        with self._lock:
+            if snapshot is not self._snapshot:
+                self._snapshot, self._known = snapshot, {}
+            if key in self._known:
+                known: T = self._known[key]
+                return known
+        made = make()
+        with self._lock:
+            if snapshot is self._snapshot and len(self._known) < _REMEMBERED:
+                self._known[key] = made
+        return made
+
+
+def named(snapshot: Snapshot, name: str | None) -> ModelState:
+    """A model by its name; the only one there is where none is named.
+
+    Raises:
+        UnknownModelError: no such model, or several and none was named.
+    """
+    known = {model.name: model for model in snapshot.models}
+    if name is None and len(known) == 1:
+        return next(iter(known.values()))
+    if name is None:
+        some = ", ".join(list(known)[:5]) or "none yet"
+        raise UnknownModelError(f"model: one must be named; there are {len(known)}: {some}")
+    if name not in known:
+        raise UnknownModelError(f"model: there is no such model, got {name!r}")
+    return known[name]
+
+
+def background(snapshot: Snapshot, model: ModelState) -> Background:
+    """What a series needs to know of a model."""
+    reference = model.watched.reference
+    return Background(
+        model=model.name,
+        labelling=Labelling(model.labelling),
+        mature_until=mature_until(snapshot, model),
+        reference=None if reference is None else reference.counts,
+        detections=[Mark(found.at, found.kind) for found in model.watched.detections],
+    )
+
+
+def aim(found: Diagnosis, objective: float | None) -> dict[str, float | None]:
+    """What a threshold should bring back: the objective, or else the precision of before."""
+    ratio = found.before.metrics["class_ratio"].estimate
+    wanted = found.before.metrics["precision"].estimate if objective is None else objective
+    return {
+        "reference_ratio": ratio if 0 < ratio < float("inf") else None,
+        "objective": wanted if 0 <= wanted <= 1 else None,
+    }

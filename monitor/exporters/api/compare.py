@@ -1,0 +1,164 @@
+"""Why precision moved between two stretches of time, from what a running monitor keeps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from monitor.config import Labelling
+from monitor.config.quantities import HOUR_MS, parse_duration
+from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
+from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
+from monitor.engine import Monitor
+from monitor.errors import UsageError
+from monitor.exporters.api.status import longest_window
+from monitor.snapshot import Before, ModelState, Snapshot
+from monitor.windows import HISTORY_DAYS
+from monitor.windows.recalled import Recalled
+
+_WITHOUT_SEGMENTS = (
+    "segments are left out: of a stretch so long ago they are kept by the day, and only of one "
+    "that begins and ends at midnight (UTC) and is at least 20 days long"
+)
+
+
+class Comparison(NamedTuple):
+    """Two stretches of time to be compared.
+
+    Attributes:
+        model: its name.
+        before: None where the reference is given as counts.
+        before_source: where it comes from; "" where it was asked for.
+        after: what is judged.
+        after_source: likewise.
+    """
+
+    model: str
+    before: TimeRange | None
+    before_source: str
+    after: TimeRange
+    after_source: str
+
+
+def comparison(
+    snapshot: Snapshot, model: ModelState, before: str | None, after: str | None
+) -> Comparison:
+    """What is to be compared, as asked or as it stands.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+        before: as written; None for the model's reference.
+        after: as written; None for the longest window, as far as it is judged.
+
+    Raises:
+        UsageError: a range is none, not whole hours, or they overlap; or one is left
+            out while nothing is known that could stand for it.
+    """
+    later = _mature(snapshot, model) if after is None else _written("after", after)
+    reference = model.watched.reference
+    earlier: TimeRange | None
+    if before is not None:
+        earlier, source = _written("before", before), ""
+    elif reference is None:
+        raise UsageError("before: cannot be left out, the reference is not complete yet")
+    else:
+        earlier, source = _hours(reference), reference.source
+    if earlier is not None:
+        check_apart(earlier, later, prefix="")
+    return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
+
+
+def recall(monitor: Monitor, asked: Comparison) -> tuple[Recalled | None, Recalled]:
+    """What is kept of both; to be called by the thread that feeds the monitor.
+
+    Raises:
+        UsageError: one lies further back than anything is kept.
+    """
+    before = None if asked.before is None else _recalled(monitor, asked.model, asked.before)
+    return before, _recalled(monitor, asked.model, asked.after)
+
+
+def compared(
+    snapshot: Snapshot,
+    model: ModelState,
+    asked: Comparison,
+    kept: tuple[Recalled | None, Recalled],
+) -> Diagnosis:
+    """The diagnosis of the two.
+
+    Raises:
+        UsageError: nothing was predicted in one of them.
+    """
+    before = _before(model, asked, kept[0])
+    after = _period(asked.model, asked.after, kept[1], "after", asked.after_source)
+    found = diagnose(
+        before,
+        after,
+        model=asked.model,
+        labelling=Labelling(model.labelling),
+        mature_until=mature_until(snapshot, model),
+    )
+    if any(part is not None and part.without_segments for part in kept) and model.segments:
+        found = replace(found, notes=(*found.notes, _WITHOUT_SEGMENTS))
+    return found
+
+
+def mature_until(snapshot: Snapshot, model: ModelState) -> int | None:
+    """Up to this moment, epoch milliseconds, outcomes are mature; None where it is not known."""
+    age = model.watched.judged_age_ms
+    age = model.maturity_ms if age is None else age
+    return None if snapshot.now_ms is None or age is None else snapshot.now_ms - age
+
+
+def _mature(snapshot: Snapshot, model: ModelState) -> TimeRange:
+    """The longest window, in whole hours."""
+    until = mature_until(snapshot, model)
+    if until is None:
+        raise UsageError("after: cannot be left out, no label came yet; write A..B")
+    length = -(-parse_duration(longest_window(snapshot)) // HOUR_MS) * HOUR_MS
+    closes = until // HOUR_MS * HOUR_MS
+    return TimeRange(closes - length, closes)
+
+
+def _written(name: str, text: str) -> TimeRange:
+    found = parse_time_range(name, text)
+    if any(bound % HOUR_MS for bound in found):
+        raise UsageError(
+            f"{name}: must begin and end at whole hours, got {text!r}; a running monitor keeps "
+            "no more than that of what has passed"
+        )
+    return found
+
+
+def _hours(reference: Before) -> TimeRange | None:
+    if reference.opens is None or reference.closes is None:
+        return None
+    return TimeRange(
+        reference.opens // HOUR_MS * HOUR_MS, -(-reference.closes // HOUR_MS) * HOUR_MS
+    )
+
+
+def _recalled(monitor: Monitor, model: str, asked: TimeRange) -> Recalled:
+    try:
+        return monitor.recall(model, *asked, block_ms_of(*asked))
+    except ValueError as error:
+        raise UsageError(
+            f"{asked}: lies further back, or is longer, than what is kept: {HISTORY_DAYS} days; "
+            "diagnose recorded events with --feed FILE"
+        ) from error
+
+
+def _before(model: ModelState, asked: Comparison, kept: Recalled | None) -> Period:
+    reference = model.watched.reference
+    if asked.before is None or kept is None:
+        assert reference is not None  # noqa: S101  # `comparison` saw to it
+        return Period.given(reference.counts)
+    return _period(asked.model, asked.before, kept, "before", asked.before_source)
+
+
+def _period(model: str, asked: TimeRange, kept: Recalled, name: str, source: str) -> Period:
+    period = Period.counted(kept, model, *asked, source)
+    if not period.predictions:
+        raise UsageError(f"{name}: nothing was predicted in {asked}")
+    return period

@@ -1,0 +1,214 @@
+"""Every model as it stands: what a first look needs, from one snapshot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from monitor import __version__
+from monitor.config.quantities import format_time, parse_duration
+from monitor.drift import CAUSES, Attribution, Judgement, Verdict
+from monitor.drift.label_free import ASSUMPTION, Nowcast
+from monitor.exporters.diagnosis_headline import moved, reason
+from monitor.exporters.replay_json import bounds, counted, defined, reference_object, window_object
+from monitor.metrics.precision import precision
+from monitor.snapshot import ModelState, Snapshot, Window, WindowVerdict
+
+SEVERITY = (
+    Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED,
+    Verdict.MODEL_DEGRADED,
+    Verdict.LABELS_NOT_TRUSTWORTHY,
+    Verdict.OPERATING_POINT_MOVED,
+    Verdict.PREVALENCE_SHIFT,
+    Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED,
+    Verdict.MODEL_IMPROVED,
+    Verdict.INSUFFICIENT_EVIDENCE,
+    Verdict.NO_CHANGE,
+)
+"""The order in which models are listed: what a person must look at comes first."""
+
+_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
+
+
+def longest_window(snapshot: Snapshot) -> str:
+    """Name of the longest window: the one that a model's own verdict is of."""
+    return max((window.name for window in snapshot.windows), key=parse_duration)
+
+
+def status_object(
+    snapshot: Snapshot,
+    *,
+    matching: str = "",
+    names: Sequence[str] = (),
+    offset: int = 0,
+    limit: int,
+) -> dict[str, Any]:
+    """The monitor, and some of its models with all their windows.
+
+    Args:
+        snapshot: the state.
+        matching: only models whose name holds this text, in any case.
+        names: only these models; all if empty.
+        offset: leave out the first so many.
+        limit: so many at most.
+    """
+    window = longest_window(snapshot)
+    wanted = [
+        model
+        for model in snapshot.models
+        if matching.casefold() in model.name.casefold() and (not names or model.name in names)
+    ]
+    wanted.sort(key=lambda model: (SEVERITY.index(_found(model, window).verdict), model.name))
+    return {
+        "version": __version__,
+        "now": _time(snapshot.now_ms),
+        "watermark": _time(snapshot.watermark_ms),
+        "records": snapshot.records,
+        "rejected": {str(reason): n for reason, n in snapshot.rejected.items() if n},
+        "windows": [w.name for w in snapshot.windows],
+        "verdict_window": window,
+        "verdicts": _tally(snapshot, window),
+        "total": len(wanted),
+        "offset": offset,
+        "models": [_model(snapshot, model, window) for model in wanted[offset : offset + limit]],
+    }
+
+
+def _tally(snapshot: Snapshot, window: str) -> dict[str, int]:
+    """How many models there are of each verdict, the worst first."""
+    found = [_found(model, window).verdict for model in snapshot.models]
+    return {str(verdict): found.count(verdict) for verdict in SEVERITY if verdict in found}
+
+
+def _found(model: ModelState, window: str) -> WindowVerdict:
+    return model.watched.verdicts.get(window, _UNJUDGED)
+
+
+def _model(snapshot: Snapshot, model: ModelState, window: str) -> dict[str, Any]:
+    watched = model.watched
+    return {
+        "name": model.name,
+        "version": model.version or None,
+        "verdict": str(_found(model, window).verdict),
+        "headline": _headline(snapshot, model, window),
+        "labelling": model.labelling,
+        "refused": dict(model.refused),
+        "refused_because": model.refused_because,
+        "objective": dict(model.objective),
+        "segments": list(model.segments),
+        "predictions": model.predictions_positive + model.predictions_negative,
+        "labelled": model.labelled,
+        "pending": model.pending,
+        "expired": model.expired,
+        "maturity_seconds": _seconds(model.maturity_ms),
+        "maturity_settled": model.maturity_settled,
+        "judged_age_seconds": _seconds(watched.judged_age_ms),
+        "reference": reference_object(watched.reference),
+        "detectors": {
+            "off": watched.detectors_off or None,
+            "warming_up": watched.warming_up,
+            "evidence": defined(watched.evidence),
+            "degradation_detected": watched.degradation_detected,
+            "prevalence_shift_detected": watched.prevalence_shift_detected,
+        },
+        "detections": [{"at": format_time(d.at), "kind": d.kind} for d in watched.detections],
+        "labels_missing_in": [missing._asdict() for missing in watched.missing_labels],
+        "windows": {w.name: _window(snapshot, model, w) for w in snapshot.windows},
+        "lifetime": counted(snapshot.lifetime, model.row),
+    }
+
+
+def _headline(snapshot: Snapshot, model: ModelState, window: str) -> str:
+    """What happened since the reference, in a line."""
+    found, reference = _found(model, window), model.watched.reference
+    if found.label_fault:
+        fault = found.label_fault.replace("_", " ")
+        return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."
+    if found.judgement is None:
+        if reference is None:
+            return "Nothing is compared yet: there is no reference that is complete."
+        return f"Nothing is compared yet: the last {window} reach back into the reference."
+    after = next(w for w in snapshot.windows if w.name == window)
+    now = float(after.metrics["precision"].estimate[model.row])
+    then = math.nan if reference is None else float(precision(reference.counts))
+    return f"{moved(then, now)}: {reason(found.verdict, found.judgement)}"
+
+
+def _window(snapshot: Snapshot, model: ModelState, window: Window) -> dict[str, Any]:
+    row, found = model.row, _found(model, window.name)
+    negative, positive = window.label_coverage()
+    return {
+        **window_object(window, row, known=snapshot.now_ms is not None),
+        "status": str(window.status[row]) if len(window.status) else None,
+        "predictions": int(window.predicted_positive[row] + window.predicted_negative[row]),
+        "label_coverage": {
+            "predicted_positive": defined(float(positive[row])),
+            "predicted_negative": defined(float(negative[row])),
+        },
+        "precision_at": [
+            {"class_ratio": ratio, **bounds(estimate, row)}
+            for ratio, estimate in window.precision_at.items()
+        ],
+        "precision_at_reference": bounds(snapshot.precision_at_reference(window), row),
+        "far_from_reference": found.far_from_reference,
+        "verdict": str(found.verdict),
+        "label_fault": found.label_fault or None,
+        "judgement": None if found.judgement is None else _judgement(found.judgement),
+        "attribution": None if found.attribution is None else _attribution(found.attribution),
+        "nowcast": None if found.nowcast is None else _nowcast(found.nowcast),
+    }
+
+
+def _judgement(found: Judgement) -> dict[str, Any]:
+    driver = found.main_driver
+    return {
+        "operating_point_moved": found.operating_point_moved,
+        "fell": list(found.fell),
+        "rose": list(found.rose),
+        "unknown": list(found.unknown),
+        "main_driver": {
+            "cause": driver.cause,
+            "share": defined(driver.share),
+            "certain": driver.certain,
+        },
+    }
+
+
+def _attribution(found: Attribution) -> dict[str, Any]:
+    return {
+        "change": {"points": defined(found.change_points), "logit": defined(found.change_logit)},
+        "causes": {
+            cause: {
+                "logit": defined(found.logit[cause]),
+                "points": defined(found.points[cause]),
+                "lower_points": defined(found.lower_points[cause]),
+                "upper_points": defined(found.upper_points[cause]),
+            }
+            for cause in CAUSES
+        },
+        "precision_had_prevalence_stayed": defined(found.precision_had_prevalence_stayed),
+    }
+
+
+def _nowcast(found: Nowcast) -> Mapping[str, Any]:
+    return {
+        "assumption": ASSUMPTION,
+        "method": found.method,
+        "prevalence": _three(found, "prevalence"),
+        "precision": _three(found, "precision"),
+        "withheld": list(found.withheld),
+    }
+
+
+def _three(found: Nowcast, name: str) -> dict[str, float | None]:
+    ends = {"estimate": name, "lower": f"{name}_lower", "upper": f"{name}_upper"}
+    return {end: defined(getattr(found, attribute)) for end, attribute in ends.items()}
+
+
+def _time(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else format_time(milliseconds)
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
