@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from monitor.config import Labelling
-from monitor.config.quantities import HOUR_MS, parse_duration
+from monitor.config.quantities import HOUR_MS, format_time, parse_duration
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.engine import Monitor
@@ -90,8 +90,8 @@ def compared(
     Raises:
         UsageError: nothing was predicted in one of them.
     """
-    before = _before(model, asked, kept[0])
-    after = _period(asked.model, asked.after, kept[1], "after", asked.after_source)
+    before = _before(snapshot, model, asked, kept[0])
+    after = _period(snapshot, model, asked.after, kept[1], name="after", source=asked.after_source)
     found = diagnose(
         before,
         after,
@@ -149,16 +149,35 @@ def _recalled(monitor: Monitor, model: str, asked: TimeRange) -> Recalled:
         ) from error
 
 
-def _before(model: ModelState, asked: Comparison, kept: Recalled | None) -> Period:
+def _before(
+    snapshot: Snapshot, model: ModelState, asked: Comparison, kept: Recalled | None
+) -> Period:
     reference = model.watched.reference
     if asked.before is None or kept is None:
         assert reference is not None  # noqa: S101  # `comparison` saw to it
         return Period.given(reference.counts)
-    return _period(asked.model, asked.before, kept, "before", asked.before_source)
+    return _period(snapshot, model, asked.before, kept, name="before", source=asked.before_source)
 
 
-def _period(model: str, asked: TimeRange, kept: Recalled, name: str, source: str) -> Period:
-    period = Period.counted(kept, model, *asked, source)
+def _period(
+    snapshot: Snapshot,
+    model: ModelState,
+    asked: TimeRange,
+    kept: Recalled,
+    *,
+    name: str,
+    source: str,
+) -> Period:
+    labelling = Labelling(model.labelling)
+    until = mature_until(snapshot, model)
+    silent = labelling is Labelling.NEGATIVES_BY_TIMEOUT
+    if silent and (until is None or asked.closes > until):
+        known = "nothing yet" if until is None else f"predictions up to {format_time(until)}"
+        raise UsageError(
+            f"{name}: ends before silence is known to be a negative, got {asked}; under labelling "
+            f"negatives_by_timeout the timeout has passed for {known}: end it there or earlier"
+        )
+    period = Period.counted(kept, model.name, *asked, source=source, labelling=labelling)
     if not period.predictions:
         raise UsageError(f"{name}: nothing was predicted in {asked}")
     return period
