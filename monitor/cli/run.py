@@ -22,6 +22,7 @@ from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.service import Service
 from monitor.service.changes import Part
 from monitor.service.doors import ExporterDoor, exposed_listeners
+from monitor.service.notify import Notify
 from monitor.service.pushed import NewRejections, Pushed
 from monitor.service.reloads import Reloads
 from monitor.service.sources import Source, open_sources, unavailable_feeds
@@ -61,7 +62,7 @@ def _checked(args: Namespace) -> Config:
 def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> None:
     """Count until it is to stop; the exporter is stopped last."""
     host, port = config.exporter.address
-    access = read_access((), config.exporter.web_config)
+    access, notify = read_access((), config.exporter.web_config), Notify()
     decoder = LiveDecoder(DecodeSettings.from_config(config))
     with ExitStack() as opened:
         opened.enter_context(StateLock(config.state.directory))
@@ -81,6 +82,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             say=_say,
             reloads=reloads,
             parts=parts,
+            alive=notify.alive,
         )
         app = create_app(
             lambda: service.snapshot,
@@ -94,7 +96,9 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         limits = {"max_connections": config.exporter.max_connections}
         with BackgroundServer(app, host=host, port=port, tls=access.web.tls, **limits) as server:
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
+            notify.ready()
             service.run(stopping)
+            notify.stopping()
 
 
 def _pushed(config: Config, decoder: LiveDecoder) -> list[Pushed]:

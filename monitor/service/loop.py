@@ -43,6 +43,7 @@ class Service:
         say: tells a person what happens, a line at a time.
         reloads: asked each turn whether the configuration is to be read again.
         parts: of the process, which a new configuration concerns too.
+        alive: told at each publishing that the loop goes on.
 
     Attributes:
         snapshot: the state as it was last published; read it from any thread.
@@ -59,6 +60,7 @@ class Service:
         say: Callable[[str], None],
         reloads: Reloads | None = None,
         parts: Sequence[Part] = (),
+        alive: Callable[[], None] | None = None,
     ) -> None:
         self._config = config
         self._monitor = Monitor(config)
@@ -70,6 +72,7 @@ class Service:
         self._say = say
         self._reloads = reloads
         self._parts = parts
+        self._alive = alive
         self._published = clock.monotonic()
         self.inquiries = Inquiries()
         self.snapshot: Snapshot = self._monitor.snapshot()
@@ -137,6 +140,8 @@ class Service:
 
     def _publish(self) -> None:
         self._published = self._clock.monotonic()
+        if self._alive is not None:
+            self._alive()
         snapshot = self._monitor.snapshot(self._event_clock.now_ms)
         for line in announcements(self.snapshot, snapshot):
             self._say(line)

@@ -1,6 +1,7 @@
 """Image, compose file, unit and manifests, as far as they can be checked without running them."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -16,6 +17,13 @@ from monitor.exporters.rules.recording import objective
 from monitor.exporters.rules.scope import OBJECTIVES
 
 KUBERNETES = DEPLOY / "kubernetes"
+OF_KUBERNETES_ITSELF = (
+    "namespace.yaml",
+    "statefulset.yaml",
+    "service.yaml",
+    "feed-service.yaml",
+    "network-policy.yaml",
+)
 RENDERED = {
     "compose/flights.rules.yml": ["-c", DEPLOY.parent / "config" / "flights.yaml"],
     "kubernetes/prometheus-rule.yaml": ["-c", KUBERNETES / "monitor.yaml", "--kubernetes"],
@@ -83,9 +91,40 @@ def test_what_compose_mounts_is_there():
     assert all(port.startswith("127.0.0.1:") for port in ports)
 
 
-def test_the_configuration_of_kubernetes_loads_and_can_be_read_from_outside():
+def test_the_configuration_of_kubernetes_fits_the_pod_that_runs_it():
     config = load_config(KUBERNETES / "monitor.yaml", {})
     assert config.exporter.address == ("0.0.0.0", 9108)  # noqa: S104  # the pod's own network
+    (feed,) = config.feeds
+    assert feed.address == ("0.0.0.0", 9109)  # noqa: S104  # same
+    pod = yaml.safe_load((KUBERNETES / "statefulset.yaml").read_text())["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    assert ports == {"metrics": 9108, "feed": 9109}
+    mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
+    for path in (*feed.token_files, config.state.directory):
+        assert any(path.is_relative_to(mount) for mount in mounts), path
+
+
+@pytest.mark.parametrize("name", OF_KUBERNETES_ITSELF)
+def test_manifests_fit_the_schemas_of_kubernetes_strictly(name):
+    if not os.environ.get("CI"):
+        pytest.importorskip("kubernetes_validate", reason="it knows the schemas")
+    import kubernetes_validate as schemas  # noqa: PLC0415  # only where it is installed
+
+    manifest = yaml.safe_load((KUBERNETES / name).read_text())
+    newest = schemas.latest_version()
+    schemas.validate(manifest, newest, strict=True)
+    with pytest.raises(schemas.ValidationError):
+        schemas.validate(manifest | {"spek": {}}, newest, strict=True)
+
+
+def test_every_manifest_is_checked_or_known_to_have_no_schema():
+    of_the_operator = {"service-monitor.yaml", "prometheus-rule.yaml"}
+    no_resource = {"kustomization.yaml", "monitor.yaml"}
+    found = {path.name for path in KUBERNETES.glob("*.yaml")}
+    assert found == {*OF_KUBERNETES_ITSELF, *of_the_operator, *no_resource}
+    listed = yaml.safe_load((KUBERNETES / "kustomization.yaml").read_text())["resources"]
+    assert {*listed} == found - no_resource
 
 
 @pytest.mark.system
@@ -111,7 +150,10 @@ def test_the_manifests_render_and_run_without_rights():
     command = [program("kubectl"), "kustomize", KUBERNETES]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found = {one["kind"]: one for one in yaml.safe_load_all(done.stdout)}
+    rendered = list(yaml.safe_load_all(done.stdout))
+    found = {one["kind"]: one for one in rendered if "feed" not in one["metadata"]["name"]}
+    feeds = {one["kind"]: one for one in rendered if "feed" in one["metadata"]["name"]}
+    assert set(feeds) == {"Service"}
     assert set(found) == {
         "Namespace",
         "ConfigMap",
@@ -124,6 +166,7 @@ def test_the_manifests_render_and_run_without_rights():
     pod = found["StatefulSet"]["spec"]["template"]
     name = pod["metadata"]["labels"].items()
     selectors = [
+        feeds["Service"]["spec"]["selector"],
         found["Service"]["spec"]["selector"],
         found["StatefulSet"]["spec"]["selector"]["matchLabels"],
         found["NetworkPolicy"]["spec"]["podSelector"]["matchLabels"],
