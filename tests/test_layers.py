@@ -10,6 +10,7 @@ import monitor
 
 FLOW = (
     "errors",
+    "printable",
     "clock",
     "disk",
     "events",

@@ -2,14 +2,16 @@
 
 import sys
 
+from monitor.printable import printable
+
 
 def show(text: str = "") -> None:
     """A line of data, or of what a person asked to see; there at once."""
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.write(f"{printable(text)}\n")
     sys.stdout.flush()
 
 
 def tell(text: str) -> None:
     """A line beside the data."""
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{printable(text)}\n")
     sys.stderr.flush()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from monitor.config.quantities import format_time
 from monitor.exporters.reference_text import far_text, reference_text
+from monitor.printable import one_line
 from monitor.snapshot import ModelState, Snapshot, WindowVerdict
 
 
@@ -16,6 +17,10 @@ def announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
         before: the state as it was said last.
         after: the state now.
     """
+    return map(one_line, _announcements(before, after))
+
+
+def _announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
     known = {model.name: model for model in before.models}
     for model in after.models:
         old = known.get(model.name)
