@@ -5,6 +5,7 @@ service, the feeds' rate, the demo) takes a `Clock`, and a test gives it one
 that it moves by hand.
 """
 
+import threading
 import time
 from typing import Protocol
 
@@ -39,6 +40,46 @@ class SystemClock:
     def sleep(self, seconds: float) -> None:
         """Wait."""
         time.sleep(seconds)
+
+
+class Stopwatch:
+    """How long something lasted in all, however often; safe to use from any thread.
+
+    Args:
+        clock: measures it.
+
+    >>> clock = ManualClock()
+    >>> watch = Stopwatch(clock)
+    >>> watch.begin(); clock.sleep(2); watch.begin(); watch.end(); clock.sleep(5); watch.seconds
+    2.0
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._passed = 0.0
+        self._since: float | None = None
+
+    def begin(self) -> None:
+        """It goes on from now, if it did not already."""
+        with self._lock:
+            if self._since is None:
+                self._since = self._clock.monotonic()
+
+    def end(self) -> None:
+        """It is over, if it was not already."""
+        with self._lock:
+            self._passed, self._since = self._total(), None
+
+    @property
+    def seconds(self) -> float:
+        """Until now."""
+        with self._lock:
+            return self._total()
+
+    def _total(self) -> float:
+        running = 0.0 if self._since is None else self._clock.monotonic() - self._since
+        return self._passed + running
 
 
 class ManualClock:

@@ -57,8 +57,69 @@ CONFIG_LAST_RELOAD_SUCCESS = SeriesDescription(
     meaning="When the configuration in force was read, wall time.",
 )
 
+HTTP_REQUESTS = SeriesDescription(
+    name="precision_monitor_http_requests_total",
+    kind="counter",
+    labels=("listener", "code"),
+    meaning="Requests answered, by listener and code: 429 while too much waits to be counted, "
+    "503 while nothing can be kept.",
+)
+HTTP_REQUESTS_IN_PROGRESS = SeriesDescription(
+    name="precision_monitor_http_requests_in_progress",
+    kind="gauge",
+    labels=("listener",),
+    meaning="Requests that are being read or answered.",
+)
+HTTP_CONNECTIONS = SeriesDescription(
+    name="precision_monitor_http_connections",
+    kind="gauge",
+    labels=("listener",),
+    meaning="Connections that are open, idle ones included. Linux only.",
+)
+QUEUE_REQUESTS = SeriesDescription(
+    name="precision_monitor_queue_requests",
+    kind="gauge",
+    labels=(),
+    meaning="Requests whose events are on disk and not yet counted.",
+)
+QUEUE_BYTES = SeriesDescription(
+    name="precision_monitor_queue_bytes",
+    kind="gauge",
+    labels=("listener",),
+    meaning="Bytes of requests that are being read, kept, or wait to be counted; bounded by "
+    "max_queue_bytes.",
+)
+QUEUE_OLDEST = SeriesDescription(
+    name="precision_monitor_queue_oldest_timestamp_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="When the oldest events came that are on disk and not yet counted, wall time; "
+    "absent where none wait.",
+)
+INGEST_PAUSED = SeriesDescription(
+    name="precision_monitor_ingest_paused_seconds_total",
+    kind="counter",
+    labels=("cause",),
+    meaning="Time in which posted events were turned away: queue_full until some were counted, "
+    "disk_full until some could be kept.",
+)
+JOURNAL_BYTES = SeriesDescription(
+    name="precision_monitor_journal_bytes",
+    kind="gauge",
+    labels=(),
+    meaning="Size of the journal on disk.",
+)
+
 PROCESS_SERIES = (
     SCRAPE_DURATION,
+    HTTP_REQUESTS,
+    HTTP_REQUESTS_IN_PROGRESS,
+    HTTP_CONNECTIONS,
+    QUEUE_REQUESTS,
+    QUEUE_BYTES,
+    QUEUE_OLDEST,
+    INGEST_PAUSED,
+    JOURNAL_BYTES,
     CONFIG_LAST_RELOAD_SUCCESSFUL,
     CONFIG_LAST_RELOAD_SUCCESS,
 )
@@ -130,6 +191,10 @@ class Readings:
 
     def __init__(self, readings: Mapping[SeriesDescription, Callable[[], Numbers]]) -> None:
         self._readings = dict(readings)
+
+    def add(self, readings: Mapping[SeriesDescription, Callable[[], Numbers]]) -> None:
+        """Read these too, from the next scrape on."""
+        self._readings = {**self._readings, **readings}
 
     def collect(self) -> Iterator[Metric]:
         """The families for a registry."""

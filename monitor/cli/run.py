@@ -16,6 +16,7 @@ from monitor.clock import SystemClock
 from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError
 from monitor.exporters.app import create_app
+from monitor.exporters.listeners import listener_readings
 from monitor.exporters.server import BackgroundServer
 from monitor.feeds.dead_letter import DeadLetter
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
@@ -84,10 +85,13 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             parts=parts,
             alive=notify.alive,
         )
+        telemetry = Readings(reloads.readings)
+        for feed in pushed:
+            telemetry.add(feed.readings)
         app = create_app(
             lambda: service.snapshot,
             ready=lambda: service.ready,
-            collectors=[Readings(reloads.readings)],
+            collectors=[telemetry],
             ask=service.inquiries,
             reload=reloads.ask if config.exporter.allow_reload else None,
             access=access,
@@ -95,6 +99,8 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         parts.append(ExporterDoor(app))
         limits = {"max_connections": config.exporter.max_connections}
         with BackgroundServer(app, host=host, port=port, tls=access.web.tls, **limits) as server:
+            listeners = [server.listener, *(one for feed in pushed for one in feed.listeners)]
+            telemetry.add(listener_readings(listeners))
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
             notify.ready()
             service.run(stopping)

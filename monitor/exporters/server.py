@@ -23,6 +23,7 @@ from granian.server.embed import Server
 from starlette.types import ASGIApp
 
 from monitor.errors import MonitorError
+from monitor.exporters.listeners import Listener, Requests
 from monitor.web.web_config import Tls
 
 MAX_CONNECTIONS = 1024
@@ -73,7 +74,7 @@ class BackgroundServer:
         max_connections: int = MAX_CONNECTIONS,
         tls: Tls | None = None,
     ) -> None:
-        self._app = app
+        self._requests = Requests(app)
         self._host = host
         self._port = port
         self._header_timeout = header_timeout
@@ -96,6 +97,11 @@ class BackgroundServer:
         """Where it listens, as the start of a URL."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"{'https' if self._tls else 'http'}://{host}:{self._port}"
+
+    @property
+    def listener(self) -> Listener:
+        """As telemetry sees it, once started."""
+        return Listener(self.url.partition("://")[2], self._requests)
 
     def start(self) -> None:
         """Listen; a request made after this returns is answered.
@@ -181,7 +187,7 @@ class BackgroundServer:
         self._loop.set_exception_handler(_ignore_late_ends)
         self._server = _Embedded(
             listener,
-            self._app,
+            self._requests,
             address=self._host,
             port=self._port,
             interface=Interfaces.ASGINL,

@@ -11,23 +11,33 @@ came: the counters become those of a run that never ended.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import NamedTuple, Protocol
 
-from monitor.clock import Clock
+from monitor.clock import Clock, Stopwatch
 from monitor.config import Config, HttpFeed
 from monitor.config.quantities import SECOND_MS
 from monitor.events import EventBatch, Rejection, RejectReason, concatenate
+from monitor.exporters.listeners import Listener
 from monitor.exporters.server import BackgroundServer
 from monitor.feeds.decode import Decoder, LiveDecoder
 from monitor.feeds.http import Arrived, FeedSettings, create_feed_app
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.http.bodies import BodyLimits
-from monitor.feeds.http.room import Room, Share
+from monitor.feeds.http.room import Room
 from monitor.service.sources import Position
 from monitor.state import START, Body, Commits, Journal, Place
+from monitor.telemetry import (
+    INGEST_PAUSED,
+    JOURNAL_BYTES,
+    QUEUE_BYTES,
+    QUEUE_OLDEST,
+    QUEUE_REQUESTS,
+    Numbers,
+    SeriesDescription,
+)
 from monitor.web.access import read_access
 
 ENOUGH_EVENTS = 4_000
@@ -67,16 +77,17 @@ class Pushed:
         self._clock = clock
         self._decoder = decoder
         feeds = _http_feeds(config)
-        self._settings = [_settings(feed) for feed in feeds]
+        self._queue_full, self._disk_full = Stopwatch(clock), Stopwatch(clock)
+        self._settings = [_settings(feed, self._queue_full) for feed in feeds]
         self._waiting: deque[_Kept] = deque()
         self._place = START
         self._gathered = _Gathered()
-        self._counting: list[Share] = []
+        self._counting: list[_Kept] = []
         self.ready = False
         with ExitStack() as opened:
             self._journal = opened.enter_context(Journal(config.state.directory / "journal"))
             self._replayed = Replayed(self._journal, self._decoder)
-            self._commits = Commits(self._journal, say=say)
+            self._commits = Commits(self._journal, say=say, failing=self._disk_full)
             opened.callback(self._commits.close)
             self._servers = [
                 BackgroundServer(
@@ -132,7 +143,7 @@ class Pushed:
         if not self._gathered.is_due(self._clock.monotonic()):
             return None
         gathered, self._gathered = self._gathered.kept, _Gathered()
-        self._counting = [kept.arrived.share for kept in gathered]
+        self._counting = gathered
         self._place = gathered[-1].place
         return concatenate([kept.arrived.batch for kept in gathered])
 
@@ -150,13 +161,49 @@ class Pushed:
         """Delete the segments of the journal that lie before it."""
         self._journal.forget(Place(**position))
 
+    @property
+    def listeners(self) -> list[Listener]:
+        """The feeds' listeners, for telemetry."""
+        return [server.listener for server in self._servers]
+
+    @property
+    def readings(self) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
+        """What /metrics says of what is on its way."""
+        return {
+            QUEUE_REQUESTS: lambda: {(): sum(map(len, self._queues()))},
+            QUEUE_BYTES: self._queue_bytes,
+            QUEUE_OLDEST: self._oldest,
+            INGEST_PAUSED: lambda: {
+                ("queue_full",): self._queue_full.seconds,
+                ("disk_full",): self._disk_full.seconds,
+            },
+            JOURNAL_BYTES: lambda: {(): self._journal.nbytes},
+        }
+
+    def _queues(self) -> tuple[Sequence[_Kept], ...]:
+        return self._counting, self._gathered.kept, self._waiting
+
+    def _queue_bytes(self) -> Numbers:
+        rooms = [settings.room for settings in self._settings]
+        return {
+            (listener.address,): room.size - room.left
+            for listener, room in zip(self.listeners, rooms, strict=True)
+        }
+
+    def _oldest(self) -> Numbers:
+        """Asked by another thread: what was there may be counted by now."""
+        for queue in self._queues():
+            with suppress(IndexError):
+                return {(): queue[0].arrived.arrival_ms / SECOND_MS}
+        return {}
+
     def prepare(self, config: Config) -> Callable[[], None]:
         """See whether the feeds can be changed as configured, and how; see `changes.Part`.
 
         Raises:
             ConfigError: a token file or web configuration cannot be used.
         """
-        changed = [_settings(feed) for feed in _http_feeds(config)]
+        changed = [_settings(feed, self._queue_full) for feed in _http_feeds(config)]
         for old, new in zip(self._settings, changed, strict=True):
             old.access.replaced_by(new.access, f"feed on {new.name}")
 
@@ -181,8 +228,8 @@ class Pushed:
         return batch
 
     def _release(self) -> None:
-        for share in self._counting:
-            share.release()
+        for kept in self._counting:
+            kept.arrived.share.release()
         self._counting = []
 
 
@@ -301,12 +348,12 @@ def _http_feeds(config: Config) -> list[HttpFeed]:
     return [feed for feed in config.feeds if isinstance(feed, HttpFeed)]
 
 
-def _settings(feed: HttpFeed) -> FeedSettings:
+def _settings(feed: HttpFeed, queue_full: Stopwatch) -> FeedSettings:
     return FeedSettings(
         name=feed.listen,
         access=read_access(feed.token_files, feed.web_config),
         limits=BodyLimits(feed.max_body_bytes, feed.body_timeout / SECOND_MS),
-        room=Room(feed.max_queue_bytes),
+        room=Room(feed.max_queue_bytes, queue_full),
     )
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
+from monitor.clock import Stopwatch
 from monitor.state.errors import StateError, StateFullError
 from monitor.state.journal import Journal, Place
 from monitor.state.segment import Body
@@ -28,10 +29,14 @@ class Commits:
     Args:
         journal: appended to by nobody else from now on.
         say: told when the journal can no longer be written, and when it can again.
+        failing: runs in between.
     """
 
-    def __init__(self, journal: Journal, *, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, journal: Journal, *, say: Callable[[str], None], failing: Stopwatch | None = None
+    ) -> None:
         self._journal = journal
+        self._failing_for = failing
         self._say = say
         self._failing = False
         self._lock = threading.Lock()
@@ -109,3 +114,5 @@ class Commits:
         if error is None and self._failing:
             self._say("the journal can be written again")
         self._failing = error is not None
+        if self._failing_for is not None:
+            (self._failing_for.begin if self._failing else self._failing_for.end)()

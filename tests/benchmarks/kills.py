@@ -28,6 +28,7 @@ import httpx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from conservation import Scraper
 from recount import Recount
 
 CONFIG = """\
@@ -117,7 +118,7 @@ class Service:
         return seen[-1]
 
     def _counts(self) -> dict[str, int]:
-        text = httpx.get(f"{self.exporter}/metrics").text
+        text = Scraper(self.exporter)()
         found = {"predictions": _sum(text, r"precision_monitor_predictions", "matched|pending")}
         for cell in CELLS:
             labels = f'outcome="{cell}",window="all"'

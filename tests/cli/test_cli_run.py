@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from cli.commands import ran
+from conservation import Scraper
 
 EVENT = '{"type":"prediction","id":"a","ts":1,"prediction":1}\n'
 DEADLINE = 20
@@ -52,7 +53,7 @@ def test_it_serves_what_comes_until_sigterm(tmp_path):
         assert httpx.get(f"{url}/healthz").status_code == 200
         assert httpx.get(f"{url}/readyz").status_code == 503
         events.write_text(EVENT + "no json\n")
-        until(lambda: "precision_monitor_records_total 2.0" in httpx.get(f"{url}/metrics").text)
+        until(lambda: "precision_monitor_records_total 2.0" in Scraper(url)())
         assert httpx.get(f"{url}/readyz").status_code == 200
         process.send_signal(signal.SIGTERM)
         _, rest = process.communicate(timeout=DEADLINE)

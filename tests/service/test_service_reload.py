@@ -8,6 +8,7 @@ from concurrent.futures import Future
 import httpx
 import pytest
 from cli.test_cli_run import config_of, running, until
+from conservation import Scraper
 
 from monitor.clock import ManualClock
 from monitor.config import Config
@@ -147,9 +148,7 @@ def test_there_is_no_such_route_unless_asked_for():
 
 
 def successful(url):
-    text = httpx.get(f"{url}/metrics").text
-    name = "precision_monitor_config_last_reload_successful "
-    return float(text.partition(f"\n{name}")[2].split()[0])
+    return Scraper(url).value("precision_monitor_config_last_reload_successful")
 
 
 def test_the_service_reloads_on_sighup_and_on_request(tmp_path):
@@ -184,8 +183,7 @@ def test_the_service_reloads_on_sighup_and_on_request(tmp_path):
         before = time.time()
         process.send_signal(signal.SIGHUP)
         until(lambda: successful(url) == 1)
-        text = httpx.get(f"{url}/metrics").text
-        stamp = "precision_monitor_config_last_reload_success_timestamp_seconds "
-        assert float(text.partition(f"\n{stamp}")[2].split()[0]) >= before - 1
+        stamp = "precision_monitor_config_last_reload_success_timestamp_seconds"
+        assert Scraper(url).value(stamp) >= before - 1
         os.kill(process.pid, signal.SIGTERM)
         assert process.wait(20) == 0

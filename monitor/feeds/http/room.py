@@ -6,12 +6,15 @@ import threading
 from types import TracebackType
 from typing import Self
 
+from monitor.clock import Stopwatch
+
 
 class Room:
     """A number of bytes that requests share; safe to use from any thread.
 
     Args:
         size: bytes.
+        full: runs from a refusal until something is given back; nothing does where None.
 
     Attributes:
         size: bytes, taken or free.
@@ -25,8 +28,9 @@ class Room:
     True
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, full: Stopwatch | None = None) -> None:
         self._lock = threading.Lock()
+        self._full = full
         self.size = size
         self._left = size
 
@@ -49,6 +53,8 @@ class Room:
         """Whether there was room for so many bytes, which are taken now."""
         with self._lock:
             if size > self._left:
+                if self._full is not None:
+                    self._full.begin()
                 return False
             self._left -= size
             return True
@@ -57,6 +63,8 @@ class Room:
         """Bytes are free again."""
         with self._lock:
             self._left += size
+            if self._full is not None and size:
+                self._full.end()
 
 
 class Share:

@@ -1,0 +1,104 @@
+"""What the running process says of itself: queues, pauses, requests, connections."""
+
+import socket
+import sys
+import time
+
+import httpx
+import pytest
+from benchmarks.kills import Service
+from conservation import Scraper, samples_of, total
+from prometheus_client import CollectorRegistry, generate_latest
+from service.test_service_pushed import NOW, events, running
+
+from monitor.exporters.listeners import open_connections
+from monitor.telemetry import Readings
+
+DEADLINE = 10
+
+
+def read(service):
+    registry = CollectorRegistry()
+    registry.register(Readings(service.pushed.readings))
+    return samples_of(generate_latest(registry).decode())
+
+
+def value(service, name, **labels):
+    return total(read(service), name, **labels)
+
+
+def test_the_queue_is_what_is_on_disk_and_not_yet_counted(tmp_path):
+    with running(tmp_path) as service:
+        service.until_ready()
+        assert value(service, "precision_monitor_queue_requests") == 0
+        oldest = ("precision_monitor_queue_oldest_timestamp_seconds", frozenset())
+        assert oldest not in read(service), "none waits"
+        service.post(events(1))
+        service.clock.sleep(30)
+        service.post(events(2))
+        assert value(service, "precision_monitor_queue_requests") == 2
+        assert value(service, "precision_monitor_queue_bytes") == len(events(1) + events(2))
+        assert read(service)[oldest] == NOW
+        service.counted()
+        assert oldest not in read(service)
+        assert value(service, "precision_monitor_queue_requests") == 0
+        assert value(service, "precision_monitor_queue_bytes") == 0
+        journal = sum(path.stat().st_size for path in (tmp_path / "journal").iterdir())
+        assert value(service, "precision_monitor_journal_bytes") == journal
+
+
+def test_a_full_queue_is_paused_until_it_is_counted(tmp_path):
+    name = "precision_monitor_ingest_paused_seconds_total"
+    body = events(1)
+    limits = {"max_body_bytes": len(body), "max_queue_bytes": len(body)}
+    with running(tmp_path, **limits) as service:
+        service.until_ready()
+        assert service.post(body).status_code == 200
+        service.clock.sleep(5)
+        assert value(service, name) == 0, "full, but nobody was turned away"
+        assert service.post(body).status_code == 429
+        service.clock.sleep(7)
+        assert value(service, name, cause="queue_full") == 7
+        service.counted()
+        was = value(service, name, cause="queue_full")
+        service.clock.sleep(7)
+        assert value(service, name, cause="queue_full") == was
+        assert value(service, name, cause="disk_full") == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's tables are Linux's")
+def test_connections_are_those_that_the_kernel_holds():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert open_connections({port, 1}) == {port: 0, 1: 0}
+        clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
+        assert open_connections({port}) == {port: 3}
+        for client in clients:
+            client.close()
+
+
+def test_the_service_counts_its_requests_by_listener_and_code(tmp_path):
+    service = Service(tmp_path)
+    service.start()
+    try:
+        service.until_ready()
+        scrape = Scraper(service.exporter)
+        feed, exporter = (u.removeprefix("http://") for u in (service.feed, service.exporter))
+        name = "precision_monitor_http_requests_total"
+        httpx.post(f"{service.feed}/v1/events", content=events(1))
+        httpx.post(f"{service.feed}/v1/events", content=b"[1")
+        httpx.get(f"{service.feed}/nowhere")
+        assert scrape.value(name, listener=feed, code="200") == 1
+        assert scrape.value(name, listener=feed, code="400") == 1
+        assert scrape.value(name, listener=feed, code="404") == 1
+        before = scrape.value(name, listener=exporter, code="200")
+        assert scrape.value(name, listener=exporter, code="200") == before + 1
+        assert scrape.value("precision_monitor_http_requests_in_progress", listener=exporter) == 1
+        with socket.create_connection(("127.0.0.1", int(feed.rpartition(":")[2]))):
+            name = "precision_monitor_http_connections"
+            deadline = time.monotonic() + DEADLINE
+            while scrape.value(name, listener=feed) != 1 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert scrape.value(name, listener=feed) == 1
+    finally:
+        service.kill()
