@@ -19,6 +19,11 @@ _COLUMNS = {
     "prevalence": "prevalence",
 }
 _COLUMNS_WIDE = 100
+_NAMED = 5
+_AGES = {
+    "corrected": "young: its metrics, not its counts, are corrected for labels still to come",
+    "immature": "too young: too few of its labels have come for any metric",
+}
 UNDEFINED = "—"
 
 
@@ -67,7 +72,10 @@ def _outcomes(windows: Sequence[Window], row: int, *, known: bool) -> Iterator[s
     for number, window in enumerate(windows):
         counts = "".join(f"{n:>10,}" for n in window.counts[row].cells.tolist())
         bounds = f"{_time(window.open[row])}, {_time(window.close[row])}"
+        age = _AGES.get(str(window.status[row]), "") if number and len(window.status) else ""
         yield f"  {window.name:<8}{counts}  {bounds if number and known else 'everything'}"
+        if age:
+            yield f"  {'':<8}{age}"
 
 
 def _metrics(windows: Sequence[Window], row: int) -> Iterator[str]:
@@ -89,11 +97,23 @@ def _found(model: ModelState) -> Iterator[str]:
     else:
         yield from _told(f"compared with the reference: {reference_text(watched.reference)}")
     for window, found in watched.verdicts.items():
-        yield f"  {window:<8}{found.verdict}"
+        fault = f" ({found.label_fault.replace('_', ' ')})" if found.label_fault else ""
+        yield f"  {window:<8}{found.verdict}{fault}"
         if found.far_from_reference:
             yield from _told(f"CAUTION: {far_text(found)}")
     for detection in watched.detections:
         yield f"  {_time(detection.at)}  detected: {detection.kind}"
+    for missing in watched.missing_labels[:_NAMED]:
+        yield (
+            f"  labels missing in {missing.segment} {missing.value}: {_percent(missing.share)}, "
+            f"elsewhere {_percent(missing.elsewhere)}"
+        )
+    if len(watched.missing_labels) > _NAMED:
+        yield f"  and in {len(watched.missing_labels) - _NAMED} more (--json has all)"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def _told(text: str) -> list[str]:

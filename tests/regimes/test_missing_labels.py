@@ -1,13 +1,19 @@
 """Labels that are missing in one place more than elsewhere are named."""
 
-from datetime import UTC, datetime
+from bisect import bisect_left
 
 import numpy as np
 import pytest
+from labelled import DAY
+from prometheus_client import CollectorRegistry
 from streams import flights, in_batches
 
+from monitor.cli.replay_text import replay_text
 from monitor.config import Config
+from monitor.config.quantities import parse_time
 from monitor.engine import Monitor
+from monitor.exporters.prometheus.collector import SnapshotCollector
+from monitor.exporters.replay_json import replay_object
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.regimes import effective_labels
 from monitor.watch.missing import concentrations, in_score_ranges
@@ -50,30 +56,48 @@ def test_ranges_of_the_score_are_named():
     assert [found.value for found in in_score_ranges(scores)] == ["0.9..1"]
 
 
+def coverage_series(snapshot, window):
+    """`classifier_label_coverage_ratio` of a window as it is scraped, by what was predicted."""
+    registry = CollectorRegistry()
+    registry.register(SnapshotCollector(lambda: snapshot))
+    (family,) = (f for f in registry.collect() if f.name == "classifier_label_coverage_ratio")
+    return {
+        sample.labels["predicted"]: sample.value
+        for sample in family.samples
+        if sample.labels["window"] == window and not sample.labels.get("segment")
+    }
+
+
 def test_cancelled_flights_have_no_label_and_the_segments_are_named():
-    stream, shares, named = flights(), {}, {}
+    ends = {6: "2013-07-01", 10: "2013-11-01"}
     config = Config(
         defaults={"label_timeout": None, "maturity": "12h", "segments": SEGMENTS},
-        windows=["1d", "28d"],
+        windows=["1d", "30d", "31d"],
     )
-    monitor, month = Monitor(config), None
-    for batch in in_batches(stream, 1500, SEGMENTS):
-        monitor.apply(batch)
-        when = datetime.fromtimestamp(monitor.watermark_ms / 1000, UTC)
-        if when.day >= 26 and when.month != month:
-            snapshot = monitor.snapshot()
-            window, month = snapshot.windows[1], when.month
-            made = window.predicted_positive[0] + window.predicted_negative[0]
-            shares[month] = 1 - window.counts.total[0] / made
-            named[month] = snapshot.models[0].watched.missing_labels
-        if month == 10:
-            break
-    assert shares[10] < 0.012
-    assert shares[6] > 0.025
-    found = named[6]
-    assert found
-    assert {one.segment for one in found} <= {*SEGMENTS, "score"}
-    assert all(one.share >= 1.5 * one.elsewhere for one in found)
+    monitor, shares, found, events = Monitor(config), {}, {}, flights()
+    for month, end in ends.items():
+        moment = parse_time(end) + DAY // 2
+        came = bisect_left(events, moment, key=lambda event: event["ts"] * 1000)
+        for batch in in_batches(events[:came], 1500, SEGMENTS):
+            monitor.apply(batch)
+        del events[:came]
+        snapshot, number = monitor.snapshot(moment), 1 if month == 6 else 2
+        window = snapshot.windows[number]
+        assert window.close[0] == parse_time(end)
+        covered = coverage_series(snapshot, window.name)
+        flagged, passed = int(window.predicted_positive[0]), int(window.predicted_negative[0])
+        labelled = covered["positive"] * flagged + covered["negative"] * passed
+        shares[month], found[month] = 1 - labelled / (flagged + passed), snapshot
+    assert shares[10] == pytest.approx(0.009, abs=0.003)
+    assert shares[6] == pytest.approx(0.041, abs=0.005)
+    named = found[6].models[0].watched.missing_labels
+    assert named
+    assert {one.segment for one in named} <= {*SEGMENTS, "score"}
+    assert all(one.share >= 1.5 * one.elsewhere for one in named)
+    report = replay_text(found[6])
+    assert f"labels missing in {named[0].segment} {named[0].value}: " in report
+    (model,) = replay_object(found[6])["models"].values()
+    assert [one["value"] for one in model["labels_missing_in"]] == [one.value for one in named]
 
 
 @pytest.mark.parametrize("tied_to_the_class", [True, False])
