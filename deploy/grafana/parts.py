@@ -38,8 +38,26 @@ TALL, LOW, WHOLE, HALF, THIRD = 9, 4, 24, 12, 8
 RED, ORANGE, GREEN, BLUE, GREY = "red", "orange", "green", "blue", "text"
 CAUSE_COLORS = {"prevalence": BLUE, "recall": ORANGE, "false_positives": RED}
 
+BRIDGED_MS = 3_600_000
+"""Lines are drawn over shorter gaps: what was backfilled by the hour is a line too."""
+
 Queries = Mapping[str, str]
 """Expressions by their legends."""
+
+
+TOTALS = '{model="$model",window="$window",segment=""}'
+WINDOW = '{model="$model",window="$window"}'
+BY_SEGMENT = '{model="$model",window="$window",segment="$segment"}'
+"""What is chosen at the head of a dashboard, as matchers."""
+
+
+def with_interval(legend: str, stem: str) -> dict[str, str]:
+    """A ratio and the ends of its interval."""
+    return {
+        legend: f"{stem}_ratio{TOTALS}",
+        f"{legend}, upper": f"{stem}_upper_ratio{TOTALS}",
+        f"{legend}, lower": f"{stem}_lower_ratio{TOTALS}",
+    }
 
 
 def new(title: str, uid: str, about: str, since: str) -> dashboard.Dashboard:
@@ -107,7 +125,7 @@ def deployments() -> dashboard.AnnotationQuery:
         .datasource(SOURCE)
         .enable(True)
         .icon_color(BLUE)
-        .expr(f"{info} unless {info} offset 5m")
+        .expr(f"{info} unless last_over_time({info}[2h] offset 5m)")
     )
 
 
@@ -151,7 +169,7 @@ def lines(
         .placement(LegendPlacement.BOTTOM)
         .show_legend(True)
     ).tooltip(shared.VizTooltipOptions().mode(TooltipDisplayMode.MULTI))
-    return _asking(panel.fill_opacity(0), queries)
+    return _asking(panel.fill_opacity(0).span_nulls(BRIDGED_MS), queries)
 
 
 def stacked(panel: timeseries.Panel, colors: Mapping[str, str]) -> timeseries.Panel:

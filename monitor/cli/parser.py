@@ -230,8 +230,15 @@ def _rules(parser: argparse.ArgumentParser) -> None:
         metavar="DURATION",
         help="so long without a prediction is one (default %(default)s)",
     )
-    parser.add_argument(
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
         "--kubernetes", action="store_true", help="print a PrometheusRule of the operator"
+    )
+    form.add_argument(
+        "--grafana",
+        metavar="UID",
+        help="print the alerts alone, as a provisioning file of Grafana that asks the data "
+        "source of this uid",
     )
 
 

@@ -8,7 +8,7 @@ from monitor.cli.output import show
 from monitor.config import Config, load_config
 from monitor.config.quantities import parse_duration
 from monitor.errors import UsageError
-from monitor.exporters.rules import Scope, as_kubernetes, as_prometheus, groups
+from monitor.exporters.rules import Scope, as_grafana, as_kubernetes, as_prometheus, groups
 
 
 def run(args: Namespace) -> int:
@@ -22,6 +22,9 @@ def run(args: Namespace) -> int:
         label_silence=_duration("--label-silence", args.label_silence),
         prediction_silence=_duration("--prediction-silence", args.prediction_silence),
     )
+    if args.grafana is not None:
+        show(as_grafana(groups(scope), args.grafana).rstrip("\n"))
+        return 0
     write = as_kubernetes if args.kubernetes else as_prometheus
     show(write(groups(scope)))
     return 0

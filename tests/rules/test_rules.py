@@ -12,6 +12,7 @@ from deploy.expressions import (
     recorded,
     rules,
     series_in,
+    without_comments,
 )
 
 from monitor.config import Config
@@ -162,6 +163,33 @@ def test_the_operator_gets_the_same_rules(capsys):
     resource = yaml.safe_load(done.out)
     assert resource["kind"] == "PrometheusRule"
     assert resource["spec"] == yaml.safe_load(TEXT)
+
+
+def test_grafana_gets_the_same_alerts(capsys):
+    done = ran(capsys, "rules", "--grafana", "prometheus")
+    shipped = DEPLOY / "grafana" / "alerting" / "precision-monitor.yml"
+    assert done == (0, shipped.read_text(), "")
+    found = {
+        rule["title"]: rule
+        for group in yaml.safe_load(done.out)["groups"]
+        for rule in group["rules"]
+    }
+    assert list(found) == list(alerts(TEXT))
+    assert len({rule["uid"] for rule in found.values()}) == len(found)
+    for name, alert in alerts(TEXT).items():
+        rule = found[name]
+        assert rule["labels"] == alert["labels"]
+        assert rule["for"] == alert.get("for", "0s")
+        asked, fires = rule["data"]
+        assert asked["model"]["expr"] == f"({expr_of(name)}\n) >= bool -Inf"
+        assert (asked["datasourceUid"], fires["model"]["expression"]) == ("prometheus", "asked")
+        # Its templates know labels and nothing else.
+        assert not re.search(r"\bquery\b", "".join(rule["annotations"].values()))
+        assert rule["annotations"]["runbook_url"] == alert["annotations"]["runbook_url"]
+
+
+def expr_of(name):
+    return without_comments(alerts(TEXT)[name]["expr"]).strip()
 
 
 @pytest.mark.parametrize("option", ["--label-silence", "--prediction-silence"])

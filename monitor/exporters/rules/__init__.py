@@ -8,12 +8,14 @@
     objective_alerts.py alerts about objectives that are missed
     monitor_alerts.py   alerts about the monitor itself
     text.py         all of it as YAML
+    grafana.py      the alerts alone, for Grafana's own alerting
 
 A page is for what a person must act on now, a ticket for what can wait until
 the morning. No rule looks at a gauge of one scrape alone: a failed scrape must
 neither fire an alert nor resolve one.
 """
 
+from monitor.exporters.rules.grafana import as_grafana
 from monitor.exporters.rules.model_alerts import feed_alerts, verdict_alerts
 from monitor.exporters.rules.monitor_alerts import monitor_alerts
 from monitor.exporters.rules.recording import objectives, recordings
@@ -21,7 +23,7 @@ from monitor.exporters.rules.rule import Group
 from monitor.exporters.rules.scope import Scope
 from monitor.exporters.rules.text import as_kubernetes, as_prometheus
 
-__all__ = ["Scope", "as_kubernetes", "as_prometheus", "groups"]
+__all__ = ["Scope", "as_grafana", "as_kubernetes", "as_prometheus", "groups"]
 
 
 def groups(scope: Scope) -> list[Group]:

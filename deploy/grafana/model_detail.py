@@ -1,0 +1,134 @@
+# ruff: noqa: INP001  # scripts beside what they write, no package
+"""Model detail: which segment moved?"""
+
+from __future__ import annotations
+
+import parts
+from grafana_foundation_sdk.builders.dashboard import Dashboard
+
+
+def model_detail() -> Dashboard:
+    """Which segment moved?"""
+    board = parts.new(
+        "Precision monitor: model detail",
+        "precision-monitor-model-detail",
+        "Which segment moved? Segments lie inside totals and windows overlap: nothing here is to "
+        "be added up.",
+        "7d",
+    )
+    windows = 'classifier_window_outcomes{model="$model",window!="all"}'
+    board = (
+        board.with_variable(parts.choice("model", "Model", "classifier_window_info", "model"))
+        .with_variable(
+            parts.choice("window", "Window", 'classifier_window_info{model="$model"}', "window")
+        )
+        .with_variable(parts.choice("segment", "Segment", windows, "segment"))
+        .with_variable(parts.runbooks())
+        .annotation(parts.deployments())
+    )
+    return parts.in_rows(
+        board,
+        {
+            "Segments now": [_segments()],
+            "Segments over time": [
+                _by_value("Precision", "classifier_precision_ratio"),
+                _by_value("Balanced precision", "classifier_balanced_precision_ratio"),
+                _by_value("Prevalence", "classifier_prevalence_ratio"),
+                _by_value("Recall", "classifier_recall_ratio"),
+                _by_value("False-positive rate", "classifier_false_positive_ratio"),
+                _traffic(),
+            ],
+            "The model as a whole": [_skill(), _class_ratio(), *_delays()],
+        },
+    )
+
+
+def _segments() -> object:
+    def by_value(expr: str) -> str:
+        return f"sum by (value) ({expr}{parts.BY_SEGMENT})"
+
+    return parts.rows(
+        "Values of the segment",
+        "As of now. Few outcomes, little to say: look at their number first.",
+        {
+            "n outcomes": by_value("classifier_window_outcomes"),
+            "precision": by_value("classifier_precision_ratio"),
+            "lower": by_value("classifier_precision_lower_ratio"),
+            "upper": by_value("classifier_precision_upper_ratio"),
+            "balanced precision": by_value("classifier_balanced_precision_ratio"),
+            "recall": by_value("classifier_recall_ratio"),
+            "false positives": by_value("classifier_false_positive_ratio"),
+            "prevalence": by_value("classifier_prevalence_ratio"),
+        },
+        "value",
+    )
+
+
+def _by_value(title: str, series: str) -> object:
+    queries = {"{{value}}": f"{series}{parts.BY_SEGMENT}"}
+    return parts.lines(title, "By value of the segment.", queries, width=parts.THIRD)
+
+
+def _traffic() -> object:
+    return parts.lines(
+        "Outcomes in the window",
+        "By value of the segment.",
+        {"{{value}}": f"sum by (value) (classifier_window_outcomes{parts.BY_SEGMENT})"},
+        unit="short",
+        width=parts.THIRD,
+    )
+
+
+def _skill() -> object:
+    stem = "classifier_log_likelihood_ratio"
+    queries = {
+        "skill": f"{stem}{parts.TOTALS}",
+        "skill, upper": f"{stem}_upper{parts.TOTALS}",
+        "skill, lower": f"{stem}_lower{parts.TOTALS}",
+    }
+    panel = parts.lines(
+        "Skill: log LR+",
+        "log TPR - log FPR, with its 95 % interval: prevalence has cancelled out.",
+        queries,
+        unit="none",
+    )
+    return parts.banded(panel, "skill", parts.ORANGE)
+
+
+def _class_ratio() -> object:
+    return parts.lines(
+        "Precision, as it is and at given class ratios",
+        "What precision would be if positives to negatives stood at the class ratio.",
+        {
+            "as it is": f"classifier_precision_ratio{parts.TOTALS}",
+            "estimated from predictions alone": "classifier_precision_estimated_ratio"
+            f"{parts.WINDOW}",
+            "at {{class_ratio}}": f"classifier_reference_precision_ratio{parts.TOTALS}",
+        },
+    )
+
+
+def _delays() -> list[object]:
+    buckets = 'sum by (label, le) (classifier_label_delay_seconds_bucket{model="$model"})'
+    quantiles = {
+        f"{share:.0%} of {{{{label}}}}": f"histogram_quantile({share}, {buckets})"
+        for share in (0.5, 0.99)
+    }
+    return [
+        parts.lines(
+            "How late labels come",
+            "From a prediction to its label, by actual class, since the monitor started; and the "
+            "age at which windows end.",
+            {**quantiles, "maturity": 'classifier_label_maturity_seconds{model="$model"}'},
+            unit="s",
+        ),
+        parts.lines(
+            "Labels that changed their mind",
+            "Outcomes an hour that moved from one cell to another.",
+            {
+                "{{from}} to {{to}}": "increase(classifier_label_transitions_total"
+                '{model="$model",from!="none",to!="none"}[1h])'
+            },
+            unit="short",
+        ),
+    ]
