@@ -18,7 +18,8 @@ _KNOWN = {
     ),
     Labelling.WEIGHTED: (
         "each label carries its sampling_probability, "
-        f"so {_EVERYTHING} can all be known, each label weighted by it"
+        f"so {_EVERYTHING} can all be known, each label weighted by it, once the labels have "
+        "come: windows younger than that are held back"
     ),
     Labelling.NEGATIVES_BY_TIMEOUT: (
         "only positives are reported and silence past {timeout} is a negative, "

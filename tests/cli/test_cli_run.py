@@ -140,3 +140,22 @@ def test_a_second_process_is_refused_and_leaves_the_first_alone(tmp_path, capsys
         assert done.code != 0
         assert "is in use by another process" in done.err
         assert httpx.get(f"{url}/healthz").status_code == 200
+
+
+def test_what_labels_cannot_tell_is_said_in_one_line_a_model(tmp_path):
+    config = config_of(tmp_path)
+    models = "{a: {labelling: flagged_only}, b: {labelling: sampled}, c: {}}"
+    config.write_text(config.read_text().replace("{default: {}}", models))
+    command = [sys.executable, "-m", "monitor", "run", "-c", str(config)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        said = []
+        while not said or "serving " not in said[-1]:
+            said.append(process.stderr.readline())
+            assert said[-1]
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=DEADLINE)
+    refused = [line for line in said if "labelling" in line]
+    assert len(refused) == 2
+    assert refused[0].startswith("a: labelling flagged_only: only predicted positives are ever")
+    assert "precision alone can be known" in refused[0]
+    assert refused[1].startswith("b: labelling sampled: ")

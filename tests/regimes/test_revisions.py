@@ -1,5 +1,7 @@
 """A million revisions: sums conserved, equal to a recount, and memory that does not grow."""
 
+import tracemalloc
+
 import numpy as np
 from labelled import DAY
 
@@ -9,6 +11,9 @@ from monitor.engine import Monitor
 from monitor.events import RETRACTED, EventBatch, Group, Labels, Predictions
 
 PREDICTIONS, ROUNDS, PER_ROUND, DAYS = 100_000, 40, 25_000, 40
+GROWING = 30
+"""Rounds that bring predictions; the others bring revisions alone."""
+GROWTH = 1 << 18
 CELL = np.array([[Outcome.TN, Outcome.FP], [Outcome.FN, Outcome.TP]])
 
 
@@ -21,15 +26,15 @@ def test_a_million_random_revisions():
         Config(defaults={"label_timeout": None, "maturity": "0s"}, windows=["1d", "7d"])
     )
     said = np.full(PREDICTIONS, RETRACTED)
-    told, revisions, memory = np.full(PREDICTIONS, -1), 0, []
+    told, revisions, memory, traced = np.full(PREDICTIONS, -1), 0, [], []
     for number in range(ROUNDS):
-        known = np.searchsorted(made, (number + 1) * DAYS * DAY // ROUNDS)
-        first = np.searchsorted(made, number * DAYS * DAY // ROUNDS)
+        newest = min(number + 1, GROWING) * DAYS * DAY // GROWING
+        known = np.searchsorted(made, newest)
+        first = np.searchsorted(made, min(number, GROWING) * DAYS * DAY // GROWING)
         chosen = rng.integers(0, known, PER_ROUND)
         # Later than the prediction, later than any label before: the last of a batch wins.
         when = made[chosen] + DAY * number + np.arange(PER_ROUND)
         value = rng.choice([0, 1, RETRACTED], PER_ROUND)
-        newest = (number + 1) * DAYS * DAY // ROUNDS
         labels = Labels(
             key=key[chosen],
             time=np.minimum(when, newest + np.arange(PER_ROUND)),
@@ -60,6 +65,12 @@ def test_a_million_random_revisions():
             )
         )
         memory.append(monitor._windows.nbytes)
+        if number == GROWING:
+            tracemalloc.start()
+        if number > GROWING:
+            traced.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert max(traced) - traced[0] < GROWTH
     assert revisions == 1_000_000
     snapshot = monitor.snapshot()
     labelled = said != RETRACTED
