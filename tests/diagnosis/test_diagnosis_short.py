@@ -19,10 +19,10 @@ class Hours:
         self._cells = np.concatenate([cells, cells[:, :2].sum(1, keepdims=True)], axis=1)
         self._cells = np.concatenate([self._cells, cells[:, 2:].sum(1, keepdims=True)], axis=1)
 
-    def series(self, model):
+    def series(self, _model):
         return (TOTALS,)
 
-    def blocks(self, series, opens, closes, block_ms):
+    def blocks(self, _series, _opens, _closes, block_ms):
         starts = np.arange(0, len(self._cells), block_ms // HOUR)
         return np.add.reduceat(self._cells, starts, axis=0)
 
