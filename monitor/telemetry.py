@@ -103,11 +103,53 @@ INGEST_PAUSED = SeriesDescription(
     meaning="Time in which posted events were turned away: queue_full until some were counted, "
     "disk_full until some could be kept.",
 )
+CHECKPOINT_LAST_SUCCESS = SeriesDescription(
+    name="precision_monitor_checkpoint_last_success_timestamp_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="Wall time of the state in the newest checkpoint on disk.",
+)
+CHECKPOINT_DURATION = SeriesDescription(
+    name="precision_monitor_checkpoint_duration_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="What the last checkpoint took, until it was on disk.",
+)
+CHECKPOINT_STALL = SeriesDescription(
+    name="precision_monitor_checkpoint_stall_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="Of that, the time in which nothing was counted, since the state was copied.",
+)
+CHECKPOINT_BYTES = SeriesDescription(
+    name="precision_monitor_checkpoint_bytes",
+    kind="gauge",
+    labels=(),
+    meaning="Size of the last checkpoint.",
+)
+STATE_BEGAN = SeriesDescription(
+    name="precision_monitor_state_began_timestamp_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="When counting began, wall time: restarts go on from the kept state.",
+)
+STATE_FAULTS = SeriesDescription(
+    name="precision_monitor_state_faults_total",
+    kind="counter",
+    labels=("kind",),
+    meaning="What was found wrong with the kept state, and got over, since the start.",
+)
 JOURNAL_BYTES = SeriesDescription(
     name="precision_monitor_journal_bytes",
     kind="gauge",
     labels=(),
-    meaning="Size of the journal on disk.",
+    meaning="Size of the journal of posted events; what two checkpoints are past is deleted.",
+)
+REPLAYED_RECORDS = SeriesDescription(
+    name="precision_monitor_replayed_records",
+    kind="gauge",
+    labels=(),
+    meaning="Records that the start read again from the journal.",
 )
 
 PROCESS_SERIES = (
@@ -119,7 +161,14 @@ PROCESS_SERIES = (
     QUEUE_BYTES,
     QUEUE_OLDEST,
     INGEST_PAUSED,
+    CHECKPOINT_LAST_SUCCESS,
+    CHECKPOINT_DURATION,
+    CHECKPOINT_STALL,
+    CHECKPOINT_BYTES,
+    STATE_BEGAN,
+    STATE_FAULTS,
     JOURNAL_BYTES,
+    REPLAYED_RECORDS,
     CONFIG_LAST_RELOAD_SUCCESSFUL,
     CONFIG_LAST_RELOAD_SUCCESS,
 )

@@ -313,9 +313,10 @@ on the configured address (exporter.listen) until it is stopped by SIGTERM or
 Ctrl-C; then it exits with 0. Windows move on while nothing comes. After the
 end of a file that is not followed, it goes on serving.
 
-Feeds are files (type: file), which a restart reads anew, and listeners that
-events are posted to (type: http): an answer of 2xx means that they are on disk,
-in the journal of the state directory, which is read again at the start.
+Feeds are files (type: file), and listeners that events are posted to (type:
+http): an answer of 2xx means that they are on disk, in the journal of the state
+directory. A start takes up the newest checkpoint there, and reads on behind it:
+after any end the counters are those of a run that never stopped.
 
 examples:
   {PROGRAM} run -c monitor.yaml

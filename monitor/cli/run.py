@@ -23,11 +23,12 @@ from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.service import Service
 from monitor.service.changes import Part
 from monitor.service.doors import ExporterDoor, exposed_listeners
+from monitor.service.keeping import Keeper
 from monitor.service.notify import Notify
 from monitor.service.pushed import NewRejections, Pushed
 from monitor.service.reloads import Reloads
 from monitor.service.sources import Source, open_sources, unavailable_feeds
-from monitor.state import StateLock
+from monitor.state import Checkpoints, StateFaults, StateLock
 from monitor.telemetry import Readings
 from monitor.web.access import read_access
 
@@ -67,8 +68,16 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
     decoder = LiveDecoder(DecodeSettings.from_config(config))
     with ExitStack() as opened:
         opened.enter_context(StateLock(config.state.directory))
+        faults = StateFaults()
+        keeper = Keeper(
+            config,
+            Checkpoints(config.state.directory / "checkpoints"),
+            faults=faults,
+            clock=SystemClock(),
+            say=_say,
+        )
         sources = open_sources(config, decoder, SystemClock(), _say)
-        pushed = [opened.enter_context(closing(p)) for p in _pushed(config, decoder)]
+        pushed = [opened.enter_context(closing(p)) for p in _pushed(config, decoder, faults)]
         sources += pushed
         dead_letter = opened.enter_context(
             DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)
@@ -84,10 +93,11 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             reloads=reloads,
             parts=parts,
             alive=notify.alive,
+            keeper=keeper,
         )
         telemetry = Readings(reloads.readings)
-        for feed in pushed:
-            telemetry.add(feed.readings)
+        for told in (keeper.readings, *(feed.readings for feed in pushed)):
+            telemetry.add(told)
         app = create_app(
             lambda: service.snapshot,
             ready=lambda: service.ready,
@@ -107,10 +117,10 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             notify.stopping()
 
 
-def _pushed(config: Config, decoder: LiveDecoder) -> list[Pushed]:
+def _pushed(config: Config, decoder: LiveDecoder, faults: StateFaults) -> list[Pushed]:
     """The source of what is posted, if anything can be."""
     posted_to = any(isinstance(feed, HttpFeed) for feed in config.feeds)
-    return [Pushed(config, decoder, SystemClock(), _say)] if posted_to else []
+    return [Pushed(config, decoder, SystemClock(), _say, faults)] if posted_to else []
 
 
 def _named(sources: list[Source]) -> str:

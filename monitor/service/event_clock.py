@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from monitor.clock import Clock
+from monitor.kept import State
 
 
 class EventClock:
@@ -37,6 +38,20 @@ class EventClock:
         if self._watermark_ms is None:
             return None
         return self._watermark_ms + int((self._clock.monotonic() - self._advanced) * 1000)
+
+    def state(self) -> State:
+        """The watermark, for how long it has stood, and the wall time of this."""
+        passed = self._clock.monotonic() - self._advanced
+        return {"watermark_ms": self._watermark_ms, "passed": passed, "at": self._clock.now()}
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave in an earlier process; the time between counts as passed.
+
+        Where the wall clock has been set back since, none has passed between.
+        """
+        between = max(0.0, self._clock.now() - state["at"])
+        self._watermark_ms = state["watermark_ms"]
+        self._advanced = self._clock.monotonic() - state["passed"] - between
 
     def observe(self, watermark_ms: int | None) -> None:
         """Take notice of where the watermark stands now."""

@@ -14,6 +14,7 @@ from monitor.service.announce import announcements
 from monitor.service.changes import Part, restart_faults
 from monitor.service.event_clock import EventClock
 from monitor.service.inquiries import Inquiries
+from monitor.service.keeping import Keeper
 from monitor.service.reloads import Reloads
 from monitor.service.sources import Source
 from monitor.snapshot import Snapshot
@@ -44,6 +45,11 @@ class Service:
         reloads: asked each turn whether the configuration is to be read again.
         parts: of the process, which a new configuration concerns too.
         alive: told at each publishing that the loop goes on.
+        keeper: keeps the state over restarts; nothing is kept without one.
+
+    Raises:
+        ConfigError: the kept state cannot serve this configuration.
+        StateError: what came after the kept state is gone.
 
     Attributes:
         snapshot: the state as it was last published; read it from any thread.
@@ -61,9 +67,11 @@ class Service:
         reloads: Reloads | None = None,
         parts: Sequence[Part] = (),
         alive: Callable[[], None] | None = None,
+        keeper: Keeper | None = None,
     ) -> None:
         self._config = config
-        self._monitor = Monitor(config)
+        self._keeper = keeper
+        self._monitor = Monitor(config, None if keeper is None else keeper.engine_state)
         self._sources = sources
         self._open = list(sources)
         self._clock = clock
@@ -75,7 +83,9 @@ class Service:
         self._alive = alive
         self._published = clock.monotonic()
         self.inquiries = Inquiries()
-        self.snapshot: Snapshot = self._monitor.snapshot()
+        if keeper is not None:
+            keeper.resume(sources, self._event_clock)
+        self.snapshot: Snapshot = self._monitor.snapshot(self._event_clock.now_ms)
 
     @property
     def ready(self) -> bool:
@@ -83,11 +93,13 @@ class Service:
         return all(source.attached for source in self._sources)
 
     def run(self, stopping: Callable[[], bool]) -> None:
-        """Turn until it is to stop; then publish what was counted, and close the sources."""
+        """Turn until it is to stop; then keep and publish what was counted, close the sources."""
         try:
             while not stopping():
                 if not self.turn():
                     self._clock.sleep(IDLE_SECONDS)
+            if self._keeper is not None:
+                self._keeper.close(self._monitor, self._sources, self._event_clock)
         finally:
             self._publish()
             self.inquiries.close()
@@ -104,6 +116,8 @@ class Service:
         if self._reloads is not None:
             self._reloads.run(self._reconfigure)
         came = [self._read(source) for source in tuple(self._open)]
+        if self._keeper is not None:
+            self._keeper.turn(self._monitor, self._sources, self._event_clock)
         if self._clock.monotonic() - self._published >= PUBLISH_EVERY_SECONDS:
             self._publish()
         return asked or any(came)

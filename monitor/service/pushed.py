@@ -4,8 +4,8 @@
                                        └─▶ 200
 
 At the start the journal is read again from the checkpoint on, before anything is
-taken. What was acknowledged is in it, in the order in which it is counted, with the time when it
-came: the counters become those of a run that never ended.
+taken. What was acknowledged is in it, in the order in which it is counted, with the
+time when it came: the counters become those of a run that never ended.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.http.bodies import BodyLimits
 from monitor.feeds.http.room import Room
 from monitor.service.sources import Position
-from monitor.state import START, Body, Commits, Journal, Place
+from monitor.state import START, Body, Commits, Journal, Place, StateFault, StateFaults
 from monitor.telemetry import (
     INGEST_PAUSED,
     JOURNAL_BYTES,
     QUEUE_BYTES,
     QUEUE_OLDEST,
     QUEUE_REQUESTS,
+    REPLAYED_RECORDS,
     Numbers,
     SeriesDescription,
 )
@@ -60,6 +61,7 @@ class Pushed:
         decoder: of what is posted.
         clock: what time events arrive.
         say: tells a person what happens, a line at a time.
+        faults: counts what is found wrong with the journal.
 
     Raises:
         ConfigError: a token file or web configuration cannot be used.
@@ -71,8 +73,14 @@ class Pushed:
     identity = "journal"
 
     def __init__(
-        self, config: Config, decoder: LiveDecoder, clock: Clock, say: Callable[[str], None]
+        self,
+        config: Config,
+        decoder: LiveDecoder,
+        clock: Clock,
+        say: Callable[[str], None],
+        faults: StateFaults | None = None,
     ) -> None:
+        faults = StateFaults() if faults is None else faults
         self._say = say
         self._clock = clock
         self._decoder = decoder
@@ -87,7 +95,7 @@ class Pushed:
         with ExitStack() as opened:
             self._journal = opened.enter_context(Journal(config.state.directory / "journal"))
             self._replayed = Replayed(self._journal, self._decoder)
-            self._commits = Commits(self._journal, say=say, failing=self._disk_full)
+            self._commits = Commits(self._journal, say=say, failing=self._disk_full, faults=faults)
             opened.callback(self._commits.close)
             self._servers = [
                 BackgroundServer(
@@ -107,6 +115,7 @@ class Pushed:
             self._opened = opened.pop_all()
         if torn := self._journal.torn_bytes:
             say(f"journal: {torn} bytes at its end were never acknowledged: cut off")
+            faults.note(StateFault.JOURNAL_TORN)
 
     @property
     def name(self) -> str:
@@ -178,6 +187,7 @@ class Pushed:
                 ("disk_full",): self._disk_full.seconds,
             },
             JOURNAL_BYTES: lambda: {(): self._journal.nbytes},
+            REPLAYED_RECORDS: lambda: {(): self._replayed.records},
         }
 
     def _queues(self) -> tuple[Sequence[_Kept], ...]:

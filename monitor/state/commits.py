@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from monitor.clock import Stopwatch
 from monitor.state.errors import StateError, StateFullError
+from monitor.state.faults import StateFault, StateFaults
 from monitor.state.journal import Journal, Place
 from monitor.state.segment import Body
 
@@ -30,13 +31,20 @@ class Commits:
         journal: appended to by nobody else from now on.
         say: told when the journal can no longer be written, and when it can again.
         failing: runs in between.
+        faults: counts the groups that could not be written.
     """
 
     def __init__(
-        self, journal: Journal, *, say: Callable[[str], None], failing: Stopwatch | None = None
+        self,
+        journal: Journal,
+        *,
+        say: Callable[[str], None],
+        failing: Stopwatch | None = None,
+        faults: StateFaults | None = None,
     ) -> None:
         self._journal = journal
         self._failing_for = failing
+        self._faults = faults
         self._say = say
         self._failing = False
         self._lock = threading.Lock()
@@ -99,6 +107,8 @@ class Commits:
             places = self._journal.append([entry.body for entry in group])
         except StateError as error:
             self._note(error)
+            if self._faults is not None:
+                self._faults.note(StateFault.JOURNAL_FAILED)
             for entry in group:
                 entry.done.set_exception(error)
             return

@@ -1,10 +1,12 @@
-"""Kills the HTTP feed at random moments under load, and compares what is left with a recount.
+"""Kills the monitor at random moments under load, and compares what is left with a recount.
 
 python tests/benchmarks/kills.py --kills 1000 --seed 1
 
-Two clients post predictions and labels, repeated and out of order, each batch
-until it is acknowledged. Meanwhile the monitor is killed with SIGKILL and started
-again, over and over: while it starts, reads the journal, takes events.
+Two clients send predictions and labels, repeated and out of order. One posts them,
+each batch until it is acknowledged; the other appends them to a file that is
+followed, torn anywhere. Meanwhile the monitor is killed with SIGKILL and started
+again, over and over: while it starts, takes up a checkpoint, reads the journal,
+takes events, writes checkpoints.
 """
 
 from __future__ import annotations
@@ -32,14 +34,16 @@ from conservation import Scraper
 from recount import Recount
 
 CONFIG = """\
-feeds: [{{type: http, listen: "127.0.0.1:{feed}"}}]
+feeds:
+  - {{type: http, listen: "127.0.0.1:{feed}"}}
+  - {{type: file, path: {folder}/events.ndjson, follow: true}}
 exporter: {{listen: "127.0.0.1:{exporter}"}}
-state: {{directory: {folder}/state}}
+state: {{directory: {folder}/state, checkpoint_every: {every}}}
 """
 START = 1_700_000_000
 CELLS = ("tp", "fp", "fn", "tn")
-DEADLINE = 60
-CLIENTS = 2
+DEADLINE = 120
+PAUSE = 0.05
 
 
 class Result(NamedTuple):
@@ -48,8 +52,10 @@ class Result(NamedTuple):
     Attributes:
         kills: how often it was killed.
         ready_kills: how often of these it had been taking events.
-        batches: acknowledged.
+        checkpoints: how many were written.
+        batches: acknowledged, or appended to the file.
         retries: posts that had no answer, and were sent again.
+        faults: what was found wrong with the kept state.
         expected: outcomes by cell, and predictions, of the recount.
         found: the same of the monitor.
         restarted: the same, after it was stopped and started once more.
@@ -57,8 +63,10 @@ class Result(NamedTuple):
 
     kills: int
     ready_kills: int
+    checkpoints: int
     batches: int
     retries: int
+    faults: int
     expected: dict[str, int]
     found: dict[str, int]
     restarted: dict[str, int]
@@ -69,35 +77,52 @@ def free_port() -> int:
         return server.getsockname()[1]
 
 
-def until(condition, process=None):
+def until(condition):
     deadline = time.monotonic() + DEADLINE
     while not (found := condition()):
         assert time.monotonic() < deadline, "it took too long"
-        assert process is None or process.poll() is None, "the monitor has ended"
         time.sleep(0.02)
     return found
 
 
 class Service:
-    """The monitor as a process, on ports that stay the same."""
+    """The monitor as a process, on ports that stay the same; see `forks.py`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, every: str = "250ms") -> None:
         feed, exporter = free_port(), free_port()
         self.feed, self.exporter = (f"http://127.0.0.1:{port}" for port in (feed, exporter))
         self._config = folder / "monitor.yaml"
-        self._config.write_text(CONFIG.format(feed=feed, exporter=exporter, folder=folder))
-        self._process = None
+        self._config.write_text(
+            CONFIG.format(feed=feed, exporter=exporter, folder=folder, every=every)
+        )
+        self._log = (folder / "log").open("wb")
+        self._forks = subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("forks.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
 
     def start(self) -> None:
-        words = [sys.executable, "-m", "monitor", "run", "-c", self._config]
-        self._process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+        self._ask(f"start {self._config}")
 
     def kill(self, number: signal.Signals = signal.SIGKILL) -> int:
-        self._process.send_signal(number)
-        return self._process.wait(DEADLINE)
+        return self._ask(f"kill {int(number)}")
+
+    def close(self) -> None:
+        self._forks.stdin.close()
+        self._forks.wait(DEADLINE)
+        self._forks.stdout.close()
+        self._log.close()
+
+    def _ask(self, line: str) -> int:
+        self._forks.stdin.write(f"{line}\n")
+        self._forks.stdin.flush()
+        return int(self._forks.stdout.readline())
 
     def until_ready(self) -> None:
-        until(self.is_ready, self._process)
+        until(self.is_ready)
 
     def is_ready(self) -> bool:
         try:
@@ -114,8 +139,13 @@ class Service:
             time.sleep(0.4)
             return len(seen) > 4 and all(one == seen[-1] for one in seen[-4:])
 
-        until(settled, self._process)
+        until(settled)
         return seen[-1]
+
+    def faults(self) -> int:
+        """What was found wrong with the kept state, since it was started."""
+        text = httpx.get(f"{self.exporter}/metrics").text
+        return _sum(text, "precision_monitor_state_faults_total", "")
 
     def _counts(self) -> dict[str, int]:
         text = Scraper(self.exporter)()
@@ -132,17 +162,18 @@ def _sum(text: str, name: str, labels: str) -> int:
 
 
 class Load:
-    """Clients that post until they are stopped; a batch is sent until it is acknowledged."""
+    """Clients that post and append until they are stopped; nothing is given up."""
 
-    def __init__(self, url: str, seed: int) -> None:
+    def __init__(self, url: str, path: Path, seed: int) -> None:
         self.acknowledged: list[dict] = []
         self.batches = self.retries = 0
         self._url = f"{url}/v1/events"
+        self._path = path
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._threads = [
-            threading.Thread(target=self._post_all, args=(random.Random(f"{seed} {n}"), n))
-            for n in range(CLIENTS)
+            threading.Thread(target=work, args=(random.Random(f"{seed} {n}"), n))
+            for n, work in enumerate((self._post_all, self._append_all))
         ]
 
     def start(self) -> None:
@@ -160,10 +191,25 @@ class Load:
         with httpx.Client() as http:
             while not self._stopping.is_set():
                 batch = next(batches)
-                body = "".join(json.dumps(event) + "\n" for event in batch).encode()
+                body = lines_of(batch)
                 while not self._posted(http, body, len(batch)):
                     self.retries += 1
                     time.sleep(0.03)
+                time.sleep(chance.uniform(0, PAUSE))
+                with self._lock:
+                    self.acknowledged += batch
+                    self.batches += 1
+
+    def _append_all(self, chance: random.Random, client: int) -> None:
+        batches = batches_of(chance, client)
+        with self._path.open("ab", buffering=0) as file:
+            while not self._stopping.is_set():
+                batch = next(batches)
+                body = lines_of(batch)
+                cut = chance.randrange(len(body))
+                file.write(body[:cut])
+                time.sleep(chance.uniform(0, PAUSE))  # the moment is random
+                file.write(body[cut:])
                 with self._lock:
                     self.acknowledged += batch
                     self.batches += 1
@@ -175,6 +221,10 @@ class Load:
             return False
         assert answer.status_code in (200, 429, 503), answer.text
         return answer.status_code == 200 and answer.json()["accepted"] == events
+
+
+def lines_of(batch: list[dict]) -> bytes:
+    return "".join(json.dumps(event) + "\n" for event in batch).encode()
 
 
 def batches_of(chance: random.Random, client: int) -> Iterator[list[dict]]:
@@ -198,11 +248,11 @@ def batches_of(chance: random.Random, client: int) -> Iterator[list[dict]]:
         yield batch
 
 
-def killed(kills: int, seed: int, folder: Path, *, say=lambda _: None) -> Result:
-    """Kill the monitor so often, and count."""
+def killed(kills: int, seed: int, folder: Path, *, most=0.5, say=lambda _: None) -> Result:
+    """Kill the monitor so often, each time after so many seconds at most, and count."""
     chance = random.Random(seed)
     service = Service(folder)
-    load = Load(service.feed, seed)
+    load = Load(service.feed, folder / "events.ndjson", seed)
     ready_kills = 0
     load.start()
     try:
@@ -210,7 +260,7 @@ def killed(kills: int, seed: int, folder: Path, *, say=lambda _: None) -> Result
             service.start()
             if number % 5:  # else while it starts
                 service.until_ready()
-            time.sleep(chance.uniform(0.0, 0.6 if number % 5 else 1.2))  # the moment is random
+            time.sleep(chance.uniform(0.0, most))  # the moment is random
             ready_kills += service.is_ready()
             service.kill()
             if number % 20 == 19:
@@ -224,11 +274,24 @@ def killed(kills: int, seed: int, folder: Path, *, say=lambda _: None) -> Result
     service.start()
     service.until_ready()
     restarted = service.counts()
+    faults = service.faults()
     service.kill()
+    service.close()
+    written = [int(path.stem) for path in (folder / "state" / "checkpoints").glob("*.checkpoint")]
     recount = Recount(load.acknowledged)
     counted = recount.counts()
     expected = {"predictions": len(recount.predictions)} | {cell: counted[cell] for cell in CELLS}
-    return Result(kills, ready_kills, load.batches, load.retries, expected, found, restarted)
+    return Result(
+        kills,
+        ready_kills,
+        max(written),
+        load.batches,
+        load.retries,
+        faults,
+        expected,
+        found,
+        restarted,
+    )
 
 
 def main() -> None:
