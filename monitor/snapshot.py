@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
-from monitor.drift.class_ratio import FAR
+from monitor.drift.class_ratio import FAR, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.label_free import Nowcast
 from monitor.events import FloatArray, Int64Array, RejectReason, Series
 from monitor.metrics.ratio import ratio
@@ -190,6 +190,10 @@ class Watched:
             "" where they do.
         judged_age_ms: age from which predictions are judged; beyond `maturity_ms` where
             that is younger than labels need. None while it is not known.
+        live_class_ratio: r = P/N of mature labels, smoothed over panes: an outcome counts half
+            after the length of the shortest window; NaN where it is not known.
+        expected_class_ratio: r that the seasonal profile of the reference expects of the last
+            pane that is mature; NaN without one.
         missing_labels: where labels are missing in the longest window, the worst first
             for each segment key and for the score; of complete labels alone.
     """
@@ -204,6 +208,8 @@ class Watched:
     detectors_off: str = ""
     judged_age_ms: int | None = None
     missing_labels: tuple[MissingLabels, ...] = ()
+    live_class_ratio: ClassRatio = UNKNOWN_RATIO
+    expected_class_ratio: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

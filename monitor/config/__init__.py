@@ -22,6 +22,7 @@ from monitor.config.model import (
     Reference,
     ReferenceCounts,
     ReferenceWindow,
+    RiverDetectorConfig,
     WindowClock,
 )
 from monitor.config.schema import Config, DeadLetterConfig, StateConfig
@@ -47,6 +48,7 @@ __all__ = [
     "Reference",
     "ReferenceCounts",
     "ReferenceWindow",
+    "RiverDetectorConfig",
     "StateConfig",
     "WindowClock",
     "describe",

@@ -47,6 +47,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "model_attributes_type": ("must be a mapping", "give it a type: file, http or kafka"),
     "string_type": _TEXT,
     "path_type": _TEXT,
+    "string_pattern_mismatch": ("must be a plain name", "write letters, digits and underscores"),
     "unfit": ("{what}", "{allowed}"),
 }
 """What is wrong and what is allowed, by pydantic's type of error."""

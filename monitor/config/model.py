@@ -188,6 +188,17 @@ class Reference(Section):
         return made
 
 
+class RiverDetectorConfig(Section):
+    """A drift detector of the library river, instead of the built-in one."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")] = Field(
+        description="A class of river.drift: ADWIN, KSWIN, PageHinkley, and others."
+    )
+    options: Mapping[str, bool | int | float | str] = setting(
+        {}, "Its arguments, such as {delta: 0.002}; its defaults where they are left out."
+    )
+
+
 _Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -270,6 +281,13 @@ class ModelConfig(Section):
         "False alarms a year that are accepted, for the whole model with all its series.",
         gt=0,
         allow_inf_nan=False,
+    )
+
+    river_detector: RiverDetectorConfig | None = setting(
+        None,
+        "Page by a detector of river, fed with labels, with predictions given an actual positive "
+        "and with predictions given an actual negative, instead of the built-in one; it promises "
+        "no false_pages_per_year, and begins anew after a restart. Needs river installed.",
     )
 
     @field_validator("label_timeout")

@@ -38,6 +38,11 @@ class ClassRatio:
     upper: FloatArray
 
 
+_NOTHING = np.asarray(np.nan)
+UNKNOWN_RATIO = ClassRatio(_NOTHING, _NOTHING, _NOTHING)
+"""Before anything is known."""
+
+
 class LiveClassRatio:
     """Class ratio smoothed over panes, for many series, at the same cost every pane.
 
@@ -68,14 +73,21 @@ class LiveClassRatio:
         self._dispersion = np.asarray(dispersion, dtype=np.float64)
         self._sums: FloatArray | None = None
 
-    def update(self, counts: ConfusionCounts) -> None:
-        """Take in one closed pane, a series for each index of the counts."""
+    def update(self, counts: ConfusionCounts, *, panes: int = 1) -> None:
+        """Take in one closed pane.
+
+        Args:
+            counts: a series for each index.
+            panes: how many panes after the last one it closes; more than 1 where
+                those between held nothing.
+        """
         pane = np.stack([counts.actual_positive, counts.actual_negative]).astype(np.float64)
         added = np.stack([pane, pane])
         if self._sums is None:
             self._sums = np.zeros(added.shape)
         # Row 0 sums the weighted cases, row 1 their variance: weights squared.
-        weights = np.array([self._kept, self._kept**2])
+        kept = self._kept**panes
+        weights = np.array([kept, kept**2])
         self._sums = self._sums * weights.reshape((2,) + (1,) * pane.ndim) + added
 
     def estimate(self, level: float = 0.95) -> ClassRatio:
@@ -89,8 +101,7 @@ class LiveClassRatio:
             where no negative has been seen.
         """
         if self._sums is None:
-            nothing = np.asarray(np.nan)
-            return ClassRatio(nothing, nothing, nothing)
+            return UNKNOWN_RATIO
         (positive, negative), (positive_noise, negative_noise) = self._sums
         estimate = ratio(positive, negative)
         variance = (positive_noise + _HALF) / (positive + _HALF) ** 2

@@ -39,7 +39,8 @@ class RiverDetector:
         options: its arguments; `seed` is 0 where it takes one.
 
     Raises:
-        UsageError: river is not installed, or has no such detector.
+        UsageError: river is not installed, has no such detector, or that does not
+            take these options.
 
     >>> detector = RiverDetector("ADWIN", delta=1e-4)
     >>> good = ConfusionCounts(tp=80, fp=45, fn=20, tn=855)
@@ -52,6 +53,7 @@ class RiverDetector:
 
     def __init__(self, name: str, **options: Any) -> None:
         self._make = _factory(name, options)
+        _made(name, self._make)
         self._series: list[_Series] = []
         self._shape: tuple[int, ...] | None = None
         self._drifted = np.zeros((3, 0), dtype=np.int64)
@@ -166,3 +168,11 @@ def _factory(name: str, options: dict[str, Any]) -> Callable[[], Any]:
     if "seed" in inspect.signature(found).parameters:
         options = {"seed": 0, **options}
     return lambda: found(**options)
+
+
+def _made(name: str, make: Callable[[], Any]) -> None:
+    """Make one, so that options that cannot be are known at once."""
+    try:
+        make()
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"detector: river.drift.{name} cannot be made: {error}") from error

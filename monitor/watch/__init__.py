@@ -20,11 +20,13 @@ from monitor.config import Labelling, ModelConfig
 from monitor.counts import Outcome
 from monitor.drift import Verdict
 from monitor.drift.detectors import page_threshold
+from monitor.drift.river_detector import RiverDetector
 from monitor.events import Int64Array
 from monitor.kept import Numbers, State
 from monitor.regimes import WITHOUT_DETECTORS
 from monitor.snapshot import Before, Detected, MissingLabels, Watched, WindowVerdict
-from monitor.watch.detection import Detection
+from monitor.watch.class_ratio import LiveRatio
+from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Cuts, Judge
 from monitor.watch.labels import DOUBTFUL_PACE, pace_fault
 from monitor.watch.missing import concentrations, in_score_ranges
@@ -40,9 +42,10 @@ __all__ = ["Watch"]
 class _Watching:
     """What is remembered of one model; no detection where its labels allow none."""
 
-    detection: Detection | None
+    detection: Detection | RiverDetection | None
     judge: Judge
     done: int
+    ratio: LiveRatio
     degraded_at: int | None = None
     confirmed: bool = False
     shifted_at: int | None = None
@@ -65,6 +68,9 @@ class Watch:
         self._references = References(catalogue, windows, scores)
         self._watching: dict[int, _Watching] = {}
         self._pane: int | None = None
+        for settings in catalogue.possible_settings:
+            if settings.river_detector is not None:  # known at once, and not in a week
+                RiverDetector(settings.river_detector.name, **settings.river_detector.options)
 
     def advance(self, now: int, maturity: list[int | None]) -> None:
         """Step the detectors over the panes that have matured since.
@@ -115,6 +121,8 @@ class Watch:
             detections=tuple(watching.detections),
             detectors_off=off,
             judged_age_ms=age,
+            live_class_ratio=watching.ratio.now,
+            expected_class_ratio=watching.ratio.expected,
             missing_labels=self._missing(model, now, age),
         )
 
@@ -128,23 +136,31 @@ class Watch:
         detection, judge = self._detection(model, reference, watched), self._judge(model, reference)
         if known is not None:
             known.detection, known.judge = detection, judge
+            known.ratio.profile = reference.profile
             return known
         first = self._windows.first_pane(model) or 0
         closes, step = reference.closes, self._windows.step_ms
         done = first if closes is None else closes // step
-        self._watching[model] = _Watching(detection=detection, judge=judge, done=done)
+        self._watching[model] = _Watching(
+            detection=detection, judge=judge, done=done, ratio=self._ratio(reference)
+        )
         return self._watching[model]
+
+    def _ratio(self, reference: Reference) -> LiveRatio:
+        return LiveRatio(reference, self._windows.shortest, self._windows.step_ms)
 
     def _detection(
         self, model: int, reference: Reference, cuts: list[Int64Array]
-    ) -> Detection | None:
+    ) -> Detection | RiverDetection | None:
         """Detectors against a reference; none where the labels allow none."""
         if self._labelling(model) in WITHOUT_DETECTORS:
             return None
-        seconds = self._windows.step_ms / 1000
-        pages = self._catalogue.settings[model].false_pages_per_year
+        settings = self._catalogue.settings[model]
+        if settings.river_detector is not None:
+            return RiverDetection(reference, settings.river_detector)
+        seconds, pages = self._windows.step_ms / 1000, settings.false_pages_per_year
         threshold = page_threshold(pages, series=1, pane_seconds=seconds)
-        return Detection(reference, cuts, threshold, seconds)
+        return Detection(reference, cuts, threshold)
 
     def _judge(self, model: int, reference: Reference) -> Judge:
         labelling = self._labelling(model)
@@ -186,6 +202,7 @@ class Watch:
             detection=detection,
             judge=self._judge(model, reference),
             done=state["done"],
+            ratio=self._ratio(reference).restored(state["ratio"]),
             degraded_at=state["degraded_at"],
             confirmed=state["confirmed"],
             shifted_at=state["shifted_at"],
@@ -209,9 +226,11 @@ class Watch:
         rows = np.flatnonzero(self._catalogue.model_of_series() == model)
         table = self._windows.panes(watching.done, end, rows)[..., : len(Outcome)]
         totals = self._catalogue.totals_row(self._catalogue.models[model])
+        own = int(np.searchsorted(rows, totals))
         for i in np.flatnonzero(table.any(axis=(1, 2))).tolist():
             pane = watching.done + i
-            alarms = watching.detection.update(table[i], rows, pane * step)
+            watching.ratio.update(table[i, own], pane)
+            alarms = watching.detection.update(table[i], rows, pane * step, totals)
             at = (pane + 1) * step + age
             self._note_degraded(model, watching, at, age, alarm=alarms.degraded)
             if alarms.shifted and not watching.judge.may_be_labels(at, age, totals):
@@ -275,6 +294,7 @@ def _state_of(watching: _Watching) -> State:
     return {
         "detection": None if detection is None else detection.state(),
         "done": watching.done,
+        "ratio": watching.ratio.state(),
         "degraded_at": watching.degraded_at,
         "confirmed": watching.confirmed,
         "shifted_at": watching.shifted_at,
@@ -284,4 +304,9 @@ def _state_of(watching: _Watching) -> State:
 
 def _asked(setting: ModelConfig) -> State:
     """The settings that a reference and all that rests on it depend on."""
-    return {"reference": setting.reference.model_dump(), "labelling": str(setting.labelling)}
+    river = setting.river_detector
+    return {
+        "reference": setting.reference.model_dump(),
+        "labelling": str(setting.labelling),
+        "river_detector": None if river is None else river.model_dump(),
+    }

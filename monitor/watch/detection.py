@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.config import RiverDetectorConfig
 from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import ClassRatioDetector, ShiryaevRoberts
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.profile import SeasonalProfile
+from monitor.drift.profile import DAY as DAY_SECONDS
+from monitor.drift.river_detector import RiverDetector
 from monitor.events import Int64Array
 from monitor.kept import Numbers, State, new_numbers
 from monitor.watch.reference import Reference
@@ -43,7 +45,6 @@ class Detection:
         cuts: for each segment key the series of its values; the totals' alone
             where no key is kept.
         threshold: of a statistic, see `monitor.drift.detectors.page_threshold`.
-        step_seconds: width of a pane.
     """
 
     def __init__(
@@ -51,11 +52,10 @@ class Detection:
         reference: Reference,
         cuts: Sequence[Int64Array],
         threshold: float,
-        step_seconds: float,
     ) -> None:
         self.reference = reference
         self._threshold = threshold
-        self._step = step_seconds
+        self._profile = reference.profile
         self._cuts: list[Int64Array] = []
         self._skill: list[ShiryaevRoberts] = []
         self.follow(cuts)
@@ -98,20 +98,21 @@ class Detection:
         if self._ratio is not None and state["ratio"] is not None:
             self._ratio.restore(state["ratio"])
 
-    def update(self, cells: Int64Array, rows: Int64Array, opens: int) -> Alarms:
+    def update(self, cells: Int64Array, rows: Int64Array, opens: int, totals: int) -> Alarms:
         """Take in one mature pane.
 
         Args:
             cells: outcomes (series, 4) of the model's series.
             rows: their numbers, ascending.
             opens: event time at which the pane opens, epoch milliseconds.
+            totals: number of the series of all outcomes.
         """
         alarms = [
             bool(detector.update(ConfusionCounts.from_cells(cells[np.searchsorted(rows, cut)])))
             for cut, detector in zip(self._cuts, self._skill, strict=True)
         ]
         degraded = all(alarms)
-        shifted = self._ratio_alarm(cells[np.searchsorted(rows, self._totals)], opens)
+        shifted = self._ratio_alarm(cells[np.searchsorted(rows, totals)], opens)
         if degraded:
             self._skill = [self._skill_detector(cut) for cut in self._cuts]
         return Alarms(degraded=degraded, shifted=shifted)
@@ -125,10 +126,6 @@ class Detection:
             self._ratio = self._ratio_detector()
         return alarm
 
-    @property
-    def _totals(self) -> int:
-        return int(self.reference.rows[0]) if len(self.reference.rows) else int(self._cuts[0][0])
-
     def _skill_detector(self, cut: Int64Array) -> ShiryaevRoberts:
         cells = self.reference.cells_of(cut)
         if not len(self.reference.rows):
@@ -141,13 +138,50 @@ class Detection:
         )
 
     def _ratio_detector(self) -> ClassRatioDetector | None:
-        panes, opens = self.reference.panes, self.reference.opens
-        if panes is None or opens is None:
+        panes, profile = self.reference.panes, self._profile
+        if panes is None or profile is None:
             return None
-        opened = opens / 1000 + self._step * np.arange(panes.shape[-1])
-        profile = SeasonalProfile.learn(opened, panes)
-        logit, _ = profile.expected(opened)
-        days = max(1, round(86_400 / self._step))
+        logit, _ = profile.expected(self.reference.opened)
+        days = max(1, round(DAY_SECONDS / self.reference.step_seconds))
         prevalence = 1 / (1 + np.exp(-logit))
         dispersion = Dispersion.estimate(panes, sorted({1, days}), prevalence)
         return ClassRatioDetector(profile=profile, threshold=self._threshold, dispersion=dispersion)
+
+
+class RiverDetection:
+    """The same, by a detector of river on the totals: for those who prefer them.
+
+    It takes what comes first as normal, knows no segments and no seasonal profile,
+    and tells no evidence short of an alarm.
+
+    Args:
+        reference: what windows are compared with.
+        settings: the detector and its options.
+    """
+
+    warming_up = False
+
+    def __init__(self, reference: Reference, settings: RiverDetectorConfig) -> None:
+        self.reference = reference
+        self._detector = RiverDetector(settings.name, **settings.options)
+
+    @property
+    def evidence(self) -> float:
+        """1 after a pane in which river found a drift for the worse, else 0."""
+        return float(np.max(self._detector.evidence, initial=0.0))
+
+    def follow(self, cuts: Sequence[Int64Array]) -> None:
+        """Nothing: segments are not watched."""
+
+    def update(self, cells: Int64Array, rows: Int64Array, opens: int, totals: int) -> Alarms:
+        """Take in one mature pane; see `Detection.update`."""
+        own = ConfusionCounts.from_cells(cells[np.searchsorted(rows, totals)])
+        degraded = bool(self._detector.update(own, opened=opens / 1000))
+        return Alarms(degraded=degraded, shifted=bool(self._detector.class_ratio_moved))
+
+    def state(self) -> State:
+        """Nothing: river keeps no plain state, and begins anew after a restart."""
+        return {}
+
+    def restore(self, state: State, left: Numbers) -> None:
+        """Begin anew."""

@@ -11,7 +11,8 @@ from monitor.config import Labelling, ReferenceCounts
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion, block_seconds
 from monitor.drift.detectors import suffices
-from monitor.events import Int64Array
+from monitor.drift.profile import SeasonalProfile
+from monitor.events import FloatArray, Int64Array
 from monitor.join.deltas import CELLS
 from monitor.kept import Numbers, State, new_numbers
 from monitor.metrics.histogram import ScoreHistogram
@@ -39,6 +40,7 @@ class Reference:
         scores_by_day: labelled scores of the whole days inside it, (days, bins), which its
             ROC curve is drawn from; None where there are none or labels are a sample.
         block_ms: length of its blocks; 0 where counts were given.
+        step_seconds: width of its panes; likewise.
         dispersion: variance over that of independent rows.
         labelling: all counts by the same blocks, (blocks, 6): labelled outcomes and
             predictions; one block without unlabelled predictions where counts were given.
@@ -60,6 +62,7 @@ class Reference:
     labelling: Int64Array
     scores_by_day: ScoreHistogram | None = None
     block_ms: int = 0
+    step_seconds: float = 0.0
     version: int = 1
 
     def cells_of(self, rows: Int64Array) -> CountArray:
@@ -87,9 +90,10 @@ class Reference:
             "panes": None if self.panes is None else self.panes.cells,
             "series": self.series,
             "rows": self.rows,
-            "scores": None
-            if self.scores is None
-            else [self.scores.positive, self.scores.negative, self.scores.unlabelled],
+            "scores": _scores_state(self.scores),
+            "scores_by_day": _scores_state(self.scores_by_day),
+            "block_ms": self.block_ms,
+            "step_seconds": self.step_seconds,
             "dispersion": [
                 self.dispersion.class_ratio,
                 self.dispersion.recall,
@@ -102,7 +106,7 @@ class Reference:
     @classmethod
     def restored(cls, state: State, left: Numbers) -> Reference:
         """What `state` was given by, with the new numbers of its series."""
-        panes, scores = state["panes"], state["scores"]
+        panes = state["panes"]
         class_ratio, recall, false_positive_rate = state["dispersion"]
         return cls(
             source=state["source"],
@@ -113,11 +117,10 @@ class Reference:
             panes=None if panes is None else ConfusionCounts.from_cells(panes),
             series=state["series"].copy(),
             rows=new_numbers(left.series)[state["rows"]],
-            scores=None
-            if scores is None
-            else ScoreHistogram(
-                positive=scores[0].copy(), negative=scores[1].copy(), unlabelled=scores[2].copy()
-            ),
+            scores=_restored_scores(state["scores"]),
+            scores_by_day=_restored_scores(state["scores_by_day"]),
+            block_ms=state["block_ms"],
+            step_seconds=state["step_seconds"],
             dispersion=Dispersion(
                 class_ratio=class_ratio, recall=recall, false_positive_rate=false_positive_rate
             ),
@@ -126,10 +129,34 @@ class Reference:
         )
 
     @property
+    def opened(self) -> FloatArray:
+        """Event time at which each of its panes opens, epoch seconds; none for given counts."""
+        if self.panes is None or self.opens is None:
+            return np.empty(0)
+        panes = np.arange(self.panes.shape[-1], dtype=np.float64)
+        return np.asarray(self.opens / 1000 + self.step_seconds * panes)
+
+    @property
+    def profile(self) -> SeasonalProfile | None:
+        """What its class ratio was at each time of the day; None for given counts."""
+        return None if self.panes is None else SeasonalProfile.learn(self.opened, self.panes)
+
+    @property
     def suffices(self) -> bool:
         """Whether detectors can rest on it; what counts are labelled outcomes."""
         labelled = self.labelling.sum(axis=0)[: len(Outcome)]
         return bool(suffices(ConfusionCounts.from_cells(labelled)))
+
+
+def _scores_state(scores: ScoreHistogram | None) -> list[CountArray] | None:
+    return None if scores is None else [scores.positive, scores.negative, scores.unlabelled]
+
+
+def _restored_scores(kept: list[CountArray] | None) -> ScoreHistogram | None:
+    if kept is None:
+        return None
+    positive, negative, unlabelled = (part.copy() for part in kept)
+    return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
 
 
 class References:
@@ -243,6 +270,7 @@ class References:
             labelling=cells[:, own],
             scores_by_day=self._scores_by_day(model, opens, closes),
             block_ms=per_block * step,
+            step_seconds=step / 1000,
         )
 
     def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:

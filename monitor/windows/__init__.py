@@ -106,6 +106,11 @@ class Windows:
         """Length of the longest window, milliseconds."""
         return max(self._lengths.values())
 
+    @property
+    def shortest(self) -> int:
+        """Length of the shortest window, milliseconds."""
+        return min(self._lengths.values())
+
     def length(self, name: str) -> int:
         """Length of a window, milliseconds."""
         return self._lengths[name]

@@ -4,6 +4,7 @@ import pytest
 from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
+from monitor.errors import UsageError
 from monitor.events import CountDeltas, EventBatch, Group
 
 HOUR = 3_600_000
@@ -197,3 +198,56 @@ def test_without_anything_watched_says_so():
     assert found.reference is None
     assert found.warming_up
     assert found.verdicts == {}
+
+
+def test_the_live_class_ratio_follows_at_once_beside_what_the_hour_expects():
+    daily = rates(24 * DAYS)
+    daily[:, 0] = 0.1 + 0.05 * np.sin(2 * np.pi * np.arange(24 * DAYS) / 24)
+    daily[-48:, 0] *= 0.5
+    found = watched(fed({(): stream(2000, daily)}, reference={"first": "14d"}))
+    live, usual = found.live_class_ratio, daily[-4, 0] * 2  # of the last pane below the watermark
+    assert live.lower < live.estimate < live.upper
+    assert float(live.upper) < 0.09
+    assert found.expected_class_ratio == pytest.approx(usual / (1 - usual), rel=0.2)
+
+
+def test_an_empty_stretch_lets_old_outcomes_count_less():
+    from monitor.watch.class_ratio import LiveRatio  # noqa: PLC0415  # of this test alone
+
+    monitor = fed({(): stream(2000, rates(24 * DAYS))})
+    reference = monitor._watch._references.found(0)
+    ratio = LiveRatio(reference, 2 * HOUR, HOUR)
+    ratio.update(np.array([90, 0, 0, 10]), 100)
+    ratio.update(np.array([10, 0, 0, 90]), 102)
+    both = (45 + 10) / (5 + 90)
+    assert float(ratio.now.estimate) == pytest.approx(both)
+    again = LiveRatio(reference, 2 * HOUR, HOUR).restored(ratio.state())
+    assert float(again.now.estimate) == pytest.approx(both)
+    assert again.expected == ratio.expected
+
+
+@pytest.mark.parametrize("name", ["ADWIN", "PageHinkley"])
+def test_rivers_detectors_can_stand_in_for_ours(name):
+    river = {"name": name, "options": {"threshold": 40.0} if name == "PageHinkley" else {}}
+    cells = {(): stream(200, changed(recall=0.4))}
+    found = watched(fed(cells, river_detector=river))
+    assert "model_degraded" in {d.kind for d in found.detections}
+    assert not found.warming_up
+
+
+def test_river_pages_no_prevalence_where_it_holds_still_itself():
+    river = {"name": "ADWIN"}
+    rarer = watched(fed({(): stream(200, changed(prevalence=0.05))}, river_detector=river))
+    assert not [d for d in rarer.detections if d.kind == "model_degraded"]
+
+
+@pytest.mark.parametrize(
+    ("river", "says"),
+    [
+        ({"name": "Crystal"}, "no detector 'Crystal'"),
+        ({"name": "ADWIN", "options": {"nonsense": 1}}, "ADWIN cannot be made"),
+    ],
+)
+def test_a_river_detector_that_cannot_be_is_known_before_the_first_event(river, says):
+    with pytest.raises(UsageError, match=says):
+        Monitor(Config(defaults={"river_detector": river}))

@@ -5,6 +5,7 @@ them as 1: where nothing can be judged yet it is `insufficient_evidence`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +16,11 @@ from monitor.exporters.prometheus.family import Family, Labels, Line, Shape, lin
 from monitor.snapshot import ModelState, Snapshot, Watched, WindowVerdict
 from monitor.watch.labels import LabelFault
 
+_BOUNDS = {
+    "estimate": ("", ""),
+    "lower": ("_lower", " Lower end of the 95 % interval."),
+    "upper": ("_upper", " Upper end of the 95 % interval."),
+}
 _CAUSES = ("prevalence", "recall", "false_positives")
 _SOURCES = ("first", "window", "trailing", "counts")
 _UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
@@ -67,6 +73,18 @@ def verdict_families() -> Iterator[Family]:
         "classifier_precision_estimated_ratio",
         "Precision of the predictions of the window's length that end now." + _ASSUMED,
         lambda found: [np.nan if found.nowcast is None else found.nowcast.precision],
+    )
+    for bound, (infix, remark) in _BOUNDS.items():
+        yield _by_model(
+            f"classifier_live_class_ratio{infix}",
+            "r = P/N of mature labels smoothed over panes: an outcome counts half after the "
+            "length of the shortest window." + remark,
+            partial(_live_ratio, bound),
+        )
+    yield _by_model(
+        "classifier_expected_class_ratio",
+        "r that the reference's daily and weekly profile expects of the last mature pane.",
+        lambda watched: [watched.expected_class_ratio],
     )
     yield _by_model(
         "classifier_detector_evidence_ratio",
@@ -122,6 +140,10 @@ def verdict_families() -> Iterator[Family]:
         lambda watched: [np.nan if watched.reference is None else watched.reference.version],
     )
     yield _sources()
+
+
+def _live_ratio(bound: str, watched: Watched) -> list[float]:
+    return [float(getattr(watched.live_class_ratio, bound))]
 
 
 def _moved(found: WindowVerdict) -> list[float]:

@@ -1,0 +1,66 @@
+"""The class ratio of one model just now, and what it usually is at this hour."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from monitor.counts import ConfusionCounts
+from monitor.drift.class_ratio import ClassRatio, LiveClassRatio
+from monitor.events import Int64Array
+from monitor.kept import State
+from monitor.watch.reference import Reference
+
+
+class LiveRatio:
+    """r smoothed over mature panes, and r by the reference's profile.
+
+    Args:
+        reference: its scatter widens the interval, its profile is what is expected.
+        half_life_ms: event time after which an outcome counts half, at least a pane.
+        step_ms: width of a pane.
+    """
+
+    def __init__(self, reference: Reference, half_life_ms: int, step_ms: int) -> None:
+        self._step = step_ms
+        self._live = LiveClassRatio(
+            half_life=max(half_life_ms / step_ms, 1.0),
+            dispersion=reference.dispersion.class_ratio,
+        )
+        self._last: int | None = None
+        self.profile = reference.profile
+
+    @property
+    def now(self) -> ClassRatio:
+        """With its 95 % interval; NaN before the first pane."""
+        return self._live.estimate()
+
+    @property
+    def expected(self) -> float:
+        """What the profile expects of the last pane; NaN before it, or without a profile."""
+        if self.profile is None or self._last is None:
+            return float("nan")
+        log_ratio, _ = self.profile.expected(self._last * self._step / 1000)
+        return float(np.exp(log_ratio))
+
+    def update(self, cells: Int64Array, pane: int) -> None:
+        """Take in one mature pane.
+
+        Args:
+            cells: outcomes of all the model's predictions in it, (4,).
+            pane: its number; panes come in order, and empty ones may be left out.
+        """
+        since = 1 if self._last is None else pane - self._last
+        self._live.update(ConfusionCounts.from_cells(cells), panes=since)
+        self._last = pane
+
+    def state(self) -> State:
+        """All that is remembered, as plain values."""
+        return {"last": self._last, "live": self._live.state()}
+
+    def restored(self, state: State) -> Self:
+        """Itself, gone on from what `state` gave."""
+        self._last = state["last"]
+        self._live.restore(state["live"])
+        return self
