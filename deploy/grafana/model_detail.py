@@ -24,6 +24,7 @@ def model_detail() -> Dashboard:
         )
         .with_variable(parts.choice("segment", "Segment", windows, "segment"))
         .with_variable(parts.runbooks())
+        .with_variable(parts.page())
         .annotation(parts.deployments())
     )
     return parts.in_rows(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import parts
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 
@@ -16,9 +18,13 @@ def monitor_health() -> Dashboard:
         "good news.",
         "1d",
     )
-    board = board.with_variable(
-        parts.choice("instance", "Monitor", "precision_monitor_build_info", "instance")
-    ).with_variable(parts.runbooks())
+    board = (
+        board.with_variable(
+            parts.choice("instance", "Monitor", "precision_monitor_build_info", "instance")
+        )
+        .with_variable(parts.runbooks())
+        .with_variable(parts.page())
+    )
     return parts.in_rows(
         board,
         {
@@ -33,6 +39,7 @@ def monitor_health() -> Dashboard:
             ],
             "What comes": [_records(), _rejected(), _predictions()],
             "Where it stands": [_behind(), _states(), _label_states()],
+            "What is posted, and what is kept": [_requests(), _queue(), _kept()],
             "What it costs": [_memory(), _cpu(), _scrapes()],
         },
     )
@@ -65,7 +72,7 @@ def _health_now() -> list[object]:
     ]
 
 
-def _third(title: str, about: str, queries: parts.Queries, unit: str) -> object:
+def _third(title: str, about: str, queries: parts.Queries, unit: str) -> Any:
     return parts.lines(title, about, queries, unit=unit, width=parts.THIRD)
 
 
@@ -131,6 +138,46 @@ def _label_states() -> object:
         {"{{state}}": f"precision_monitor_labels{_MONITOR}"},
         "short",
     )
+
+
+def _requests() -> object:
+    return _third(
+        "Requests a second",
+        "By listener and code: 429 while too much waits to be counted, 503 while nothing can be "
+        "kept.",
+        {
+            "{{listener}}, {{code}}": f"rate(precision_monitor_http_requests_total{_MONITOR}[5m])",
+        },
+        "reqps",
+    )
+
+
+def _queue() -> object:
+    return _third(
+        "Turned away, and waiting",
+        "Share of the time in which posted events were turned away, by cause; and requests whose "
+        "events are on disk and not yet counted.",
+        {
+            "{{cause}}": f"rate(precision_monitor_ingest_paused_seconds_total{_MONITOR}[5m])",
+            "requests that wait": f"precision_monitor_queue_requests{_MONITOR}",
+        },
+        "none",
+    )
+
+
+def _kept() -> object:
+    newest = f"precision_monitor_checkpoint_last_success_timestamp_seconds{_MONITOR}"
+    panel = _third(
+        "Journal, and age of the newest checkpoint",
+        "A restart reads again what came since the checkpoint; what two checkpoints are past is "
+        "deleted from the journal.",
+        {
+            "journal": f"precision_monitor_journal_bytes{_MONITOR}",
+            "age of the checkpoint": f"time() - {newest}",
+        },
+        "bytes",
+    )
+    return parts.in_unit(panel, "age of the checkpoint", "s")
 
 
 def _memory() -> object:

@@ -22,6 +22,7 @@ def on_call() -> Dashboard:
             parts.choice("window", "Window", 'classifier_window_info{model="$model"}', "window")
         )
         .with_variable(parts.runbooks())
+        .with_variable(parts.page())
         .annotation(parts.deployments())
         .annotation(parts.degradations())
     )

@@ -86,6 +86,12 @@ def new(title: str, uid: str, about: str, since: str) -> dashboard.Dashboard:
             .url("${runbooks}README.md#verdicts")
             .target_blank(True)
         )
+        .link(
+            dashboard.DashboardLink("The monitor's page")
+            .type(DashboardLinkType.LINK)
+            .url("${page}")
+            .target_blank(True)
+        )
         .with_variable(
             dashboard.DatasourceVariable("datasource")
             .label("Data source")
@@ -101,6 +107,16 @@ def runbooks() -> dashboard.TextBoxVariable:
         .label("Documents at")
         .description("Address of the folder that holds README.md, with its final slash.")
         .default_value("")
+    )
+
+
+def page() -> dashboard.TextBoxVariable:
+    """Where the monitor's own page is."""
+    return (
+        dashboard.TextBoxVariable("page")
+        .label("Monitor at")
+        .description("Address of the monitor's page, as your browser reaches it.")
+        .default_value("http://127.0.0.1:9108/")
     )
 
 
@@ -190,6 +206,15 @@ def banded(panel: timeseries.Panel, legend: str, color: str) -> timeseries.Panel
     panel = panel.override_by_name(legend, [_color(color)])
     panel = panel.override_by_name(f"{legend}, upper", thin + upper)
     return panel.override_by_name(f"{legend}, lower", thin)
+
+
+def in_unit(panel: timeseries.Panel, legend: str, unit: str) -> timeseries.Panel:
+    """One line in a unit of its own, on the right."""
+    own = [
+        DynamicConfigValue("unit", unit),
+        DynamicConfigValue("custom.axisPlacement", "right"),
+    ]
+    return panel.override_by_name(legend, own)
 
 
 def with_limit(panel: timeseries.Panel, limit: float) -> timeseries.Panel:

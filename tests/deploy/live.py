@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,17 +21,13 @@ from monitor.exporters.app import create_app
 from monitor.exporters.rules import Scope, as_prometheus, groups
 from monitor.exporters.server import BackgroundServer
 from monitor.snapshot import Snapshot
-from monitor.telemetry import (
-    CONFIG_LAST_RELOAD_SUCCESS,
-    CONFIG_LAST_RELOAD_SUCCESSFUL,
-    Readings,
-)
+from monitor.telemetry import PROCESS_SERIES, SCRAPE_DURATION, Readings
 
 UNTIL_MS = int(datetime(2013, 10, 1, tzinfo=UTC).timestamp()) * 1000
 """The end of September, when fewer flights were late than before."""
 
 CONFIG = """
-global: {{scrape_interval: 200ms, scrape_timeout: 200ms, evaluation_interval: 300ms}}
+global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 500ms}}
 rule_files: [{rules}]
 scrape_configs:
   - job_name: precision-monitor
@@ -75,13 +72,15 @@ def live(program: str, folder: Path) -> Iterator[Live]:
     state = snapshot()
     rules, path, port = folder / "rules.yml", folder / "prometheus.yml", free_port()
     rules.write_text(as_prometheus(groups(Scope.of(config()))))
-    reloads = Readings(
+    # What only a running service knows: each series that it exports, with some value.
+    service = Readings(
         {
-            CONFIG_LAST_RELOAD_SUCCESSFUL: lambda: {(): 1.0},
-            CONFIG_LAST_RELOAD_SUCCESS: lambda: {(): 0.0},
+            series: partial(dict, {("some",) * len(series.labels): 1.0})
+            for series in PROCESS_SERIES
+            if series != SCRAPE_DURATION
         }
     )
-    app = create_app(lambda: state, ready=lambda: True, collectors=[reloads])
+    app = create_app(lambda: state, ready=lambda: True, collectors=[service])
     with BackgroundServer(app) as server:
         path.write_text(CONFIG.format(rules=rules, port=server.port))
         command = [program, f"--config.file={path}", f"--storage.tsdb.path={folder / 'data'}"]

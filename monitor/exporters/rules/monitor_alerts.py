@@ -22,6 +22,7 @@ def monitor_alerts(scope: Scope) -> list[Alert]:
         _down(scope),
         _rejected(scope),
         _series(scope),
+        _checkpoint(scope),
         _reload_failed(scope),
         _watchdog(scope),
     ]
@@ -88,6 +89,27 @@ def _series(scope: Scope) -> Alert:
         "got into a segment. Totals are right, breakdowns are not complete. Take the key out of "
         "`segments`, or raise `max_segment_values` or `max_series`.",
         runbook=scope.link("deploy/README.md#serieslimitreached"),
+    )
+
+
+def _checkpoint(scope: Scope) -> Alert:
+    newest = f"max_over_time(precision_monitor_checkpoint_last_success_timestamp_seconds[{GAP}])"
+    began = f"max_over_time(precision_monitor_state_began_timestamp_seconds[{GAP}])"
+    return Alert(
+        name="CheckpointStale",
+        why="The newest checkpoint is old, or there is none although counting began long ago. "
+        "By the age, not by failures: what hangs writes none either.",
+        expr=f"time() - {newest} > {scope.stale_seconds}\nor\n"
+        f"time() - {began} > {scope.stale_seconds}\nunless\n{newest}",
+        severity="ticket",
+        hold="5m",
+        keep="10m",
+        summary=f"{_INSTANCE}: the newest checkpoint is {{{{ $value | humanizeDuration }}}} old, "
+        "or there is none since then.",
+        description="Nothing is lost yet: counting goes on, and a restart reads again what came "
+        "since that checkpoint, which takes longer the older it is, while journals grow. Look at "
+        "the log and at the disk of the state directory.",
+        runbook=scope.link("deploy/README.md#checkpointstale"),
     )
 
 

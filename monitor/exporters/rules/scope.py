@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from monitor.config import Config, Labelling, ModelConfig
-from monitor.config.quantities import DAY_MS
+from monitor.config.quantities import DAY_MS, SECOND_MS
 
 GAP = "10m"
 """Looked back for the last sample of a gauge: failed scrapes shorter than this go unnoticed."""
@@ -34,6 +34,9 @@ Wanted = str | tuple[str, ...] | NotThis
 _COUNTED = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
 """Under these labellings the counts of outcomes are themselves the evidence."""
 
+_STALE_SECONDS, _CHECKPOINTS_MISSED = 900, 10
+"""A checkpoint is stale at this age, or after so many were due, whichever is later."""
+
 _META = re.compile(r"[.^$*+?()\[\]{}|\\]")
 
 
@@ -50,6 +53,7 @@ class Scope:
             flagged cases alone), which cannot be made anew from counts.
         objectives: what to reach, by metric (`OBJECTIVES`) and model.
         max_series: series that the monitor takes at most.
+        stale_seconds: age of the newest checkpoint from which on it is stale.
         job: of the scrapes of the monitor.
         runbooks: put before the path of a runbook.
         objective_severity: of falling short of an objective: `page` or `ticket`.
@@ -63,6 +67,7 @@ class Scope:
     estimated: tuple[str, ...] = ()
     objectives: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     max_series: int
+    stale_seconds: int
     job: str = "precision-monitor"
     runbooks: str = ""
     objective_severity: str = "ticket"
@@ -91,6 +96,9 @@ class Scope:
             estimated=_estimated(config),
             objectives=_objectives(config),
             max_series=config.max_series,
+            stale_seconds=max(
+                _STALE_SECONDS, _CHECKPOINTS_MISSED * config.state.checkpoint_every // SECOND_MS
+            ),
             **more,
         )
 
