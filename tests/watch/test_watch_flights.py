@@ -1,0 +1,52 @@
+"""The bundled flights, replayed live: rarer delays in September page nobody."""
+
+from datetime import UTC, datetime
+
+import pytest
+from streams import FLIGHTS
+
+from monitor.config import load_config
+from monitor.drift import Verdict
+from monitor.drift.verdict import DEGRADED
+from monitor.engine import Monitor
+from monitor.events import by_stretch
+from monitor.feeds import files
+from monitor.feeds.decode import Decoder, DecodeSettings
+
+DAY = 86_400_000
+
+
+def day(text):
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+@pytest.fixture(scope="module")
+def september():
+    """Detections of the whole stream, and the verdicts of each day of September."""
+    config = load_config("config/flights.yaml", environ={})
+    monitor, said, last = Monitor(config), [], 0
+    for batch in files.read([str(FLIGHTS)], Decoder(DecodeSettings.from_config(config))):
+        for part in by_stretch(batch, monitor.watermark_ms, DAY):
+            monitor.apply(part)
+            now = monitor.watermark_ms or 0
+            if now // DAY != last and day("2013-09-01") <= now < day("2013-10-03"):
+                last = now // DAY
+                verdicts = monitor.snapshot().models[0].watched.verdicts
+                said += [(last, name, found.verdict) for name, found in verdicts.items()]
+    return monitor.snapshot().models[0].watched, said
+
+
+def test_a_live_replay_raises_no_page_of_degradation_in_september(september):
+    watched, _ = september
+    pages = [found for found in watched.detections if found.kind == "model_degraded"]
+    assert not [p for p in pages if day("2013-09-01") <= p.at < day("2013-10-03")]
+    assert not watched.warming_up
+
+
+def test_hardly_a_window_of_september_is_laid_to_a_worse_model(september):
+    _, said = september
+    assert len({at for at, _, _ in said}) >= 25
+    blamed = [name for _, name, verdict in said if verdict in DEGRADED]
+    assert "28d" not in blamed
+    assert len(blamed) <= 0.02 * len(said), "looked at every day, one in a hundred is chance"
+    assert Verdict.LABELS_NOT_TRUSTWORTHY not in {verdict for _, _, verdict in said}
