@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from monitor.kept import State
 from monitor.snapshot import Snapshot
+from monitor.state.encoding import decoded, encoded
 
 
 def differences(one: Any, other: Any, at: str = "") -> Iterator[str]:  # noqa: C901  # a case a type
@@ -39,3 +42,8 @@ def differences(one: Any, other: Any, at: str = "") -> Iterator[str]:  # noqa: C
 def told(snapshot: Snapshot) -> Snapshot:
     """The snapshot without the memory that tables take: how roomy they are is no state."""
     return replace(snapshot, pending_bytes=0)
+
+
+def through_disk(state: State) -> State:
+    """What is read of a state that was written."""
+    return decoded(bytearray(b"".join(encoded(state, 1))), Path("1"))[1]

@@ -7,7 +7,7 @@ predictions, and written by a thread of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import xxhash
@@ -62,6 +62,7 @@ class Keeper:
         faults: counts what is found wrong.
         clock: wall time, and the time that passes.
         say: tells a person what happens, a line at a time.
+        writer: writes them; a thread of its own where None.
 
     Raises:
         StateError: there are checkpoints, and none is as it was written.
@@ -75,6 +76,7 @@ class Keeper:
         faults: StateFaults,
         clock: Clock,
         say: Callable[[str], None],
+        writer: Executor | None = None,
     ) -> None:
         self._config = config
         self._checkpoints = checkpoints
@@ -87,7 +89,7 @@ class Keeper:
         self._due = clock.monotonic() + config.state.checkpoint_every / SECOND_MS
         self._failing = False
         self._going_on = ""
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
+        self._writer = writer or ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
         self._writing: tuple[Future[_Written], Mapping[str, Position]] | None = None
         self._found = self._take_up()
 
@@ -124,7 +126,7 @@ class Keeper:
                 self._begin(monitor, sources, event_clock)
             if self._writing is not None:
                 self._finish(sources)
-        self._thread.shutdown()
+        self._writer.shutdown()
 
     @property
     def readings(self) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
@@ -174,7 +176,7 @@ class Keeper:
             "engine": monitor.state(),
         }
         stall = self._clock.monotonic() - began
-        self._writing = (self._thread.submit(self._write, state, began, stall), positions)
+        self._writing = (self._writer.submit(self._write, state, began, stall), positions)
 
     def _write(self, state: State, began: float, stall: float) -> _Written:
         nbytes = self._checkpoints.write(state)

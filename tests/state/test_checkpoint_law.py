@@ -1,25 +1,17 @@
 """The law of checkpoints: taken up at any point, a monitor is as one that never stopped."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from labelled import DAY, stream
-from same import differences, told
+from same import differences, through_disk, told
 from streams import batch_of, flights, in_batches
 
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events import CountDeltas, EventBatch, Group
 from monitor.kept import State
-from monitor.state.encoding import decoded, encoded
-
-
-def through_disk(state: State) -> State:
-    """What is read of a state that was written."""
-    return decoded(bytearray(b"".join(encoded(state, 1))), Path("1"))[1]
 
 
 def taken_up(monitor: Monitor) -> Monitor:
