@@ -17,6 +17,7 @@ from monitor.config.fields import (
     Size,
     setting,
 )
+from monitor.config.inference import InferenceConfig
 
 _TABLES = {".csv", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
 
@@ -71,6 +72,14 @@ class HttpFeed(Section):
     )
     max_queue_bytes: Size = setting(
         "64MiB", "Bodies that may wait to be counted; beyond it clients are told to come later."
+    )
+    max_events_per_second: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = setting(
+        None,
+        "Records that each client, by its token, user or address, may send; above it, it is told "
+        "to come later. null for any number.",
+    )
+    inference: InferenceConfig | None = setting(
+        None, "How predictions are taken out of what inference servers log (KServe)."
     )
     header_timeout: PositiveDuration = setting(
         "5s", "A client that takes longer for its headers, or is idle for longer, is dropped."

@@ -10,6 +10,7 @@ from monitor.config import Config
 _LIVE = (
     "body_timeout",
     "max_body_bytes",
+    "max_events_per_second",
     "max_queue_bytes",
     "objective",
     "token_files",

@@ -364,6 +364,8 @@ def _settings(feed: HttpFeed, queue_full: Stopwatch) -> FeedSettings:
         access=read_access(feed.token_files, feed.web_config),
         limits=BodyLimits(feed.max_body_bytes, feed.body_timeout / SECOND_MS),
         room=Room(feed.max_queue_bytes, queue_full),
+        max_per_second=feed.max_events_per_second,
+        inference=feed.inference,
     )
 
 

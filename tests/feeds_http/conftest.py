@@ -8,7 +8,7 @@ import pytest
 
 from monitor.clock import ManualClock
 from monitor.errors import MonitorError
-from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
 from monitor.feeds.http import FeedSettings, create_feed_app
 from monitor.feeds.http.bodies import BodyLimits
 from monitor.feeds.http.room import Room
@@ -69,7 +69,15 @@ class Client:
 class Feed:
     """A feed, its client and all it is made of."""
 
-    def __init__(self, tokens=(), max_bytes=MAX_BYTES, room=4 * MAX_BYTES, seconds=5.0):
+    def __init__(
+        self,
+        tokens=(),
+        max_bytes=MAX_BYTES,
+        room=4 * MAX_BYTES,
+        seconds=5.0,
+        threshold=None,
+        **settings,
+    ):
         self.intake = Kept()
         self.room = Room(room)
         self.clock = ManualClock(NOW)
@@ -78,9 +86,16 @@ class Feed:
             access=Access(tokens),
             limits=BodyLimits(max_bytes, seconds),
             room=self.room,
+            **settings,
         )
-        self.app = create_feed_app(self.intake, Decoder(DecodeSettings()), settings, self.clock)
+        decoder = Decoder(DecodeSettings(default=ModelFields(threshold)))
+        self.app = create_feed_app(self.intake, decoder, settings, self.clock)
         self.client = Client(self.app)
+
+    def intake_of_inference(self):
+        """What joins requests and responses."""
+        (route,) = [route for route in self.app.routes if route.path == "/v1/cloudevents"]
+        return route.endpoint.__self__._inference
 
     def post(self, body, path="/v1/events", **headers):
         named = {name.replace("_", "-"): value for name, value in headers.items()}

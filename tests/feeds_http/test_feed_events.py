@@ -5,6 +5,7 @@ import json
 
 import jsonschema
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.routing import Route
@@ -65,8 +66,18 @@ def test_one_object_is_one_event(feed, indent):
     assert feed.intake.lines.count(b"\n") == 1
 
 
-def test_a_gzip_body_is_unpacked(feed):
-    answer = feed.post(gzip.compress(NDJSON), content_encoding="gzip")
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("gzip", gzip.compress(NDJSON)),
+        ("gzip", gzip.compress(NDJSON[:50]) + gzip.compress(NDJSON[50:])),
+        ("zstd", zstandard.compress(NDJSON)),
+        ("zstd", zstandard.ZstdCompressor(write_content_size=False).compress(NDJSON)),
+        ("zstd", zstandard.compress(NDJSON[:50]) + zstandard.compress(NDJSON[50:])),
+    ],
+)
+def test_a_packed_body_is_unpacked(feed, encoding, body):
+    answer = feed.post(body, content_encoding=encoding)
     assert checked(answer)["accepted"] == 2
     assert feed.intake.lines == NDJSON
 
@@ -134,12 +145,14 @@ def test_a_body_that_is_no_events_at_all_is_400(feed, body):
     assert feed.intake.arrived == []
 
 
-def test_a_damaged_gzip_body_is_400(feed):
-    packed = gzip.compress(NDJSON)
-    for body in (packed[:-3], b"plain", packed[:20] + b"x" * 20):
-        answer = feed.post(body, content_encoding="gzip")
+@pytest.mark.parametrize(
+    ("encoding", "packed"), [("gzip", gzip.compress(NDJSON)), ("zstd", zstandard.compress(NDJSON))]
+)
+def test_a_damaged_packed_body_is_400(feed, encoding, packed):
+    for body in (packed[:-3], b"plain", packed[:20] + b"x" * 20, packed + b"rest"):
+        answer = feed.post(body, content_encoding=encoding)
         assert answer.status_code == 400
-        assert "gzip" in checked(answer)["error"]
+        assert encoding in checked(answer)["error"]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,12 @@ import tracemalloc
 
 import httpx
 import pytest
+import zstandard
 from starlette.routing import Route
 
+from monitor.clock import ManualClock
 from monitor.exporters.server import BackgroundServer
+from monitor.feeds.http.rates import REMEMBERED, Rates
 from monitor.feeds.http.room import Room
 
 EVENT = b'{"type":"label","id":"a","ts":1,"label":1}\n'
@@ -66,14 +69,15 @@ def test_a_body_that_turns_out_too_large_is_413_while_it_comes(served):
     assert httpx.get(f"{served.server.url}/healthz").status_code == 200
 
 
-def test_a_zip_bomb_is_413_and_takes_little_memory(make_feed):
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip), ("zstd", zstandard)])
+def test_a_bomb_is_413_and_takes_little_memory(make_feed, encoding, pack):
     feed = make_feed(max_bytes=MEBIBYTE, room=4 * MEBIBYTE)
-    bomb = gzip.compress(b"0" * (500 * MEBIBYTE), 9)
+    bomb = pack.compress(b"0" * (500 * MEBIBYTE), 9)
     assert len(bomb) < MEBIBYTE
     tracemalloc.start()
     try:
-        assert feed.post(bomb, content_encoding="gzip").status_code == 413
-        assert tracemalloc.get_traced_memory()[1] < 6 * MEBIBYTE
+        assert feed.post(bomb, content_encoding=encoding).status_code == 413
+        assert tracemalloc.get_traced_memory()[1] < 2 * MEBIBYTE + 3 * len(bomb)
     finally:
         tracemalloc.stop()
     assert feed.room.left == 4 * MEBIBYTE
@@ -168,7 +172,7 @@ WRONG = [
 def test_without_a_token_every_route_that_writes_is_401(make_feed, headers):
     feed = make_feed(tokens=[TOKEN, "another-token-0123"])
     routes = [r for r in feed.app.routes if isinstance(r, Route) and r.methods - READING]
-    assert len(routes) == 2
+    assert len(routes) == 3
     for route in routes:
         raw = {name: value.encode("latin-1") for name, value in headers.items()}
         answer = feed.client.post(route.path, content=EVENT, headers=raw)
@@ -193,3 +197,38 @@ def test_without_a_token_the_body_is_not_even_read(make_feed):
 def test_what_a_web_page_sends_is_403(feed):
     assert feed.post(EVENT, origin="http://evil.example").status_code == 403
     assert feed.intake.arrived == []
+
+
+def test_a_zstd_frame_that_asks_for_much_memory_is_refused(feed):
+    huge = zstandard.ZstdCompressionParameters.from_level(3, window_log=27, enable_ldm=True)
+    body = zstandard.ZstdCompressor(compression_params=huge).compressobj(size=-1)
+    packed = body.compress(EVENT) + body.flush()
+    assert feed.post(packed, content_encoding="zstd").status_code == 400
+
+
+def test_a_client_that_sends_too_fast_is_told_when_to_come_again(make_feed):
+    feed = make_feed(tokens=[TOKEN, "another-token-0123"], max_per_second=10)
+    first, second = f"Bearer {TOKEN}", "Bearer another-token-0123"
+    assert feed.post(EVENT * 35, authorization=first).status_code == 200
+    refused = feed.post(EVENT, authorization=first)
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "3")
+    assert feed.post(EVENT, authorization=second).status_code == 200, "each has its own rate"
+    feed.clock.sleep(3)
+    assert feed.post(EVENT, authorization=first).status_code == 200
+    assert len(feed.intake.arrived) == 3
+
+
+def test_requests_without_events_have_a_rate_too(make_feed):
+    feed = make_feed(max_per_second=5)
+    codes = [feed.post(b"").status_code for _ in range(8)]
+    assert codes.count(200) == 6
+    assert codes[-1] == 429
+
+
+def test_clients_that_were_silent_longest_are_forgotten():
+    rates = Rates(1, ManualClock())
+    for number in range(REMEMBERED + 10):
+        rates.spend(str(number), 100)
+    assert len(rates._left) == REMEMBERED
+    assert rates.wait("0") == 0
+    assert rates.wait(str(REMEMBERED)) > 0

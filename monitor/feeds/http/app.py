@@ -19,26 +19,29 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from monitor.clock import Clock
+from monitor.config.inference import InferenceConfig
 from monitor.errors import MonitorError
 from monitor.events import EventBatch
 from monitor.feeds.decode import Decoder
 from monitor.feeds.http.answers import RefusedError, accepted, answer, later, refused
+from monitor.feeds.http.beside import beside
 from monitor.feeds.http.bodies import BodyLimits, no_room, read_body
+from monitor.feeds.http.cloudevents import CloudEvent, as_line, read_events, record_lines
 from monitor.feeds.http.envelopes import event_lines, feedback_lines
+from monitor.feeds.http.inference import Inference
 from monitor.feeds.http.openapi import DOCUMENT
+from monitor.feeds.http.rates import Rates
 from monitor.feeds.http.room import Room, Share
 from monitor.web.access import Access
 
 AHEAD_MS = 3_600_000
 """An event of so much later than now is `timestamp_out_of_range`."""
 
-_INLINE_BYTES = 32 * 1024
-"""A body up to this size is decoded at once; a larger one in a thread."""
 _REJECTION_BYTES = 512
 """Memory that a record takes which could not be used."""
 _STARTING_SECONDS, _FULL_SECONDS = 1, 5
 
-_ToLines = Callable[[bytes, str], bytes]
+_ToLines = Callable[[Request, bytes], Awaitable[bytes]]
 
 
 class Arrived(NamedTuple):
@@ -79,16 +82,22 @@ class FeedSettings:
         access: who may post.
         limits: of a body.
         room: for all that is on its way.
+        max_per_second: records that each client may send; None for any number.
+        inference: how predictions are taken out of payloads of inference servers; None where
+            there are none.
     """
 
     name: str
     access: Access
     limits: BodyLimits
     room: Room
+    max_per_second: float | None = None
+    inference: InferenceConfig | None = None
 
     def become(self, other: FeedSettings) -> None:
         """Behave as another one says from the next request on; what is on its way stays."""
         self.access, self.limits = other.access, other.limits
+        self.max_per_second = other.max_per_second
         self.room.resize(other.room.size)
 
 
@@ -108,6 +117,7 @@ def create_feed_app(
         routes=[
             Route("/v1/events", feed.events, methods=["POST"]),
             Route("/v1/feedback", feed.feedback, methods=["POST"]),
+            Route("/v1/cloudevents", feed.cloudevents, methods=["POST"]),
             Route("/healthz", _health),
             Route("/openapi.json", _document),
         ]
@@ -122,44 +132,83 @@ class _Feed:
         self._decoder = decoder
         self._settings = settings
         self._clock = clock
+        self._rates = Rates(settings.max_per_second, clock)
+        inference = settings.inference
+        self._inference = None if inference is None else Inference(inference, clock)
 
     async def events(self, request: Request) -> Response:
-        return await _answered(self._taken(request, event_lines))
+        return await _answered(self._taken(request, _events))
 
     async def feedback(self, request: Request) -> Response:
+        return await _answered(self._taken(request, self._feedback))
+
+    async def cloudevents(self, request: Request) -> Response:
+        return await _answered(self._taken(request, self._cloudevents))
+
+    async def _feedback(self, request: Request, body: bytes) -> bytes:
         now = self._clock.now()
-        return await _answered(
-            self._taken(request, lambda body, kind: feedback_lines(body, kind, now=now))
-        )
+        return await beside(len(body), lambda: feedback_lines(body, _kind(request), now=now))
+
+    async def _cloudevents(self, request: Request, body: bytes) -> bytes:
+        events = await beside(len(body), lambda: list(read_events(request.headers, body)))
+        for event in events:
+            if isinstance(event, CloudEvent) and event.role == "request":
+                await self._inferred().remember(event)
+        return b"".join([await self._lines_of(event) for event in events])
+
+    async def _lines_of(self, event: CloudEvent | bytes) -> bytes:
+        if isinstance(event, bytes):
+            return as_line(event)
+        if event.role == "request":
+            return b""
+        if event.role == "response":
+            return await self._inferred().lines(event, self._clock.now())
+        return await beside(len(event.data), lambda: record_lines(event))
+
+    def _inferred(self) -> Inference:
+        if self._inference is None:
+            text = "payloads of inference servers need feeds[].inference in the configuration"
+            raise RefusedError(400, text)
+        return self._inference
 
     async def _taken(self, request: Request, to_lines: _ToLines) -> Response:
-        await self._admit(request)
+        client = await self._admitted(request)
         with self._settings.room.share() as share:
             body = await read_body(request, self._settings.limits, share)
             arrival_ms = int(self._clock.now() * 1000)
+            lines = await to_lines(request, body)
+            if len(lines) > len(body) and not share.grow(len(lines) - len(body)):
+                raise no_room()
 
             def decode() -> Arrived:
-                lines = to_lines(body, request.headers.get("content-type", ""))
                 source = f"{self._settings.name}{request.url.path}"
                 latest = arrival_ms + AHEAD_MS
                 batch = self._decoder.decode_lines(lines, source=source, latest_ms=latest)
                 return Arrived(arrival_ms, lines, batch, share)
 
-            small = len(body) <= _INLINE_BYTES
-            arrived = decode() if small else await asyncio.to_thread(decode)
+            arrived = await beside(len(lines), decode)
             if arrived.batch.records:
                 await self._kept(arrived)
+            self._rates.spend(client, arrived.batch.records)
         return accepted(arrived.batch)
 
-    async def _admit(self, request: Request) -> None:
+    async def _admitted(self, request: Request) -> str:
+        """Who sends it."""
         access = self._settings.access
-        if await access.client(request.headers.get("authorization")) is None:
+        client = await access.client(request.headers.get("authorization"))
+        if client is None:
             challenge = {"WWW-Authenticate": access.challenges}
             raise RefusedError(401, "send a token: Authorization: Bearer TOKEN", challenge)
         if "origin" in request.headers:
             raise RefusedError(403, "events are not taken from web pages")
         if not self._intake.ready:
             raise later(503, "state is being restored; come again", seconds=_STARTING_SECONDS)
+        client = client or (request.client.host if request.client else "")
+        self._rates.per_second = self._settings.max_per_second
+        wait = self._rates.wait(client)
+        if wait:
+            raise later(429, f"at most {self._rates.per_second:g} records a second", seconds=wait)
+        return client
 
     async def _kept(self, arrived: Arrived) -> None:
         if not arrived.share.grow(_REJECTION_BYTES * len(arrived.batch.rejected)):
@@ -169,6 +218,14 @@ class _Feed:
             await asyncio.wrap_future(self._intake.keep(arrived))
         except MonitorError as error:
             raise later(503, "events cannot be kept now", seconds=_FULL_SECONDS) from error
+
+
+async def _events(request: Request, body: bytes) -> bytes:
+    return await beside(len(body), lambda: event_lines(body, _kind(request)))
+
+
+def _kind(request: Request) -> str:
+    return request.headers.get("content-type", "")
 
 
 async def _answered(taken: Awaitable[Response]) -> Response:

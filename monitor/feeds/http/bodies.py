@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from starlette.requests import ClientDisconnect, Request
@@ -12,7 +13,16 @@ from monitor.feeds.blocks import TornError, inflated
 from monitor.feeds.http.answers import RefusedError, later
 from monitor.feeds.http.room import Share
 
-_GZIP = ("gzip", "x-gzip")
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+_GZIP, _ZSTD = ("gzip", "x-gzip"), ("zstd",)
+_PIECE = 256 * 1024
+_MAX_WINDOW_LOG = 23
+"""Memory that a zstd frame may ask for, as RFC 8878 has it: 8 MiB."""
+_WINDOW_LOG = zstd.DecompressionParameter.window_log_max
 _PLAIN = ("", "identity")
 _RETRY_SECONDS = 1
 
@@ -67,9 +77,11 @@ def _unpacking(encoding: str) -> Callable[[bytes, BodyLimits, Share], bytes] | N
     if encoding in _PLAIN:
         return None
     if encoding in _GZIP:
-        return _inflated
-    text = f"Content-Encoding must be gzip or none, got {encoding[:80]!r}"
-    raise RefusedError(415, text, {"Accept-Encoding": "gzip"})
+        return lambda body, limits, share: _unpacked(inflated([body], _PIECE), limits, share)
+    if encoding in _ZSTD:
+        return lambda body, limits, share: _unpacked(_unzstd(body), limits, share)
+    text = f"Content-Encoding must be gzip, zstd or none, got {encoding[:80]!r}"
+    raise RefusedError(415, text, {"Accept-Encoding": "gzip, zstd"})
 
 
 def _declared(request: Request) -> int:
@@ -87,11 +99,32 @@ async def _received(request: Request, limits: BodyLimits, share: Share) -> bytes
     return bytes(body)
 
 
-def _inflated(body: bytes, limits: BodyLimits, share: Share) -> bytes:
+def _unzstd(body: bytes) -> Iterator[bytes]:
+    """The bytes of zstd frames, some at a time.
+
+    Raises:
+        TornError: they end within a frame, or are none.
+    """
+    while body:
+        frame = zstd.ZstdDecompressor(options={_WINDOW_LOG: _MAX_WINDOW_LOG})
+        while not frame.eof:
+            try:
+                data = frame.decompress(body, _PIECE)
+            except zstd.ZstdError as error:
+                raise TornError(f"zstd is damaged: {error}") from error
+            body = b""
+            if data:
+                yield data
+            elif not frame.eof:
+                raise TornError("zstd ends too early")
+        body = frame.unused_data
+
+
+def _unpacked(pieces: Iterable[bytes], limits: BodyLimits, share: Share) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
-        for part in inflated([body]):
+        for part in pieces:
             size += len(part)
             if size > limits.max_bytes:
                 raise _too_large(limits)

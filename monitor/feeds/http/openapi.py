@@ -29,19 +29,29 @@ def _error(description: str, headers: dict[str, Any] | None = None) -> dict[str,
     return {"description": description, "content": _json("Error"), "headers": headers or {}}
 
 
-def _post(summary: str, record: str) -> dict[str, Any]:
+def _records(record: str) -> dict[str, Any]:
     one_or_many = {"oneOf": [_ref(record), {"type": "array", "items": _ref(record)}]}
+    return {
+        "application/x-ndjson": {"schema": {"type": "string"}},
+        "application/json": {"schema": one_or_many},
+    }
+
+
+_CLOUD_EVENTS = {
+    "application/cloudevents+json": {"schema": _ref("CloudEvent")},
+    "application/cloudevents-batch+json": {
+        "schema": {"type": "array", "items": _ref("CloudEvent")}
+    },
+    "application/json": {"schema": {"description": "Data of a binary event, see headers ce-*."}},
+}
+
+
+def _post(summary: str, content: dict[str, Any]) -> dict[str, Any]:
     return {
         "post": {
             "summary": summary,
-            "security": [{}, {"bearer": []}],
-            "requestBody": {
-                "required": True,
-                "content": {
-                    "application/x-ndjson": {"schema": {"type": "string"}},
-                    "application/json": {"schema": one_or_many},
-                },
-            },
+            "security": [{}, {"bearer": []}, {"basic": []}],
+            "requestBody": {"required": True, "content": content},
             "responses": {
                 "200": {"description": "On disk.", "content": _json("Accepted")},
                 "400": _error("The body is damaged, or no JSON."),
@@ -50,7 +60,9 @@ def _post(summary: str, record: str) -> dict[str, Any]:
                 "408": _error("The body took too long."),
                 "413": _error("The body is too large, or holds too many records."),
                 "415": _error("The type or the encoding of the body is not taken."),
-                "429": _error("Too much is waiting to be counted.", _RETRY),
+                "429": _error(
+                    "Too much is waiting to be counted, or comes from one client.", _RETRY
+                ),
                 "503": _error("State is being restored, or nothing can be written.", _RETRY),
             },
         }
@@ -81,6 +93,18 @@ _SCHEMAS = {
         "required": ["id", "label"],
         "properties": {"id": _ID, "label": _CLASS, "ts": _TIME},
     },
+    "CloudEvent": {
+        "type": "object",
+        "required": ["specversion", "id", "source", "type"],
+        "properties": {
+            "specversion": {"const": "1.0"},
+            "id": {"type": "string", "minLength": 1, "maxLength": 256},
+            "source": {"type": "string", "minLength": 1},
+            "type": {"type": "string", "minLength": 1},
+            "time": {"type": "string", "format": "date-time"},
+            "data": {"description": "An event, a payload, or a list of events."},
+        },
+    },
     "Accepted": {
         "type": "object",
         "required": ["accepted", "rejected", "faults"],
@@ -108,13 +132,21 @@ DOCUMENT: dict[str, Any] = {
     "openapi": "3.1.0",
     "info": {"title": "Precision monitor: feed", "version": __version__},
     "paths": {
-        "/v1/events": _post("Predictions, labels, outcomes and counts.", "Event"),
-        "/v1/feedback": _post("Labels: the id and the label alone; ts is now.", "Feedback"),
+        "/v1/events": _post("Predictions, labels, outcomes and counts.", _records("Event")),
+        "/v1/feedback": _post(
+            "Labels: the id and the label alone; ts is now.", _records("Feedback")
+        ),
+        "/v1/cloudevents": _post(
+            "Events, and payloads of inference servers, as CloudEvents 1.0.", _CLOUD_EVENTS
+        ),
         "/healthz": {"get": {"summary": "Alive.", "responses": {"200": {"description": "Yes."}}}},
     },
     "components": {
         "schemas": _SCHEMAS,
-        "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+        "securitySchemes": {
+            "bearer": {"type": "http", "scheme": "bearer"},
+            "basic": {"type": "http", "scheme": "basic"},
+        },
     },
 }
 """OpenAPI 3.1."""

@@ -1,0 +1,182 @@
+"""Rows out of the payloads of inference servers, protocol V1 (TensorFlow Serving) and V2.
+
+    V1   {"instances": [ROW, …]}    {"predictions": [ROW, …]}
+    V2   {"inputs": [TENSOR, …]}    {"outputs": [TENSOR, …], "model_version": "3"}
+
+A row of V1 is a value, a list of values, or an object of these; a tensor of V2 has
+a name, a shape whose first number is that of the rows, and data, flat or nested.
+
+Source: KServe, docs of the data plane (V1 and Open Inference Protocol).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from math import prod
+from typing import Any
+
+import msgspec
+
+from monitor.config.inference import InferenceConfig, PredictedClass, Tensor
+
+MISSING = object()
+"""Stands where a row has no such value."""
+MAX_ROWS = 100_000
+"""That one payload may hold."""
+MAX_VALUES = 1_000_000
+"""Likewise, features included."""
+_LONGEST_VERSION = 256
+
+
+class PayloadError(Exception):
+    """A payload is none, or holds no rows."""
+
+
+class Payload:
+    """The rows of one request or response.
+
+    Args:
+        body: JSON.
+        v1: name of the list of rows in V1.
+        v2: name of the list of tensors in V2.
+
+    Raises:
+        PayloadError: it is neither.
+
+    >>> response = Payload(b'{"predictions": [[0.2, 0.8], [0.9, 0.1]]}', "predictions", "outputs")
+    >>> response.column(Tensor(index=1))
+    [0.8, 0.1]
+    >>> response = Payload(
+    ...     b'{"outputs": [{"name": "p", "shape": [2, 2], "data": [0.2, 0.8, 0.9, 0.1]}]}',
+    ...     "predictions",
+    ...     "outputs",
+    ... )
+    >>> response.column(Tensor(name="p", index=1))
+    [0.8, 0.1]
+    """
+
+    def __init__(self, body: bytes, v1: str, v2: str) -> None:
+        if body.count(b",") > MAX_VALUES or body.count(b"[") + body.count(b"{") > 4 * MAX_ROWS:
+            raise PayloadError("holds too many values")
+        try:
+            whole = msgspec.json.decode(body)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise PayloadError(str(error)) from error
+        if not isinstance(whole, dict):
+            raise PayloadError("is no object")
+        version = whole.get("model_version")
+        known = isinstance(version, str) and len(version) <= _LONGEST_VERSION
+        self.version = version if known else None
+        self._rows = whole[v1] if isinstance(whole.get(v1), list) else None
+        self._tensors = _tensors(whole.get(v2))
+        if self._rows is None and not self._tensors:
+            raise PayloadError(f"holds neither {v1} nor {v2}")
+        if len(self) > MAX_ROWS:
+            raise PayloadError(f"holds more than {MAX_ROWS} rows")
+
+    def __len__(self) -> int:
+        if self._rows is not None:
+            return len(self._rows)
+        return max(len(tensor) for tensor in self._tensors.values())
+
+    def column(self, place: Tensor) -> list[Any]:
+        """The value of each row; MISSING where there is none."""
+        if self._rows is None:
+            name = next(iter(self._tensors)) if place.name is None else place.name
+            rows: Sequence[Any] = self._tensors.get(name, [])
+        else:
+            rows = [_named(row, place.name) for row in self._rows]
+        found = [_at(row, place.index) for row in rows]
+        return found + [MISSING] * (len(self) - len(found))
+
+
+def fields_of(response: Payload, config: InferenceConfig) -> list[dict[str, Any]]:
+    """What a response says of each row: score, prediction, version."""
+    rows: list[dict[str, Any]] = [{} for _ in range(len(response))]
+    if config.score is not None:
+        _fill(rows, "score", response.column(config.score))
+    if config.prediction is not None:
+        classes = [_class(value, config.prediction) for value in response.column(config.prediction)]
+        _fill(rows, "prediction", classes)
+    if response.version is not None:
+        _fill(rows, "version", [response.version] * len(rows))
+    return rows
+
+
+def requested(request: Payload, config: InferenceConfig) -> list[dict[str, Any]]:
+    """What a request says of each row: id, segment."""
+    rows: list[dict[str, Any]] = [{} for _ in range(len(request))]
+    if config.id is not None:
+        _fill(rows, "id", [_text(value) for value in request.column(config.id)])
+    for key, place in config.segments.items():
+        for row, value in zip(rows, request.column(place), strict=True):
+            text = _text(value)
+            if text is not MISSING:
+                row.setdefault("segment", {})[key] = text
+    return rows
+
+
+def _fill(rows: list[dict[str, Any]], name: str, values: Sequence[Any]) -> None:
+    for row, value in zip(rows, values, strict=True):
+        if value is not MISSING:
+            row[name] = value
+
+
+def _class(value: Any, place: PredictedClass) -> Any:
+    if value is MISSING:
+        return value
+    if place.positive is not None:
+        return int(_text(value) == place.positive)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _text(value: Any) -> Any:
+    """A value as it would be written as a name; what is no single value is missing."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, str | int | float) else MISSING
+
+
+def _named(row: Any, name: str | None) -> Any:
+    if isinstance(row, dict):
+        if name is None:
+            return next(iter(row.values()), MISSING)
+        return row.get(name, MISSING)
+    return row
+
+
+def _at(row: Any, index: int | None) -> Any:
+    if not isinstance(row, list):
+        return row if index in (None, 0) else MISSING
+    if index is None:
+        return row[0] if len(row) == 1 else MISSING
+    return row[index] if index < len(row) else MISSING
+
+
+def _tensors(found: Any) -> dict[str, list[Any]]:
+    """Rows of each tensor by its name; those that are none are left out."""
+    tensors = found if isinstance(found, list) else []
+    return {
+        tensor["name"]: rows
+        for tensor in tensors
+        if isinstance(tensor, dict) and isinstance(tensor.get("name"), str)
+        if (rows := _tensor_rows(tensor)) is not None
+    }
+
+
+def _tensor_rows(tensor: dict[str, Any]) -> list[Any] | None:
+    shape, data = tensor.get("shape"), tensor.get("data")
+    if not (isinstance(shape, list) and shape and isinstance(data, list)):
+        return None
+    if not all(isinstance(size, int) and size >= 0 for size in shape):
+        return None
+    flat = data
+    while flat and isinstance(flat[0], list):
+        flat = list(chain.from_iterable(part for part in flat if isinstance(part, list)))
+    width = prod(shape[1:])
+    if len(flat) != shape[0] * width:
+        return None
+    return flat if len(shape) == 1 else [flat[i * width : (i + 1) * width] for i in range(shape[0])]
