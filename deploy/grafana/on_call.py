@@ -34,7 +34,7 @@ def on_call() -> Dashboard:
                 *_now(),
             ],
             "What moved": [_precision(), _causes()],
-            "The world, and the model": [_prevalence(), _rates()],
+            "The world, and the model": [_prevalence(), _rates(), _class_ratio()],
             "What it rests on": [_outcomes(), _coverage(), _evidence()],
         },
     )
@@ -105,6 +105,25 @@ def _prevalence() -> object:
         queries,
     )
     return parts.banded(panel, "labelled", parts.BLUE)
+
+
+def _class_ratio() -> object:
+    live = "classifier_live_class_ratio"
+    queries = {
+        "live": f'{live}{{model="$model"}}',
+        "live, upper": f'{live}_upper{{model="$model"}}',
+        "live, lower": f'{live}_lower{{model="$model"}}',
+        "expected at this hour": 'classifier_expected_class_ratio{model="$model"}',
+    }
+    panel = parts.lines(
+        "Class ratio, live",
+        "Positives to negatives of mature labels with its 95 % interval, and what the hours and "
+        "weekdays of the reference let expect.",
+        queries,
+        unit="none",
+        width=parts.WHOLE,
+    )
+    return parts.banded(panel, "live", parts.BLUE)
 
 
 def _rates() -> object:
