@@ -16,14 +16,14 @@ from monitor.events import (
     Outcomes,
     Predictions,
 )
-from monitor.join import silence
-from monitor.join import table as rows
+from monitor.join import silence, words
 from monitor.join.books import Books
 from monitor.join.counted import CountedOutcomes
 from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE, Deltas
 from monitor.join.held import HeldLabels
 from monitor.join.sources import CountSources
 from monitor.join.strata import NO_STRATUM, strata
+from monitor.join.table import PredictionTable
 from monitor.kept import GONE, Numbers, State, renumbered
 
 ENDLESS = 1 << 60
@@ -45,7 +45,7 @@ class Join:
     def __init__(self, catalogue: Catalogue, max_pending: int) -> None:
         self._catalogue = catalogue
         self._max_pending = max_pending
-        self._table = rows.PredictionTable()
+        self._table = PredictionTable()
         self._held = HeldLabels()
         self._label_timeout = np.zeros(0, dtype=np.int64)
         self._horizon = np.zeros(0, dtype=np.int64)
@@ -100,8 +100,8 @@ class Join:
         np.add.at(self.books.applied, model, 1)
         np.add.at(self.books.labels, (model, actual), 1)
         np.add.at(self.books.transitions[:, 0], (model, 1 + cell), 1)
-        when = rows.when_words(outcomes.time, outcomes.group)
-        what = rows.what_words(outcomes.predicted_positive, outcomes.score)
+        when = words.when_words(outcomes.time, outcomes.group)
+        what = words.what_words(outcomes.predicted_positive, outcomes.score)
         counted = _deltas(when, what, outcomes.label_time, cell, +1)
         return Deltas.concatenate([_population(when, what, +1), counted])
 
@@ -194,8 +194,8 @@ class Join:
     def _remember(self, predictions: Predictions, watermark: int) -> tuple[KeyArray, list[Deltas]]:
         """Enter predictions; the keys that labels may be held for, and what changed."""
         given = self._distinct(predictions)
-        when = rows.when_words(given.time, given.group)
-        what = rows.what_words(given.predicted_positive, given.score)
+        when = words.when_words(given.time, given.group)
+        what = words.what_words(given.predicted_positive, given.score)
         slots = self._table.find(given.key)
         fresh = np.flatnonzero(slots < 0)
         changes = self._supersede(slots, when, what)
@@ -213,7 +213,7 @@ class Join:
         if not (ordered[1:] == ordered[:-1]).any():
             return predictions
         rank = self._catalogue.names_rank()[predictions.group]
-        what = rows.what_words(predictions.predicted_positive, predictions.score)
+        what = words.what_words(predictions.predicted_positive, predictions.score)
         order = np.lexsort((rank, _preference(what), predictions.time, predictions.key))
         ordered = predictions.key[order]
         repeated = np.concatenate([[False], ordered[1:] == ordered[:-1]])
@@ -227,7 +227,7 @@ class Join:
         if not len(again):
             return []
         slots, when, what = slots[again], when[again], what[again]
-        model = self._catalogue.model_of_group[rows.groups_of(when)]
+        model = self._catalogue.model_of_group[words.groups_of(when)]
         np.add.at(self.books.duplicates, model, 1)
         ahead = self._precedes(when, what, self._table.when(slots), self._table.what(slots))
         if not ahead.any():
@@ -237,10 +237,10 @@ class Join:
     def _precedes(
         self, when: KeyArray, what: KeyArray, other_when: KeyArray, other_what: KeyArray
     ) -> BoolArray:
-        time, other_time = rows.times_of(when), rows.times_of(other_when)
+        time, other_time = words.times_of(when), words.times_of(other_when)
         rank = self._catalogue.names_rank()
         mine, theirs = _preference(what), _preference(other_what)
-        named = rank[rows.groups_of(when)] < rank[rows.groups_of(other_when)]
+        named = rank[words.groups_of(when)] < rank[words.groups_of(other_when)]
         tied = (mine < theirs) | ((mine == theirs) & named)
         ahead: BoolArray = (time < other_time) | ((time == other_time) & tied)
         return ahead
@@ -248,13 +248,13 @@ class Join:
     def _replace(self, slots: Int64Array, when: KeyArray, what: KeyArray) -> list[Deltas]:
         """Put earlier predictions in the place of those that were taken for them."""
         old_when, old_what = self._table.when(slots), self._table.what(slots)
-        label_time = rows.label_times_of(old_what)
-        model = self._catalogue.model_of_group[rows.groups_of(when)]
-        late = label_time - rows.times_of(when) > self._label_timeout[model]
-        labelled = rows.label_values_of(old_what) >= 0
-        what = np.where(late, what, rows.with_label_of(old_what, what))
+        label_time = words.label_times_of(old_what)
+        model = self._catalogue.model_of_group[words.groups_of(when)]
+        late = label_time - words.times_of(when) > self._label_timeout[model]
+        labelled = words.label_values_of(old_what) >= 0
+        what = np.where(late, what, words.with_label_of(old_what, what))
         self._table.rewrite(slots, when, what)
-        old_model = self._catalogue.model_of_group[rows.groups_of(old_when)]
+        old_model = self._catalogue.model_of_group[words.groups_of(old_when)]
         self._enter_books(old_model, old_what, -1)
         self._enter_books(model, what, +1)
         np.add.at(self.books.applied, old_model[labelled], -1)
@@ -270,8 +270,8 @@ class Join:
         known = np.flatnonzero(slots >= 0)
         slots, labels = slots[known], labels.take(known)
         when, what = self._table.when(slots), self._table.what(slots)
-        model = self._catalogue.model_of_group[rows.groups_of(when)]
-        delay = labels.time - rows.times_of(when)
+        model = self._catalogue.model_of_group[words.groups_of(when)]
+        delay = labels.time - words.times_of(when)
         late = (delay > self._label_timeout[model]) | self._past(when, what, model, watermark)
         self.books.late += int(late.sum())
         return self._put(slots[~late], labels.take(~late))
@@ -281,22 +281,22 @@ class Join:
         touched = _distinct_slots(slots)
         when, before = self._table.when(touched), self._table.what(touched)
         stratum = self._strata(slots, labels)
-        self._table.label(slots, rows.label_words(labels.time, labels.value, stratum))
+        self._table.label(slots, words.label_words(labels.time, labels.value, stratum))
         after = self._table.what(touched)
-        model = self._catalogue.model_of_group[rows.groups_of(when)]
-        first = rows.label_values_of(before) < 0
+        model = self._catalogue.model_of_group[words.groups_of(when)]
+        first = words.label_values_of(before) < 0
         np.add.at(self.books.applied, model[first], 1)
         self.books.duplicate_labels += len(slots) - int(first.sum())
         changed = np.flatnonzero(before != after)
         when, before, after = when[changed], before[changed], after[changed]
-        np.add.at(self.books.labels, (model[changed], rows.label_values_of(after)), 1)
+        np.add.at(self.books.labels, (model[changed], words.label_values_of(after)), 1)
         return self._move(when, before, when, after)
 
     def _strata(self, slots: Int64Array, labels: Labels) -> Int64Array:
         """How each label was sampled; not told where its model does not weigh labels."""
         stratum = np.full(len(slots), NO_STRATUM, dtype=np.int64)
         if self._weighted.any():
-            group = rows.groups_of(self._table.when(slots))
+            group = words.groups_of(self._table.when(slots))
             weighed = np.flatnonzero(self._weighted[self._catalogue.model_of_group[group]])
             taken = labels.sampling_probability[weighed]
             stratum[weighed] = strata(taken, labels.key[weighed])
@@ -307,8 +307,8 @@ class Join:
     ) -> list[Deltas]:
         """Deltas of outcomes that change their place, their label, or the label's time."""
         old, new = silence.outcomes_of(old_what), silence.outcomes_of(what)
-        old_model = self._catalogue.model_of_group[rows.groups_of(old_when)]
-        model = self._catalogue.model_of_group[rows.groups_of(when)]
+        old_model = self._catalogue.model_of_group[words.groups_of(old_when)]
+        model = self._catalogue.model_of_group[words.groups_of(when)]
         np.add.at(self.books.matched, old_model[old >= 0], -1)
         np.add.at(self.books.matched, model[new >= 0], 1)
         moved = old != new
@@ -316,9 +316,9 @@ class Join:
         gone, come = np.flatnonzero(old >= 0), np.flatnonzero(new >= 0)
         return [
             _deltas(
-                old_when[gone], old_what[gone], rows.label_times_of(old_what[gone]), old[gone], -1
+                old_when[gone], old_what[gone], words.label_times_of(old_what[gone]), old[gone], -1
             ),
-            _deltas(when[come], what[come], rows.label_times_of(what[come]), new[come], +1),
+            _deltas(when[come], what[come], words.label_times_of(what[come]), new[come], +1),
         ]
 
     def _hold(self, labels: Labels, watermark: int) -> None:
@@ -330,7 +330,7 @@ class Join:
         self._held.add(labels.take(~stale))
 
     def _enter_books(self, model: Int64Array, what: KeyArray, sign: int) -> None:
-        predicted = rows.predicted_positive_of(what).astype(np.int64)
+        predicted = words.predicted_positive_of(what).astype(np.int64)
         np.add.at(self.books.predictions, (model, predicted), sign)
 
     def _retention(self, model: Int64Array) -> Int64Array:
@@ -340,18 +340,18 @@ class Join:
         """Whether a prediction can change no more: matched ones wait for the horizon alone."""
         matched = silence.outcomes_of(what) != _NO_OUTCOME
         keep = np.where(matched, self._horizon[model], self._retention(model))
-        over: BoolArray = rows.times_of(when) + keep < watermark
+        over: BoolArray = words.times_of(when) + keep < watermark
         return over
 
     def _is_over(self, slots: Int64Array, watermark: int) -> BoolArray:
         when = self._table.when(slots)
-        model = self._catalogue.model_of_group[rows.groups_of(when)]
+        model = self._catalogue.model_of_group[words.groups_of(when)]
         return self._past(when, self._table.what(slots), model, watermark)
 
     def _evict(self, slots: Int64Array, watermark: int) -> Deltas:
         """Forget predictions for want of room; those whose time is up have expired."""
         when, what = self._table.when(slots), self._table.what(slots)
-        model = self._catalogue.model_of_group[rows.groups_of(when)]
+        model = self._catalogue.model_of_group[words.groups_of(when)]
         waiting = silence.is_waiting(when, self._label_timeout[model], watermark)
         lost = self._silent[model] & waiting & (silence.outcomes_of(what) == _NO_OUTCOME)
         self._drop(slots[~waiting], self.books.dropped)
@@ -362,7 +362,7 @@ class Join:
         """Forget predictions; those without an outcome are entered in a book."""
         if not len(slots):
             return
-        model = self._catalogue.model_of_group[rows.groups_of(self._table.when(slots))]
+        model = self._catalogue.model_of_group[words.groups_of(self._table.when(slots))]
         unmatched = silence.outcomes_of(self._table.what(slots)) == _NO_OUTCOME
         np.add.at(book, model[unmatched], 1)
         self._table.forget(slots)
@@ -371,20 +371,20 @@ class Join:
 def _of_groups(table: KeyArray, left: Int64Array) -> KeyArray:
     """Rows of the table with the groups' new numbers; those of groups that are gone forgotten."""
     if np.array_equal(left, np.arange(len(left))):
-        last = rows.groups_of(table[:, 1]).max(initial=-1)
+        last = words.groups_of(table[:, 1]).max(initial=-1)
         if last < len(left):
             return table
-    group = renumbered(rows.groups_of(table[:, 1]), left)
+    group = renumbered(words.groups_of(table[:, 1]), left)
     table = table.copy()
     table[group == GONE, 0] = 0
-    table[:, 1] = rows.when_words(rows.times_of(table[:, 1]), np.maximum(group, 0))
+    table[:, 1] = words.when_words(words.times_of(table[:, 1]), np.maximum(group, 0))
     return table
 
 
 def _preference(what: KeyArray) -> Int64Array:
     """Order of predictions of one moment: called negative first, then the lower score bin."""
-    predicted = rows.predicted_positive_of(what).astype(np.int64)
-    return (predicted << 10) | rows.score_bins_of(what)
+    predicted = words.predicted_positive_of(what).astype(np.int64)
+    return (predicted << 10) | words.score_bins_of(what)
 
 
 def _distinct_slots(slots: Int64Array) -> Int64Array:
@@ -394,20 +394,20 @@ def _distinct_slots(slots: Int64Array) -> Int64Array:
 
 
 def _population(when: KeyArray, what: KeyArray, sign: int) -> Deltas:
-    called = rows.predicted_positive_of(what)
+    called = words.predicted_positive_of(what)
     cell = np.where(called, PREDICTED_POSITIVE, PREDICTED_NEGATIVE)
-    return _deltas(when, what, rows.times_of(when), cell, sign)
+    return _deltas(when, what, words.times_of(when), cell, sign)
 
 
 def _deltas(
     when: KeyArray, what: KeyArray, label_time: Int64Array, cell: Int64Array, sign: int
 ) -> Deltas:
     return Deltas(
-        time=rows.times_of(when),
+        time=words.times_of(when),
         label_time=label_time,
-        group=rows.groups_of(when),
+        group=words.groups_of(when),
         cell=cell,
-        score_bin=rows.score_bins_of(what),
-        stratum=rows.strata_of(what),
+        score_bin=words.score_bins_of(what),
+        stratum=words.strata_of(what),
         count=np.full(len(when), sign, dtype=np.int64),
     )

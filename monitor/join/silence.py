@@ -1,6 +1,7 @@
 """What silence says: predictions without a label, by whether their time is up.
 
-Scans of the whole table, chunk by chunk; done for a snapshot, never per batch.
+Scans of those chunks of the table that are old enough; done for a snapshot, never
+per batch.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import numpy as np
 
 from monitor.counts import Outcome
 from monitor.events import BoolArray, Int64Array, KeyArray
-from monitor.join import table as rows
+from monitor.join import words
 from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.join.table import PredictionTable
 
 NO_OUTCOME = -1
 # [label 0, label 1, retracted, none came] x [predicted negative, predicted positive]
@@ -27,27 +29,27 @@ OUTCOME = np.array(
 
 
 def outcomes_of(what: KeyArray) -> Int64Array:
-    """Outcome of rows by their third words; `NO_OUTCOME` where no label is in force."""
-    predicted = rows.predicted_positive_of(what).astype(np.int64)
-    return OUTCOME[rows.label_values_of(what), predicted]
+    """Outcome of rows by their `what`; `NO_OUTCOME` where no label is in force."""
+    predicted = words.predicted_positive_of(what).astype(np.int64)
+    return OUTCOME[words.label_values_of(what), predicted]
 
 
 def expired(
-    table: rows.PredictionTable, model_of_group: Int64Array, timeout: Int64Array, watermark: int
+    table: PredictionTable, model_of_group: Int64Array, timeout: Int64Array, watermark: int
 ) -> Int64Array:
     """Remembered predictions, by model, without an outcome and older than the label timeout."""
     counts = np.zeros(len(timeout), dtype=np.int64)
-    for slots in table.chunks():
+    for slots in table.chunks(before=watermark - int(timeout.min())):
         when, what = table.when(slots), table.what(slots)
-        model = model_of_group[rows.groups_of(when)]
-        over = rows.times_of(when) + timeout[model] < watermark
+        model = model_of_group[words.groups_of(when)]
+        over = words.times_of(when) + timeout[model] < watermark
         unmatched = outcomes_of(what) == NO_OUTCOME
         counts += np.bincount(model[over & unmatched], minlength=len(counts))
     return counts
 
 
 def young(
-    table: rows.PredictionTable,
+    table: PredictionTable,
     model_of_group: Int64Array,
     since: Int64Array,
     before: Int64Array,
@@ -64,9 +66,9 @@ def young(
         Counts by group and cell (see `monitor.join.deltas`).
     """
     cells = np.zeros((len(model_of_group), CELLS), dtype=np.int64)
-    for slots in table.chunks():
+    for slots in table.chunks(before=int(before.max())):
         when, what = table.when(slots), table.what(slots)
-        time, group = rows.times_of(when), rows.groups_of(when)
+        time, group = words.times_of(when), words.groups_of(when)
         model = model_of_group[group]
         chosen = np.flatnonzero((time >= since[model]) & (time < before[model]))
         _count(cells, group[chosen], what[chosen])
@@ -75,12 +77,12 @@ def young(
 
 def is_waiting(when: KeyArray, timeout: Int64Array, watermark: int) -> BoolArray:
     """Whether a label could still come in time, for rows and the timeout of each."""
-    waiting: BoolArray = rows.times_of(when) + timeout >= watermark
+    waiting: BoolArray = words.times_of(when) + timeout >= watermark
     return waiting
 
 
 def _count(cells: Int64Array, group: Int64Array, what: KeyArray) -> None:
-    called = rows.predicted_positive_of(what)
+    called = words.predicted_positive_of(what)
     np.add.at(cells, (group, np.where(called, PREDICTED_POSITIVE, PREDICTED_NEGATIVE)), 1)
     outcome = outcomes_of(what)
     labelled = np.flatnonzero(outcome != NO_OUTCOME)

@@ -38,6 +38,7 @@ from monitor.engine import Monitor
 from monitor.feeds.decode import Decoder, DecodeSettings
 
 MODELS = 20
+RATE = 100.0
 BLOCK = 10_000
 START = 1_700_000_000.0
 CELLS = ("tp", "fp", "fn", "tn")
@@ -50,11 +51,11 @@ def stream(events: int, pending: int, seed: int = 1) -> tuple[bytes, list[bytes]
     lines: list[tuple[float, dict]] = []
     moment = START
     while len(lines) < events * 1.7:
-        moment += 0.25
+        moment += 1 / RATE
         prediction = _prediction(chance, round(moment, 3))
         lines.append((moment, prediction))
         if chance.random() < 0.75:  # the others never get a label
-            delay = chance.lognormvariate(8.2, 1.5)
+            delay = chance.lognormvariate(5.0, 1.5)
             truth = int(chance.random() < (0.6 if prediction["prediction"] else 0.05))
             label = {"type": "label", "id": prediction["id"], "ts": round(moment + delay, 3)}
             lines.append((moment + delay, label | {"label": truth}))

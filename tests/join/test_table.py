@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.events import EARLIEST_MS, LATEST_MS, NO_SCORE, RETRACTED
-from monitor.join import table as rows
+from monitor.join import words
 from monitor.join.table import CHUNK, PredictionTable
 
 
@@ -11,29 +11,29 @@ def _words(n, seed=0):
     rng = np.random.default_rng(seed)
     time = rng.integers(EARLIEST_MS, LATEST_MS, n)
     group = rng.integers(0, 1 << 20, n)
-    what = rows.what_words(rng.random(n) < 0.5, rng.random(n))
-    return time, group, rows.when_words(time, group), what
+    what = words.what_words(rng.random(n) < 0.5, rng.random(n))
+    return time, group, words.when_words(time, group), what
 
 
 def test_words_give_back_what_went_in():
     time, group, when, _ = _words(1000)
-    assert np.array_equal(rows.times_of(when), time)
-    assert np.array_equal(rows.groups_of(when), group)
+    assert np.array_equal(words.times_of(when), time)
+    assert np.array_equal(words.groups_of(when), group)
     score = np.array([0.0, 0.005, 0.5, 0.9999, 1.0, np.nan])
-    what = rows.what_words(np.array([True, False] * 3), score)
-    assert rows.score_bins_of(what).tolist() == [0, 5, 500, 999, 999, NO_SCORE]
-    assert rows.predicted_positive_of(what).tolist() == [True, False] * 3
-    assert (rows.label_values_of(what) == -1).all()
+    what = words.what_words(np.array([True, False] * 3), score)
+    assert words.score_bins_of(what).tolist() == [0, 5, 500, 999, 999, NO_SCORE]
+    assert words.predicted_positive_of(what).tolist() == [True, False] * 3
+    assert (words.label_values_of(what) == -1).all()
 
 
 def test_a_label_word_wins_by_time_then_null_then_one_then_zero():
     word = {
-        (time, value): int(rows.label_words(np.array([time]), np.array([value]))[0])
+        (time, value): int(words.label_words(np.array([time]), np.array([value]))[0])
         for time in (EARLIEST_MS, 0, LATEST_MS - 1)
         for value in (0, 1, RETRACTED)
     }
     assert sorted(word, key=word.__getitem__) == sorted(word)
-    assert min(word.values()) > int(rows.what_words(np.array([True]), np.array([np.nan]))[0])
+    assert min(word.values()) > int(words.what_words(np.array([True]), np.array([np.nan]))[0])
 
 
 @settings(max_examples=30, deadline=None)
