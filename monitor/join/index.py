@@ -70,7 +70,8 @@ class KeyIndex:
             return
         while self._to_move:
             self._move_chunk(self._to_move.popleft())
-        self._former, self._places = self._places, _Places(int(_ROOM * (rows + more)) + _LEAST_PLACES)
+        size = int(_ROOM * (rows + more)) + _LEAST_PLACES
+        self._former, self._places = self._places, _Places(size)
         self._to_move = deque(chunks)
         if self._to_move:
             self._move_chunk(self._to_move.pop())
