@@ -281,6 +281,15 @@ def _healthcheck(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _state(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action",
+        choices=("check", "show"),
+        help="check: read every file, and say which are damaged; show: what is in the newest",
+    )
+    parser.add_argument("directory", metavar="DIR", help="the configured state.directory")
+
+
 def _config(parser: argparse.ArgumentParser, *, required: bool) -> None:
     parser.add_argument(
         "-c",
@@ -440,6 +449,20 @@ examples:
   {PROGRAM} rules -c monitor.yaml --kubernetes | kubectl apply -f -
 """,
         _rules,
+    ),
+    "state": (
+        "look at what is kept over a restart",
+        f"""\
+Reads a state directory and changes nothing; the monitor may be running. `check`
+reads every checkpoint and every segment of the journal to its end, prints a line
+for each, and exits with 1 if one is damaged. `show` says what the newest good
+checkpoint holds, and from where each feed will be read on.
+
+examples:
+  {PROGRAM} state check ./state
+  {PROGRAM} state show ./state
+""",
+        _state,
     ),
     "healthcheck": (
         "ask a running monitor whether it is well",

@@ -190,7 +190,7 @@ class Journal:
         Raises:
             StateError: one between others is missing.
         """
-        found = sorted(path for path in self._directory.iterdir() if path.suffix == _SUFFIX)
+        found = segments_in(self._directory)
         first = _number_of(found[0]) if found else 1
         numbers = list(range(first, first + len(found)))
         for path, number in zip(found, numbers, strict=True):
@@ -276,6 +276,11 @@ class Journal:
         before = self._path(number - 1).stat().st_size
         if header.previous_size != before:
             raise damage(self._path(number - 1), min(before, header.previous_size))
+
+
+def segments_in(directory: Path) -> list[Path]:
+    """The files of a directory, the oldest first."""
+    return sorted(directory.glob(f"*{_SUFFIX}"))
 
 
 def _durable_end(file: BinaryIO, path: Path, salt: int) -> int:

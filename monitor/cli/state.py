@@ -1,0 +1,72 @@
+"""`precision-monitor state`: what is kept, looked at without changing it."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from monitor.cli.output import show
+from monitor.config.quantities import format_size, format_time
+from monitor.kept import State
+from monitor.state.inspection import Found, inspect
+
+_DAMAGED = 1
+
+
+def run(args: Namespace) -> int:
+    """Print a line for each file, or what the newest good checkpoint holds.
+
+    Returns:
+        0, or 1 where a file is damaged.
+    """
+    found = list(inspect(Path(args.directory)))
+    lines = _checked(found) if args.action == "check" else _shown(found)
+    for line in lines:
+        show(line)
+    return _DAMAGED if any(file.fault for file in found) else 0
+
+
+def _checked(found: list[Found]) -> Iterator[str]:
+    for file in found:
+        yield f"{file.path}: {file.fault or _well(file)}"
+    faults = sum(bool(file.fault) for file in found)
+    yield f"{len(found)} files, {faults} damaged" if found else "nothing is kept here"
+
+
+def _well(file: Found) -> str:
+    if file.checkpoint is not None:
+        records = file.checkpoint.state["engine"]["records"]
+        return f"good, {format_size(file.nbytes)}, {records} records"
+    end = "; its end never became durable and will be cut off" if file.torn else ""
+    return f"good, {format_size(file.nbytes)}, {file.bodies} requests{end}"
+
+
+def _shown(found: list[Found]) -> Iterator[str]:
+    good = [file for file in found if file.checkpoint is not None]
+    journal = [file for file in found if file.path.suffix == ".journal"]
+    if good and good[-1].checkpoint is not None:
+        yield f"{good[-1].path}"
+        yield from _described(good[-1].checkpoint.state)
+    else:
+        yield "no checkpoint"
+    size = format_size(sum(file.nbytes for file in journal))
+    yield f"journal: {len(journal)} segments, {size}, {sum(f.bodies for f in journal)} requests"
+
+
+def _described(state: State) -> Iterator[str]:
+    engine = state["engine"]
+    watermark = engine["watermark"]["time"]
+    yield f"written: {format_time(round(state['at'] * 1000))} by version {state['version']}"
+    yield f"counting since: {format_time(round(state['began'] * 1000))}"
+    yield f"configuration: {state['fingerprint']}"
+    yield f"records: {engine['records']}"
+    yield f"watermark: {'none' if watermark is None else format_time(watermark)}"
+    join, models = engine["join"], [model["name"] for model in engine["catalogue"]["models"]]
+    yield f"models: {', '.join(models) or 'none'}"
+    yield f"series: {len(engine['catalogue']['series'])}"
+    yield f"predictions remembered: {int((join['predictions'][:, 0] != 0).sum())}"
+    yield f"labels that wait for their prediction: {len(join['held']['key'])}"
+    for identity, position in state["positions"].items():
+        yield f"position of {identity}: {json.dumps(position)}"

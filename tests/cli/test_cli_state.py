@@ -1,0 +1,83 @@
+import pytest
+from cli.commands import ran
+
+from monitor.clock import ManualClock
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.service.event_clock import EventClock
+from monitor.service.keeping import Keeper
+from monitor.state import Body, Checkpoints, Journal, StateFaults
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """What a monitor of two checkpoints and a journal leaves behind."""
+    clock = ManualClock(1_700_000_000)
+    monitor = Monitor()
+    for n in range(5):
+        monitor.predict(f"p{n}", ts=60 * n, prediction=True, model="fraud")
+    monitor.label("unknown", ts=60, label=True)
+    for _ in range(2):
+        keeper = Keeper(
+            Config(),
+            Checkpoints(tmp_path / "checkpoints"),
+            faults=StateFaults(),
+            clock=clock,
+            say=lambda _: None,
+        )
+        keeper.close(monitor, [], EventClock(clock))
+    with Journal(tmp_path / "journal") as journal:
+        journal.append([Body(0, b"x"), Body(1, b"y")])
+    return tmp_path
+
+
+def test_a_whole_state_is_good(capsys, folder):
+    done = ran(capsys, "state", "check", folder)
+    assert done.code == 0
+    assert done.out.splitlines()[0].startswith(f"{folder}/checkpoints/00000001.checkpoint: good, ")
+    assert done.out.splitlines()[2].endswith("2 requests")
+    assert done.out.endswith("3 files, 0 damaged\n")
+
+
+def test_what_is_kept_is_shown(capsys, folder):
+    done = ran(capsys, "state", "show", folder)
+    assert done.code == 0
+    for line in (
+        "counting since: 2023-11-14T22:13:20Z",
+        "records: 6",
+        "models: fraud",
+        "predictions remembered: 5",
+        "labels that wait for their prediction: 1",
+    ):
+        assert f"{line}\n" in done.out
+    assert "journal: 1 segments" in done.out
+
+
+@pytest.mark.parametrize("name", ["checkpoints/00000002.checkpoint", "journal/00000001.journal"])
+def test_a_damaged_file_is_named_and_nothing_is_changed(capsys, folder, name):
+    path = folder / name
+    content = bytearray(path.read_bytes())
+    content[20] ^= 1
+    path.write_bytes(content)
+    done = ran(capsys, "state", "check", folder)
+    assert done.code == 1
+    assert f"{path}: " in done.out
+    assert done.out.endswith("3 files, 1 damaged\n")
+    assert path.read_bytes() == content
+    assert ran(capsys, "state", "show", folder).code == 1
+
+
+def test_a_torn_end_of_the_journal_is_no_damage_and_stays(capsys, folder):
+    path = folder / "journal" / "00000001.journal"
+    content = path.read_bytes() + b"torn"
+    path.write_bytes(content)
+    done = ran(capsys, "state", "check", folder)
+    assert done.code == 0
+    assert "its end never became durable and will be cut off" in done.out
+    assert path.read_bytes() == content
+
+
+def test_an_empty_directory_and_none(capsys, tmp_path):
+    assert ran(capsys, "state", "check", tmp_path).out == "nothing is kept here\n"
+    assert ran(capsys, "state", "show", tmp_path).out.startswith("no checkpoint\n")
+    assert "is no directory" in ran(capsys, "state", "check", tmp_path / "x").err
