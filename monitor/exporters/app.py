@@ -1,4 +1,4 @@
-"""The routes of the exporter's listener: the series, the two probes, a page of links.
+"""The routes of the exporter's listener: the page, its API, the series, the two probes.
 
 Reading only, but for the request to read the configuration again, which is off
 unless asked for; events have a listener of their own. Every answer, errors
@@ -6,7 +6,6 @@ included, carries headers that keep a browser from running or embedding it.
 """
 
 import asyncio
-import html
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Future
 
@@ -14,15 +13,15 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.registry import Collector
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from monitor import __version__
 from monitor.clock import Clock, SystemClock
 from monitor.errors import MonitorError
 from monitor.exporters.api.answers import Answers
 from monitor.exporters.api.asking import Ask
 from monitor.exporters.api.routes import api_routes
+from monitor.exporters.page.routes import page_routes
 from monitor.exporters.prometheus.exposition import Exposition
 from monitor.exporters.prometheus.negotiation import Format, accepts_gzip, negotiate
 from monitor.snapshot import Snapshot
@@ -32,23 +31,6 @@ from monitor.web.guard import Guard
 
 _RELOAD_SECONDS = 30
 """A client waits for a reload at most so long; it is done all the same."""
-
-_LINKS = {
-    "/metrics": "series for Prometheus",
-    "/healthz": "200 while the process is alive",
-    "/readyz": "200 once state is restored and feeds are attached",
-}
-_LANDING = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><title>Precision monitor</title></head>
-<body>
-<h1>Precision monitor {version}</h1>
-<ul>
-{links}
-</ul>
-</body>
-</html>
-"""
 
 
 def create_app(
@@ -79,12 +61,13 @@ def create_app(
     for collector in (scrapes, ProcessCollector(registry=None), *collectors):
         registry.register(collector)
     metrics = _Metrics(Exposition(read_snapshot, registry), scrapes, clock or SystemClock())
+    answers = Answers(read_snapshot, ask)
     routes = [
-        Route("/", _landing),
         Route("/metrics", metrics.answer),
         Route("/healthz", _health),
         Route("/readyz", _readiness(ready)),
-        *api_routes(Answers(read_snapshot, ask)),
+        *api_routes(answers),
+        *page_routes(answers),
     ]
     if reload is not None:
         routes.append(Route("/-/reload", _reloading(reload), methods=["POST"]))
@@ -131,14 +114,6 @@ def _format_name(fmt: Format) -> str:
 
 def _header(request: Request, name: str) -> str:
     return ",".join(request.headers.getlist(name))
-
-
-async def _landing(_: Request) -> Response:
-    links = (
-        f'<li><a href="{html.escape(path)}">{html.escape(path)}</a>: {html.escape(meaning)}</li>'
-        for path, meaning in _LINKS.items()
-    )
-    return HTMLResponse(_LANDING.format(version=html.escape(__version__), links="\n".join(links)))
 
 
 async def _health(_: Request) -> Response:

@@ -27,7 +27,7 @@ class Inquiries:
     >>> asking = threading.Thread(target=lambda: print(inquiries(lambda monitor: monitor.models)))
     >>> asking.start()
     >>> while asking.is_alive():
-    ...     inquiries.answer(Monitor())
+    ...     _ = inquiries.answer(Monitor())
     ()
     """
 

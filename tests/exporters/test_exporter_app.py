@@ -162,13 +162,6 @@ def test_readiness_follows_the_state(state: Snapshot) -> None:
         assert client.get("/readyz").status_code == 200
 
 
-def test_the_landing_page_links_to_the_rest(client: httpx.Client) -> None:
-    page = client.get("/")
-    assert page.headers["content-type"] == "text/html; charset=utf-8"
-    for path in ("/metrics", "/healthz", "/readyz"):
-        assert f'href="{path}"' in page.text
-
-
 @pytest.mark.parametrize("path", ["/metrics", "/healthz", "/readyz", "/"])
 def test_only_reading_is_allowed(client: httpx.Client, path: str) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH"):

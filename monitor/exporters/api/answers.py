@@ -13,7 +13,7 @@ from monitor.errors import UsageError
 from monitor.exporters.api.asking import Ask, UnansweredError
 from monitor.exporters.api.compare import compared, comparison, mature_until, recall
 from monitor.exporters.api.curve import curve_object
-from monitor.exporters.api.series import Background, Mark, series_object
+from monitor.exporters.api.series import MOST_STEPS, Background, Mark, series_object
 from monitor.exporters.api.status import status_object
 from monitor.snapshot import ModelState, Snapshot
 
@@ -70,7 +70,12 @@ class Answers:
         )
 
     def series(
-        self, name: str | None, *, step: int | None = None, last: int | None = None
+        self,
+        name: str | None,
+        *,
+        step: int | None = None,
+        last: int | None = None,
+        most: int = MOST_STEPS,
     ) -> dict[str, Any]:
         """See `series_object`.
 
@@ -83,9 +88,11 @@ class Answers:
 
         def made() -> dict[str, Any]:
             history = self._asked(lambda monitor: monitor.history(model.name))
-            return series_object(history, background(snapshot, model), step=step, last=last)
+            return series_object(
+                history, background(snapshot, model), step=step, last=last, most=most
+            )
 
-        return self._once(snapshot, ("series", model.name, step, last), made)
+        return self._once(snapshot, ("series", model.name, step, last, most), made)
 
     def explained(self, name: str | None, before: str | None, after: str | None) -> Explained:
         """Why precision moved between two stretches of time, and the curve of the later one.

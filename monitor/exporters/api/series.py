@@ -21,7 +21,7 @@ from monitor.windows.recalled import busy
 STEPS_MS = (HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS)
 """Steps of time that a series can be cut into."""
 MOST_STEPS = 400
-"""More are not shown at once: the step grows."""
+"""More are not given at once: the step grows."""
 
 
 class Mark(NamedTuple):
@@ -51,18 +51,24 @@ class Background(NamedTuple):
 
 
 def series_object(
-    history: History, about: Background, *, step: int | None = None, last: int | None = None
+    history: History,
+    about: Background,
+    *,
+    step: int | None = None,
+    last: int | None = None,
+    most: int = MOST_STEPS,
 ) -> dict[str, Any]:
     """One model's metrics by steps of time; null wherever nothing is known.
 
     Args:
         history: hours or days of its totals, consecutive; silence counted in.
         about: the model.
-        step: milliseconds, one of `STEPS_MS`; the finest that stays within
-            `MOST_STEPS` steps if left out.
+        step: milliseconds, one of `STEPS_MS`; the finest that stays within `most`
+            steps if left out.
         last: leave out all but so many steps.
+        most: steps.
     """
-    opens, cells, step = _steps(history, step)
+    opens, cells, step = _steps(history, step, most)
     if last is not None:
         opens, cells = opens[-last:], cells[-last:]
     values = _measured(opens + step, cells, about)
@@ -86,7 +92,7 @@ def series_object(
     }
 
 
-def _steps(history: History, step: int | None) -> tuple[Int64Array, Int64Array, int]:
+def _steps(history: History, step: int | None, most: int) -> tuple[Int64Array, Int64Array, int]:
     """First moments and counts of the steps from the first to the last prediction."""
     seen = busy(history.cells)
     finest = int(np.diff(history.open).min()) if len(history.open) > 1 else HOUR_MS
@@ -95,7 +101,7 @@ def _steps(history: History, step: int | None) -> tuple[Int64Array, Int64Array, 
     opens, cells = history.open[seen[0] : seen[-1] + 1], history.cells[seen[0] : seen[-1] + 1]
     if step is None or step < finest:
         span = int(opens[-1] - opens[0])
-        step = next((s for s in STEPS_MS if s >= finest and span / s <= MOST_STEPS), STEPS_MS[-1])
+        step = next((s for s in STEPS_MS if s >= finest and span / s <= most), STEPS_MS[-1])
     numbers = opens // step
     firsts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
     return numbers[firsts] * step, np.add.reduceat(cells, firsts, axis=0), step
