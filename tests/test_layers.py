@@ -32,6 +32,7 @@ FLOW = (
     "measure",
     "watch",
     "engine",
+    "distributed",
     "diagnosis",
     "state",
     "telemetry",

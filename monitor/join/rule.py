@@ -134,6 +134,9 @@ class Books(NamedTuple):
     orphaned: int = 0
 
 
+NO_BOOKS = Books()
+
+
 class Step(NamedTuple):
     """What an event does to what is kept.
 
@@ -145,7 +148,7 @@ class Step(NamedTuple):
 
     kept: Kept
     moves: tuple[Move, ...] = ()
-    books: Books = Books()
+    books: Books = NO_BOOKS
 
 
 def after(kept: Kept, event: Prediction | Label, rules: Rules, watermark: int) -> Step:

@@ -44,8 +44,12 @@ def when_words(time: Int64Array, group: Int64Array) -> KeyArray:
 
 def what_words(predicted_positive: BoolArray, score: FloatArray) -> KeyArray:
     """`what` of predictions that have no label yet."""
-    bins = score_bins(score).astype(np.uint64)
-    return (bins << np.uint64(1)) | predicted_positive.astype(np.uint64)
+    return unlabelled_words(predicted_positive, score_bins(score))
+
+
+def unlabelled_words(predicted_positive: BoolArray, bins: Int64Array) -> KeyArray:
+    """The same, of scores that are bins already."""
+    return (bins.astype(np.uint64) << np.uint64(1)) | predicted_positive.astype(np.uint64)
 
 
 def label_words(time: Int64Array, value: Int64Array, stratum: Int64Array | int = 0) -> KeyArray:

@@ -1,0 +1,80 @@
+"""`precision-monitor spark`; the same file can be given to `spark-submit`."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import warnings
+from argparse import Namespace
+
+from monitor.cli.output import tell
+from monitor.cli.parser import PROGRAM
+from monitor.config import load_config
+from monitor.distributed.delivery import delivery_to
+from monitor.errors import MonitorError
+
+_NEEDED = ("pyspark", "pyarrow", "google.protobuf")
+
+
+def run(args: Namespace) -> int:
+    """Run the job until its input ends, or for good."""
+    _check_installed()
+    if bool(args.input) == bool(args.kafka) or bool(args.kafka) != bool(args.topics):
+        raise MonitorError("spark: give either --input DIR, or --kafka BROKERS with --topics")
+    _hush_pandas()
+    from monitor.distributed import spark  # noqa: PLC0415  # needs what was just looked for
+
+    job = spark.Job(
+        config=load_config(args.config),
+        input=spark.Input(
+            directory=args.input or "",
+            parquet=args.format == "parquet",
+            files_per_batch=args.files_per_batch,
+            brokers=args.kafka or "",
+            topics=args.topics or "",
+            records_per_batch=args.records_per_batch,
+        ),
+        checkpoint=args.checkpoint,
+        source=args.source,
+        buckets=args.buckets,
+        every="" if args.once else args.every,
+        partitions=args.partitions,
+        master=args.master or "",
+    )
+    deliveries = [
+        delivery_to(target, token_file=args.token_file, patience=args.patience, say=_say)
+        for target in args.to
+    ]
+    spark.run(job, deliveries, _say)
+    return 0
+
+
+def _check_installed() -> None:
+    missing = [name for name in _NEEDED if not _is_there(name)]
+    if missing:
+        raise MonitorError(
+            f"spark: {', '.join(missing)} is not installed; "
+            "pip install 'precision-monitor[spark]', and Java 17"
+        )
+
+
+def _hush_pandas() -> None:
+    """Spark warns of new releases of pandas, which it imports and the job does not use."""
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _say(text: str) -> None:
+    tell(f"{PROGRAM}: {text}")
+
+
+if __name__ == "__main__":
+    from monitor.cli import main
+
+    raise SystemExit(main(["spark", *sys.argv[1:]]))

@@ -1,0 +1,196 @@
+"""Where a job's `counts` go. A batch may be delivered again: it is the same batch."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from monitor.errors import MonitorError
+
+_CHUNK_BYTES = 1 << 20
+_TIMEOUT_S = 30.0
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 30.0
+_COME_AGAIN = {429, 500, 502, 503, 504}
+
+Say = Callable[[str], None]
+
+
+class Delivery(Protocol):
+    """Takes the events of a batch; returns only once they are safe."""
+
+    def deliver(self, batch: int, lines: Sequence[bytes]) -> None:
+        """Deliver a batch.
+
+        Args:
+            batch: its number.
+            lines: its events, a JSON object each.
+
+        Raises:
+            MonitorError: it could not be delivered; the job ends, and delivers it
+                when it is started again.
+        """
+
+
+def delivery_to(target: str, *, token_file: str | None, patience: float, say: Say) -> Delivery:
+    """The delivery that a target names.
+
+    Args:
+        target: `http://HOST:PORT` of a monitor's feed, `kafka://BROKER[,BROKER]/TOPIC`,
+            or a directory.
+        token_file: whose first line is the bearer token of a feed.
+        patience: seconds for which a monitor that is away is asked again.
+        say: tells a person what goes wrong meanwhile.
+
+    Raises:
+        MonitorError: the target cannot be one.
+    """
+    scheme = urlsplit(target).scheme
+    if scheme in ("http", "https"):
+        token = None if token_file is None else _token(token_file)
+        return HttpDelivery(target, token=token, patience=patience, say=say)
+    if scheme == "kafka":
+        return KafkaDelivery(target)
+    if scheme in ("", "file"):
+        return DirectoryDelivery(Path(urlsplit(target).path))
+    raise MonitorError(f"--to {target}: must be http://…, kafka://…, or a directory")
+
+
+class DirectoryDelivery:
+    """A file a batch, in a directory that all machines of the job's driver see.
+
+    A file is replaced as a whole, so that whoever reads it reads all of it or none.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise MonitorError(f"--to {directory}: cannot be made: {error}") from error
+        self._directory = directory
+
+    def deliver(self, batch: int, lines: Sequence[bytes]) -> None:
+        """Write `batch-NUMBER.ndjson`, or write it anew."""
+        path = self._directory / f"batch-{batch:09d}.ndjson"
+        fresh = path.with_suffix(".partial")
+        try:
+            with fresh.open("wb") as file:
+                file.writelines(line + b"\n" for line in lines)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except OSError as error:
+            raise MonitorError(f"{path}: cannot be written: {error}") from error
+
+
+class HttpDelivery:
+    """The HTTP feed of a monitor, which answers once it has a batch on disk."""
+
+    def __init__(self, url: str, *, token: str | None, patience: float, say: Say) -> None:
+        self._url = url.rstrip("/") + "/v1/events"
+        self._headers = {"Content-Type": "application/x-ndjson"}
+        if token is not None:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._patience = patience
+        self._say = say
+
+    def deliver(self, batch: int, lines: Sequence[bytes]) -> None:
+        """Post a batch, in parts of at most 1 MiB; again where the monitor is away or busy."""
+        for body in _bodies(lines):
+            answer = self._posted(body)
+            if answer.get("rejected"):
+                self._say(
+                    f"batch {batch}: the monitor rejected {answer['rejected']}: "
+                    f"{answer.get('faults')}"
+                )
+
+    def _posted(self, body: bytes) -> dict[str, Any]:
+        deadline, pause = time.monotonic() + self._patience, _FIRST_PAUSE_S
+        while True:
+            fault, again = self._try(body)
+            if isinstance(fault, dict):
+                return fault
+            if not again or time.monotonic() + pause > deadline:
+                raise MonitorError(f"{self._url}: {fault}; the batch was not delivered")
+            self._say(f"{self._url}: {fault}; again in {pause:g} s")
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    def _try(self, body: bytes) -> tuple[dict[str, Any] | str, bool]:
+        """The answer, or what went wrong and whether to come again."""
+        request = urllib.request.Request(self._url, body, self._headers)  # noqa: S310
+        try:
+            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
+                return dict(json.loads(answer.read())), False
+        except urllib.error.HTTPError as error:
+            detail = error.read(500).decode(errors="replace").strip()
+            return f"answered {error.code} {detail}", error.code in _COME_AGAIN
+        except (OSError, ValueError) as error:
+            return f"cannot be reached: {error}", True
+
+
+class KafkaDelivery:
+    """A topic of Kafka; acknowledged by all replicas before a batch is done."""
+
+    def __init__(self, target: str) -> None:
+        try:
+            kafka: Any = import_module("confluent_kafka")
+        except ImportError as error:
+            raise MonitorError(
+                "--to kafka://…: needs confluent-kafka: pip install confluent-kafka"
+            ) from error
+        parts = urlsplit(target)
+        self._topic = parts.path.strip("/")
+        if not parts.netloc or not self._topic:
+            raise MonitorError(f"--to {target}: must be kafka://HOST:PORT[,HOST:PORT]/TOPIC")
+        self._target = target
+        settings = {"bootstrap.servers": parts.netloc, "enable.idempotence": True, "acks": "all"}
+        self._producer = kafka.Producer(settings)
+        self._error = kafka.KafkaException
+
+    def deliver(self, batch: int, lines: Sequence[bytes]) -> None:
+        """Produce a batch, all of it to the partition of its number."""
+        faults: list[str] = []
+
+        def done(error: Any, _: Any) -> None:
+            if error is not None:
+                faults.append(str(error))
+
+        try:
+            for line in lines:
+                self._producer.produce(self._topic, line, str(batch), on_delivery=done)
+                self._producer.poll(0)
+            left = self._producer.flush(_TIMEOUT_S)
+        except (self._error, BufferError) as error:
+            raise MonitorError(f"{self._target}: {error}; the batch was not delivered") from error
+        if left or faults:
+            fault = faults[0] if faults else f"{left} events were not acknowledged"
+            raise MonitorError(f"{self._target}: {fault}; the batch was not delivered")
+
+
+def _bodies(lines: Sequence[bytes]) -> Iterator[bytes]:
+    """Lines put together into bodies of at most a chunk, in their order."""
+    body: list[bytes] = []
+    size = 0
+    for line in lines:
+        if body and size + len(line) > _CHUNK_BYTES:
+            yield b"\n".join(body)
+            body, size = [], 0
+        body.append(line)
+        size += len(line) + 1
+    if body:
+        yield b"\n".join(body)
+
+
+def _token(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").split("\n", 1)[0].strip()
+    except OSError as error:
+        raise MonitorError(f"--token-file {path}: cannot be read: {error}") from error

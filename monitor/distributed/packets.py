@@ -1,0 +1,140 @@
+"""Decoded events, put together by the bucket of their id: what travels between machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from monitor.config import Config
+from monitor.counts import Outcome
+from monitor.distributed.tallies import Counting, Group, Tally, packed
+from monitor.events import EventBatch, KeyArray, RejectReason, score_bins
+from monitor.join.strata import NO_STRATUM, strata
+
+PREDICTION, LABEL = 0, 1
+
+EVENT = np.dtype(
+    [
+        ("key", "<u8"),
+        ("time", "<i8"),
+        ("group", "<u4"),
+        ("score_bin", "<u2"),
+        ("value", "u1"),
+        ("stratum", "u1"),
+        ("kind", "u1"),
+    ]
+)
+"""One event, 25 bytes: `value` is what was predicted, or the label."""
+
+_SAMPLES = 5
+
+
+class Packet(Struct, array_like=True):
+    """Events of one bucket.
+
+    Attributes:
+        groups: that predictions refer to.
+        events: rows of `EVENT`, as bytes.
+        tally: what needs no state: outcomes without an id, and the books of reading.
+    """
+
+    groups: list[Group]
+    events: bytes
+    tally: bytes = b""
+
+    def rows(self) -> NDArray[np.void]:
+        """Its events."""
+        return np.frombuffer(self.events, dtype=EVENT)
+
+
+class Sent(NamedTuple):
+    """A packet and where it goes."""
+
+    bucket: int
+    data: bytes
+
+
+def packets_of(
+    batch: EventBatch, config: Config, buckets: int, watermark: int | None
+) -> Iterator[Sent]:
+    """A decoded batch as packets, at most one a bucket.
+
+    Args:
+        batch: as decoded.
+        config: for what needs no state.
+        buckets: how many there are.
+        watermark: event time that the reader has come to, epoch milliseconds.
+    """
+    rows = _rows(batch)
+    bucket = rows["key"] % np.uint64(buckets)
+    order = np.argsort(bucket, kind="stable")
+    rows, bucket = rows[order], bucket[order]
+    starts = np.flatnonzero(np.diff(bucket, prepend=np.uint64(buckets)))
+    groups: list[Group] = [(group.model, group.values) for group in batch.groups]
+    tally = packed(_without_state(batch, config, groups, watermark))
+    for start, end in pairwise([*starts.tolist(), len(rows)]):
+        part = rows[start:end]
+        used = part["group"][part["kind"] == PREDICTION]
+        own, index = np.unique(used, return_inverse=True)
+        part["group"][part["kind"] == PREDICTION] = index
+        packet = Packet([groups[g] for g in own.tolist()], part.tobytes(), tally)
+        yield Sent(int(bucket[start]), msgspec.msgpack.encode(packet))
+        tally = b""
+    if tally:
+        yield Sent(0, msgspec.msgpack.encode(Packet([], b"", tally)))
+
+
+def _rows(batch: EventBatch) -> NDArray[np.void]:
+    predictions, labels = batch.predictions, batch.labels
+    rows = np.zeros(len(predictions) + len(labels), dtype=EVENT)
+    said, told = rows[: len(predictions)], rows[len(predictions) :]
+    said["key"], said["time"] = _storable(predictions.key), predictions.time
+    said["group"], said["value"] = predictions.group, predictions.predicted_positive
+    said["score_bin"] = score_bins(predictions.score)
+    told["key"], told["time"], told["value"] = _storable(labels.key), labels.time, labels.value
+    told["stratum"] = strata(labels.sampling_probability, labels.key)
+    told["kind"] = LABEL
+    return rows
+
+
+def _storable(key: KeyArray) -> KeyArray:
+    return np.maximum(key, np.uint64(1))
+
+
+def _without_state(
+    batch: EventBatch, config: Config, groups: list[Group], watermark: int | None
+) -> Tally:
+    """What of a batch counts at once, and what the reader has to say."""
+    counting, outcomes = Counting(config), batch.outcomes
+    columns = (outcomes.time, outcomes.group, outcomes.predicted_positive)
+    rows = zip(
+        *(column.tolist() for column in columns),
+        outcomes.actual_positive.tolist(),
+        outcomes.label_time.tolist(),
+        strict=True,
+    )
+    for time, group, predicted, actual, label_time in rows:
+        counting.population(1, time, groups[group], positive=predicted)
+        if predicted:
+            cell = Outcome.TP if actual else Outcome.FP
+        else:
+            cell = Outcome.FN if actual else Outcome.TN
+        counting.outcome(1, time, groups[group], cell, label=(label_time, NO_STRATUM))
+    rejected = {
+        str(reason): sum(rejection.reason is reason for rejection in batch.rejected)
+        for reason in {rejection.reason for rejection in batch.rejected}
+    }
+    samples = [(r.position, str(r.reason), r.detail) for r in batch.rejected[:_SAMPLES]]
+    if len(batch.counts):
+        name = str(RejectReason.UNKNOWN_TYPE)
+        rejected[name] = rejected.get(name, 0) + len(batch.counts)
+        samples.append(("input", name, "type: counts go to the monitor itself, not through a job"))
+    return counting.tally(
+        watermark=watermark, records=batch.records, rejected=rejected, samples=samples
+    )

@@ -1,0 +1,282 @@
+"""What a bucket remembers: one page of bytes, and what events do to it.
+
+The rule is `monitor.join.rule`; this keeps its states in 24 bytes an id, as the
+columnar join does (see `monitor.join.words`), sorted by key: only what a batch
+touches is unpacked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from monitor.config import Config, Labelling
+from monitor.distributed.packets import PREDICTION, Packet
+from monitor.distributed.tallies import Counting, Group, Tally, merged, unpacked
+from monitor.errors import MonitorError
+from monitor.events import Int64Array, KeyArray
+from monitor.join import ENDLESS, rule, words
+
+_VERSION = 1
+_SWEEPS = 16
+"""What is over is looked for so many times in the shortest horizon."""
+_KEY, _WHEN, _WHAT = range(3)
+_HELD = np.dtype([("key", "<u8"), ("time", "<i8"), ("value", "u1"), ("stratum", "u1")])
+
+
+class _Stored(Struct, array_like=True):
+    """A page as bytes.
+
+    Attributes:
+        version: of this layout.
+        buckets: among how many ids were divided.
+        due: when what is over is looked for next, epoch milliseconds; None: never asked.
+        groups: that rows refer to.
+        rows: uint64 (n, 3), by key.
+        held: rows of `_HELD`.
+    """
+
+    version: int
+    buckets: int
+    due: int | None
+    groups: list[Group]
+    rows: bytes
+    held: bytes
+
+
+class Rules:
+    """What pages must know of the configuration.
+
+    Args:
+        config: models, pane and clocks.
+        buckets: among how many ids are divided.
+    """
+
+    def __init__(self, config: Config, buckets: int) -> None:
+        self.config = config
+        self.buckets = buckets
+        self._terms: dict[str, rule.Terms] = {}
+        named = [*config.models] or [""]
+        horizons = [self._of(name).horizon for name in named]
+        self.rule = rule.Rules(self._of, max(horizons))
+        self.shortest = min(horizons)
+        self.step = min(max(self.shortest // _SWEEPS, config.pane), ENDLESS)
+
+    def _of(self, model: str) -> rule.Terms:
+        known = self._terms.get(model)
+        if known is None:
+            setting = self.config.model(model)
+            known = self._terms[model] = rule.Terms(
+                setting.label_timeout or ENDLESS,
+                setting.horizon_ms or ENDLESS,
+                setting.labelling is Labelling.WEIGHTED,
+            )
+        return known
+
+
+class Page:
+    """The predictions and labels of one bucket.
+
+    Args:
+        rules: of the job.
+        stored: what `pack` gave; None for a new page.
+
+    Raises:
+        MonitorError: the bytes are of another layout, or of another number of buckets.
+    """
+
+    def __init__(self, rules: Rules, stored: bytes | None = None) -> None:
+        self._rules = rules
+        self.due: int | None = None
+        self._groups: list[Group] = []
+        self._rows: KeyArray = np.zeros((0, 3), dtype=np.uint64)
+        self._held: NDArray[np.void] = np.zeros(0, dtype=_HELD)
+        if stored is not None:
+            self._load(msgspec.msgpack.decode(stored, type=_Stored))
+
+    def __len__(self) -> int:
+        """Predictions and held labels that are remembered."""
+        return len(self._rows) + len(self._held)
+
+    def pack(self) -> bytes:
+        """The page as bytes."""
+        stored = _Stored(
+            _VERSION,
+            self._rules.buckets,
+            self.due,
+            self._groups,
+            self._rows.tobytes(),
+            self._held.tobytes(),
+        )
+        return msgspec.msgpack.encode(stored)
+
+    def take(self, packets: Iterable[bytes], watermark: int) -> Tally:
+        """Take a batch's events of this bucket; what counts otherwise now.
+
+        Args:
+            packets: of this bucket, in any order.
+            watermark: of all earlier batches, epoch milliseconds.
+        """
+        opened = [msgspec.msgpack.decode(data, type=Packet) for data in packets]
+        touched, events = self._opened(opened)
+        kept = self._unpack(touched)
+        counting, books = Counting(self._rules.config), Counter[str]()
+        for key, event in events:
+            step = rule.after(kept.get(key, rule.NOTHING), event, self._rules.rule, watermark)
+            kept[key] = step.kept
+            self._enter(step, counting, books)
+        self._store(touched, kept)
+        ready = [unpacked(packet.tally) for packet in opened if packet.tally]
+        return merged([*ready, counting.tally(books=dict(books))])
+
+    def expire(self, watermark: int) -> Tally:
+        """Forget what can change no more, the watermark (epoch milliseconds) being reached."""
+        before = watermark - self._rules.shortest
+        old = self._rows[words.times_of(self._rows[:, _WHEN]) < before, _KEY]
+        old_labels = self._held["key"][self._held["time"] < before]
+        touched = np.unique(np.concatenate([old, old_labels]))
+        kept, books = self._unpack(touched), Counter[str]()
+        for key, state in kept.items():
+            step = rule.expired(state, self._rules.rule, watermark)
+            kept[key] = step.kept
+            self._enter(step, None, books)
+        self._store(touched, kept)
+        self._forget_groups()
+        self.due = None
+        return Tally(books=dict(books))
+
+    def next_due(self, watermark: int) -> int | None:
+        """When to look for what is over, if nothing waits for that already; then it does."""
+        if self.due is not None or not len(self) or self._rules.shortest >= ENDLESS:
+            return None
+        earliest = [words.times_of(self._rows[:, _WHEN]), self._held["time"]]
+        first = min(int(times.min()) for times in earliest if len(times))
+        step = self._rules.step
+        at = max(first + self._rules.shortest, watermark) + 1
+        self.due = (at // step + 1) * step
+        return self.due
+
+    def _load(self, stored: _Stored) -> None:
+        if stored.version != _VERSION or stored.buckets != self._rules.buckets:
+            raise MonitorError(
+                f"checkpoint: was made with --buckets {stored.buckets} (layout {stored.version}), "
+                f"not {self._rules.buckets} (layout {_VERSION}); give the same number, or start "
+                "with a new --checkpoint"
+            )
+        self.due = stored.due
+        self._groups = stored.groups
+        self._rows = np.frombuffer(stored.rows, dtype=np.uint64).reshape(-1, 3)
+        self._held = np.frombuffer(stored.held, dtype=_HELD)
+
+    def _opened(
+        self, packets: list[Packet]
+    ) -> tuple[KeyArray, list[tuple[int, rule.Prediction | rule.Label]]]:
+        """Ids that events name, and the events, predictions first."""
+        said: list[tuple[int, rule.Prediction | rule.Label]] = []
+        told: list[tuple[int, rule.Prediction | rule.Label]] = []
+        keys = [np.zeros(0, dtype=np.uint64)]
+        for packet in packets:
+            rows = packet.rows()
+            keys.append(rows["key"])
+            for key, time, group, score_bin, value, stratum, kind in rows.tolist():
+                if kind == PREDICTION:
+                    one = rule.Prediction(time, value == 1, score_bin, packet.groups[group])
+                    said.append((key, one))
+                else:
+                    told.append((key, rule.Label(time, value, stratum)))
+        return np.unique(np.concatenate(keys)), said + told
+
+    def _enter(self, step: rule.Step, counting: Counting | None, books: Counter[str]) -> None:
+        if counting is not None:
+            for sign, prediction, label in step.moves:
+                time, positive, _, group = prediction
+                if label is None:
+                    counting.population(sign, time, group, positive=positive)
+                else:
+                    cell = rule.Move(sign, prediction, label).cell
+                    counting.outcome(sign, time, group, cell, label=label[::2])
+        if step.books is not rule.NO_BOOKS:
+            for name, count in zip(rule.Books._fields, step.books, strict=True):
+                if count:
+                    books[name] += count
+
+    def _unpack(self, touched: KeyArray) -> dict[int, rule.Kept]:
+        """The states of some ids that are remembered."""
+        rows = self._rows[self._places(touched)]
+        when, what = rows[:, _WHEN], rows[:, _WHAT]
+        columns = (
+            rows[:, _KEY],
+            words.times_of(when),
+            words.predicted_positive_of(what),
+            words.score_bins_of(what),
+            words.groups_of(when),
+            words.label_times_of(what),
+            words.label_values_of(what),
+            words.strata_of(what),
+        )
+        kept = {}
+        for row in zip(*(column.tolist() for column in columns), strict=True):
+            key, time, positive, score_bin, group, label_time, value, stratum = row
+            label = None if value < 0 else rule.Label(label_time, value, stratum)
+            prediction = rule.Prediction(time, positive, score_bin, self._groups[group])
+            kept[key] = rule.Kept(prediction, label)
+        waiting = self._held[np.isin(self._held["key"], touched)]
+        for key, time, value, stratum in waiting.tolist():
+            known = kept.get(key, rule.NOTHING)
+            kept[key] = known._replace(held=(*known.held, rule.Label(time, value, stratum)))
+        return kept
+
+    def _places(self, touched: KeyArray) -> Int64Array:
+        """Rows of those of these ids that are remembered."""
+        keys = self._rows[:, _KEY]
+        at = np.searchsorted(keys, touched)
+        found = np.flatnonzero(at < len(keys))
+        places: Int64Array = at[found[keys[at[found]] == touched[found]]]
+        return places
+
+    def _store(self, touched: KeyArray, kept: dict[int, rule.Kept]) -> None:
+        """Put the states of ids in the place of what was remembered of them."""
+        if not len(touched):
+            return
+        known = [(k, state) for k, state in kept.items() if state.prediction is not None]
+        others = np.delete(self._rows, self._places(touched), axis=0)
+        rows = np.concatenate([others, self._packed(known)])
+        self._rows = rows[np.argsort(rows[:, _KEY], kind="stable")]
+        held = [(key, *label) for key, state in kept.items() for label in state.held]
+        rest = self._held[~np.isin(self._held["key"], touched)]
+        self._held = np.concatenate([rest, np.array(held, dtype=_HELD)])
+
+    def _packed(self, known: list[tuple[int, rule.Kept]]) -> KeyArray:
+        codes = {group: code for code, group in enumerate(self._groups)}
+        rows = np.zeros((len(known), 3), dtype=np.uint64)
+        rows[:, _KEY] = [key for key, _ in known]
+        predictions = [state.prediction for _, state in known if state.prediction is not None]
+        group = [codes.setdefault(p.group, len(codes)) for p in predictions]
+        self._groups = [*codes]
+        rows[:, _WHEN] = words.when_words(_ints(p.time for p in predictions), _ints(group))
+        positive = np.array([p.positive for p in predictions], dtype=np.bool_)
+        rows[:, _WHAT] = words.unlabelled_words(positive, _ints(p.score_bin for p in predictions))
+        labelled = [i for i, (_, state) in enumerate(known) if state.label is not None]
+        labels = [state.label for _, state in known if state.label is not None]
+        rows[labelled, _WHAT] |= words.label_words(
+            _ints(label.time for label in labels),
+            _ints(label.value for label in labels),
+            _ints(label.stratum for label in labels),
+        )
+        return rows
+
+    def _forget_groups(self) -> None:
+        used, index = np.unique(words.groups_of(self._rows[:, _WHEN]), return_inverse=True)
+        self._groups = [self._groups[code] for code in used.tolist()]
+        rows = self._rows.copy()
+        rows[:, _WHEN] = words.when_words(words.times_of(rows[:, _WHEN]), index.astype(np.int64))
+        self._rows = rows
+
+
+def _ints(values: Iterable[int]) -> Int64Array:
+    return np.array([*values], dtype=np.int64)

@@ -1,0 +1,238 @@
+"""The job on a real Spark of this machine: exact through kills, and what it costs.
+
+    PYTHONPATH=tests python -m tests.benchmarks.spark [--predictions N] [RUN…]
+
+Runs: `kills` (a master, two workers; kill -9 of the driver in a batch, of a worker and
+of an executor; restarted), `local` (one process, two cores), `one` and `two` (a master
+and so many workers of one core). Every run compares each (model, segment, pane, cell)
+with the recount of all events, and with `replay` of these on one machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from spark_cluster import (
+    CONFIG,
+    Cluster,
+    is_in_batch,
+    kill,
+    kill_group,
+    recounted,
+    stream,
+    summed,
+    until,
+    write,
+)
+
+ROLES = {
+    "deploy.master.Master": "master",
+    "deploy.worker.Worker": "worker",
+    "ExecutorBackend": "executor",
+    "SparkSubmit": "driver JVM",
+    "pyspark.daemon": "Python worker",
+    "pyspark/daemon": "Python worker",
+    "spark.py": "driver Python",
+    "-m monitor spark": "driver Python",
+}
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Costs:
+    """CPU and memory of all descendants of this process, by role, sampled."""
+
+    def __init__(self):
+        self.cpu, self.peak = {}, defaultdict(int)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def stop(self):
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self):
+        while not self._stop.wait(0.5):
+            for pid, role, ticks, resident in _descendants(os.getpid()):
+                self.cpu[pid] = (role, ticks / TICK)
+                self.peak[role] = max(self.peak[role], resident)
+
+    def told(self):
+        total = defaultdict(float)
+        for role, seconds in self.cpu.values():
+            total[role] += seconds
+        return "\n".join(
+            f"    {role:14} {total[role]:7.1f} s CPU, {self.peak[role] >> 20:5} MiB at most each"
+            for role in sorted(total)
+        )
+
+
+def _descendants(root):
+    parents, rows = {}, {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        pid = int(entry.name)
+        parents[pid] = int(fields[1])
+        rows[pid] = (int(fields[11]) + int(fields[12]), int(fields[21]) * 4096, words)
+    for pid, (ticks, resident, words) in rows.items():
+        role = next((role for mark, role in ROLES.items() if mark in words), None)
+        above = pid
+        while above in parents and above != root:
+            above = parents[above]
+        if role and above == root:
+            yield pid, role, ticks, resident
+
+
+class Run:
+    """One run of the job over the same events."""
+
+    def __init__(self, scratch, events, records):
+        self.scratch, self.events, self.records = scratch, events, records
+        self.checkpoint, self.out = scratch / "ck", scratch / "out"
+        self.words = [
+            "-c", str(scratch.parent / "monitor.yaml"), "--input", str(scratch.parent / "in"),
+            "--files-per-batch", "2", "--once", "--checkpoint", str(self.checkpoint),
+            "--to", str(self.out), "--buckets", "64", "--partitions", "2",
+        ]  # fmt: skip
+
+    def cluster(self, workers):
+        return Cluster(self.scratch, workers)
+
+    def finished(self, driver, cluster, name):
+        if driver.wait() != 0:
+            raise SystemExit(cluster.log(name)[-3000:])
+
+    def times(self):
+        """Wall time of the batches, by what is in the checkpoint: first, and of all others."""
+        commits = sorted(
+            p.stat().st_mtime for p in (self.checkpoint / "commits").iterdir() if p.name.isdecimal()
+        )
+        started = (self.checkpoint / "offsets" / "0").stat().st_mtime
+        return commits[0] - started, commits[-1] - commits[0], len(commits)
+
+    def check(self):
+        sums, expected = summed(self.out), self.events
+        assert sums == expected, "counts differ from the recount"
+        replayed = [
+            _replayed(self.scratch.parent, files)
+            for files in (
+                sorted((self.scratch.parent / "in").iterdir()),
+                sorted(self.out.glob("*.ndjson")),
+            )
+        ]
+        same = all(
+            replayed[0][model][key] == replayed[1][model][key]
+            for model in replayed[0]
+            for key in ("outcomes", "metrics", "windows", "verdict")
+        )
+        assert same, "replay of the counts differs from replay of the events"
+        print(f"    EXACT: {len(expected)} places by recount; replay shows the same", flush=True)
+
+
+def _replayed(folder, files):
+    words = ["-m", "monitor", "replay", "--json", "-c", folder / "monitor.yaml", *files]
+    done = subprocess.run([sys.executable, *words], capture_output=True, check=True)
+    return json.loads(done.stdout)["models"]
+
+
+def kills(run):
+    cluster = run.cluster(2)
+    try:
+        first = cluster.submit("driver1", *run.words)
+        until("a third batch", lambda: is_in_batch(run.checkpoint, 2), 1200)
+        kill_group(first)
+        print("    driver killed in a batch", flush=True)
+        second = cluster.submit("driver2", *run.words)
+        until("a later batch", lambda: is_in_batch(run.checkpoint, 4), 1200)
+        kill(cluster.workers[1].pid)
+        print("    worker killed in a batch", flush=True)
+        until("another batch", lambda: is_in_batch(run.checkpoint, 6), 1200)
+        (executor, *_) = until("executor", lambda: cluster.executors(cluster.workers[0]), 1200)
+        kill(executor)
+        print("    executor killed in a batch", flush=True)
+        run.finished(second, cluster, "driver2")
+    finally:
+        cluster.stop()
+
+
+def local(run):
+    environment = os.environ | {
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    words = [sys.executable, "-m", "monitor", "spark", *run.words, "--master", "local[2]"]
+    with (run.scratch / "log").open("wb") as log:
+        subprocess.run(words, check=True, stderr=log, stdout=log, env=environment)
+
+
+def on_workers(run, workers):
+    cluster = run.cluster(workers)
+    try:
+        run.finished(cluster.submit("driver", *run.words), cluster, "driver")
+    finally:
+        cluster.stop()
+
+
+RUNS = {
+    "kills": kills,
+    "local": local,
+    "one": lambda run: on_workers(run, 1),
+    "two": lambda run: on_workers(run, 2),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--predictions", type=int, default=400_000)
+    parser.add_argument("runs", nargs="*", default=[*RUNS])
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="spark-") as folder:
+        scratch = Path(folder)
+        events = stream(args.predictions)
+        write(events, scratch / "in", 20)
+        (scratch / "monitor.yaml").write_text(CONFIG)
+        expected, records = recounted(events), len(events)
+        del events
+        print(f"{records} events of {args.predictions} predictions", flush=True)
+        for name in args.runs:
+            (scratch / name).mkdir()
+            run, costs, began = Run(scratch / name, expected, records), Costs(), time.monotonic()
+            load = os.getloadavg()[0]
+            RUNS[name](run)
+            wall = time.monotonic() - began
+            costs.stop()
+            first, others, batches = run.times()
+            print(
+                f"{name}: {wall:.0f} s in all, first batch {first:.0f} s, {batches} batches; "
+                f"load of the machine {load:.0f} to {os.getloadavg()[0]:.0f}"
+            )
+            print(f"    {records * 9 / 10 / max(others, 1e-9):.0f} rows/s after the first batch")
+            print(costs.told())
+            state = sum(
+                p.stat().st_size for p in (run.checkpoint / "state").rglob("*") if p.is_file()
+            )
+            print(
+                f"    {state / args.predictions:.0f} bytes a prediction in the checkpoint's state",
+                flush=True,
+            )
+            run.check()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Where a job's counts go, and what it does where they cannot go there."""
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from monitor.distributed import delivery
+from monitor.distributed.delivery import DirectoryDelivery, delivery_to
+from monitor.errors import MonitorError
+
+LINES = [b'{"type":"counts","n":%d}' % i for i in range(3)]
+
+
+@contextmanager
+def feed(*answers):
+    """A feed that gives these answers, one a request; what it was asked."""
+    asked, left = [], list(answers)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append((self.path, self.headers.get("Authorization"), body))
+            status, answer = left.pop(0)
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        def log_message(self, *_):
+            """Quiet."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def http(url, said=None, **more):
+    given = {
+        "token_file": None,
+        "patience": 30.0,
+        "say": [].append if said is None else said.append,
+        **more,
+    }
+    return delivery_to(url, **given)
+
+
+def test_a_batch_in_a_directory_is_replaced_as_a_whole(tmp_path):
+    one = DirectoryDelivery(tmp_path / "counts")
+    one.deliver(7, LINES)
+    one.deliver(7, LINES[:1])
+    (path,) = (tmp_path / "counts").iterdir()
+    assert path.name == "batch-000000007.ndjson"
+    assert path.read_bytes() == LINES[0] + b"\n"
+
+
+def test_a_directory_that_cannot_be_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MonitorError, match=r"--to .*file/x: cannot be made"):
+        http(str(tmp_path / "file" / "x"))
+
+
+def test_a_feed_that_is_busy_or_away_is_asked_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(delivery, "_FIRST_PAUSE_S", 0.001)
+    (tmp_path / "token").write_text("a-token-of-16-chars\n")
+    accepted = (200, {"accepted": 3, "rejected": {}, "faults": []})
+    said = []
+    with feed((429, {}), (503, {}), accepted) as (url, asked):
+        http(url, said, token_file=str(tmp_path / "token")).deliver(1, LINES)
+    assert asked == [("/v1/events", "Bearer a-token-of-16-chars", b"\n".join(LINES))] * 3
+    assert ["429" in said[0], "503" in said[1], len(said)] == [True, True, 2]
+
+
+def test_a_feed_that_refuses_ends_the_job():
+    with feed((401, {"error": "token"})) as (url, _), pytest.raises(MonitorError, match="401"):
+        http(url).deliver(1, LINES)
+
+
+def test_a_feed_that_stays_away_ends_the_job_when_patience_does():
+    with pytest.raises(MonitorError, match=r"cannot be reached.*not delivered"):
+        http("http://127.0.0.1:9", patience=0.0).deliver(1, LINES)
+
+
+def test_what_the_monitor_rejects_is_said():
+    said = []
+    with feed((200, {"rejected": {"unknown_model": 2}, "faults": ["x"]})) as (url, _):
+        http(url, said).deliver(4, LINES)
+    assert said == ["batch 4: the monitor rejected {'unknown_model': 2}: ['x']"]
+
+
+def test_a_large_batch_is_posted_in_parts(monkeypatch):
+    monkeypatch.setattr(delivery, "_CHUNK_BYTES", 60)
+    with feed((200, {}), (200, {})) as (url, asked):
+        http(url).deliver(1, LINES)
+    assert [body for _, _, body in asked] == [b"\n".join(LINES[:2]), LINES[2]]
+
+
+def test_a_target_that_is_none_is_refused():
+    with pytest.raises(MonitorError, match="must be http"):
+        http("ftp://host/x")
+    pytest.importorskip("confluent_kafka")
+    with pytest.raises(MonitorError, match="must be kafka://HOST"):
+        http("kafka://host:9092")
+
+
+def test_a_topic_takes_a_batch_and_a_broker_that_is_away_ends_the_job(monkeypatch):
+    kafka = pytest.importorskip("confluent_kafka")
+    mock = kafka.Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "x"})
+    brokers = mock.list_topics(timeout=10).brokers.values()
+    url = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
+    http(f"kafka://{url}/counts").deliver(3, LINES)
+    consumer = kafka.Consumer(
+        {"bootstrap.servers": url, "group.id": "test", "auto.offset.reset": "earliest"}
+    )
+    consumer.subscribe(["counts"])
+    try:
+        got = [message.value() for message in consumer.consume(3, timeout=30)]
+    finally:
+        consumer.close()
+    assert got == LINES
+    monkeypatch.setattr(delivery, "_TIMEOUT_S", 0.2)
+    with pytest.raises(MonitorError, match="not acknowledged; the batch was not delivered"):
+        http("kafka://127.0.0.1:9/counts").deliver(3, LINES)

@@ -1,0 +1,192 @@
+"""Pages of buckets, and the counts that they send, against the monitor of one machine."""
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recount import Recount
+from shards import Shards, lines_of
+
+from monitor.config import Config
+from monitor.distributed.packets import packets_of
+from monitor.distributed.pages import Page, Rules
+from monitor.engine import Monitor
+from monitor.errors import MonitorError
+from monitor.feeds.decode import Decoder, DecodeSettings
+
+CELLS = ("tp", "fp", "fn", "tn")
+
+
+def stream(n, seed, *, share=None):
+    """Predictions with late, early, duplicate, revised, retracted and missing labels, shuffled."""
+    rng, events = random.Random(seed), []
+    for i in range(n):
+        ts = i * 7.5
+        prediction = {"type": "prediction", "id": f"p{i}", "ts": ts, "model": "ab"[i % 2]}
+        prediction["prediction"] = rng.randint(0, 1)
+        prediction["segment"] = {"region": rng.choice(["eu", "us", "asia"])}
+        events.append(prediction)
+        if rng.random() < 0.05:
+            events.append(prediction | {"ts": ts + rng.choice([-3, 5])})
+        for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
+            turned_out = rng.choice([0, 1, 1, 0, None])
+            label = {"type": "label", "id": f"p{i}", "label": turned_out}
+            label["ts"] = ts + rng.choice([0, 10, 100, 1000, 5000])
+            if share:
+                label["sampling_probability"] = rng.choice(share)
+            events += [label] * rng.choice([1, 1, 2])
+    events.append({"type": "outcome", "ts": 30, "model": "a", "prediction": 1, "label": 0})
+    rng.shuffle(events)
+    last = {"type": "prediction", "ts": n * 7.5 + 6000, "model": "a", "prediction": 0}
+    return events + [last | {"id": f"end{i}"} for i in range(9)]
+
+
+def config_of(**settings):
+    given = {"label_timeout": "2h", "horizon": "1d", "segments": ["region"], **settings}
+    return Config(models={"a": given, "b": given}, windows=["1h"])
+
+
+def by_monitor(config, *batches):
+    monitor = Monitor(config)
+    decoder = Decoder(DecodeSettings.from_config(config))
+    for events in batches:
+        monitor.apply(decoder.decode_lines(lines_of(events), source="test"))
+    return monitor.snapshot()
+
+
+def by_shards(config, events, *, size, buckets=4):
+    shards = Shards(config, buckets)
+    sent = [shards.take(events[i : i + size]) for i in range(0, len(events), size)]
+    return shards, sent
+
+
+def assert_same(one, other, *, delays=True):
+    """The same numbers, whatever the order in which series appeared.
+
+    Two things are told by counts to a pane, or an hour: delays of models whose windows
+    go by the label, and where silence becomes a negative in what was ever counted.
+    """
+    lifetimes = [one.lifetime, other.lifetime]
+    if one.models[0].labelling == "negatives_by_timeout":
+        lifetimes = []
+    assert one.now_ms == other.now_ms
+    assert set(one.series) == set(other.series)
+    order = [other.series.index(series) for series in one.series]
+    for mine, theirs in zip(
+        (*one.windows, *lifetimes[:1]), (*other.windows, *lifetimes[1:]), strict=True
+    ):
+        for name in ("open", "close", "predicted_positive", "predicted_negative"):
+            assert getattr(mine, name).tolist() == getattr(theirs, name)[order].tolist()
+        np.testing.assert_array_equal(mine.counts.cells, theirs.counts.cells[order])
+        np.testing.assert_array_equal(mine.status, theirs.status[order])
+        for name, estimate in mine.metrics.items():
+            np.testing.assert_array_equal(estimate, np.stack(theirs.metrics[name])[:, order])
+    for mine, theirs in zip(one.models, other.models, strict=True):
+        assert mine.maturity_ms == theirs.maturity_ms
+        assert mine.predictions_positive == theirs.predictions_positive
+        if delays:
+            np.testing.assert_array_equal(mine.delay_counts, theirs.delay_counts)
+
+
+@pytest.mark.parametrize(
+    ("regime", "more"),
+    [
+        ("complete", {}),
+        ("complete", {"clock": "label"}),
+        ("sampled", {}),
+        ("flagged_only", {}),
+        ("negatives_by_timeout", {}),
+        ("weighted", {"share": (1.0, 0.5, 0.3)}),
+    ],
+)
+def test_a_monitor_fed_by_counts_shows_what_one_fed_by_the_events_does(regime, more):
+    more = dict(more)
+    events = stream(400, seed=3, share=more.pop("share", None))
+    config = config_of(labelling=regime, **more)
+    _, sent = by_shards(config, events, size=150)
+    fed = by_monitor(config, *sent)
+    assert_same(fed, by_monitor(config, events), delays="clock" not in more)
+    assert fed.rejected == dict.fromkeys(fed.rejected, 0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from([1, 7, 50]), st.sampled_from([1, 3]))
+def test_no_size_of_batch_and_no_number_of_buckets_changes_the_outcomes(seed, size, buckets):
+    events = stream(25, seed)
+    config = config_of()
+    _, sent = by_shards(config, events, size=size, buckets=buckets)
+    total = Counter()
+    for event in (event for batch in sent for event in batch):
+        for cell in CELLS:
+            total[event["model"], event.get("segment", {}).get("region"), cell] += event[cell]
+    recount = Recount([e for e in events if e["type"] != "outcome"], 7200)
+    expected = Counter({("a", None, "fp"): 1})
+    for prediction, cell in recount.outcomes():
+        expected[prediction["model"], prediction.get("segment", {}).get("region"), cell] += 1
+    assert +total == expected
+
+
+def test_a_batch_that_is_delivered_again_replaces_itself():
+    config, events = config_of(), stream(200, seed=5)
+    _, sent = by_shards(config, events, size=100)
+    again = [batch for pair in zip(sent, sent, strict=True) for batch in pair]
+    assert_same(by_monitor(config, *again, sent[0]), by_monitor(config, *sent))
+
+
+def test_late_labels_and_the_watermark_are_told():
+    config = config_of()
+    shards, sent = by_shards(config, stream(100, seed=1), size=10_000)
+    late = {"type": "label", "id": "p1", "ts": 90_000, "label": 1}
+    (event,) = shards.take([late])
+    assert (event["late"], event["tp"], event["predicted_positive"]) == (1, 0, 0)
+    snapshot = by_monitor(config, *sent, [event])
+    assert [(s.name, s.late) for s in snapshot.sources] == [("job", shards.books["late"])]
+    assert snapshot.sources[0].watermark_ms == shards.watermark
+
+
+def test_what_is_over_is_forgotten():
+    config = config_of()
+    shards, _ = by_shards(config, stream(300, seed=2), size=10_000)
+    assert shards.kept > 300
+    shards.take([{"type": "label", "id": "never", "ts": 0, "label": 1}])
+    later = [
+        {"type": "prediction", "id": f"q{i}", "ts": 200_000, "model": "a", "prediction": 1}
+        for i in range(9)
+    ]
+    shards.take(later, parts=1)
+    shards.due()
+    assert shards.kept == 9
+    assert shards.books["orphaned"] == 1
+    assert shards.books["held"] == 0
+
+
+def test_a_record_that_cannot_be_used_is_counted_under_its_reason():
+    config = config_of()
+    decoder = Decoder(DecodeSettings.from_config(config))
+    bad = b'{"type": "label"}\n{"type":"counts","model":"a","ts":1,"tp":1,"fp":0,"fn":0,"tn":0}'
+    batch = decoder.decode_lines(bad, source="file")
+    ((_, data),) = packets_of(batch, config, 4, None)
+    tally = Page(Rules(config, 4)).take([data], 0)
+    assert tally.rejected == {"missing_field": 1, "unknown_type": 1}
+    assert tally.records == 2
+    assert tally.samples[0] == ("file:1", "missing_field", "id: is missing")
+
+
+def test_a_page_of_another_number_of_buckets_is_refused():
+    page = Page(Rules(config_of(), 4)).pack()
+    with pytest.raises(MonitorError, match="--buckets 4"):
+        Page(Rules(config_of(), 8), page)
+
+
+def test_a_pending_prediction_takes_at_most_32_bytes():
+    config = config_of()
+    shards = Shards(config, buckets=1)
+    events = [
+        {"type": "prediction", "id": f"p{i}", "ts": i, "model": "a", "prediction": 1}
+        for i in range(2000)
+    ]
+    shards.take(events)
+    assert len(shards.pages[0]) <= 32 * len(events)

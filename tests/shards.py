@@ -1,0 +1,78 @@
+"""The distributed join in one process: decode, packets, pages and counts, without an engine."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+from monitor.distributed.packets import packets_of
+from monitor.distributed.pages import Page, Rules
+from monitor.distributed.tallies import events_of, merged, packed, unpacked
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.watermark import Watermark
+
+
+class Shards:
+    """What a job does with batches of lines, and what it sends.
+
+    Args:
+        config: of the job.
+        buckets: how many pages.
+    """
+
+    def __init__(self, config, buckets=4):
+        self.config, self.buckets = config, buckets
+        self.rules = Rules(config, buckets)
+        self.decoder = Decoder(DecodeSettings.from_config(config))
+        self.pages = {}
+        self.watermark = None
+        self.batches = 0
+        self.books = {}
+
+    def take(self, events, parts=2):
+        """One micro-batch, read by several tasks; the `counts` events that it sends."""
+        sent, reached = {}, []
+        for start in range(parts):
+            lines = b"\n".join(json.dumps(event).encode() for event in events[start::parts])
+            batch = self.decoder.decode_lines(lines, source="test")
+            clock = Watermark()
+            clock.advance(batch)
+            for bucket, data in packets_of(batch, self.config, self.buckets, clock.time):
+                sent.setdefault(bucket, []).append(data)
+            reached.append(clock.time)
+        before = 0 if self.watermark is None else self.watermark
+        tallies = []
+        for bucket, packets in sent.items():
+            page = Page(self.rules, self.pages.get(bucket))
+            tallies.append(unpacked(packed(page.take(packets, before))))
+            page.next_due(before)
+            self.pages[bucket] = page.pack()
+        known = [time for time in (*reached, self.watermark) if time is not None]
+        self.watermark = max(known, default=None)
+        whole = merged(tallies)
+        self.books = {k: self.books.get(k, 0) + n for k, n in whole.books.items()} | {
+            k: n for k, n in self.books.items() if k not in whole.books
+        }
+        self.batches += 1
+        return events_of(whole, self.config, "job", str(self.batches))
+
+    def due(self):
+        """Pages that asked to be looked at by now, looked at."""
+        for bucket, data in self.pages.items():
+            page = Page(self.rules, data)
+            if page.due is not None and page.due <= self.watermark:
+                for name, count in page.expire(self.watermark).books.items():
+                    self.books[name] = self.books.get(name, 0) + count
+                page.next_due(self.watermark)
+                self.pages[bucket] = page.pack()
+
+    @property
+    def kept(self):
+        """Predictions and held labels that are remembered."""
+        return sum(len(Page(self.rules, data)) for data in self.pages.values())
+
+
+def lines_of(events):
+    """Events as NDJSON."""
+    return b"\n".join(msgspec.json.encode(event) for event in events)

@@ -1,0 +1,242 @@
+"""A standalone Spark on loopback: master, workers, drivers, and ways to kill them."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+from recount import Recount
+
+HOME = Path(find_spec("pyspark").origin).parent if find_spec("pyspark") else None
+CELLS = ("tp", "fp", "fn", "tn")
+PANE = 60
+CONFIG = """\
+models:
+  fraud: {label_timeout: 1h, horizon: 1d, maturity: 20m, segments: [region]}
+  spam: {label_timeout: 1h, horizon: 1d, maturity: 20m, segments: [region]}
+windows: [10m, 1h]
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def until(what, condition, seconds=240):
+    """Waits for a condition of real processes; its value."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := condition():
+            return value
+        time.sleep(0.1)
+    raise AssertionError(f"{what}: did not happen within {seconds} s")
+
+
+def stream(predictions, seed=1):
+    """Events of two models and five regions, an hour's worth of panes, delays up to 50 minutes.
+
+    Labels are late, duplicated, revised, retracted, early and missing; some come after
+    their timeout; some predictions come twice. Ends with records of one time, so that
+    event time comes equally far however the stream is divided.
+    """
+    rng, arrivals = random.Random(seed), []
+    for i in range(predictions):
+        ts = 1_790_000_000 + round(3600 * i / predictions, 3)
+        one = {
+            "type": "prediction",
+            "id": f"p{i}",
+            "ts": ts,
+            "prediction": rng.randint(0, 1),
+            "model": rng.choice(["fraud", "spam"]),
+            "segment": {"region": rng.choice("abcde")},
+        }
+        arrivals.append((ts, one))
+        if rng.random() < 0.02:
+            arrivals.append((ts + rng.uniform(0, 600), one))
+        if rng.random() < 0.05:
+            continue
+        delay = min(rng.expovariate(1 / 240), 3000)
+        told = ts + round(delay, 3)
+        label = {"type": "label", "id": f"p{i}", "ts": told, "label": rng.randint(0, 1)}
+        arrived = told if rng.random() > 0.02 else ts - rng.uniform(0, 300)
+        arrivals.append((arrived, label))
+        fate = rng.random()
+        if fate < 0.04:
+            arrivals.append((arrived + rng.uniform(0, 300), label))
+        elif fate < 0.10:
+            revised = {**label, "ts": round(told + 60, 3), "label": rng.choice([0, 1, None])}
+            arrivals.append((told + rng.uniform(-60, 400), revised))
+        elif fate < 0.11:
+            arrivals.append((told, {**label, "ts": round(ts + 3700, 3)}))
+    arrivals.sort(key=lambda pair: pair[0])
+    end = {"type": "prediction", "ts": 1_790_008_000, "prediction": 0, "model": "fraud"}
+    region = {"segment": {"region": "a"}}
+    return [event for _, event in arrivals] + [end | region | {"id": f"e{i}"} for i in range(8)]
+
+
+def write(events, directory, files):
+    """A stream as files in the order of their names and of their times of change."""
+    directory.mkdir(parents=True)
+    size = -(-(len(events) - 8) // files)
+    parts = [events[i : i + size] for i in range(0, len(events) - 8, size)]
+    parts[-1] += events[len(parts) * size :] if len(parts) * size < len(events) else []
+    for number, part in enumerate(parts):
+        path = directory / f"part-{number:03d}.ndjson"
+        path.write_text("".join(json.dumps(event) + "\n" for event in part))
+        os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+
+
+def recounted(events):
+    """Outcomes by (model, region, pane, cell), by the independent recount; and predictions."""
+    recount, found = Recount(events, 3600), Counter()
+    for prediction, cell in recount.outcomes():
+        found[*_place(prediction), cell] += 1
+    for prediction in recount.predictions.values():
+        found[*_place(prediction), "predicted", prediction["prediction"]] += 1
+    return found
+
+
+def summed(directory):
+    """The same, of the counts that a job has sent to a directory."""
+    found = Counter()
+    for path in sorted(directory.glob("*.ndjson")):
+        for event in map(json.loads, path.read_text().splitlines()):
+            for cell in CELLS:
+                found[*_place(event), cell] += event[cell]
+            for says, name in enumerate(("predicted_negative", "predicted_positive")):
+                found[*_place(event), "predicted", says] += event[name]
+    return Counter({place: count for place, count in found.items() if count})
+
+
+def _place(event):
+    return event["model"], event["segment"]["region"], int(event["ts"] // PANE * PANE)
+
+
+class Cluster:
+    """A master and workers, each of one core, and the drivers of jobs.
+
+    Args:
+        scratch: directory for logs and work.
+        workers: how many.
+    """
+
+    def __init__(self, scratch, workers=2):
+        self.scratch, self.processes = scratch, []
+        self.environment = os.environ | {
+            "SPARK_HOME": str(HOME),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_WORKER_DIR": str(scratch / "work"),
+            "SPARK_DAEMON_MEMORY": "256m",
+            "PYSPARK_PYTHON": sys.executable,
+            "PYSPARK_DRIVER_PYTHON": sys.executable,
+        }
+        port = free_port()
+        self.url = f"spark://127.0.0.1:{port}"
+        web = str(free_port())
+        self.master = self._daemon(
+            "master", "master.Master", "--host", "127.0.0.1", "--port", str(port),
+            "--webui-port", web,
+        )  # fmt: skip
+        until("master is up", lambda: "I have been elected leader" in self.log("master"))
+        self.workers = [self.start_worker(i) for i in range(workers)]
+        until(
+            "workers are there", lambda: self.log("master").count("Registering worker") >= workers
+        )
+
+    def start_worker(self, number):
+        return self._daemon(
+            f"worker{number}", "worker.Worker", "--host", "127.0.0.1", "--cores", "1",
+            "--memory", "1g", "--webui-port", "0", self.url,
+        )  # fmt: skip
+
+    def submit(self, name, *words):
+        """A driver, by spark-submit, in a process group of its own."""
+        import monitor.cli.spark as command  # noqa: PLC0415
+
+        given = {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.ui.enabled": "false",
+            "spark.executor.memory": "700m",
+            "spark.driver.memory": "700m",
+            "spark.network.timeout": "60s",
+        }
+        conf = [word for key, value in given.items() for word in ("--conf", f"{key}={value}")]
+        program = str(HOME / "bin" / "spark-submit")
+        script = str(Path(command.__file__))
+        return self._start(name, program, "--master", self.url, *conf, script, *words)
+
+    def executors(self, worker):
+        """Process ids of the executors of a worker."""
+        found = subprocess.run(
+            ["ps", "-o", "pid=,args=", "--ppid", str(worker.pid)],
+            capture_output=True, text=True, check=False,
+        ).stdout  # fmt: skip
+        return [int(row.split()[0]) for row in found.splitlines() if "ExecutorBackend" in row]
+
+    def log(self, name):
+        path = self.scratch / f"{name}.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def stop(self):
+        for process in self.processes:
+            if process.poll() is None:
+                for pid in self.executors(process):
+                    _kill(os.kill, pid)
+                _kill(os.killpg, process.pid)
+            process.wait()
+
+    def _daemon(self, name, daemon, *words):
+        program = str(HOME / "bin" / "spark-class")
+        return self._start(name, program, f"org.apache.spark.deploy.{daemon}", *words)
+
+    def _start(self, name, *words):
+        with (self.scratch / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(
+                words, stdout=log, stderr=subprocess.STDOUT, env=self.environment,
+                start_new_session=True,
+            )  # fmt: skip
+        self.processes.append(process)
+        return process
+
+
+def _kill(how, pid):
+    with suppress(ProcessLookupError):
+        how(pid, signal.SIGKILL)
+
+
+def kill_group(process):
+    """kill -9 of a process and all of its group."""
+    _kill(os.killpg, process.pid)
+    process.wait()
+
+
+def kill(pid):
+    """kill -9 of one process."""
+    _kill(os.kill, pid)
+
+
+def is_in_batch(checkpoint, least):
+    """Whether a batch from this number on has begun and is not committed."""
+    begun = _numbers(checkpoint / "offsets")
+    return (
+        bool(begun) and max(begun) >= least and max(begun) not in _numbers(checkpoint / "commits")
+    )
+
+
+def _numbers(directory):
+    if not directory.exists():
+        return set()
+    return {int(path.name) for path in directory.iterdir() if path.name.isdecimal()}
