@@ -39,6 +39,7 @@ from monitor.watch import Watch
 from monitor.watermark import Watermark
 from monitor.windows import HISTORY_DAYS, HOUR_MS, History, Windows
 from monitor.windows.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
+from monitor.windows.range_scores import RangeScores
 from monitor.windows.ranges import RangeCounts
 from monitor.windows.recalled import Recalled
 from monitor.windows.scores import Scores
@@ -91,6 +92,7 @@ class Monitor:
         self._maturities = Maturities(self._catalogue, self._windows, self._delays)
         self._scores = Scores(self._catalogue)
         self._ranges: list[RangeCounts] = []
+        self._range_scores: list[RangeScores] = []
         self._watch = Watch(self._catalogue, self._windows, self._scores)
         self._watermark = Watermark()
         self._versions: dict[str, tuple[int, str]] = {}
@@ -141,6 +143,8 @@ class Monitor:
             self._scores.apply(deltas)
             for counted in self._ranges:
                 counted.apply(deltas)
+            for scored in self._range_scores:
+                scored.apply(deltas)
         if now is not None:
             forgotten = self._join.advance(now)
             self._windows.apply(forgotten)
@@ -307,6 +311,20 @@ class Monitor:
             raise ValueError("count_range: events came already; ask before the first of them")
         counted = RangeCounts(self._catalogue, opens_ms, closes_ms, block_ms)
         self._ranges.append(counted)
+        return counted
+
+    def count_scores(self, opens_ms: int, closes_ms: int) -> RangeScores:
+        """Count the labelled scores of the whole days of a stretch of event time.
+
+        Args:
+            opens_ms: first moment, epoch milliseconds.
+            closes_ms: first moment after it.
+
+        Returns:
+            What fills up with the events that come from now on.
+        """
+        counted = RangeScores(self._catalogue, opens_ms, closes_ms)
+        self._range_scores.append(counted)
         return counted
 
     def history(self, model: str) -> History:

@@ -7,6 +7,7 @@ are mature) is found at the end, in whole hours.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 
 from monitor.config import Config, Labelling, ModelConfig
@@ -61,6 +62,7 @@ class Compared:
             for asked in (self._before, self._after)
             if asked is not None
         }
+        self._scores = None if self._before is None else monitor.count_scores(*self._before)
         self._all = monitor.count_range(EARLIEST_MS, LATEST_MS, self._everything_by())
 
     def model(self) -> str:
@@ -123,7 +125,10 @@ class Compared:
         opens, closes = after.opens or 0, after.closes or 0
         check_apart(asked, TimeRange(opens, closes))
         option = f"--before (reference {self._source})" if self._source else "--before"
-        return self._counted(option, model, asked, self._source)
+        period = self._counted(option, model, asked, self._source)
+        if self._scores is None or self._labelling(model) is not Labelling.COMPLETE:
+            return period
+        return replace(period, scores=self._scores.days(model))
 
     def _known_before(self, written: str | None) -> tuple[TimeRange | None, str]:
         """The range, where it is known beforehand, and where it comes from."""

@@ -15,7 +15,7 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis.evidence import Refusal, lacking, refusal
 from monitor.diagnosis.notes import notes
 from monitor.diagnosis.periods import Period, dispersion_of
-from monitor.diagnosis.segments import SegmentPart, segment_parts, within_key
+from monitor.diagnosis.segments import SegmentPart, both_by_key, segment_parts, within_key
 from monitor.drift import (
     CAUSES,
     Attribution,
@@ -28,7 +28,8 @@ from monitor.drift import (
     judge,
 )
 from monitor.drift.components import Component, changes
-from monitor.drift.verdict import OF_THE_MODEL
+from monitor.drift.roc import below_reference_curve, standardised_to
+from monitor.drift.verdict import OF_THE_MODEL, roc_decides
 
 METRICS = (
     "precision",
@@ -184,6 +185,8 @@ def diagnose(
     dispersion = dispersion_of(before, after)
     attribution = attribute(before.blocks, after.blocks, dispersion)
     judgement = judge(before.blocks, after.blocks, dispersion, labels_trustworthy=trusted)
+    if trusted and _is_below_curve(before, after, judgement, dispersion):
+        judgement = judge(before.blocks, after.blocks, dispersion, below_reference_curve=True)
     mixed = _mix_alone(before, after, judgement)
     final = mixed[1] if mixed else judgement
     precise = refused is None or refused.keeps_precision
@@ -212,9 +215,24 @@ def diagnose(
     )
 
 
+def _is_below_curve(
+    before: Period, after: Period, judgement: Judgement, dispersion: Dispersion
+) -> bool:
+    """Whether recall lies below the ROC curve of before, whatever became of the mix."""
+    scores = before.scores
+    if scores is None or not roc_decides(judgement):
+        return False
+    points = [after.blocks, *(standardised_to(*both) for both in both_by_key(before, after))]
+    return all(
+        below_reference_curve(scores, point, dispersion, before=before.blocks) for point in points
+    )
+
+
 def _mix_alone(before: Period, after: Period, judgement: Judgement) -> tuple[str, Judgement] | None:
     """Where the totals lay it to the model: a key within which it is not, as in live windows."""
-    return within_key(before, after) if judgement.verdict in OF_THE_MODEL else None
+    if judgement.verdict not in OF_THE_MODEL:
+        return None
+    return within_key(before, after, below_reference_curve=judgement.below_reference_curve)
 
 
 def _side(period: Period, refused: Refusal | None) -> Side:

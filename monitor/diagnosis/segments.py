@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,7 +99,16 @@ def segment_parts(
     return tuple(sorted(parts, key=_rank))
 
 
-def within_key(before: Period, after: Period) -> tuple[str, Judgement] | None:
+def both_by_key(before: Period, after: Period) -> Iterator[tuple[ConfusionCounts, ConfusionCounts]]:
+    """Outcomes before and after of the values of each key, (values, blocks)."""
+    for key in segment_keys(before, after) if before.segments else ():
+        _, old, new = _tables(key, before, after)
+        yield old, new
+
+
+def within_key(
+    before: Period, after: Period, *, below_reference_curve: bool = False
+) -> tuple[str, Judgement] | None:
     """A segment key within whose values nothing is laid to the model: their mix has changed.
 
     Returns:
@@ -110,7 +119,9 @@ def within_key(before: Period, after: Period) -> tuple[str, Judgement] | None:
     dispersion = dispersion_of(before, after)
     for key in segment_keys(before, after):
         _, old, new = _tables(key, before, after)
-        found = judge_within_segments(old, new, dispersion)
+        found = judge_within_segments(
+            old, new, dispersion, below_reference_curve=below_reference_curve
+        )
         if found.verdict in NOT_OF_THE_MODEL:
             return key, found
     return None

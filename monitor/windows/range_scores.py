@@ -1,0 +1,58 @@
+"""Labelled scores of one stretch of event time, by model and whole day."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.catalogue import Catalogue
+from monitor.counts import Outcome
+from monitor.events import NO_SCORE, SCORE_BINS
+from monitor.join import Deltas
+from monitor.metrics.histogram import ScoreHistogram
+
+_DAY_MS = 86_400_000
+
+
+class RangeScores:
+    """Score histograms of labelled predictions by day of UTC; days without any take no memory.
+
+    Args:
+        catalogue: numbers of models and groups.
+        opens: first moment, epoch milliseconds; rounded up to a day.
+        closes: first moment after it; rounded down.
+    """
+
+    def __init__(self, catalogue: Catalogue, opens: int, closes: int) -> None:
+        self._catalogue = catalogue
+        self._days = (-(-opens // _DAY_MS), closes // _DAY_MS)
+        self._counts: dict[tuple[int, int], np.ndarray[tuple[int, int], np.dtype[np.int64]]] = {}
+
+    def apply(self, deltas: Deltas) -> None:
+        """Count changes; order does not matter."""
+        day, (first, end) = deltas.time // _DAY_MS, self._days
+        known = (deltas.score_bin != NO_SCORE) & (deltas.cell < len(Outcome))
+        told = np.flatnonzero(known & (day >= first) & (day < end))
+        if not len(told):
+            return
+        model = self._catalogue.model_of_group[deltas.group[told]]
+        negative = np.isin(deltas.cell[told], (Outcome.FP, Outcome.TN)).astype(np.int64)
+        bins, count = deltas.score_bin[told], deltas.count[told]
+        keys = np.stack([model, day[told]], axis=1)
+        for key in np.unique(keys, axis=0):
+            own = np.flatnonzero((keys == key).all(axis=1))
+            kept = self._counts.setdefault(
+                (int(key[0]), int(key[1])), np.zeros((2, SCORE_BINS), dtype=np.int64)
+            )
+            np.add.at(kept, (negative[own], bins[own]), count[own])
+
+    def days(self, model: str) -> ScoreHistogram | None:
+        """A model's labelled scores, (days, bins) in order of time; None without both classes."""
+        number = self._catalogue.models.index(model)
+        found = [cells for (m, _), cells in sorted(self._counts.items()) if m == number]
+        if not found:
+            return None
+        cells = np.stack(found)
+        if not cells.any(axis=(0, 2)).all():
+            return None
+        nothing = np.zeros_like(cells[:, 0])
+        return ScoreHistogram(positive=cells[:, 0], negative=cells[:, 1], unlabelled=nothing)

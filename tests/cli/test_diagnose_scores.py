@@ -1,0 +1,42 @@
+"""`diagnose` asks the ROC curve of before where scores come."""
+
+import json
+
+import numpy as np
+import pytest
+from cli.commands import ran
+from scipy.stats import norm
+
+DAY = 86_400
+
+
+def told(path, after):
+    """Four weeks of scored outcomes, another model or threshold from the fifteenth day on."""
+    rng = np.random.default_rng(3)
+    with path.open("w") as lines:
+        for number in range(60_000):
+            day = number * 28 // 60_000
+            gap, cut = (2.2, 1.7) if day < 14 else after
+            actual = int(rng.random() < 0.15)
+            normal = rng.normal() + gap * actual
+            event = {
+                "type": "outcome",
+                "id": str(number),
+                "ts": day * DAY + int(rng.integers(DAY)),
+                "prediction": int(normal >= cut),
+                "score": float(norm.cdf(normal - 1)),
+                "label": actual,
+            }
+            lines.write(json.dumps(event) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict"),
+    [((2.2, 2.2), "operating_point_moved"), ((1.8, 2.2), "model_degraded")],
+)
+def test_a_slide_is_told_from_a_worse_model_by_the_scores(capsys, tmp_path, after, verdict):
+    path = tmp_path / "events.ndjson"
+    told(path, after)
+    words = ("--before", "1970-01-01..1970-01-15", "--after", "1970-01-15..1970-01-29")
+    found = json.loads(ran(capsys, "diagnose", "--feed", path, *words, "--json").out)
+    assert found["verdict"] == verdict
