@@ -8,7 +8,7 @@ snapshot besides depends on `now`, the moment that windows end by.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,7 @@ from monitor.events import (
     concatenate,
 )
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.join import BEFORE_ALL, Join
+from monitor.join import BEFORE_ALL, Deltas, Join
 from monitor.kept import State
 from monitor.maturity import Ages, Maturities
 from monitor.measure import Measurements
@@ -133,11 +133,7 @@ class Monitor:
             self._windows.advance(now)
             self._scores.advance(now)
             self._delays.advance(now)
-        for deltas in (
-            self._join.apply(batch.predictions, batch.labels, before),
-            self._join.count(batch.outcomes),
-            self._join.add(batch.counts),
-        ):
+        for deltas in self._joined(batch, before):
             self._windows.apply(deltas)
             self._delays.apply(deltas)
             self._scores.apply(deltas)
@@ -151,6 +147,15 @@ class Monitor:
             for counted in self._ranges:
                 counted.apply(forgotten)
             self._watch.advance(now, self._maturities.judged_by_the_pane(now))
+
+    def _joined(self, batch: EventBatch, watermark: int) -> Iterator[Deltas]:
+        """What a batch changes, kind by kind of its events."""
+        if len(batch.predictions) or len(batch.labels):
+            yield self._join.apply(batch.predictions, batch.labels, watermark)
+        if len(batch.outcomes):
+            yield self._join.count(batch.outcomes)
+        if len(batch.counts):
+            yield self._join.add(batch.counts)
 
     def predict(
         self,
@@ -394,7 +399,9 @@ class Monitor:
                 group = numbers[columns.group]
                 known = np.flatnonzero(group != UNKNOWN_GROUP)
                 self._rejected[RejectReason.UNKNOWN_MODEL] += len(group) - len(known)
-                batch = replace(batch, **{name: replace(columns, group=group).take(known)})
+                columns = replace(columns, group=group)
+                taken = columns if len(known) == len(group) else columns.take(known)
+                batch = replace(batch, **{name: taken})
         for name, event in _EVENT_OF_COLUMNS.items():
             self._events[event] += len(getattr(batch, name))
         return batch
@@ -518,9 +525,12 @@ class Monitor:
 def _with_groups_in_use(batch: EventBatch) -> EventBatch:
     """The batch without groups that only rejected records named: these make no model."""
     columns = {name: getattr(batch, name) for name in _GROUPED}
-    used = np.unique(np.concatenate([column.group for column in columns.values()]))
-    if len(used) == len(batch.groups):
+    named = np.zeros(len(batch.groups), dtype=np.bool_)
+    for column in columns.values():
+        named[column.group] = True
+    if named.all():
         return batch
+    used = np.flatnonzero(named)
     place = np.zeros(len(batch.groups), dtype=np.int64)
     place[used] = np.arange(len(used))
     renumbered = {name: replace(c, group=place[c.group]) for name, c in columns.items() if len(c)}

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from itertools import repeat
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -282,8 +283,7 @@ def keys_of(ids: Iterable[str]) -> KeyArray:
 
 def keys_of_bytes(ids: Iterable[bytes]) -> KeyArray:
     """The keys of ids that are UTF-8 already, see `keys_of`."""
-    digest = xxhash.xxh3_64_intdigest
-    return np.fromiter((digest(i, _KEY_SEED) for i in ids), dtype=np.uint64)
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, ids, repeat(_KEY_SEED)), dtype=np.uint64)
 
 
 def bin_of(scores: ArrayLike, bins: int = SCORE_BINS) -> Int64Array:

@@ -116,12 +116,12 @@ class Join:
             silence could make them a negative.
         """
         self._learn_models()
-        if len(self._horizon):
-            before = watermark - int(self._horizon.max())
-            self.books.orphaned += self._held.expire(before)
-            self._counted.expire(before)
-        while True:
-            slots = self._table.front()
+        if not len(self._horizon):
+            return Deltas()
+        before = watermark - int(self._horizon.max())
+        self.books.orphaned += self._held.expire(before)
+        self._counted.expire(before)
+        while len(slots := self._table.front(before=watermark - int(self._horizon.min()))):
             self._drop(slots[self._is_over(slots, watermark)], self.books.dropped)
             if not self._table.free_front():
                 break

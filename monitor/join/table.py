@@ -106,14 +106,19 @@ class PredictionTable:
             before: only chunks that may hold a prediction made before this moment,
                 epoch milliseconds.
         """
-        bound = None if before is None else words.first_when(before)
         for chunk in self._chunks:
-            if bound is None or self._earliest[chunk] < bound:
+            if self._may_hold(chunk, before):
                 yield self._remembered(chunk)
 
-    def front(self) -> Int64Array:
-        """Slots of remembered rows in the first chunk; none while it is not full."""
-        return next(self.chunks()) if len(self) >= CHUNK else _NO_SLOTS
+    def front(self, before: int | None = None) -> Int64Array:
+        """Slots of remembered rows in the first chunk; none while it is not full.
+
+        Args:
+            before: none either if all were made at this moment or later, epoch milliseconds.
+        """
+        if len(self) < CHUNK or not self._may_hold(self._chunks[0], before):
+            return _NO_SLOTS
+        return self._remembered(self._chunks[0])
 
     def forget(self, slots: Int64Array) -> None:
         """Forget rows; their places are free again when the front chunk is given back."""
@@ -188,6 +193,9 @@ class PredictionTable:
         self._rows.resize(((chunks + more) * CHUNK, _WORDS), refcheck=False)
         self._earliest = np.append(self._earliest, np.zeros(more, dtype=np.uint64))
         self._unused.extend(range(chunks + more - 1, chunks - 1, -1))
+
+    def _may_hold(self, chunk: int, before: int | None) -> bool:
+        return before is None or bool(self._earliest[chunk] < words.first_when(before))
 
     def _remembered(self, chunk: int) -> Int64Array:
         first = chunk * CHUNK

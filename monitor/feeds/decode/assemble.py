@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import compress, repeat
+from operator import is_
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -78,7 +80,8 @@ class Assembler:
         self._types = types
         self._latest_ms = latest_ms
         self._codes = GroupCodes(settings, types.segment_values)
-        self._present = set(map(type, records))
+        self._kinds = list(map(type, records))
+        self._present = set(self._kinds)
         self._unfit: list[int] = []
 
     def assemble(self) -> Assembled:
@@ -99,10 +102,14 @@ class Assembler:
     def _rows(self, kind: type[Any]) -> Sequence[Any]:
         if len(self._present) == 1:
             return self._records
-        return [record for record in self._records if type(record) is kind]
+        return list(compress(self._records, self._are(kind)))
 
     def _positions(self, kind: type[Any]) -> Int64Array:
-        return np.flatnonzero([type(record) is kind for record in self._records])
+        return np.flatnonzero(list(self._are(kind)))
+
+    def _are(self, kind: type[Any]) -> Iterator[bool]:
+        """Which records are of a kind."""
+        return map(is_, self._kinds, repeat(kind))
 
     def _mark_unfit(self, kind: type[Any], fit: BoolArray) -> None:
         if not fit.all():

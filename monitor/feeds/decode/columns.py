@@ -69,11 +69,11 @@ def optional_numbers(values: list[float | None]) -> FloatArray:
     >>> optional_numbers([.5, None])
     array([0.5, nan])
     """
-    if values.count(None) == len(values):
-        return np.full(len(values), nan)
     try:
         return np.fromiter(values, np.float64, len(values))
     except TypeError:
+        if values.count(None) == len(values):
+            return np.full(len(values), nan)
         return np.array([nan if value is None else value for value in values])
 
 

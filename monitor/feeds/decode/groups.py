@@ -52,9 +52,12 @@ class GroupCodes:
 
     def of(self, records: Sequence[Grouped]) -> Int64Array:
         """A code for each record; `UNFIT` where its model or a name cannot be used."""
-        known = self._known
-        codes = [known[r.model, r.version, r.segment] for r in records]
-        return np.fromiter(codes, np.int64, len(codes))
+        models = [record.model for record in records]
+        versions = [record.version for record in records]
+        segments = [record.segment for record in records]
+        alone = versions.count(None) == segments.count(None) == len(models)
+        named = models if alone else zip(models, versions, segments, strict=True)
+        return np.fromiter(map(self._known.__getitem__, named), np.int64, len(models))
 
     def resolve(self, model: str | None, version: str | None, values: Sequence[str | None]) -> int:
         """The code of what a record names, a new one for a new group; `UNFIT` as above.
@@ -88,13 +91,20 @@ class GroupCodes:
         return self.resolve(model, version, self._segment_values(segment))
 
 
-class _Known(dict[tuple[str | None, str | None, Any], int]):
-    """Codes by what stands in the record; asks for those it does not know yet."""
+_Named = str | tuple[str | None, str | None, Any] | None
+
+
+class _Known(dict[_Named, int]):
+    """Codes by model, version and segment, or by the model alone where these are left out.
+
+    Asks for those it does not know yet.
+    """
 
     def __init__(self, new: Callable[[str | None, str | None, Any], int]) -> None:
         super().__init__()
         self._new = new
 
-    def __missing__(self, key: tuple[str | None, str | None, Any]) -> int:
-        self[key] = code = self._new(*key)
+    def __missing__(self, key: _Named) -> int:
+        named = key if isinstance(key, tuple) else (key, None, None)
+        self[key] = code = self._new(*named)
         return code
