@@ -152,6 +152,38 @@ REPLAYED_RECORDS = SeriesDescription(
     meaning="Records that the start read again from the journal.",
 )
 
+_PARTITION = ("group", "topic", "partition")
+KAFKA_LAG = SeriesDescription(
+    name="precision_monitor_kafka_lag_messages",
+    kind="gauge",
+    labels=_PARTITION,
+    meaning="Messages of a partition read here that are not counted yet; offsets without one too.",
+)
+KAFKA_SKIPPED = SeriesDescription(
+    name="precision_monitor_kafka_skipped_offsets_total",
+    kind="counter",
+    labels=_PARTITION,
+    meaning="Offsets for which no message came: compacted, aborted or deleted.",
+)
+KAFKA_DELETED = SeriesDescription(
+    name="precision_monitor_kafka_deleted_offsets_total",
+    kind="counter",
+    labels=_PARTITION,
+    meaning="Offsets that the cluster deleted before they were read: events that are lost.",
+)
+KAFKA_PAUSED = SeriesDescription(
+    name="precision_monitor_kafka_paused_seconds_total",
+    kind="counter",
+    labels=_PARTITION,
+    meaning="Time during which a partition was not fetched, as too much of it was waiting.",
+)
+KAFKA_REBALANCES = SeriesDescription(
+    name="precision_monitor_kafka_rebalances_total",
+    kind="counter",
+    labels=("group",),
+    meaning="Times that the consumer group assigned partitions to this monitor.",
+)
+
 PROCESS_SERIES = (
     SCRAPE_DURATION,
     HTTP_REQUESTS,
@@ -171,6 +203,11 @@ PROCESS_SERIES = (
     REPLAYED_RECORDS,
     CONFIG_LAST_RELOAD_SUCCESSFUL,
     CONFIG_LAST_RELOAD_SUCCESS,
+    KAFKA_LAG,
+    KAFKA_SKIPPED,
+    KAFKA_DELETED,
+    KAFKA_PAUSED,
+    KAFKA_REBALANCES,
 )
 """Families that are served by the running process only, not by the collector of a snapshot."""
 

@@ -23,6 +23,7 @@ from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.service import Service
 from monitor.service.changes import Part
 from monitor.service.doors import ExporterDoor, exposed_listeners
+from monitor.service.kafka_readings import kafka_readings
 from monitor.service.keeping import Keeper
 from monitor.service.notify import Notify
 from monitor.service.pushed import NewRejections, Pushed
@@ -96,7 +97,8 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             keeper=keeper,
         )
         telemetry = Readings(reloads.readings)
-        for told in (keeper.readings, *(feed.readings for feed in pushed)):
+        told_by = (keeper.readings, kafka_readings(sources), *(feed.readings for feed in pushed))
+        for told in told_by:
             telemetry.add(told)
         app = create_app(
             lambda: service.snapshot,

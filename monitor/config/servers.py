@@ -1,9 +1,18 @@
 """Settings of what connects the monitor to the world: feeds in, the exporter out."""
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PositiveInt,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+)
 
 from monitor.config import quantities as q
 from monitor.config.fields import (
@@ -103,6 +112,46 @@ class HttpFeed(Section):
         return q.parse_address(self.listen)
 
 
+KAFKA_OWN_PROPERTIES = frozenset(
+    {
+        "bootstrap.servers",
+        "metadata.broker.list",
+        "group.id",
+        "group.protocol",
+        "enable.auto.commit",
+        "enable.auto.offset.store",
+        "enable.partition.eof",
+        "auto.offset.reset",
+        "partition.assignment.strategy",
+    }
+)
+"""Settings of the Kafka client that the monitor needs to be as they are."""
+
+
+def _allowed(name: str) -> str:
+    if name in KAFKA_OWN_PROPERTIES:
+        raise q.unfit("is set by the monitor", "remove it")
+    return name
+
+
+def _as_text(value: Any) -> Any:
+    """Text, numbers and truths as the client writes them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+PropertyName = Annotated[Name, AfterValidator(_allowed)]
+PropertyValue = Annotated[SecretStr, BeforeValidator(_as_text)]
+
+
+class KafkaStart(StrEnum):
+    """Where to begin in a partition of which nothing is known."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
 class KafkaFeed(Section):
     """Events from Kafka topics."""
 
@@ -114,6 +163,23 @@ class KafkaFeed(Section):
         min_length=1, description="Topics to read: predictions and labels in one or in several."
     )
     group: Name = setting("precision-monitor", "Consumer group.")
+    partitions: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Distinct] = setting(
+        (),
+        "Numbers of the partitions to read, of every topic, where several monitors share the "
+        "topics; with none, the group assigns them.",
+        json_schema_extra={"default": [], "uniqueItems": True},
+    )
+    start: KafkaStart = setting(
+        "earliest",
+        "Where to begin in a partition that neither the state nor the group knows, or whose next "
+        "offset is gone: earliest or latest.",
+    )
+    properties: dict[PropertyName, PropertyValue] = setting(
+        {}, "Further settings of the client (librdkafka), for TLS and SASL; values are never shown."
+    )
+    properties_file: FilePath | None = setting(
+        None, "A file of further settings of the client, one key=value a line, for secrets."
+    )
 
 
 Feed = Annotated[FileFeed | HttpFeed | KafkaFeed, Field(discriminator="type")]

@@ -88,6 +88,7 @@ class Keeper:
         self._positions: list[Mapping[str, Position]] = []
         self._due = clock.monotonic() + config.state.checkpoint_every / SECOND_MS
         self._failing = False
+        self._closed = False
         self._going_on = ""
         self._writer = writer or ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
         self._writing: tuple[Future[_Written], Mapping[str, Position]] | None = None
@@ -119,6 +120,26 @@ class Keeper:
         if self._writing is None and self._clock.monotonic() >= self._due:
             self._begin(monitor, sources, event_clock)
 
+    @property
+    def failing(self) -> bool:
+        """Whether the last checkpoint could not be written."""
+        return self._failing
+
+    def keep_now(
+        self, monitor: Monitor, sources: Sequence[Source], event_clock: EventClock
+    ) -> bool:
+        """Write one, and wait for it; after `close` nothing is counted, and none is needed.
+
+        Returns:
+            Whether everything that was counted is on disk.
+        """
+        if self._writing is not None:
+            self._finish(sources)
+        if not self._closed:
+            self._begin(monitor, sources, event_clock)
+            self._finish(sources)
+        return not self._failing
+
     def close(self, monitor: Monitor, sources: Sequence[Source], event_clock: EventClock) -> None:
         """Write the last one, and wait for it."""
         for begin in (False, True):
@@ -126,6 +147,7 @@ class Keeper:
                 self._begin(monitor, sources, event_clock)
             if self._writing is not None:
                 self._finish(sources)
+        self._closed = True
         self._writer.shutdown()
 
     @property

@@ -16,7 +16,7 @@ from monitor.service.event_clock import EventClock
 from monitor.service.inquiries import Inquiries
 from monitor.service.keeping import Keeper
 from monitor.service.reloads import Reloads
-from monitor.service.sources import Source
+from monitor.service.sources import Shared, Source
 from monitor.snapshot import Snapshot
 
 PUBLISH_EVERY_SECONDS = 1.0
@@ -74,6 +74,7 @@ class Service:
         self._monitor = Monitor(config, None if keeper is None else keeper.engine_state)
         self._sources = sources
         self._open = list(sources)
+        self._shared = [source for source in sources if isinstance(source, Shared)]
         self._clock = clock
         self._event_clock = EventClock(clock)
         self._rejected = rejected
@@ -85,6 +86,10 @@ class Service:
         self.inquiries = Inquiries()
         if keeper is not None:
             keeper.resume(sources, self._event_clock)
+            for source in self._shared:
+                source.hand_over_by(
+                    lambda: keeper.keep_now(self._monitor, sources, self._event_clock)
+                )
         self.snapshot: Snapshot = self._monitor.snapshot(self._event_clock.now_ms)
 
     @property
@@ -118,6 +123,8 @@ class Service:
         came = [self._read(source) for source in tuple(self._open)]
         if self._keeper is not None:
             self._keeper.turn(self._monitor, self._sources, self._event_clock)
+            for source in self._shared:
+                source.held_back = self._keeper.failing
         if self._clock.monotonic() - self._published >= PUBLISH_EVERY_SECONDS:
             self._publish()
         return asked or any(came)

@@ -10,15 +10,15 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 import xxhash
 
 from monitor.clock import Clock
-from monitor.config import Config, Feed, FileFeed, HttpFeed
+from monitor.config import Config, FileFeed, KafkaFeed
 from monitor.errors import ConfigError, FeedError
 from monitor.events import EventBatch
-from monitor.feeds import files
+from monitor.feeds import files, kafka
 from monitor.feeds.decode import Decoder
 from monitor.feeds.follow import FollowedFiles
 from monitor.feeds.follow.names import matching
@@ -92,6 +92,21 @@ class Source(Protocol):
         ...
 
 
+@runtime_checkable
+class Shared(Protocol):
+    """A source of which others may read parts on, and which can wait."""
+
+    held_back: bool
+    """Set while nothing more is to be read."""
+
+    def hand_over_by(self, checkpoint: Callable[[], bool]) -> None:
+        """Name what makes durable what was counted, and says whether that worked.
+
+        It is called within `poll` and `close`, before something goes to another reader.
+        """
+        ...
+
+
 def open_sources(
     config: Config, decoder: Decoder, clock: Clock, say: Callable[[str], None]
 ) -> list[Source]:
@@ -104,7 +119,7 @@ def open_sources(
         say: tells a person what happens, a line at a time.
 
     Raises:
-        ConfigError: there is no feed, or one of a type that this version cannot read.
+        ConfigError: there is no feed, or what one needs is not installed.
         FeedError: a file that is to be read once is missing, or is none.
     """
     faults = unavailable_feeds(config)
@@ -118,6 +133,11 @@ def open_sources(
         for feed in feeds
         if feed not in stdin and feed.follow
     ]
+    for feed in config.feeds:
+        if isinstance(feed, KafkaFeed):
+            from monitor.feeds.kafka.source import KafkaSource  # noqa: PLC0415  # an extra
+
+            sources.append(KafkaSource(feed, decoder, clock, say))
     if stdin:
         sources.append(StandardInput(decoder))
     return [Recorded(_expanded(once), decoder), *sources] if once else sources
@@ -143,15 +163,11 @@ def unavailable_feeds(config: Config) -> tuple[str, ...]:
     if not config.feeds:
         return ("feeds: are missing; add one, like {type: file, path: events.ndjson}",)
     return tuple(
-        f"feeds[{number}].type: is not available in this version, got {feed.type!r}; "
-        "write file or http"
+        f"feeds[{number}].type: needs a client that is not installed, got {feed.type!r}; "
+        "pip install 'precision-monitor[kafka]'"
         for number, feed in enumerate(config.feeds)
-        if not _available(feed)
+        if isinstance(feed, KafkaFeed) and not kafka.is_installed()
     )
-
-
-def _available(feed: Feed) -> bool:
-    return isinstance(feed, FileFeed | HttpFeed)
 
 
 class Recorded:

@@ -55,8 +55,9 @@ def test_the_schema_is_one(capsys):
     assert {"models", "windows", "feeds"} <= set(schema["properties"])
 
 
-def test_feeds_that_run_cannot_read_yet_are_named(capsys, tmp_path):
+def test_feeds_whose_client_is_not_installed_are_named(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("monitor.feeds.kafka.is_installed", lambda: False)
     config = tmp_path / "monitor.yaml"
     config.write_text("feeds: [{type: kafka, brokers: ['a:1'], topics: [t]}]\n")
     checked = ran(capsys, "check-config", config)
-    assert "feeds[0].type: is not available in this version, got 'kafka'" in checked.err
+    assert "feeds[0].type: needs a client that is not installed, got 'kafka'; pip" in checked.err

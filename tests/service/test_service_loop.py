@@ -191,14 +191,15 @@ def test_a_missing_file_is_refused_at_the_start(watch, tmp_path):
         watch({"type": "file", "path": str(tmp_path / "missing.ndjson")})
 
 
-def test_feeds_of_other_types_are_refused_all_at_once(watch):
+def test_feeds_whose_client_is_missing_are_refused_all_at_once(watch, monkeypatch):
+    monkeypatch.setattr("monitor.feeds.kafka.is_installed", lambda: False)
     kafka = {"type": "kafka", "brokers": ["a:1"], "topics": ["t"]}
     feeds = [kafka, {"type": "http"}, {**kafka, "group": "another"}]
     with pytest.raises(ConfigError) as refused:
         watch(*feeds)
     assert [fault.split(",")[0] for fault in refused.value.faults] == [
-        "feeds[0].type: is not available in this version",
-        "feeds[2].type: is not available in this version",
+        "feeds[0].type: needs a client that is not installed",
+        "feeds[2].type: needs a client that is not installed",
     ]
 
 

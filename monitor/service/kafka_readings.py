@@ -1,0 +1,71 @@
+"""What the Kafka feeds tell of themselves at each scrape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from monitor.service.sources import Source
+from monitor.telemetry import (
+    KAFKA_DELETED,
+    KAFKA_LAG,
+    KAFKA_PAUSED,
+    KAFKA_REBALANCES,
+    KAFKA_SKIPPED,
+    Numbers,
+    SeriesDescription,
+)
+
+_COLUMNS = {
+    KAFKA_LAG: "lag",
+    KAFKA_SKIPPED: "skipped",
+    KAFKA_DELETED: "deleted",
+    KAFKA_PAUSED: "paused_seconds",
+}
+
+
+class _Figures(Protocol):
+    @property
+    def topic(self) -> str: ...
+    @property
+    def partition(self) -> int: ...
+
+
+class _KafkaSource(Protocol):
+    """What of a Kafka feed is looked at; its class is there only with the extra."""
+
+    @property
+    def group(self) -> str: ...
+    @property
+    def figures(self) -> Sequence[_Figures]: ...
+    @property
+    def rebalances(self) -> int: ...
+
+
+def kafka_readings(
+    sources: Sequence[Source],
+) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
+    """How the series of Kafka feeds are read.
+
+    Args:
+        sources: all that are read; those of other kinds have no such series.
+    """
+    from_kafka: list[_KafkaSource] = [
+        source  # type: ignore[misc]  # told by its identity, without importing the client
+        for source in sources
+        if source.identity.startswith("kafka:")
+    ]
+
+    def column(name: str) -> Callable[[], Numbers]:
+        return lambda: {
+            (source.group, figures.topic, str(figures.partition)): float(getattr(figures, name))
+            for source in from_kafka
+            for figures in source.figures
+        }
+
+    def rebalances() -> Numbers:
+        return {(source.group,): float(source.rebalances) for source in from_kafka}
+
+    return {series: column(name) for series, name in _COLUMNS.items()} | {
+        KAFKA_REBALANCES: rebalances
+    }
