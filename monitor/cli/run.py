@@ -21,7 +21,7 @@ from monitor.exporters.server import BackgroundServer
 from monitor.feeds.dead_letter import DeadLetter
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.service import Service
-from monitor.service.changes import Part
+from monitor.service.changes import Decoding, Part
 from monitor.service.doors import ExporterDoor, exposed_listeners
 from monitor.service.kafka_readings import kafka_readings
 from monitor.service.keeping import Keeper
@@ -84,7 +84,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)
         )
         rejected = NewRejections(dead_letter)
-        parts: list[Part] = [*pushed]
+        parts: list[Part] = [Decoding(decoder), *pushed]
         service = Service(
             config,
             sources,

@@ -114,7 +114,8 @@ class Config(Section):
         100, "Models taken at most where none are configured; events of others are rejected."
     )
     max_pending: PositiveInt = setting(
-        20_000_000, "Predictions kept at most; beyond it the oldest are evicted and counted."
+        20_000_000,
+        "Predictions kept at most, 8192 at least; beyond it the oldest are evicted and counted.",
     )
     max_series: PositiveInt = setting(
         10_000, "Series exported at most; beyond it segment values are left out."

@@ -128,7 +128,8 @@ class Join:
         changes = []
         while len(self._table) > self._max_pending:
             changes.append(self._evict(self._table.front(), watermark))
-            self._table.free_front()
+            if not self._table.free_front():
+                break  # what is left is the chunk that is being filled
         return Deltas.concatenate(changes)
 
     def expired(self, watermark: int) -> Int64Array:

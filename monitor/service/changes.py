@@ -6,17 +6,28 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from monitor.config import Config
+from monitor.feeds.decode import DecodeSettings, LiveDecoder
 
+_ENGINE = (
+    "defaults",
+    "max_models",
+    "max_pending",
+    "max_series",
+    "models",
+    "pane",
+    "windows",
+)
+"""Keys that the engine goes by: another one takes over its state, or refuses to."""
 _LIVE = (
     "body_timeout",
+    "checkpoint_every",
     "max_body_bytes",
     "max_events_per_second",
     "max_queue_bytes",
-    "objective",
     "token_files",
     "web_config",
 )
-"""Keys, of feeds and of models, whose change needs no restart."""
+"""Keys inside other sections whose change needs no restart."""
 
 
 class Part(Protocol):
@@ -34,6 +45,31 @@ class Part(Protocol):
         ...
 
 
+def concerns_engine(old: Config, new: Config) -> bool:
+    """Whether another engine is needed.
+
+    >>> concerns_engine(Config(), Config(windows=["1h"]))
+    True
+    """
+    return any(getattr(old, name) != getattr(new, name) for name in _ENGINE)
+
+
+class Decoding:
+    """The decoder of all feeds, as a `Part`.
+
+    Args:
+        decoder: what they decode by.
+    """
+
+    def __init__(self, decoder: LiveDecoder) -> None:
+        self._decoder = decoder
+
+    def prepare(self, config: Config) -> Callable[[], None]:
+        """Any configuration can be taken."""
+        settings = DecodeSettings.from_config(config)
+        return lambda: self._decoder.replace(settings)
+
+
 def restart_faults(old: Config, new: Config) -> tuple[str, ...]:
     """The keys whose change needs a restart, one line a fault.
 
@@ -45,6 +81,7 @@ def restart_faults(old: Config, new: Config) -> tuple[str, ...]:
     return tuple(
         f"{path}: cannot be changed while it runs, from {was!r} to {now!r}; restart it"
         for name in before
+        if name not in _ENGINE
         for path, was, now in _differences(name, before[name], after[name])
     )
 

@@ -87,6 +87,7 @@ class Keeper:
         self._written: _Written | None = None
         self._positions: list[Mapping[str, Position]] = []
         self._due = clock.monotonic() + config.state.checkpoint_every / SECOND_MS
+        self._at_once = False
         self._failing = False
         self._closed = False
         self._going_on = ""
@@ -113,11 +114,20 @@ class Keeper:
                 self._say(fault)
         event_clock.restore(found["clock"])
 
+    def reconfigure(self, config: Config) -> None:
+        """Keep what was counted by another configuration at once, and go by this one.
+
+        What comes after that is read by this one, here as after a crash.
+        """
+        self._config = config
+        self._at_once = True
+
     def turn(self, monitor: Monitor, sources: Sequence[Source], event_clock: EventClock) -> None:
         """Begin a checkpoint when it is time; between two polls."""
         if self._writing is not None and self._writing[0].done():
             self._finish(sources)
-        if self._writing is None and self._clock.monotonic() >= self._due:
+        if self._writing is None and (self._at_once or self._clock.monotonic() >= self._due):
+            self._at_once = False
             self._begin(monitor, sources, event_clock)
 
     @property

@@ -11,7 +11,7 @@ from monitor.engine import Monitor
 from monitor.errors import ConfigError, FeedError
 from monitor.events import Rejection
 from monitor.service.announce import announcements
-from monitor.service.changes import Part, restart_faults
+from monitor.service.changes import Part, concerns_engine, restart_faults
 from monitor.service.event_clock import EventClock
 from monitor.service.inquiries import Inquiries
 from monitor.service.keeping import Keeper
@@ -155,9 +155,16 @@ class Service:
         faults = restart_faults(self._config, config)
         if faults:
             raise ConfigError(faults)
-        for take in [part.prepare(config) for part in self._parts]:
+        takes = [part.prepare(config) for part in self._parts]
+        monitor = self._monitor
+        if concerns_engine(self._config, config):
+            monitor = Monitor(config, monitor.state())
+        for take in takes:
             take()
-        self._config = config
+        self._config, self._monitor = config, monitor
+        if self._keeper is not None:
+            self._keeper.reconfigure(config)
+        self._publish()
 
     def _publish(self) -> None:
         self._published = self._clock.monotonic()

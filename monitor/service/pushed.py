@@ -154,7 +154,14 @@ class Pushed:
         gathered, self._gathered = self._gathered.kept, _Gathered()
         self._counting = gathered
         self._place = gathered[-1].place
-        return concatenate([kept.arrived.batch for kept in gathered])
+        return concatenate([self._by_current(kept.arrived) for kept in gathered])
+
+    def _by_current(self, arrived: Arrived) -> EventBatch:
+        """The events as they are to be counted: as after a crash, by the settings in force."""
+        if arrived.decoder is self._decoder.current:
+            return arrived.batch
+        latest = arrived.arrival_ms + AHEAD_MS
+        return self._decoder.decode_lines(arrived.lines, source="reloaded", latest_ms=latest)
 
     def position(self) -> Position:
         """The place in the journal behind what was counted."""

@@ -8,7 +8,7 @@ import pytest
 
 from monitor.clock import ManualClock
 from monitor.errors import MonitorError
-from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
+from monitor.feeds.decode import DecodeSettings, LiveDecoder, ModelFields
 from monitor.feeds.http import FeedSettings, create_feed_app
 from monitor.feeds.http.bodies import BodyLimits
 from monitor.feeds.http.room import Room
@@ -88,7 +88,7 @@ class Feed:
             room=self.room,
             **settings,
         )
-        decoder = Decoder(DecodeSettings(default=ModelFields(threshold)))
+        decoder = LiveDecoder(DecodeSettings(default=ModelFields(threshold)))
         self.app = create_feed_app(self.intake, decoder, settings, self.clock)
         self.client = Client(self.app)
 

@@ -285,3 +285,9 @@ def test_a_hundred_thousand_revisions_conserve_the_sums_in_constant_memory():
 def test_a_batch_without_events_changes_nothing():
     feed = Feed()
     assert len(feed.join.apply(batch_of([]).predictions, batch_of([]).labels, BEFORE_ALL)) == 0
+
+
+def test_a_limit_below_a_chunk_of_the_table_keeps_that_chunk():
+    feed = Feed(max_pending=10)
+    feed.take([{"type": "prediction", "id": f"{n}", "ts": n, "prediction": 1} for n in range(500)])
+    assert int(feed.join.books.unmatched.sum()) == 500

@@ -109,6 +109,8 @@ SLOWER = {**FEED, "header_timeout": "9s"}
             ["feeds[0]"],
         ),
         ({}, {"state": {"directory": "elsewhere"}}, ["state.directory"]),
+        ({}, {"state": {"checkpoint_every": "1m"}}, []),
+        ({}, {"models": {"a": {}}, "windows": ["1h"], "pane": "5m"}, []),
     ],
 )
 def test_what_needs_a_restart_is_named(old, new, keys):

@@ -22,7 +22,7 @@ from monitor.clock import Clock
 from monitor.config.inference import InferenceConfig
 from monitor.errors import MonitorError
 from monitor.events import EventBatch
-from monitor.feeds.decode import Decoder
+from monitor.feeds.decode import Decoder, LiveDecoder
 from monitor.feeds.http.answers import RefusedError, accepted, answer, later, refused
 from monitor.feeds.http.beside import beside
 from monitor.feeds.http.bodies import BodyLimits, no_room, read_body
@@ -51,12 +51,14 @@ class Arrived(NamedTuple):
         arrival_ms: when it came, epoch milliseconds.
         lines: its records, NDJSON.
         batch: the same, decoded.
+        decoder: that did it.
         share: to be released once they are counted, or could not be kept.
     """
 
     arrival_ms: int
     lines: bytes
     batch: EventBatch
+    decoder: Decoder
     share: Share
 
 
@@ -102,7 +104,7 @@ class FeedSettings:
 
 
 def create_feed_app(
-    intake: Intake, decoder: Decoder, settings: FeedSettings, clock: Clock
+    intake: Intake, decoder: LiveDecoder, settings: FeedSettings, clock: Clock
 ) -> ASGIApp:
     """The ASGI app of a feed.
 
@@ -126,7 +128,7 @@ def create_feed_app(
 
 class _Feed:
     def __init__(
-        self, intake: Intake, decoder: Decoder, settings: FeedSettings, clock: Clock
+        self, intake: Intake, decoder: LiveDecoder, settings: FeedSettings, clock: Clock
     ) -> None:
         self._intake = intake
         self._decoder = decoder
@@ -183,8 +185,9 @@ class _Feed:
             def decode() -> Arrived:
                 source = f"{self._settings.name}{request.url.path}"
                 latest = arrival_ms + AHEAD_MS
-                batch = self._decoder.decode_lines(lines, source=source, latest_ms=latest)
-                return Arrived(arrival_ms, lines, batch, share)
+                decoder = self._decoder.current
+                batch = decoder.decode_lines(lines, source=source, latest_ms=latest)
+                return Arrived(arrival_ms, lines, batch, decoder, share)
 
             arrived = await beside(len(lines), decode)
             if arrived.batch.records:

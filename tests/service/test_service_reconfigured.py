@@ -1,0 +1,217 @@
+"""What is counted goes on over a reload, as over a restart with the changed file."""
+
+import json
+import random
+
+import pytest
+from same import differences
+from service.test_service_pushed import NOW, Kept
+
+from monitor.clock import ManualClock
+from monitor.config import Config, parse_config
+from monitor.engine import Monitor
+from monitor.errors import ConfigError
+from monitor.feeds.decode import DecodeSettings, LiveDecoder
+from monitor.feeds.http import Arrived
+from monitor.feeds.http.room import Room
+from monitor.service import Service
+from monitor.service.changes import Decoding
+from monitor.service.keeping import Keeper
+from monitor.service.pushed import NewRejections, Pushed
+from monitor.service.reloads import Reloads
+from monitor.state import Checkpoints, StateFaults
+
+BASE = {"models": {"m": {"threshold": 0.5, "segments": ["k"]}}, "windows": ["1h", "1d"]}
+
+
+def counted_differently(first, second):
+    """Differences of two states, but for how far windows were looked at."""
+    found = differences(first, second)
+    return [text for text in found if not text.startswith(".windows.running")]
+
+
+def events(first, count, model="m"):
+    records = []
+    for n in range(first, first + count):
+        name = f"{model}{n}"
+        scored = {"type": "prediction", "id": name, "ts": NOW + n, "score": n % 10 / 10}
+        records.append({**scored, "model": model, "segment": {"k": str(n % 3), "l": "x"}})
+        records.append({"type": "label", "id": name, "ts": NOW + n, "label": n % 2})
+    return "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+class Running:
+    """A service whose configuration can be changed, and a clock that is moved by hand."""
+
+    def __init__(self, folder, **changes):
+        self.folder = folder
+        self.config = self.made(**changes)
+        self.clock, self.said, self.faults = ManualClock(NOW), [], StateFaults()
+        self.decoder = LiveDecoder(DecodeSettings.from_config(self.config))
+        self.keeper = Keeper(
+            self.config,
+            Checkpoints(folder / "checkpoints"),
+            faults=self.faults,
+            clock=self.clock,
+            say=self.said.append,
+        )
+        self.pushed = Pushed(self.config, self.decoder, self.clock, self.said.append, self.faults)
+        self.reloads = Reloads(lambda: self.config, clock=self.clock, say=self.said.append)
+        self.service = Service(
+            self.config,
+            [self.pushed],
+            clock=self.clock,
+            rejected=NewRejections(Kept()),
+            say=self.said.append,
+            reloads=self.reloads,
+            parts=[Decoding(self.decoder), self.pushed],
+            keeper=self.keeper,
+        )
+        while not self.service.ready:
+            self.service.turn()
+
+    def made(self, **changes):
+        feeds = [{"type": "http", "listen": "127.0.0.1:0"}]
+        return Config(**{**BASE, "feeds": feeds, "state": {"directory": self.folder}, **changes})
+
+    def reload(self, **changes):
+        self.config = self.made(**changes)
+        done = self.reloads.ask()
+        self.service.turn()
+        return done.exception(0)
+
+    def keep(self, lines):
+        """Post without a socket."""
+        share = Room(10**9).share()
+        decoder = self.decoder.current
+        latest = int(self.clock.now() * 1000) + 3_600_000
+        batch = decoder.decode_lines(lines, source="test", latest_ms=latest)
+        arrived = Arrived(int(self.clock.now() * 1000), lines, batch, decoder, share)
+        self.pushed.keep(arrived).result(10)
+
+    def counted(self):
+        for _ in range(3):
+            self.clock.sleep(1)
+            self.service.turn()
+        return self.service._monitor.state()
+
+    def stop(self):
+        self.service.run(lambda: True)
+
+    def crash(self):
+        """Nothing more is written; what is open is closed."""
+        self.pushed.close()
+
+
+@pytest.fixture
+def start(tmp_path):
+    made = []
+
+    def begin(name, **changes):
+        made.append(Running(tmp_path / name, **changes))
+        return made[-1]
+
+    yield begin
+    for one in made:
+        one.crash()
+
+
+TWO = {"m": BASE["models"]["m"], "n": {"threshold": 0.5}}
+CHANGES = [
+    {"models": {"m": {"threshold": 0.8, "segments": ["k"]}}},
+    {"models": {"m": {"threshold": 0.5, "segments": ["k", "l"]}}},
+    {"models": {"m": {"threshold": 0.5}}},
+    {"models": TWO},
+    {"models": {"n": {"threshold": 0.5}}},
+    {"windows": ["1h"]},
+    {"windows": ["1h", "2h", "1d"]},
+    {"max_pending": 10},
+    {"models": {"m": {"threshold": 0.5, "segments": ["k"], "label_timeout": "1h"}}},
+]
+
+
+@pytest.mark.parametrize("changes", CHANGES)
+def test_a_reload_is_a_restart_without_the_gap(start, changes):
+    found = []
+    for name in ("reloaded", "restarted"):
+        service = start(name)
+        service.keep(events(0, 500))
+        service.counted()
+        if name == "reloaded":
+            assert service.reload(**changes) is None
+        else:
+            service.stop()
+            service = start(name, **changes)
+        service.keep(events(500, 500))
+        service.keep(events(0, 300, model="n"))
+        found.append(service.counted())
+    assert list(differences(*found)) == []
+    assert found[0]["records"] == 2600
+
+
+def test_what_came_before_a_reload_and_is_counted_after_it_is_read_by_the_new_settings(start):
+    """So that a crash after it reads the journal to the same counts."""
+    service = start("live")
+    service.keep(events(0, 100))
+    assert service.reload(models={"m": {"threshold": 0.9}}) is None
+    state = service.counted()
+    fresh = Monitor(service.config)
+    fresh.apply(service.decoder.decode_lines(events(0, 100), source="x"))
+    assert counted_differently(state, fresh.state()) == []
+    service.crash()
+    again = start("live", models={"m": {"threshold": 0.9}})
+    assert counted_differently(again.counted(), state) == []
+
+
+def test_a_reload_is_kept_at_once(start):
+    service = start("kept")
+    service.keep(events(0, 100))
+    service.counted()
+    assert service.reload(windows=["1d"]) is None
+    service.service.turn()
+    service.keeper._writing[0].result(10)
+    service.service.turn()
+    (path, *_) = sorted((service.folder / "checkpoints").iterdir())
+    assert path.exists()
+    service.crash()
+    again = start("kept", windows=["1d"])
+    assert not any("another than" in line for line in again.said)
+
+
+def test_what_cannot_take_over_the_state_changes_nothing(start):
+    service = start("refused")
+    service.keep(events(0, 100))
+    before = service.counted()
+    error = service.reload(pane="7m", windows=["7m"], models={"m": {"threshold": 0.9}})
+    assert isinstance(error, ConfigError)
+    assert counted_differently(service.counted(), before) == []
+    assert service.decoder.settings.models["m"].threshold == 0.5
+    service.keep(events(100, 100))
+    assert service.counted()["records"] == 400
+
+
+def test_files_that_are_damaged_in_a_hundred_ways_lose_nothing(start):
+    """Under load: whatever the file says, every event that was kept is counted once."""
+    rng = random.Random(8)
+    service = start("mutated")
+    good = json.dumps(service.made().model_dump(mode="json"), default=str)
+    taken, last = 0, 0
+
+    def load():
+        text = list(good)
+        for _ in range(rng.choice([0, 1, 1, 3])):
+            text[rng.randrange(len(text))] = rng.choice('{}[]",: x0-9m\x00é')
+        return parse_config("".join(text), "monitor.yaml")
+
+    service.reloads._load = load
+    for number in range(100):
+        service.keep(events(20 * number, 20))
+        done = service.reloads.ask()
+        service.clock.sleep(1)
+        service.service.turn()
+        taken += done.exception(0) is None
+        records = service.service.snapshot.records
+        assert records >= last
+        last = records
+    assert 0 < taken < 100
+    assert service.counted()["records"] == 4_000
