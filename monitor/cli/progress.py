@@ -1,6 +1,6 @@
 """How far a long reading has come, on stderr.
 
-On a terminal one line that renews itself, else a line every few seconds. A
+On a terminal one line that renews itself, else a line every minute. A
 short reading says nothing.
 """
 
@@ -10,7 +10,7 @@ from typing import TextIO
 
 from monitor.clock import Clock
 
-_ON_TERMINAL, _ELSEWHERE = 0.2, 5.0
+_ON_TERMINAL, _ELSEWHERE = 0.2, 60.0
 _MIB = 1 << 20
 
 
@@ -25,12 +25,13 @@ class Progress:
     >>> from monitor.clock import ManualClock
     >>> clock, said = ManualClock(), io.StringIO()
     >>> progress = Progress(said, clock)
-    >>> for second in range(12):
-    ...     clock.sleep(1)
-    ...     progress(second << 20, 16 << 20)
+    >>> for minute in range(3):
+    ...     clock.sleep(60)
+    ...     progress(minute << 20, 16 << 20)
     >>> print(said.getvalue(), end="")
-    read 4 of 16 MiB
-    read 9 of 16 MiB
+    read 0 of 16 MiB
+    read 1 of 16 MiB
+    read 2 of 16 MiB
     """
 
     def __init__(self, stream: TextIO, clock: Clock) -> None:
