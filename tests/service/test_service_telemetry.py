@@ -2,19 +2,17 @@
 
 import socket
 import sys
-import time
 
 import httpx
 import pytest
-from benchmarks.kills import Service
+from cli.test_cli_run import config_of, until
+from cli.test_cli_run import running as started
 from conservation import Scraper, samples_of, total
 from prometheus_client import CollectorRegistry, generate_latest
 from service.test_service_pushed import NOW, events, running
 
 from monitor.exporters.listeners import open_connections
 from monitor.telemetry import Readings
-
-DEADLINE = 10
 
 
 def read(service):
@@ -78,27 +76,22 @@ def test_connections_are_those_that_the_kernel_holds():
 
 
 def test_the_service_counts_its_requests_by_listener_and_code(tmp_path):
-    service = Service(tmp_path)
-    service.start()
-    try:
-        service.until_ready()
-        scrape = Scraper(service.exporter)
-        feed, exporter = (u.removeprefix("http://") for u in (service.feed, service.exporter))
+    config = config_of(tmp_path, feeds='[{type: http, listen: "127.0.0.1:0"}]')
+    with started(config) as (_, exporter, said):
+        feed = said.partition("reading ")[2].partition("/v1")[0]
+        until(lambda: httpx.get(f"{exporter}/readyz").status_code == 200)
+        scrape = Scraper(exporter)
+        own, other = feed.removeprefix("http://"), exporter.removeprefix("http://")
         name = "precision_monitor_http_requests_total"
-        httpx.post(f"{service.feed}/v1/events", content=events(1))
-        httpx.post(f"{service.feed}/v1/events", content=b"[1")
-        httpx.get(f"{service.feed}/nowhere")
-        assert scrape.value(name, listener=feed, code="200") == 1
-        assert scrape.value(name, listener=feed, code="400") == 1
-        assert scrape.value(name, listener=feed, code="404") == 1
-        before = scrape.value(name, listener=exporter, code="200")
-        assert scrape.value(name, listener=exporter, code="200") == before + 1
-        assert scrape.value("precision_monitor_http_requests_in_progress", listener=exporter) == 1
-        with socket.create_connection(("127.0.0.1", int(feed.rpartition(":")[2]))):
+        httpx.post(f"{feed}/v1/events", content=events(1))
+        httpx.post(f"{feed}/v1/events", content=b"[1")
+        httpx.get(f"{feed}/nowhere")
+        assert scrape.value(name, listener=own, code="200") == 1
+        assert scrape.value(name, listener=own, code="400") == 1
+        assert scrape.value(name, listener=own, code="404") == 1
+        before = scrape.value(name, listener=other, code="200")
+        assert scrape.value(name, listener=other, code="200") == before + 1
+        assert scrape.value("precision_monitor_http_requests_in_progress", listener=other) == 1
+        with socket.create_connection(("127.0.0.1", int(own.rpartition(":")[2]))):
             name = "precision_monitor_http_connections"
-            deadline = time.monotonic() + DEADLINE
-            while scrape.value(name, listener=feed) != 1 and time.monotonic() < deadline:
-                time.sleep(0.05)
-            assert scrape.value(name, listener=feed) == 1
-    finally:
-        service.kill()
+            until(lambda: scrape.value(name, listener=own) >= 1)

@@ -1,0 +1,111 @@
+"""Feeds the decoder and every envelope with bytes that libFuzzer makes up as it learns.
+
+python tests/benchmarks/fuzz.py -max_total_time=3600
+
+Nothing but a refusal may come out as an error, every record that goes in is an event or has
+its reason, and what was counted can be written down and parsed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+import atheris
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+with atheris.instrument_imports(include=["monitor.feeds", "monitor.events"]):
+    from monitor.feeds.decode import Decoder, DecodeSettings
+    from monitor.feeds.http.answers import RefusedError
+    from monitor.feeds.http.cloudevents import CloudEvent, read_events, record_lines
+    from monitor.feeds.http.envelopes import event_lines, feedback_lines
+    from monitor.feeds.http.inference import Inference
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from monitor.clock import ManualClock
+from monitor.config import Config
+from monitor.config.inference import InferenceConfig
+from monitor.engine import Monitor
+from monitor.events import EventBatch
+from monitor.exporters.prometheus.text import TextWriter
+
+CONFIG = Config(defaults={"threshold": 0.5, "segments": ["region"]})
+DECODER = Decoder(DecodeSettings.from_config(CONFIG))
+INFERENCE = Inference(
+    InferenceConfig(score={}, prediction={"name": "p", "positive": "1"}), ManualClock()
+)
+KINDS = [
+    "application/json",
+    "application/x-ndjson",
+    "application/cloudevents+json",
+    "application/cloudevents-batch+json",
+]
+BINARY = {"ce-specversion": "1.0", "ce-id": "a", "ce-source": "s"}
+TYPES = ["label", "x.inference.response"]
+SEEDS = [
+    b'\x00{"type":"prediction","id":"a","ts":1,"score":0.5,"segment":{"region":"x"}}\n',
+    b'\x01[{"type":"label","id":"a","ts":"2026-11-01T00:00:00Z","label":null}]',
+    b'\x04{"specversion":"1.0","id":"a","source":"s","type":"label","data":{"label":1}}',
+    b'\x06{"outputs":[{"name":"p","shape":[2,1],"data":[0.1,0.9]}]}',
+    b'\x07{"predictions":[[0.1],{"p":1},0.5]}',
+]
+
+
+def lines_of(choice: int, body: bytes) -> bytes:
+    if choice == 0:
+        return body
+    if choice == 1:
+        return event_lines(body, KINDS[len(body) % 2])
+    if choice == 2:
+        return feedback_lines(body, KINDS[len(body) % 2], now=1.0)
+    kind = TYPES[choice % 2]
+    headers = {**BINARY, "ce-type": kind} if choice >= 6 else {"content-type": KINDS[choice - 2]}
+    return b"".join(map(_lines, read_events(headers, body)))
+
+
+def _lines(event: CloudEvent | bytes) -> bytes:
+    if isinstance(event, bytes):
+        return b"x\n"
+    if event.role == "response":
+        return asyncio.run(INFERENCE.lines(event, 1.0))
+    return record_lines(event)
+
+
+def one(data: bytes) -> None:
+    try:
+        lines = lines_of(data[0] % 8 if data else 0, data[1:])
+    except RefusedError as error:
+        refused = error.status
+    else:
+        refused = None
+    if refused is not None:
+        assert 400 <= refused < 500
+        return
+    batch = DECODER.decode_lines(lines, source="x")
+    events = [batch.predictions, batch.labels, batch.outcomes, batch.counts]
+    assert batch.records <= sum(map(len, events)) + len(batch.rejected)
+    if len(data) % 16 == 0:
+        count(batch)
+
+
+def count(batch: EventBatch) -> None:
+    """Slow, and so not for each."""
+    monitor = Monitor(CONFIG)
+    monitor.apply(batch)
+    snapshot = monitor.snapshot()
+    assert snapshot.records == batch.records
+    text = TextWriter().write(snapshot, openmetrics=False).decode()
+    list(text_string_to_metric_families(text))
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as corpus:
+        for number, seed in enumerate(SEEDS):
+            one(seed)
+            (Path(corpus) / str(number)).write_bytes(seed)
+        atheris.Setup([*sys.argv, corpus], one)
+        atheris.Fuzz()
