@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from monitor.cli.compared import Compared, settings_of
 from monitor.cli.output import show, tell
 from monitor.cli.progress import Progress
+from monitor.cli.remote import Remote
 from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed, load_config
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import FeedError, UsageError
+from monitor.exporters.diagnosis_headline import headline
 from monitor.exporters.diagnosis_json import diagnosis_json
 from monitor.exporters.diagnosis_text import diagnosis_text
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+
+if TYPE_CHECKING:
+    from monitor.cli.told import Told
 
 _FINE, _FINDING = 0, 1
 
@@ -27,17 +35,62 @@ _FINE, _FINDING = 0, 1
 def run(args: Namespace) -> int:
     """Say why precision moved; exit code 1 where the verdict is one that was asked to fail."""
     failing = _verdicts(args.fail_on)
+    if args.url is not None:
+        return _finding(_ask(args), failing)
     config = _config(args)
     paths = _paths(args, config)
     monitor = Monitor(config)
     compared = Compared(monitor, args.model, before=args.before, after=args.after)
+    told = None if args.html is None else _told(monitor, args.after)
     torn = _feed(monitor, paths)
     diagnosis = _diagnosis(monitor, compared)
     _tell_what_was_not_used(monitor, args.segments)
-    show(diagnosis_json(diagnosis) if args.json else diagnosis_text(diagnosis))
+    if told is not None:
+        _write(args.html, told.report(diagnosis), headline(diagnosis))
+    else:
+        show(diagnosis_json(diagnosis) if args.json else diagnosis_text(diagnosis))
     if torn is not None:
         raise torn
-    return _FINDING if diagnosis.verdict in failing else _FINE
+    return _finding(diagnosis.verdict, failing)
+
+
+def _finding(verdict: str, failing: frozenset[Verdict]) -> int:
+    return _FINDING if verdict in failing else _FINE
+
+
+def _told(monitor: Monitor, after: str | None) -> Told:
+    from monitor.cli.told import Told  # noqa: PLC0415  # only a report waits for it
+
+    return Told(monitor, after)
+
+
+def _ask(args: Namespace) -> str:
+    """Let a running monitor say it; the verdict."""
+    for option in ("feed", "config", "segments"):
+        if getattr(args, option):
+            raise UsageError(
+                f"--{option} and --url: exclude each other; a running monitor has its own"
+            )
+    remote = Remote(args.url)
+    query = {"model": args.model, "before": args.before, "after": args.after}
+    found = remote.json("diagnosis", query)
+    if args.html is not None:
+        from monitor.exporters.page.report import report_html  # noqa: PLC0415  # same
+
+        series = remote.json("series", {"model": args.model})
+        report = report_html(found, series, remote.json("curve", query))
+        _write(args.html, report, found["headline"])
+    else:
+        show(json.dumps(found, indent=2) if args.json else remote.text("diagnosis", query).rstrip())
+    return str(found["verdict"])
+
+
+def _write(path: str, report: str, said: str) -> None:
+    try:
+        Path(path).write_bytes(report.encode("utf-8", "replace"))
+    except OSError as error:
+        raise UsageError(f"--html: cannot be written, got {path!r}: {error.strerror}") from error
+    tell(f"{said}\n{path}: written")
 
 
 def _verdicts(names: Sequence[str]) -> frozenset[Verdict]:
@@ -70,11 +123,6 @@ def _config(args: Namespace) -> Config:
 
 
 def _paths(args: Namespace, config: Config) -> list[str]:
-    if args.url is not None:
-        raise UsageError(
-            f"--url: a running monitor cannot be asked in this version, which does not serve "
-            f"/api/v1/diagnosis yet, got {args.url!r}; give its recorded events with --feed FILE"
-        )
     paths = args.feed or [str(f.path) for f in config.feeds if isinstance(f, FileFeed)]
     if not paths:
         raise UsageError("--feed: must name recorded events; give --feed FILE, or - for stdin")

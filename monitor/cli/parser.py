@@ -171,7 +171,9 @@ def _diagnose(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="recorded events, as of replay; those of the configured file feeds if left out",
     )
-    parser.add_argument("--url", help="a running monitor to ask (not available in this version)")
+    parser.add_argument(
+        "--url", help="a running monitor to ask, in place of recorded events: http://HOST:PORT"
+    )
     parser.add_argument("--model", metavar="NAME", help="needed where there are several")
     parser.add_argument(
         "--before",
@@ -181,14 +183,19 @@ def _diagnose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--after",
         metavar="C..D",
-        help="what to judge; the last 7 days that are mature if left out",
+        help="what to judge; the last 7 days that are mature if left out (with --url: the longest "
+        "window)",
     )
     parser.add_argument(
         "--segments",
         metavar="KEY,KEY",
         help="break down by these segment keys, in place of the configured ones",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    printed = parser.add_mutually_exclusive_group()
+    printed.add_argument("--json", action="store_true", help="print one JSON object")
+    printed.add_argument(
+        "--html", metavar="OUT", help="write a page with figures, one file to attach to an incident"
+    )
     parser.add_argument(
         "--fail-on",
         action="append",
@@ -263,6 +270,23 @@ def _demo(parser: argparse.ArgumentParser) -> None:
         help="instead, put two faults on a simulated model and see who is told, by a real "
         "Prometheus and Alertmanager (half a minute; takes no other option)",
     )
+
+
+def _top(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--url",
+        default=f"http://{DEFAULT_LISTEN}",
+        help="the running monitor (default %(default)s)",
+    )
+    parser.add_argument("--filter", default="", metavar="TEXT", help="only models named so")
+    parser.add_argument(
+        "--every",
+        type=_seconds,
+        default=2.0,
+        metavar="SECONDS",
+        help="how often to look (default %(default)s)",
+    )
+    parser.add_argument("--once", action="store_true", help="look once, as where no terminal is")
 
 
 def _check_config(parser: argparse.ArgumentParser) -> None:
@@ -468,10 +492,25 @@ examples:
   {PROGRAM} diagnose --feed events.ndjson --before 2013-07 --after 2013-09
   {PROGRAM} diagnose --feed events.ndjson --segments region,channel \\
       --before 2026-10-01..2026-10-15 --after 2026-11-01..2026-11-15
+  {PROGRAM} diagnose --feed events.ndjson --html incident.html
+  {PROGRAM} diagnose --url http://{DEFAULT_LISTEN} --model fraud
   {PROGRAM} diagnose -c monitor.yaml --json --fail-on model_degraded \\
       --fail-on prevalence_shift_and_model_degraded
 """,
         _diagnose,
+    ),
+    "top": (
+        "watch a running monitor in the terminal",
+        f"""\
+Shows the models of a running monitor, those first that need a look, until Ctrl-C.
+Where standard output is no terminal it prints them once, as plain text.
+
+examples:
+  {PROGRAM} top
+  {PROGRAM} top --url http://{DEFAULT_LISTEN} --filter fraud
+  {PROGRAM} top --once | head
+""",
+        _top,
     ),
     "demo": (
         "see it work: ten months of flights in a minute",

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.catalogue import NO_ROW, Catalogue
-from monitor.config import Config, Labelling, WindowClock
+from monitor.config import Config, Labelling, Reference, WindowClock
 from monitor.config.quantities import format_duration
 from monitor.errors import ConfigError
 from monitor.events import Int64Array
@@ -434,8 +434,15 @@ def _longest_maturity(config: Config) -> int:
 def _longest_span(config: Config) -> int:
     """The longest stretch of event time that is ever asked for at once."""
     settings = [*config.models.values()] or [config.defaults]
-    firsts = [s.reference.first or 0 for s in settings]
-    return max(*config.window_lengths.values(), *firsts, LONGEST_FIRST_MS)
+    references = [_reach(s.reference) for s in settings]
+    return max(*config.window_lengths.values(), *references, LONGEST_FIRST_MS)
+
+
+def _reach(reference: Reference) -> int:
+    """How far back from the moment when it is mature a reference is read, milliseconds."""
+    if reference.window is not None:
+        return reference.window.length
+    return 2 * (reference.trailing or 0) or reference.first or 0
 
 
 def _uses_label_clock(config: Config) -> bool:

@@ -140,6 +140,23 @@ class RangeCounts:
         cut = self._cut(series, opens, closes, block_ms)
         return cut[:, CELLS:] if self._columns > CELLS else np.zeros((len(cut), SUMS), np.int64)
 
+    def steps(self, series: Series) -> tuple[Int64Array, Int64Array]:
+        """One series by all blocks from the first to the last in which anything was predicted.
+
+        Returns:
+            First moments, epoch milliseconds, and counts (blocks, 6); both empty
+            where nothing was.
+        """
+        self._ensure(0)
+        if not self._slots:
+            return np.zeros(0, np.int64), np.zeros((0, CELLS), np.int64)
+        numbers, slots = self._between(min(self._slots), max(self._slots) + 1)
+        opens = np.arange(numbers[0], numbers[-1] + 1) * self.block_ms
+        cells = np.zeros((len(opens), CELLS), dtype=np.int64)
+        row = self._catalogue.series.index(series)
+        cells[numbers - numbers[0]] = self._counts[slots, row, :CELLS]
+        return opens, cells
+
     def _cut(
         self, series: Series, opens: int | None, closes: int | None, block_ms: int | None
     ) -> Int64Array:

@@ -248,7 +248,8 @@ def test_ranges_that_cannot_be_compared_are_refused(capsys, summer, before, afte
 
 def test_wrong_words_are_refused_in_one_line(capsys, summer):
     ranges = ("--before", JULY, "--after", SEPTEMBER)
-    assert "does not serve /api/v1/diagnosis yet" in wrong(capsys, "--url", "http://x", *ranges)
+    both = ("--feed", summer, "--url", "http://127.0.0.1:1", *ranges)
+    assert "--feed and --url: exclude each other" in wrong(capsys, *both)
     assert "--feed: must name recorded events" in wrong(capsys, *ranges)
     failing = wrong(capsys, "--feed", summer, *ranges, "--fail-on", "model_degradet")
     assert "did you mean 'model_degraded'?" in failing

@@ -6,16 +6,29 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+import xxhash
+
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.exporters.api.asking import Ask, UnansweredError
-from monitor.exporters.api.compare import compared, comparison, mature_until, recall
+from monitor.exporters.api.compare import (
+    Comparison,
+    compared,
+    comparison,
+    is_mature,
+    mature_until,
+    recall,
+)
 from monitor.exporters.api.curve import curve_object
 from monitor.exporters.api.series import MOST_STEPS, Background, Mark, series_object
 from monitor.exporters.api.status import status_object
+from monitor.exporters.diagnosis_json import diagnosis_object
+from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import ModelState, Snapshot
+from monitor.windows.recalled import Recalled
 
 T = TypeVar("T")
 
@@ -27,9 +40,16 @@ class UnknownModelError(UsageError):
 
 
 class Explained(NamedTuple):
-    """A diagnosis and what belongs to it."""
+    """A diagnosis and what belongs to it.
+
+    Attributes:
+        diagnosis: what was found.
+        as_json: the same as `diagnose --json` prints it.
+        curve: precision against recall of what is judged.
+    """
 
     diagnosis: Diagnosis
+    as_json: dict[str, Any]
     curve: dict[str, Any]
 
 
@@ -37,7 +57,8 @@ class Answers:
     """Answers about the latest snapshot; safe to use from any thread.
 
     A second question alike is answered from memory, until the state changes: however
-    many look, the thread that feeds the monitor is asked once.
+    many look, the thread that feeds the monitor is asked once. Where the counts behind
+    an explanation are still the same, it is not made anew.
 
     Args:
         read_snapshot: gives the latest snapshot.
@@ -50,6 +71,7 @@ class Answers:
         self._lock = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._known: dict[Hashable, Any] = {}
+        self._explained: dict[Hashable, Explained] = {}
 
     def snapshot(self) -> Snapshot:
         """The state now."""
@@ -107,12 +129,20 @@ class Answers:
 
         def made() -> Explained:
             asked = comparison(snapshot, model, before, after)
+            reference = model.watched.reference
+            given = None if reference is None else tuple(reference.counts.cells.tolist())
             kept, scores = self._asked(
                 lambda monitor: (recall(monitor, asked), monitor.scores(model.name, *asked.after))
             )
+            counted = (_digest(kept), _digest(scores), is_mature(snapshot, model, asked), given)
+            return self._again((asked, counted), lambda: explain(asked, kept, scores))
+
+        def explain(
+            asked: Comparison, kept: tuple[Recalled | None, Recalled], scores: ScoreHistogram
+        ) -> Explained:
             found = compared(snapshot, model, asked, kept)
             curve = curve_object(scores, **aim(found, model.objective.get("precision")))
-            return Explained(found, curve)
+            return Explained(found, diagnosis_object(found), curve)
 
         return self._once(snapshot, ("explained", model.name, before, after), made)
 
@@ -120,6 +150,17 @@ class Answers:
         if self._ask is None:
             raise UnansweredError("history: is not served here")
         return self._ask(read)
+
+    def _again(self, counted: Hashable, make: Callable[[], Explained]) -> Explained:
+        """What was made of the same counts before, however old, or is made now."""
+        with self._lock:
+            known = self._explained.pop(counted, None)
+        found = make() if known is None else known
+        with self._lock:
+            self._explained[counted] = found
+            while len(self._explained) > _REMEMBERED:
+                del self._explained[next(iter(self._explained))]
+        return found
 
     def _once(self, snapshot: Snapshot, key: Hashable, make: Callable[[], T]) -> T:
         """What was made of this snapshot before, or is made now; two may make it at once."""
@@ -134,6 +175,20 @@ class Answers:
             if snapshot is self._snapshot and len(self._known) < _REMEMBERED:
                 self._known[key] = made
         return made
+
+
+def _digest(kept: tuple[Recalled | None, Recalled] | ScoreHistogram) -> str:
+    """Stands for all that was counted."""
+    if isinstance(kept, ScoreHistogram):
+        arrays = [kept.positive, kept.negative]
+    else:
+        parts = [part for part in kept if part is not None]
+        arrays = [array for part in parts for array in (part.cells, part.label_weights)]
+    digest = xxhash.xxh3_128()
+    for array in arrays:
+        digest.update(repr(array.shape).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def named(snapshot: Snapshot, name: str | None) -> ModelState:

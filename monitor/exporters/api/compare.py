@@ -111,6 +111,12 @@ def mature_until(snapshot: Snapshot, model: ModelState) -> int | None:
     return None if snapshot.now_ms is None or age is None else snapshot.now_ms - age
 
 
+def is_mature(snapshot: Snapshot, model: ModelState, asked: Comparison) -> bool:
+    """Whether all labels of what is judged have come."""
+    until = mature_until(snapshot, model)
+    return until is not None and asked.after.closes <= until
+
+
 def _mature(snapshot: Snapshot, model: ModelState) -> TimeRange:
     """The longest window, in whole hours."""
     until = mature_until(snapshot, model)

@@ -208,7 +208,7 @@ DOCUMENT: dict[str, Any] = {
             "One model over time.",
             "Series",
             _MODEL,
-            _query("step", "1h, 6h, 1d or 7d; the finest that is readable if left out."),
+            _query("step", "1h, 6h, 1d, 7d, 28d or 364d; the finest that is readable if left out."),
         ),
         "/api/v1/diagnosis": _get(
             "Why precision moved between two stretches of time.",

@@ -17,7 +17,6 @@ from monitor.exporters.api.answers import Answers, UnknownModelError
 from monitor.exporters.api.asking import UnansweredError
 from monitor.exporters.api.openapi import DOCUMENT
 from monitor.exporters.api.series import STEPS_MS
-from monitor.exporters.diagnosis_json import diagnosis_object
 from monitor.exporters.diagnosis_text import diagnosis_text
 
 MOST_MODELS = 1_000
@@ -47,10 +46,10 @@ def api_routes(answers: Answers) -> list[Route]:
         return _json(found)
 
     def diagnosis(request: Request) -> Response:
-        found = _explained(answers, request).diagnosis
+        found = _explained(answers, request)
         if "text/plain" in request.headers.get("accept", ""):
-            return PlainTextResponse(f"{diagnosis_text(found)}\n")
-        return _json(diagnosis_object(found))
+            return PlainTextResponse(f"{diagnosis_text(found.diagnosis)}\n")
+        return _json(found.as_json)
 
     def curve(request: Request) -> Response:
         return _json(_explained(answers, request).curve)

@@ -18,7 +18,7 @@ from monitor.regimes import KIND_OF, Evidence, Kind, measure
 from monitor.windows import History
 from monitor.windows.recalled import busy
 
-STEPS_MS = (HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS)
+STEPS_MS = (HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_MS, 364 * DAY_MS)
 """Steps of time that a series can be cut into."""
 MOST_STEPS = 400
 """More are not given at once: the step grows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.resources import files
 
 import htpy as h
 
@@ -15,6 +16,11 @@ SECTIONS = (
     ("where", "Where"),
     ("plane", "Plane"),
 )
+
+
+def static_text(name: str) -> str:
+    """A file that a page loads, or that a report holds."""
+    return (files(__package__) / "static" / name).read_text(encoding="utf-8")
 
 
 def document(

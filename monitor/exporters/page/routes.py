@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import Any
 
 import htpy as h
@@ -15,9 +14,8 @@ from monitor.errors import MonitorError, UsageError
 from monitor.exporters.api.answers import Answers, UnknownModelError
 from monitor.exporters.api.asking import UnansweredError
 from monitor.exporters.api.routes import in_thread, retry, status_of, whole
-from monitor.exporters.diagnosis_json import diagnosis_object
 from monitor.exporters.page.curve import plane_section
-from monitor.exporters.page.document import SECTIONS, document
+from monitor.exporters.page.document import SECTIONS, document, static_text
 from monitor.exporters.page.fleet import ROWS, fleet
 from monitor.exporters.page.now import now_section
 from monitor.exporters.page.plane import Iso
@@ -58,11 +56,6 @@ def page_routes(answers: Answers) -> list[Route]:
         Route("/", in_thread(page)),
         *(Route(f"/static/{name}", in_thread(_static(name))) for name in _TYPES),
     ]
-
-
-def static_text(name: str) -> str:
-    """A file that the page loads."""
-    return (files(__package__) / "static" / name).read_text(encoding="utf-8")
 
 
 def _static(name: str) -> Any:
@@ -141,12 +134,12 @@ def _sections(answers: Answers, request: Request, status: Json, model: Json) -> 
             when_section(series, None, choice),
             _note(error),
         ]
-    diagnosis = diagnosis_object(found.diagnosis)
+    diagnosis = found.as_json
     kept = [(side, text) for side, text in asked.items() if text]
     look = Look(
         query.get("segment", ""),
         whole(request, "where-page", 0, most=10**6),
-        [("model", name), *kept],
+        query=[("model", name), *kept],
     )
     return [
         now_section(status, model, trend),

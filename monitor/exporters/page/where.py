@@ -26,11 +26,13 @@ class Look(NamedTuple):
     Attributes:
         matching: only those whose name holds this text.
         page: from 0 on.
+        rows: on a page.
         query: what links and the form must keep; None where nothing can be followed.
     """
 
     matching: str = ""
     page: int = 0
+    rows: int = ROWS
     query: Sequence[tuple[str, str]] | None = None
 
 
@@ -51,7 +53,7 @@ def _body(segments: Sequence[Json], look: Look) -> h.Node:
     certain = sum(bool(part["carries"]) for part in segments)
     matching = look.matching.casefold()
     found = [part for part in _ranked(segments) if matching in _name(part).casefold()]
-    shown = found[look.page * ROWS : (look.page + 1) * ROWS]
+    shown = found[look.page * look.rows : (look.page + 1) * look.rows]
     return [
         h.p[
             f"{certain} of {count(len(segments))} segment values certainly changed by themselves",
@@ -150,7 +152,7 @@ def _bar(value: float | None, widest: float) -> h.Node:
 
 
 def _filter(look: Look, total: int) -> h.Node:
-    if total <= ROWS and not look.matching:
+    if total <= look.rows and not look.matching:
         return None
     kept = [(name, value) for name, value in look.query or () if name != "segment"]
     return h.form(".filter", method="get", action="/#where")[
@@ -164,11 +166,11 @@ def _filter(look: Look, total: int) -> h.Node:
 
 
 def _pages(look: Look, found: int) -> h.Node:
-    if found <= ROWS:
+    if found <= look.rows:
         return h.p(".muted")["No segment is called so."] if not found else None
     if look.query is None:
-        return h.p(".muted")[f"The first {ROWS} of {count(found)} are shown."]
-    return pages(look.page, ROWS, found, [*look.query, ("segment", look.matching)], "where")
+        return h.p(".muted")[f"The first {look.rows} of {count(found)} are shown."]
+    return pages(look.page, look.rows, found, [*look.query, ("segment", look.matching)], "where")
 
 
 def pages(

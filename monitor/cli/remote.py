@@ -1,0 +1,84 @@
+"""Asks a running monitor over HTTP, as `diagnose --url` and `top` do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from monitor.errors import FeedError, UsageError
+
+_TIMEOUT_SECONDS = 30.0
+_OK, _FAULTS = 200, range(400, 500)
+
+
+class Remote:
+    """A running monitor.
+
+    Args:
+        url: where it serves, such as http://127.0.0.1:9108; a path before its own may follow.
+
+    Raises:
+        UsageError: that is no address.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        try:
+            parts = urlsplit(self.url)
+            usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or not url.isascii() or not url.isprintable() or " " in url:
+            raise UsageError(f"--url: must be an address, got {url!r}; write http://HOST:PORT")
+        self._parts = urlsplit(self.url)
+
+    def json(self, path: str, query: Mapping[str, str | None]) -> Any:
+        """What the API answers.
+
+        Raises:
+            UsageError: it says that the question does not fit.
+            FeedError: it cannot be reached, or answers otherwise.
+        """
+        text = self.text(path, query, "application/json")
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise FeedError(f"{self.url}: answered no JSON: is a precision-monitor there?") from (
+                error
+            )
+
+    def text(self, path: str, query: Mapping[str, str | None], accept: str = "text/plain") -> str:
+        """The same as text."""
+        given = {name: value for name, value in query.items() if value is not None}
+        address = f"{self._parts.path}/api/v1/{path}?{urlencode(given, errors='replace')}"
+        try:
+            status, body = self._get(address, accept)
+        except (OSError, HTTPException) as error:
+            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise FeedError(f"{self.url}: cannot be asked: {why}") from error
+        if status != _OK:
+            raise self._fault(status, body)
+        return body
+
+    def _get(self, address: str, accept: str) -> tuple[int, str]:
+        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
+        host, port = self._parts.hostname or "", self._parts.port
+        connection = kind(host, port, timeout=_TIMEOUT_SECONDS)
+        try:
+            connection.request("GET", address, headers={"Accept": accept})
+            response = connection.getresponse()
+            return response.status, response.read().decode("utf-8", "replace")
+        finally:
+            connection.close()
+
+    def _fault(self, status: int, body: str) -> UsageError | FeedError:
+        try:
+            said = json.loads(body)["error"]
+        except (ValueError, KeyError, TypeError):
+            return FeedError(f"{self.url}: answered {status}: is a precision-monitor there?")
+        if status in _FAULTS:
+            return UsageError(f"{self.url}: {said}")
+        return FeedError(f"{self.url}: {said}")

@@ -1,0 +1,96 @@
+"""`precision-monitor top`: the models of a running monitor in a terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from monitor.cli.output import show
+from monitor.cli.remote import Remote
+from monitor.clock import SystemClock
+from monitor.errors import FeedError
+
+_UNDEFINED = "—"
+_MOST_MODELS = 1_000
+_LONGEST_NAME = 28
+_METRICS = {
+    "precision": "precision",
+    "balanced_precision": "balanced",
+    "prevalence": "prevalence",
+    "recall": "recall",
+    "false_positive_rate": "FPR",
+}
+_HEAD_LINES = 4
+_CLEAR = "\x1b[H\x1b[J"
+
+
+def run(args: Namespace) -> int:
+    """Look once, or again and again until Ctrl-C."""
+    remote = Remote(args.url)
+    if args.once or not sys.stdout.isatty():
+        show("\n".join(table(_status(remote, args.filter, _MOST_MODELS))))
+        return 0
+    clock = SystemClock()
+    try:
+        while True:
+            columns, lines = shutil.get_terminal_size()
+            show(f"{_CLEAR}{_screen(remote, args.filter, columns, lines)}")
+            clock.sleep(max(args.every, 0.1))
+    except KeyboardInterrupt:
+        show()
+    return 0
+
+
+def _status(remote: Remote, matching: str, limit: int) -> Any:
+    return remote.json("status", {"q": matching or None, "limit": str(limit)})
+
+
+def _screen(remote: Remote, matching: str, columns: int, lines: int) -> str:
+    """What fits; a monitor that does not answer is said, and asked again."""
+    rows = max(1, lines - _HEAD_LINES - 1)
+    try:
+        text = table(_status(remote, matching, rows))
+    except FeedError as error:
+        text = [str(error)]
+    return "\n".join(line[:columns] for line in text)
+
+
+def table(status: Mapping[str, Any]) -> list[str]:
+    """The lines: how things stand in all, then a model each.
+
+    Args:
+        status: as the API gives it.
+    """
+    return list(_lines(status))
+
+
+def _lines(status: Mapping[str, Any]) -> Iterator[str]:
+    window = status["verdict_window"]
+    tally = ", ".join(f"{n} {verdict}" for verdict, n in status["verdicts"].items())
+    yield f"event time {status['now'] or _UNDEFINED}   last {window}   {tally or 'no models yet'}"
+    yield ""
+    heads = "".join(f"{title:>11}" for title in _METRICS.values())
+    yield f"{'model':<{_LONGEST_NAME}}{heads}{'labelled':>10}  what happened"
+    for model in status["models"]:
+        yield _row(model, model["windows"][window])
+    shown = len(status["models"])
+    if shown < status["total"]:
+        yield f"{shown} of {status['total']} models"
+
+
+def _row(model: Mapping[str, Any], window: Mapping[str, Any]) -> str:
+    name = "".join(c if c.isprintable() else "?" for c in model["name"])
+    if len(name) > _LONGEST_NAME - 1:
+        name = f"{name[: _LONGEST_NAME - 2]}…"
+    numbers = "".join(f"{_ratio(window['metrics'][m]['estimate']):>11}" for m in _METRICS)
+    outcomes = sum(window["outcomes"].values())
+    share = outcomes / window["predictions"] if window["predictions"] else None
+    labelled = _UNDEFINED if share is None else f"{100 * min(share, 1):.0f} %"
+    return f"{name:<{_LONGEST_NAME}}{numbers}{labelled:>10}  {model['headline']}"
+
+
+def _ratio(value: float | None) -> str:
+    return _UNDEFINED if value is None else f"{value:.3f}"
