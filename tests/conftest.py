@@ -10,6 +10,7 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", action="store_true", help="write golden files anew")
+    parser.addoption("--spark", action="store_true", help="run what starts a Spark cluster, too")
 
 
 @pytest.fixture
@@ -23,6 +24,14 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return check
+
+
+@pytest.fixture
+def spark(request: pytest.FixtureRequest, system_program: Callable[[str], str]) -> None:
+    """Skips what starts a Spark cluster unless it is asked for; CI always runs it."""
+    if not (request.config.getoption("--spark") or os.environ.get("CI")):
+        pytest.skip("starts a Spark cluster, minutes on a busy machine: pytest --spark")
+    system_program("java")
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import msgspec
+import numpy as np
 
 from monitor.distributed.packets import packets_of
 from monitor.distributed.pages import Page, Rules
@@ -19,10 +20,11 @@ class Shards:
     Args:
         config: of the job.
         buckets: how many pages.
+        source: name of the job.
     """
 
-    def __init__(self, config, buckets=4):
-        self.config, self.buckets = config, buckets
+    def __init__(self, config, buckets=4, source="job"):
+        self.config, self.buckets, self.source = config, buckets, source
         self.rules = Rules(config, buckets)
         self.decoder = Decoder(DecodeSettings.from_config(config))
         self.pages = {}
@@ -55,7 +57,7 @@ class Shards:
             k: n for k, n in self.books.items() if k not in whole.books
         }
         self.batches += 1
-        return events_of(whole, self.config, "job", str(self.batches))
+        return events_of(whole, self.config, self.source, str(self.batches))
 
     def due(self):
         """Pages that asked to be looked at by now, looked at."""
@@ -76,3 +78,31 @@ class Shards:
 def lines_of(events):
     """Events as NDJSON."""
     return b"\n".join(msgspec.json.encode(event) for event in events)
+
+
+def assert_same(one, other, *, delays=True):
+    """The same numbers, whatever the order in which series appeared.
+
+    Two things are told by counts to a pane, or an hour: delays of models whose windows
+    go by the label, and where silence becomes a negative in what was ever counted.
+    """
+    lifetimes = [one.lifetime, other.lifetime]
+    if one.models[0].labelling == "negatives_by_timeout":
+        lifetimes = []
+    assert one.now_ms == other.now_ms
+    assert set(one.series) == set(other.series)
+    order = [other.series.index(series) for series in one.series]
+    for mine, theirs in zip(
+        (*one.windows, *lifetimes[:1]), (*other.windows, *lifetimes[1:]), strict=True
+    ):
+        for name in ("open", "close", "predicted_positive", "predicted_negative"):
+            assert getattr(mine, name).tolist() == getattr(theirs, name)[order].tolist()
+        np.testing.assert_array_equal(mine.counts.cells, theirs.counts.cells[order])
+        np.testing.assert_array_equal(mine.status, theirs.status[order])
+        for name, estimate in mine.metrics.items():
+            np.testing.assert_array_equal(estimate, np.stack(theirs.metrics[name])[:, order])
+    for mine, theirs in zip(one.models, other.models, strict=True):
+        assert mine.maturity_ms == theirs.maturity_ms
+        assert mine.predictions_positive == theirs.predictions_positive
+        if delays:
+            np.testing.assert_array_equal(mine.delay_counts, theirs.delay_counts)

@@ -34,7 +34,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def until(what, condition, seconds=240):
+def until(what, condition, seconds=600):
     """Waits for a condition of real processes; its value."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -181,7 +181,7 @@ class Cluster:
     def executors(self, worker):
         """Process ids of the executors of a worker."""
         found = subprocess.run(
-            ["ps", "-o", "pid=,args=", "--ppid", str(worker.pid)],
+            ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(worker.pid)],
             capture_output=True, text=True, check=False,
         ).stdout  # fmt: skip
         return [int(row.split()[0]) for row in found.splitlines() if "ExecutorBackend" in row]

@@ -21,6 +21,7 @@ from importlib import import_module
 from typing import Any
 
 import msgspec
+from pyspark import TaskContext, __version__
 from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -40,6 +41,7 @@ from monitor.errors import MonitorError
 from monitor.events import EventBatch
 from monitor.feeds.arrow.decoding import ArrowDecoder
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.join import BEFORE_ALL
 from monitor.watermark import Watermark
 
 pa: Any = import_module("pyarrow")
@@ -49,6 +51,7 @@ _PACKETS = "bucket int, clock timestamp, packet binary"
 _PACKET_SCHEMA = pa.schema(
     [("bucket", pa.int32()), ("clock", pa.timestamp("us", "UTC")), ("packet", pa.binary())]
 )
+_OWN = f"{MonitorError.__module__}.{MonitorError.__qualname__}: "
 _TALLY_SCHEMA = pa.schema([("tally", pa.binary())])
 
 
@@ -193,9 +196,12 @@ class _Reading:
         self._buckets = job.buckets
         self._name = job.input.directory or job.input.topics
         self._table = job.input.parquet
+        self._place = self._name
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         decoder = Decoder(DecodeSettings.from_config(self._config))
+        task = TaskContext.get()
+        self._place = f"{self._name} task {task.partitionId() if task else 0}"
         clock, row = Watermark(), 1
         for batch in batches:
             events = self._decoded(decoder, batch, row)
@@ -205,9 +211,9 @@ class _Reading:
 
     def _decoded(self, decoder: Decoder, batch: Any, row: int) -> EventBatch:
         if self._table:
-            return ArrowDecoder(self._name, batch.schema, decoder).decode(batch, row)
+            return ArrowDecoder(self._place, batch.schema, decoder).decode(batch, row)
         lines = b"\n".join(line or b"" for line in batch.column(0).to_pylist())
-        return decoder.decode_lines(lines, source=self._name, first_line=row)
+        return decoder.decode_lines(lines, source=self._place, first_line=row)
 
     def _packets(self, events: EventBatch, time: int | None) -> Any:
         sent = [*packets_of(events, self._config, self._buckets, time)]
@@ -240,7 +246,7 @@ class _Pages(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[Row]:
         """Take a batch's packets of one bucket."""
-        watermark = timerValues.getCurrentWatermarkInMs()
+        watermark = _time_of(timerValues)
         page = self._page()
         tally = page.take((bytes(row.packet) for row in rows), watermark)
         self._keep(page, watermark)
@@ -253,7 +259,7 @@ class _Pages(StatefulProcessor):
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: ARG002, N803
     ) -> Iterator[Row]:
         """Forget what is over."""
-        watermark = timerValues.getCurrentWatermarkInMs()
+        watermark = _time_of(timerValues)
         page = self._page()
         tally = page.expire(watermark)
         self._keep(page, watermark)
@@ -311,6 +317,11 @@ class _Sink:
         self._say(f"batch {number}: {records} records, {sent} counts sent{said}")
 
 
+def _time_of(timers: TimerValues) -> int:
+    """Spark's watermark; it says 0 before there is one."""
+    return timers.getCurrentWatermarkInMs() or BEFORE_ALL
+
+
 def _merged(batches: Iterator[Any]) -> Iterator[Any]:
     tallies = (unpacked(data) for batch in batches for data in batch.column(0).to_pylist())
     whole = packed(merged(tallies))
@@ -320,7 +331,9 @@ def _merged(batches: Iterator[Any]) -> Iterator[Any]:
 def _explained(text: str, job: Job) -> str:
     """Spark's words without its stack, and what to do where that is known."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    told = next((line for line in lines if "MonitorError" in line), lines[0] if lines else "failed")
+    own = [line.partition(_OWN)[2] for line in lines if line.startswith(_OWN)]
+    told = next(iter([*own, *lines]), "failed")
     if job.input.brokers and "data source: kafka" in text:
-        told += " Start it with spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13"
-    return told.removeprefix("monitor.errors.MonitorError: ")
+        connector = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{__version__}"
+        told += f"; start it with spark-submit --packages {connector}"
+    return told

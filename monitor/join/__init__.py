@@ -9,6 +9,9 @@ deltas: minus one where it counted, plus one where it counts now. Therefore
 duplicates change nothing and any order of arrival inside the horizon gives the
 same state.
 
+The same is told for a single id, as one pure function, by `monitor.join.rule`; tests
+hold the columns to it, and it to a recount.
+
 One case is left to the order of arrival, since only the label in force is kept:
 an id that comes with two different predictions of different times, and with
 several labels of which only a superseded one is in time for the earlier.

@@ -3,12 +3,11 @@
 import random
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recount import Recount
-from shards import Shards, lines_of
+from shards import Shards, assert_same, lines_of
 
 from monitor.config import Config
 from monitor.distributed.packets import packets_of
@@ -63,34 +62,6 @@ def by_shards(config, events, *, size, buckets=4):
     return shards, sent
 
 
-def assert_same(one, other, *, delays=True):
-    """The same numbers, whatever the order in which series appeared.
-
-    Two things are told by counts to a pane, or an hour: delays of models whose windows
-    go by the label, and where silence becomes a negative in what was ever counted.
-    """
-    lifetimes = [one.lifetime, other.lifetime]
-    if one.models[0].labelling == "negatives_by_timeout":
-        lifetimes = []
-    assert one.now_ms == other.now_ms
-    assert set(one.series) == set(other.series)
-    order = [other.series.index(series) for series in one.series]
-    for mine, theirs in zip(
-        (*one.windows, *lifetimes[:1]), (*other.windows, *lifetimes[1:]), strict=True
-    ):
-        for name in ("open", "close", "predicted_positive", "predicted_negative"):
-            assert getattr(mine, name).tolist() == getattr(theirs, name)[order].tolist()
-        np.testing.assert_array_equal(mine.counts.cells, theirs.counts.cells[order])
-        np.testing.assert_array_equal(mine.status, theirs.status[order])
-        for name, estimate in mine.metrics.items():
-            np.testing.assert_array_equal(estimate, np.stack(theirs.metrics[name])[:, order])
-    for mine, theirs in zip(one.models, other.models, strict=True):
-        assert mine.maturity_ms == theirs.maturity_ms
-        assert mine.predictions_positive == theirs.predictions_positive
-        if delays:
-            np.testing.assert_array_equal(mine.delay_counts, theirs.delay_counts)
-
-
 @pytest.mark.parametrize(
     ("regime", "more"),
     [
@@ -127,6 +98,21 @@ def test_no_size_of_batch_and_no_number_of_buckets_changes_the_outcomes(seed, si
     for prediction, cell in recount.outcomes():
         expected[prediction["model"], prediction.get("segment", {}).get("region"), cell] += 1
     assert +total == expected
+
+
+def test_several_jobs_and_plain_events_add_up():
+    config, events = config_of(), stream(300, seed=8)
+    of = {"job-a": [], "job-b": [], "plain": []}
+    for event in events:
+        number = event.get("id", "p2")[1:]
+        of[[*of][int(number) % 3] if number.isdecimal() else "plain"].append(event)
+    batches = [of["plain"][:100]]
+    for name in ("job-a", "job-b"):
+        job = Shards(config, source=name)
+        batches += [job.take(of[name][i : i + 90]) for i in range(0, len(of[name]), 90)]
+    fed = by_monitor(config, *batches, of["plain"][100:])
+    assert_same(fed, by_monitor(config, events))
+    assert [source.name for source in fed.sources] == ["job-a", "job-b"]
 
 
 def test_a_batch_that_is_delivered_again_replaces_itself():

@@ -1,7 +1,7 @@
 import json
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.config import Config
@@ -62,6 +62,7 @@ def test_negative_counts_take_outcomes_back():
     assert outcomes(monitor) == [4, 0, 1, 5]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3), *[st.integers(0, 9)] * 4)))
 def test_any_number_of_deliveries_equals_the_last_of_each(rows):
     monitor = fed(*(counts((t * HOUR, key, *cells)) for t, key, *cells in rows))

@@ -1,0 +1,150 @@
+"""The job on a real Spark: a master and two workers on loopback, killed while they work."""
+
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+from collections import Counter
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from shards import assert_same
+from spark_cluster import (
+    CELLS,
+    CONFIG,
+    HOME,
+    Cluster,
+    free_port,
+    is_in_batch,
+    kill,
+    kill_group,
+    recounted,
+    stream,
+    summed,
+    until,
+    write,
+)
+
+from monitor.config import load_config
+from monitor.engine import Monitor
+from monitor.feeds.decode import Decoder, DecodeSettings
+
+PREDICTIONS = 12_000
+FILES = 6
+
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(HOME is None, reason="pyspark is not installed"),
+    pytest.mark.usefixtures("spark"),
+]
+
+
+def shown(port):
+    """What a monitor serves: samples by name, as (labels, number)."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        families = text_string_to_metric_families(answer.read().decode())
+    found = {}
+    for sample in (sample for family in families for sample in family.samples):
+        found.setdefault(sample.name, []).append((sample.labels, sample.value))
+    return found
+
+
+def outcomes_ever(series):
+    """Outcomes by model and cell."""
+    return {
+        (labels["model"], labels["outcome"]): number
+        for labels, number in series.get("classifier_window_outcomes", ())
+        if labels["window"] == "all"
+    }
+
+
+def test_killed_driver_worker_and_executor_change_no_count(tmp_path):
+    events = stream(PREDICTIONS)
+    write(events, tmp_path / "in", FILES)
+    config, port, exporter = tmp_path / "monitor.yaml", free_port(), free_port()
+    feeds = f"feeds: [{{type: http, listen: '127.0.0.1:{port}'}}]\n"
+    feeds += f"exporter: {{listen: '127.0.0.1:{exporter}'}}\n"
+    config.write_text(CONFIG + feeds + f"state: {{directory: {tmp_path}/state}}\n")
+    words = [
+        "-c", str(config), "--input", str(tmp_path / "in"), "--files-per-batch", "1", "--once",
+        "--checkpoint", str(tmp_path / "ck"), "--to", str(tmp_path / "out"), "--to",
+        f"http://127.0.0.1:{port}", "--buckets", "8", "--partitions", "2", "--source", "job",
+    ]  # fmt: skip
+    with (tmp_path / "run.log").open("wb") as log:
+        served = [sys.executable, "-m", "monitor", "run", "-c", str(config)]
+        monitor = subprocess.Popen(served, stderr=log)
+    cluster = Cluster(tmp_path)
+    try:
+        first = cluster.submit("driver1", *words)
+        until("the second batch has begun", lambda: is_in_batch(tmp_path / "ck", 1))
+        kill_group(first)
+        second = cluster.submit("driver2", *words)
+        until("a later batch has begun", lambda: is_in_batch(tmp_path / "ck", 3))
+        kill(cluster.workers[1].pid)
+        (executor, *_) = until("an executor", lambda: cluster.executors(cluster.workers[0]))
+        kill(executor)
+        assert second.wait(timeout=600) == 0, cluster.log("driver2")[-3000:]
+        assert ", late " in cluster.log("driver2")
+        totals = Counter()
+        expected = recounted(events)
+        for (model, _, _, *cell), count in expected.items():
+            totals[model, cell[0]] += count
+        totals = {place: count for place, count in totals.items() if place[1] in CELLS}
+        until("all is counted", lambda: outcomes_ever(shown(exporter)) == totals, 60)
+        series = shown(exporter)
+    finally:
+        cluster.stop()
+        monitor.kill()
+        monitor.wait()
+    assert summed(tmp_path / "out") == expected
+    reached = series["precision_monitor_source_watermark_timestamp_seconds"]
+    assert reached == [({"source": "job"}, 1_790_008_000)]
+
+    assert_same(*(replayed(config, paths) for paths in (tmp_path / "out", tmp_path / "in")))
+
+
+def replayed(config, directory):
+    """What one monitor shows after the files of a directory."""
+    settings = load_config(config)
+    monitor, decoder = Monitor(settings), Decoder(DecodeSettings.from_config(settings))
+    for path in sorted(directory.iterdir()):
+        monitor.apply(decoder.decode_lines(path.read_bytes(), source=path.name))
+    return monitor.snapshot()
+
+
+def test_parquet_on_one_machine_and_timers_that_forget(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    events = stream(1_500)
+    later = 1_790_000_000 + 3 * 86_400
+    last = {"type": "prediction", "prediction": 1, "model": "spam", "segment": {"region": "b"}}
+    batches = [events, [last | {"id": f"l{i}", "ts": later} for i in range(9)]]
+    batches.append([last | {"id": "m", "ts": later}])
+    (tmp_path / "in").mkdir()
+    for number, rows in enumerate(batches):
+        path = tmp_path / "in" / f"{number}.parquet"
+        parquet.write_table(pa.Table.from_pylist(rows, schema=_schema(pa)), path)
+        os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+    (tmp_path / "monitor.yaml").write_text(CONFIG)
+    words = [
+        "-c", tmp_path / "monitor.yaml", "--input", tmp_path / "in", "--format", "parquet",
+        "--files-per-batch", "1", "--once", "--checkpoint", tmp_path / "ck", "--to",
+        tmp_path / "out", "--buckets", "4", "--partitions", "1", "--master", "local[1]",
+    ]  # fmt: skip
+    local = {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        [sys.executable, "-m", "monitor", "spark", *words],
+        env=os.environ | local, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert summed(tmp_path / "out") == recounted([e for batch in batches for e in batch])
+    assert re.search(r"batch \d+: .*dropped \d", done.stderr), done.stderr[-3000:]
+    assert not [line for line in done.stderr.splitlines() if "WARN" in line and "page" in line]
+
+
+def _schema(pa):
+    text, number = pa.string(), pa.int64()
+    region = pa.struct([("region", text)])
+    columns = {"type": text, "id": text, "ts": pa.float64(), "prediction": number}
+    return pa.schema(list((columns | {"model": text, "segment": region, "label": number}).items()))

@@ -1,0 +1,35 @@
+"""What the job says where Spark gives up, without Spark's stack."""
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from monitor.config import Config
+from monitor.distributed.spark import Input, Job, _explained
+
+STACK = """\
+[STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted
+    raise MonitorError(
+          ^^^^^^^^^^^^^
+monitor.errors.MonitorError: checkpoint: was made with --buckets 64; give the same number
+\tat org.apache.spark.Something
+"""
+
+
+def job(**source):
+    given = {"checkpoint": "ck", "source": "s", "buckets": 4, "every": "", "partitions": 1}
+    return Job(config=Config(), input=Input(**source), **given)
+
+
+def test_a_fault_of_its_own_is_told_in_its_own_words():
+    told = "checkpoint: was made with --buckets 64; give the same number"
+    assert _explained(STACK, job(directory="in")) == told
+
+
+def test_a_fault_of_sparks_is_told_in_one_line():
+    assert _explained("[X] y\n\tat z\n", job(directory="in")) == "[X] y"
+
+
+def test_a_missing_connector_is_named():
+    told = _explained("Failed to find data source: kafka.", job(brokers="b:1", topics="t"))
+    assert "spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4." in told
