@@ -48,6 +48,15 @@ class DeadLetterConfig(Section):
     max_bytes: Size = setting("64MiB", "The file is kept below this size.")
 
 
+_LONGEST_RECORD = 64 * 1024
+
+
+def _fits_a_record(size: int) -> int:
+    if size > _LONGEST_RECORD:
+        raise q.unfit("must be at most 64KiB", "lower it")
+    return size
+
+
 def _window_name(value: Any, info: ValidationInfo) -> str:
     name = q.format_duration(value) if isinstance(value, int) else str(value)
     length, pane = q.parse_duration(name), info.data.get("pane")
@@ -119,6 +128,9 @@ class Config(Section):
     )
     max_series: PositiveInt = setting(
         10_000, "Series exported at most; beyond it segment values are left out."
+    )
+    max_record_bytes: Annotated[Size, AfterValidator(_fits_a_record)] = setting(
+        "64KiB", "A longer line of a feed is rejected as too_large; at most 64KiB."
     )
     pane: PositiveDuration = setting(
         "1m", "The step of event time in which windows move, from 1s to 1d."

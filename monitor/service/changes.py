@@ -12,6 +12,7 @@ _ENGINE = (
     "defaults",
     "max_models",
     "max_pending",
+    "max_record_bytes",
     "max_series",
     "models",
     "pane",

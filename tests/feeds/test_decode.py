@@ -7,6 +7,7 @@ from feeds.strategies import good, streams
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from monitor.config import Config
 from monitor.errors import ConfigError
 from monitor.events import RETRACTED, Group, RejectReason, concatenate
 from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
@@ -226,3 +227,15 @@ def test_arrays_have_the_types_of_the_columns():
 def test_a_segment_key_that_no_record_type_can_hold_is_a_config_fault():
     with pytest.raises(ConfigError, match="holds no quote and no backslash, got 'a\"b'"):
         Decoder(DecodeSettings(default=ModelFields(None, ('a"b',))))
+
+
+def test_a_line_above_the_configured_length_is_too_large():
+    config = Config(max_record_bytes=100)
+    line = b'{"type":"label","id":"a","ts":1,"label":1,"note":"%s"}\n'
+    batch = Decoder(DecodeSettings.from_config(config)).decode_lines(
+        line % b"" + line % (b"x" * 100), source="x"
+    )
+    assert len(batch.labels) == 1
+    assert [(r.reason, r.detail) for r in batch.rejected] == [
+        ("too_large", "record: must be at most 100 bytes")
+    ]

@@ -19,6 +19,7 @@ EVENT = b'{"type":"label","id":"a","ts":1,"label":1}\n'
 
 @pytest.fixture
 def service(tmp_path):
+    (tmp_path / "events.ndjson").touch()  # the file that it follows
     made = Service(tmp_path)
     made.start()
     made.until_ready()

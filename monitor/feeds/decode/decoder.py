@@ -13,7 +13,7 @@ from monitor.feeds.decode.assemble import Assembler
 from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8
 from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, fault_of, parse
 from monitor.feeds.decode.records import Record, RecordTypes
-from monitor.feeds.decode.settings import MAX_RECORD_BYTES, DecodeSettings
+from monitor.feeds.decode.settings import DecodeSettings
 
 MAX_KEPT_BYTES = 1024
 """What a rejection keeps of its record."""
@@ -111,7 +111,11 @@ class Decoder:
 
     def _whole(self, lines: Lines) -> _Decoded | None:
         """All lines at once; None where one of them needs a closer look."""
-        if not (lines.splits_objects and lines.longest <= MAX_RECORD_BYTES and lines.is_utf8):
+        if not (
+            lines.splits_objects
+            and lines.longest <= self.settings.max_record_bytes
+            and lines.is_utf8
+        ):
             return None
         try:
             records = self._json.decode_lines(lines.data)
@@ -124,10 +128,10 @@ class Decoder:
     def _line_by_line(self, lines: Lines) -> _Decoded:
         records: list[Record] = []
         positions, undecodable = [], []
-        decode = self._json.decode
+        decode, longest = self._json.decode, self.settings.max_record_bytes
         for position, line in enumerate(lines.data.split(b"\n")):
             try:
-                if len(line) > MAX_RECORD_BYTES or not is_utf8(line):
+                if len(line) > longest or not is_utf8(line):
                     undecodable.append(position)
                 else:
                     records.append(decode(line))
@@ -166,8 +170,8 @@ class Decoder:
         )
 
     def _line_fault(self, line: bytes, latest_ms: int | None) -> Fault:
-        if len(line) > MAX_RECORD_BYTES:
-            detail = f"record: must be at most {MAX_RECORD_BYTES} bytes"
+        if len(line) > (longest := self.settings.max_record_bytes):
+            detail = f"record: must be at most {longest} bytes"
             return Fault(RejectReason.TOO_LARGE, detail)
         try:
             return fault_of(parse(line), self.settings, latest_ms) or self._odd_fault(line)

@@ -42,6 +42,8 @@ class _Config(Protocol):
     def models(self) -> Mapping[str, _Model]: ...
     @property
     def defaults(self) -> _Model: ...
+    @property
+    def max_record_bytes(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,17 +55,24 @@ class DecodeSettings:
         default: what any model keeps, where `models` is None.
         latest_ms: an event time beyond it (epoch milliseconds) is
             `timestamp_out_of_range`; None for no such bound.
+        max_record_bytes: a longer line is `too_large`; at most MAX_RECORD_BYTES.
     """
 
     models: Mapping[str, ModelFields] | None = None
     default: ModelFields = field(default_factory=ModelFields)
     latest_ms: int | None = None
+    max_record_bytes: int = MAX_RECORD_BYTES
 
     @classmethod
     def from_config(cls, config: _Config, *, latest_ms: int | None = None) -> Self:
         """What a configuration says; without models in it, any model is taken."""
         models = {name: _fields(model) for name, model in config.models.items()}
-        return cls(models=models or None, default=_fields(config.defaults), latest_ms=latest_ms)
+        return cls(
+            models=models or None,
+            default=_fields(config.defaults),
+            latest_ms=latest_ms,
+            max_record_bytes=config.max_record_bytes,
+        )
 
     def fields_of(self, model: str) -> ModelFields | None:
         """What is kept of a model; None where it is unknown.
