@@ -10,12 +10,14 @@ import os
 import sys
 
 import monitor.cli.run
+import monitor.feeds.kafka.source
 from monitor.cli import main
 
 
 def serve() -> None:
     """Do what the lines say, until there are no more."""
     assert monitor.cli.run  # what a start needs is imported already
+    assert monitor.feeds.kafka.source
     process = 0
     for line in sys.stdin:
         word, _, rest = line.strip().partition(" ")

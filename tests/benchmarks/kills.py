@@ -2,9 +2,11 @@
 
 python tests/benchmarks/kills.py --kills 1000 --seed 1
 
-Two clients send predictions and labels, repeated and out of order. One posts them,
-each batch until it is acknowledged; the other appends them to a file that is
-followed, torn anywhere. Meanwhile the monitor is killed with SIGKILL and started
+Three clients send predictions and labels, repeated and out of order. One posts them,
+each batch until it is acknowledged; one appends them to a file that is followed, torn
+anywhere; one produces them to Kafka (the client's mock cluster, in this process), along
+with records that cannot be used, of which each is counted, so that one read twice shows.
+Meanwhile the monitor is killed with SIGKILL and started
 again, over and over: while it starts, takes up a checkpoint, reads the journal,
 takes events, writes checkpoints.
 """
@@ -31,19 +33,30 @@ import httpx
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from conservation import Scraper
+from kafka.test_kafka_cluster import Cluster
 from recount import Recount
 
 CONFIG = """\
 feeds:
   - {{type: http, listen: "127.0.0.1:{feed}"}}
   - {{type: file, path: {folder}/events.ndjson, follow: true}}
-exporter: {{listen: "127.0.0.1:{exporter}"}}
+{more}exporter: {{listen: "127.0.0.1:{exporter}"}}
 state: {{directory: {folder}/state, checkpoint_every: {every}}}
 """
+KAFKA = """\
+  - type: kafka
+    brokers: {brokers}
+    topics: [predictions, labels]
+    partitions: [0, 1, 2, 3]
+    properties: {{fetch.wait.max.ms: 20}}
+"""
+POISON = {"type": "label"}
 START = 1_700_000_000
 CELLS = ("tp", "fp", "fn", "tn")
 DEADLINE = 120
 PAUSE = 0.05
+PRODUCED = 20
+"""Events of a batch for Kafka: the mock cluster deletes what goes beyond 5 MB a partition."""
 
 
 class Result(NamedTuple):
@@ -56,7 +69,7 @@ class Result(NamedTuple):
         batches: acknowledged, or appended to the file.
         retries: posts that had no answer, and were sent again.
         faults: what was found wrong with the kept state.
-        expected: outcomes by cell, and predictions, of the recount.
+        expected: outcomes by cell, predictions and rejected records, of the recount.
         found: the same of the monitor.
         restarted: the same, after it was stopped and started once more.
     """
@@ -88,12 +101,12 @@ def until(condition):
 class Service:
     """The monitor as a process, on ports that stay the same; see `forks.py`."""
 
-    def __init__(self, folder: Path, every: str = "250ms") -> None:
+    def __init__(self, folder: Path, every: str = "250ms", more: str = "") -> None:
         feed, exporter = free_port(), free_port()
         self.feed, self.exporter = (f"http://127.0.0.1:{port}" for port in (feed, exporter))
         self._config = folder / "monitor.yaml"
         self._config.write_text(
-            CONFIG.format(feed=feed, exporter=exporter, folder=folder, every=every)
+            CONFIG.format(feed=feed, exporter=exporter, folder=folder, every=every, more=more)
         )
         self._log = (folder / "log").open("wb")
         self._forks = subprocess.Popen(
@@ -131,7 +144,7 @@ class Service:
             return False
 
     def counts(self) -> dict[str, int]:
-        """Outcomes by cell, and predictions, once nothing changes any more."""
+        """Outcomes by cell, predictions and rejected records, once nothing changes any more."""
         seen: list[dict[str, int]] = []
 
         def settled() -> bool:
@@ -150,6 +163,7 @@ class Service:
     def _counts(self) -> dict[str, int]:
         text = Scraper(self.exporter)()
         found = {"predictions": _sum(text, r"precision_monitor_predictions", "matched|pending")}
+        found["rejected"] = _sum(text, "precision_monitor_events_rejected_total", "")
         for cell in CELLS:
             labels = f'outcome="{cell}",window="all"'
             found[cell] = _sum(text, "classifier_window_outcomes", labels)
@@ -162,18 +176,20 @@ def _sum(text: str, name: str, labels: str) -> int:
 
 
 class Load:
-    """Clients that post and append until they are stopped; nothing is given up."""
+    """Clients that post, append and produce until they are stopped; nothing is given up."""
 
-    def __init__(self, url: str, path: Path, seed: int) -> None:
+    def __init__(self, url: str, path: Path, seed: int, cluster: Cluster | None = None) -> None:
         self.acknowledged: list[dict] = []
-        self.batches = self.retries = 0
+        self.batches = self.retries = self.poison = 0
         self._url = f"{url}/v1/events"
         self._path = path
+        self._cluster = cluster
         self._lock = threading.Lock()
         self._stopping = threading.Event()
+        works = [self._post_all, self._append_all, *([self._produce_all] if cluster else [])]
         self._threads = [
             threading.Thread(target=work, args=(random.Random(f"{seed} {n}"), n))
-            for n, work in enumerate((self._post_all, self._append_all))
+            for n, work in enumerate(works)
         ]
 
     def start(self) -> None:
@@ -214,6 +230,19 @@ class Load:
                     self.acknowledged += batch
                     self.batches += 1
 
+    def _produce_all(self, chance: random.Random, client: int) -> None:
+        batches = batches_of(chance, client)
+        while not self._stopping.is_set():
+            batch = next(batches)[:PRODUCED]
+            for topic in ("predictions", "labels"):
+                self._cluster.produce(topic, [e for e in batch if f"{e['type']}s" == topic])
+            self._cluster.produce("labels", [POISON])
+            time.sleep(chance.uniform(0, PAUSE))
+            with self._lock:
+                self.acknowledged += batch
+                self.batches += 1
+                self.poison += 1
+
     def _posted(self, http: httpx.Client, body: bytes, events: int) -> bool:
         try:
             answer = http.post(self._url, content=body)
@@ -251,8 +280,9 @@ def batches_of(chance: random.Random, client: int) -> Iterator[list[dict]]:
 def killed(kills: int, seed: int, folder: Path, *, most=0.5, say=lambda _: None) -> Result:
     """Kill the monitor so often, each time after so many seconds at most, and count."""
     chance = random.Random(seed)
-    service = Service(folder)
-    load = Load(service.feed, folder / "events.ndjson", seed)
+    cluster = Cluster()
+    service = Service(folder, more=KAFKA.format(brokers=json.dumps(cluster.brokers)))
+    load = Load(service.feed, folder / "events.ndjson", seed, cluster)
     ready_kills = 0
     load.start()
     try:
@@ -271,6 +301,7 @@ def killed(kills: int, seed: int, folder: Path, *, most=0.5, say=lambda _: None)
         load.stop()
     found = service.counts()
     assert service.kill(signal.SIGTERM) == 0
+    assert "is not there" not in (folder / "log").read_text(), "the cluster deleted messages"
     service.start()
     service.until_ready()
     restarted = service.counts()
@@ -281,6 +312,7 @@ def killed(kills: int, seed: int, folder: Path, *, most=0.5, say=lambda _: None)
     recount = Recount(load.acknowledged)
     counted = recount.counts()
     expected = {"predictions": len(recount.predictions)} | {cell: counted[cell] for cell in CELLS}
+    expected["rejected"] = load.poison
     return Result(
         kills,
         ready_kills,

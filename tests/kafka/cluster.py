@@ -93,6 +93,10 @@ class FakeConsumer:
         self.cluster.members.append(self)
         self.cluster.spread()
 
+    def list_topics(self, topic, timeout):
+        assert timeout > 0
+        assert topic in {place[0] for place in self.cluster.logs}
+
     def incremental_assign(self, partitions):
         for one in partitions:
             place = (one.topic, one.partition)

@@ -77,6 +77,8 @@ class Share:
             return
         places = [(topic, n) for topic in self._feed.topics for n in self._feed.partitions]
         asked = list(map(topic_partition, places))
+        for topic in self._feed.topics:  # else the client finds the leaders a second later
+            consumer.list_topics(topic, timeout=OWN_SECONDS)
         committed = consumer.committed(asked, timeout=OWN_SECONDS)
         consumer.incremental_assign(self._beginning(committed, self._start))
         self.begun = True
