@@ -1,5 +1,6 @@
 """The engine: batches of events in, snapshots out.
 
+Leads events through the rooms in their order; what each does is its own business.
 No I/O, no clock, no randomness: the state is a function of the events, whatever
 the batches they came in and, inside the horizon, whatever their order. A
 snapshot besides depends on `now`, the moment that windows end by.
@@ -7,38 +8,26 @@ snapshot besides depends on `now`, the moment that windows end by.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import msgspec
-import numpy as np
 
-from monitor.catalogue import NO_ROW, UNKNOWN_GROUP, Catalogue
-from monitor.config import Config, Labelling
-from monitor.events import (
-    EARLIEST_MS,
-    LATEST_MS,
-    EventBatch,
-    FloatArray,
-    Int64Array,
-    RejectReason,
-    by_stretch,
-    concatenate,
-)
+from monitor.catalogue import Catalogue
+from monitor.config import Config
+from monitor.events import EventBatch, by_stretch, concatenate
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL, Deltas, Join
 from monitor.kept import State
-from monitor.maturity import Ages, Maturities
-from monitor.measure import Measurements
+from monitor.maturity import Maturities
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.regimes import REASONS, REFUSED, Evidence
-from monitor.snapshot import CountedBy, LabelBooks, ModelState, Snapshot, Watched, Window
+from monitor.reading import Reading
+from monitor.received import Received
+from monitor.snapshot import Snapshot
 from monitor.watch import Watch
 from monitor.watermark import Watermark
 from monitor.windows import HISTORY_DAYS, HOUR_MS, History, Windows
-from monitor.windows.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
+from monitor.windows.delays import LabelDelays
 from monitor.windows.range_scores import RangeScores
 from monitor.windows.ranges import RangeCounts
 from monitor.windows.recalled import Recalled
@@ -50,15 +39,6 @@ STRETCH_MS = 86_400_000
 """Batches that reach further ahead are taken a day at a time, so that no pane is
 left behind before it could be judged."""
 _BUFFERED = 2_000
-_LIFETIME = "all"
-_GROUPED = ("predictions", "outcomes", "counts")
-_EVENT_OF_COLUMNS = {
-    "predictions": "prediction",
-    "labels": "label",
-    "outcomes": "outcome",
-    "counts": "counts",
-}
-_LABEL_NAMES = ("negative", "positive", "retracted")
 
 
 class Monitor:
@@ -95,15 +75,17 @@ class Monitor:
         self._range_scores: list[RangeScores] = []
         self._watch = Watch(self._catalogue, self._windows, self._scores)
         self._watermark = Watermark()
-        self._versions: dict[str, tuple[int, str]] = {}
-        self._records = 0
-        self._events: Counter[str] = Counter()
-        self._rejected: Counter[RejectReason] = Counter()
-        self._overflowed = 0
-        self._ratios = _class_ratios(self.config)
-        self._measurements = {
-            name: Measurements(name, self._ratios) for name in (_LIFETIME, *self._windows.names)
-        }
+        self._received = Received(self._catalogue)
+        self._reading = Reading(
+            self.config,
+            self._catalogue,
+            received=self._received,
+            join=self._join,
+            windows=self._windows,
+            delays=self._delays,
+            maturities=self._maturities,
+            watch=self._watch,
+        )
         self._decoder = Decoder(DecodeSettings.from_config(self.config))
         self._buffer: list[EventBatch] = []
         if state is not None:
@@ -126,7 +108,7 @@ class Monitor:
 
     def _apply(self, batch: EventBatch) -> None:
         before = BEFORE_ALL if self._watermark.time is None else self._watermark.time
-        batch = self._booked(batch)
+        batch = self._received.book(batch)
         self._watermark.advance(batch)
         now = self._watermark.time
         if now is not None:
@@ -220,26 +202,7 @@ class Monitor:
         self.flush()
         watermark = self._watermark.time
         now = watermark if watermark is None or now_ms is None else max(now_ms, watermark)
-        ages = self._maturities.ages(watermark)
-        return Snapshot(
-            series=self._catalogue.series,
-            windows=tuple(self._window(name, now, ages) for name in self._windows.names),
-            lifetime=self._lifetime(),
-            models=self._models(ages, now),
-            labels=self._label_books(),
-            records=self._records,
-            events={event: self._events[event] for event in _EVENT_OF_COLUMNS.values()},
-            rejected={reason: self._rejected[reason] for reason in RejectReason},
-            watermark_ms=watermark,
-            now_ms=now,
-            pending_bytes=self._join.nbytes,
-            delay_edges=PUBLISHED_EDGES_SECONDS,
-            overflowed_values=self._overflowed,
-            sources=tuple(
-                CountedBy(name, source.records, source.watermark_ms, source.late)
-                for name, source in self._join.sources
-            ),
-        )
+        return self._reading.snapshot(watermark, now)
 
     def state(self) -> State:
         """All that the monitor knows, as plain values; a copy.
@@ -258,11 +221,7 @@ class Monitor:
             "maturities": self._maturities.state(),
             "watch": self._watch.state(),
             "ranges": [counted.state() for counted in self._ranges],
-            "versions": {name: list(known) for name, known in self._versions.items()},
-            "records": self._records,
-            "events": dict(self._events),
-            "rejected": {str(reason): count for reason, count in self._rejected.items()},
-            "overflowed": self._overflowed,
+            **self._received.state(),
         }
 
     def _restore(self, state: State) -> None:
@@ -277,26 +236,11 @@ class Monitor:
             counted.restore(kept, left)
             self._ranges.append(counted)
         self._watch.restore(state["watch"], left)
-        self._versions = {
-            model: (time, version)
-            for model, (time, version) in state["versions"].items()
-            if model in self._catalogue.models
-        }
-        self._records, self._overflowed = state["records"], state["overflowed"]
-        self._events = Counter(state["events"])
-        self._rejected = Counter({RejectReason(r): n for r, n in state["rejected"].items()})
+        self._received.restore(state)
         if len(left.models) == len(state["catalogue"]["models"]):
             self._maturities.restore(state["maturities"])
-        else:
-            self._count_events_anew()
-
-    def _count_events_anew(self) -> None:
-        """Models are gone, and with them what was counted of theirs: the books must close."""
-        books = self._join.books
-        self._events = Counter(
-            prediction=int(books.predictions.sum() + books.duplicates.sum()),
-            label=self._label_books().received,
-        )
+        else:  # models are gone, and what was counted of theirs: the books must close
+            self._received.events = self._reading.events_in_the_books()
 
     def count_range(self, opens_ms: int, closes_ms: int, block_ms: int) -> RangeCounts:
         """Count a stretch of event time exactly, wherever it lies; ask before events come.
@@ -312,7 +256,7 @@ class Monitor:
         Raises:
             ValueError: the range is empty, or events came already.
         """
-        if self._buffer or self._events.total():
+        if self._buffer or self._received.events.total():
             raise ValueError("count_range: events came already; ask before the first of them")
         counted = RangeCounts(self._catalogue, opens_ms, closes_ms, block_ms)
         self._ranges.append(counted)
@@ -383,160 +327,3 @@ class Monitor:
         self._buffer.append(batch)
         if len(self._buffer) >= _BUFFERED:
             self.flush()
-
-    def _booked(self, batch: EventBatch) -> EventBatch:
-        """The batch with the catalogue's groups; events of models beyond the cap taken out."""
-        self._records += batch.records
-        self._rejected.update(rejection.reason for rejection in batch.rejected)
-        batch = _with_groups_in_use(batch)
-        numbers = self._catalogue.groups_of(batch.groups)
-        self._note_versions(batch, numbers)
-        overflowed = self._catalogue.overflowed(batch.groups, numbers)
-        for name in _GROUPED:
-            columns = getattr(batch, name)
-            if len(columns):
-                self._overflowed += int(overflowed[columns.group].sum())
-                group = numbers[columns.group]
-                known = np.flatnonzero(group != UNKNOWN_GROUP)
-                self._rejected[RejectReason.UNKNOWN_MODEL] += len(group) - len(known)
-                columns = replace(columns, group=group)
-                taken = columns if len(known) == len(group) else columns.take(known)
-                batch = replace(batch, **{name: taken})
-        for name, event in _EVENT_OF_COLUMNS.items():
-            self._events[event] += len(getattr(batch, name))
-        return batch
-
-    def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
-        """Remember the version of each model's latest prediction."""
-        latest = np.full(len(batch.groups), BEFORE_ALL, dtype=np.int64)
-        np.maximum.at(latest, batch.predictions.group, batch.predictions.time)
-        for group, number, time in zip(batch.groups, numbers, latest.tolist(), strict=True):
-            if group.version and number != UNKNOWN_GROUP and time > BEFORE_ALL:
-                known = self._versions.get(group.model, (BEFORE_ALL, ""))
-                self._versions[group.model] = max(known, (time, group.version))
-
-    def _window(self, name: str, now: int | None, ages: Ages) -> Window:
-        watermark, at = self._watermark.time, np.array([age or 0 for age in ages], dtype=np.int64)
-        bounds, cells = self._windows.view(name, now or 0, at)
-        evidence = self._maturities.evidence(name, now or 0, watermark, ages, cells.copy())
-        return self._measured(name, bounds[self._catalogue.model_of_series()], evidence)
-
-    def _lifetime(self) -> Window:
-        cells = self._settled_lifetime()
-        bounds = np.tile(np.array([EARLIEST_MS, LATEST_MS]), (len(cells), 1))
-        return self._measured(_LIFETIME, bounds, self._maturities.lifetime(cells))
-
-    def _settled_lifetime(self) -> Int64Array:
-        """Everything ever counted; where silence is a negative, of predictions old enough."""
-        cells = self._windows.lifetime.copy()
-        owner, watermark = self._catalogue.model_of_series(), self._watermark.time
-        before = np.zeros(len(self._catalogue.models), dtype=np.int64)
-        for model, setting in enumerate(self._catalogue.settings):
-            rows = np.flatnonzero(owner == model)
-            if setting.labelling is not Labelling.NEGATIVES_BY_TIMEOUT:
-                continue
-            if watermark is None:
-                cells[rows] = 0
-                continue
-            before[model], young = self._windows.since(watermark - (setting.label_timeout or 0))
-            cells[rows] -= young[rows]
-        if watermark is not None and before.any():
-            self._take_off(cells, self._join.young(watermark, before))
-        return self._windows.settled(cells, np.arange(len(cells)))
-
-    def _take_off(self, cells: Int64Array, by_group: Int64Array) -> None:
-        """Take counts by group off counts by series."""
-        rows = self._catalogue.rows
-        group, column = np.nonzero(rows != NO_ROW)
-        np.subtract.at(cells, rows[group, column], by_group[group])
-
-    def _measured(self, name: str, bounds: Int64Array, evidence: Evidence) -> Window:
-        asked = self._asked()[self._catalogue.model_of_series()]
-        return self._measurements[name].window(bounds, evidence, asked)
-
-    def _asked(self) -> FloatArray:
-        """(models, class ratios): 1 where a model asks for precision at the ratio, else NaN."""
-        settings = self._catalogue.settings
-        asked = [[1.0 if r in s.class_ratios else np.nan for r in self._ratios] for s in settings]
-        return np.array(asked, dtype=np.float64).reshape(len(settings), len(self._ratios))
-
-    def _models(self, ages: Ages, now: int | None) -> tuple[ModelState, ...]:
-        watermark = self._watermark.time
-        judged = self._maturities.judged(watermark)
-        expired = self._join.expired(BEFORE_ALL if watermark is None else watermark)
-        return tuple(
-            replace(
-                self._model(number, name, ages[number], int(expired[number])),
-                watched=Watched() if now is None else self._watched(number, now, judged[number]),
-            )
-            for number, name in enumerate(self._catalogue.models)
-        )
-
-    def _watched(self, number: int, now: int, age: int | None) -> Watched:
-        paces = self._delays.paces(number, self._watermark.time)
-        return self._watch.of(number, now, age, paces)
-
-    def _model(self, number: int, name: str, maturity: int | None, expired: int) -> ModelState:
-        books = self._join.books
-        evicted = int(books.evicted[number])
-        negative, positive = books.predictions[number].tolist()
-        setting, matched = self._catalogue.settings[number], int(books.matched[number])
-        pending = int(books.unmatched[number]) - expired - evicted
-        if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
-            matched, expired = matched + expired, 0
-        refused = REFUSED.get(setting.labelling, {})
-        delay_counts, delay_sum = self._delays.published(number)
-        return ModelState(
-            name=name,
-            version=self._versions.get(name, (0, ""))[1],
-            row=self._catalogue.totals_row(name),
-            predictions_positive=positive,
-            predictions_negative=negative,
-            labels=dict(zip(_LABEL_NAMES, books.labels[number].tolist(), strict=True)),
-            labelled=int(books.applied[number]),
-            matched=matched,
-            pending=pending,
-            expired=expired,
-            evicted=evicted,
-            duplicates=int(books.duplicates[number]),
-            transitions=books.transitions[number].copy(),
-            maturity_ms=maturity,
-            delay_counts=delay_counts,
-            delay_sum=delay_sum,
-            segments=tuple(setting.segments),
-            labelling=str(setting.labelling),
-            refused=refused,
-            refused_because=" ".join(REASONS[reason] for reason in sorted(set(refused.values()))),
-            objective=setting.objective.model_dump(exclude_none=True),
-            maturity_settled=self._maturities.is_settled(number, maturity, self._watermark.time),
-        )
-
-    def _label_books(self) -> LabelBooks:
-        books = self._join.books
-        return LabelBooks(
-            applied=int(books.applied.sum()),
-            held=self._join.held,
-            duplicate=books.duplicate_labels,
-            late=books.late,
-            orphaned=books.orphaned,
-        )
-
-
-def _with_groups_in_use(batch: EventBatch) -> EventBatch:
-    """The batch without groups that only rejected records named: these make no model."""
-    columns = {name: getattr(batch, name) for name in _GROUPED}
-    named = np.zeros(len(batch.groups), dtype=np.bool_)
-    for column in columns.values():
-        named[column.group] = True
-    if named.all():
-        return batch
-    used = np.flatnonzero(named)
-    place = np.zeros(len(batch.groups), dtype=np.int64)
-    place[used] = np.arange(len(used))
-    renumbered = {name: replace(c, group=place[c.group]) for name, c in columns.items() if len(c)}
-    return replace(batch, groups=tuple(batch.groups[i] for i in used.tolist()), **renumbered)
-
-
-def _class_ratios(config: Config) -> tuple[float, ...]:
-    settings = [*config.models.values()] or [config.defaults]
-    return tuple(sorted({ratio for s in settings for ratio in s.class_ratios}))

@@ -31,6 +31,8 @@ FLOW = (
     "maturity",
     "measure",
     "watch",
+    "received",
+    "reading",
     "engine",
     "distributed",
     "diagnosis",

@@ -1,0 +1,116 @@
+"""What was received: events by kind, records that could not be used, versions of models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+
+from monitor.catalogue import UNKNOWN_GROUP, Catalogue
+from monitor.events import EventBatch, Int64Array, RejectReason
+from monitor.kept import State
+
+EVENT_OF_COLUMNS = {
+    "predictions": "prediction",
+    "labels": "label",
+    "outcomes": "outcome",
+    "counts": "counts",
+}
+"""What the events are called that the columns of a batch hold."""
+
+_GROUPED = ("predictions", "outcomes", "counts")
+_BEFORE_ALL = -(1 << 60)
+
+
+class Received:
+    """The doorkeeper: counts all that comes, and gives groups their numbers.
+
+    Args:
+        catalogue: numbers of models and groups.
+
+    Attributes:
+        records: read, used or not.
+        events: that were taken, by kind.
+        rejected: records that could not be used, by reason.
+        overflowed: events of segment values beyond the cap.
+    """
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._versions: dict[str, tuple[int, str]] = {}
+        self.records = 0
+        self.events: Counter[str] = Counter()
+        self.rejected: Counter[RejectReason] = Counter()
+        self.overflowed = 0
+
+    def version(self, model: str) -> str:
+        """Version of a model's latest prediction; empty where none was told."""
+        return self._versions.get(model, (0, ""))[1]
+
+    def book(self, batch: EventBatch) -> EventBatch:
+        """The batch with the catalogue's groups; events of models beyond the cap taken out."""
+        self.records += batch.records
+        self.rejected.update(rejection.reason for rejection in batch.rejected)
+        batch = _with_groups_in_use(batch)
+        numbers = self._catalogue.groups_of(batch.groups)
+        self._note_versions(batch, numbers)
+        overflowed = self._catalogue.overflowed(batch.groups, numbers)
+        for name in _GROUPED:
+            columns = getattr(batch, name)
+            if len(columns):
+                self.overflowed += int(overflowed[columns.group].sum())
+                group = numbers[columns.group]
+                known = np.flatnonzero(group != UNKNOWN_GROUP)
+                self.rejected[RejectReason.UNKNOWN_MODEL] += len(group) - len(known)
+                columns = replace(columns, group=group)
+                taken = columns if len(known) == len(group) else columns.take(known)
+                batch = replace(batch, **{name: taken})
+        for name, event in EVENT_OF_COLUMNS.items():
+            self.events[event] += len(getattr(batch, name))
+        return batch
+
+    def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
+        """Remember the version of each model's latest prediction."""
+        latest = np.full(len(batch.groups), _BEFORE_ALL, dtype=np.int64)
+        np.maximum.at(latest, batch.predictions.group, batch.predictions.time)
+        for group, number, time in zip(batch.groups, numbers, latest.tolist(), strict=True):
+            if group.version and number != UNKNOWN_GROUP and time > _BEFORE_ALL:
+                known = self._versions.get(group.model, (_BEFORE_ALL, ""))
+                self._versions[group.model] = max(known, (time, group.version))
+
+    def state(self) -> State:
+        """All of it, as plain values; a copy."""
+        return {
+            "versions": {name: list(known) for name, known in self._versions.items()},
+            "records": self.records,
+            "events": dict(self.events),
+            "rejected": {str(reason): count for reason, count in self.rejected.items()},
+            "overflowed": self.overflowed,
+        }
+
+    def restore(self, state: State) -> None:
+        """Take over what `state` gave, of the models that the catalogue has."""
+        self._versions = {
+            model: (time, version)
+            for model, (time, version) in state["versions"].items()
+            if model in self._catalogue.models
+        }
+        self.records, self.overflowed = state["records"], state["overflowed"]
+        self.events = Counter(state["events"])
+        self.rejected = Counter({RejectReason(r): n for r, n in state["rejected"].items()})
+
+
+def _with_groups_in_use(batch: EventBatch) -> EventBatch:
+    """The batch without groups that only rejected records named: these make no model."""
+    columns = {name: getattr(batch, name) for name in _GROUPED}
+    named = np.zeros(len(batch.groups), dtype=np.bool_)
+    for column in columns.values():
+        named[column.group] = True
+    if named.all():
+        return batch
+    used = np.flatnonzero(named)
+    place = np.zeros(len(batch.groups), dtype=np.int64)
+    place[used] = np.arange(len(used))
+    renumbered = {name: replace(c, group=place[c.group]) for name, c in columns.items() if len(c)}
+    return replace(batch, groups=tuple(batch.groups[i] for i in used.tolist()), **renumbered)
