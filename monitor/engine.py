@@ -320,6 +320,27 @@ class Monitor:
         number = self._catalogue.models.index(model)
         return self._scores.histogram(number, opens, closes)
 
+    def scores_by_day(self, model: str, opens: int, closes: int) -> ScoreHistogram | None:
+        """A model's scores in the whole days of a stretch of event time, (days, bins).
+
+        Args:
+            model: its name.
+            opens: first moment, epoch milliseconds; rounded up to a day (UTC).
+            closes: first moment after it; rounded down.
+
+        Returns:
+            None where not all of these days are kept, or one class has no label in them.
+
+        Raises:
+            ValueError: no such model is configured or was seen.
+        """
+        self.flush()
+        number = self._catalogue.models.index(model)
+        if not self._scores.keeps(opens):
+            return None
+        days = self._scores.days(number, opens, closes)
+        return days if days.positive.any() and days.negative.any() else None
+
     def _take(self, fields: dict[str, Any]) -> None:
         batch = self._decoder.decode_lines(msgspec.json.encode(fields), source="", first_line=1)
         for rejection in batch.rejected:

@@ -45,6 +45,10 @@ class Scores:
         """Let event time move on (epoch milliseconds)."""
         self._days.advance(watermark)
 
+    def keeps(self, opens: int) -> bool:
+        """Whether days from this moment on, epoch milliseconds, are kept."""
+        return self._days.reaches_back(opens // DAY_MS)
+
     def days(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """The same by days, (days, bins), of the whole days inside a stretch of event time.
 

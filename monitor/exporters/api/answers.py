@@ -16,6 +16,7 @@ from monitor.errors import UsageError
 from monitor.exporters.api.asking import Ask, UnansweredError
 from monitor.exporters.api.compare import (
     Comparison,
+    Kept,
     compared,
     comparison,
     is_mature,
@@ -26,7 +27,6 @@ from monitor.exporters.api.curve import curve_object
 from monitor.exporters.api.series import MOST_STEPS, Background, Mark, series_object
 from monitor.exporters.api.status import status_object
 from monitor.exporters.diagnosis_json import diagnosis_object
-from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import ModelState, Snapshot
 from monitor.windows.recalled import Recalled
 
@@ -131,17 +131,14 @@ class Answers:
             asked = comparison(snapshot, model, before, after)
             reference = model.watched.reference
             given = None if reference is None else tuple(reference.counts.cells.tolist())
-            kept, scores = self._asked(
-                lambda monitor: (recall(monitor, asked), monitor.scores(model.name, *asked.after))
-            )
-            counted = (_digest(kept), _digest(scores), is_mature(snapshot, model, asked), given)
-            return self._again((asked, counted), lambda: explain(asked, kept, scores))
+            labelling = Labelling(model.labelling)
+            kept = self._asked(lambda monitor: recall(monitor, asked, labelling))
+            counted = (_digest(kept), is_mature(snapshot, model, asked), given)
+            return self._again((asked, counted), lambda: explain(asked, kept))
 
-        def explain(
-            asked: Comparison, kept: tuple[Recalled | None, Recalled], scores: ScoreHistogram
-        ) -> Explained:
+        def explain(asked: Comparison, kept: Kept) -> Explained:
             found = compared(snapshot, model, asked, kept)
-            curve = curve_object(scores, **aim(found, model.objective.get("precision")))
+            curve = curve_object(kept.after_scores, **aim(found, model.objective.get("precision")))
             return Explained(found, diagnosis_object(found), curve)
 
         return self._once(snapshot, ("explained", model.name, before, after), made)
@@ -177,13 +174,14 @@ class Answers:
         return made
 
 
-def _digest(kept: tuple[Recalled | None, Recalled] | ScoreHistogram) -> str:
+def _digest(kept: Kept) -> str:
     """Stands for all that was counted."""
-    if isinstance(kept, ScoreHistogram):
-        arrays = [kept.positive, kept.negative]
-    else:
-        parts = [part for part in kept if part is not None]
-        arrays = [array for part in parts for array in (part.cells, part.label_weights)]
+    arrays: list[Any] = []
+    for part in kept:
+        if isinstance(part, Recalled):
+            arrays += [part.cells, part.label_weights]
+        elif part is not None:
+            arrays += [part.positive, part.negative]
     digest = xxhash.xxh3_128()
     for array in arrays:
         digest.update(repr(array.shape).encode())

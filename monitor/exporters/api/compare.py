@@ -12,6 +12,7 @@ from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_ran
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.exporters.api.status import longest_window
+from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Before, ModelState, Snapshot
 from monitor.windows import HISTORY_DAYS
 from monitor.windows.recalled import Recalled
@@ -69,29 +70,55 @@ def comparison(
     return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
 
 
-def recall(monitor: Monitor, asked: Comparison) -> tuple[Recalled | None, Recalled]:
+class Kept(NamedTuple):
+    """What is kept of the two.
+
+    Attributes:
+        before: None where the reference is given as counts.
+        after: what is judged.
+        before_scores: by day, which the ROC curve of before rests on; None where they
+            are not kept, or labels are not complete.
+        after_scores: of the later one.
+    """
+
+    before: Recalled | None
+    after: Recalled
+    before_scores: ScoreHistogram | None
+    after_scores: ScoreHistogram
+
+
+def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> Kept:
     """What is kept of both; to be called by the thread that feeds the monitor.
 
     Raises:
         UsageError: one lies further back than anything is kept.
     """
     before = None if asked.before is None else _recalled(monitor, asked.model, asked.before)
-    return before, _recalled(monitor, asked.model, asked.after)
+    after = _recalled(monitor, asked.model, asked.after)
+    curved = asked.before is not None and labelling is Labelling.COMPLETE
+    return Kept(
+        before,
+        after,
+        monitor.scores_by_day(asked.model, *asked.before) if asked.before and curved else None,
+        monitor.scores(asked.model, *asked.after),
+    )
 
 
 def compared(
     snapshot: Snapshot,
     model: ModelState,
     asked: Comparison,
-    kept: tuple[Recalled | None, Recalled],
+    kept: Kept,
 ) -> Diagnosis:
     """The diagnosis of the two.
 
     Raises:
         UsageError: nothing was predicted in one of them.
     """
-    before = _before(snapshot, model, asked, kept[0])
-    after = _period(snapshot, model, asked.after, kept[1], name="after", source=asked.after_source)
+    before = replace(_before(snapshot, model, asked, kept.before), scores=kept.before_scores)
+    after = _period(
+        snapshot, model, asked.after, kept.after, name="after", source=asked.after_source
+    )
     found = diagnose(
         before,
         after,
@@ -99,7 +126,8 @@ def compared(
         labelling=Labelling(model.labelling),
         mature_until=mature_until(snapshot, model),
     )
-    if any(part is not None and part.without_segments for part in kept) and model.segments:
+    recalled = [part for part in (kept.before, kept.after) if part is not None]
+    if any(part.without_segments for part in recalled) and model.segments:
         found = replace(found, notes=(*found.notes, _WITHOUT_SEGMENTS))
     return found
 

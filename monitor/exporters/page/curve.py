@@ -85,7 +85,7 @@ def _error(se: float | None) -> str:
 
 
 def _threshold(diagnosis: Json, curve: Json | None) -> h.Node:
-    title = h.h3["A threshold that would help"]
+    title = h.h3["A threshold to consider"]
     if curve is None or not curve["labelled_scores"]:
         return [
             title,

@@ -81,7 +81,7 @@ VERDICTS: Mapping[str, Meaning] = {
         "Not enough evidence",
         "unknown",
         "ring",
-        "Too few outcomes to say. That does not mean that all is well.",
+        "What is certain does not suffice to say why. That does not mean that all is well.",
     ),
     Verdict.LABELS_NOT_TRUSTWORTHY: Meaning(
         "Labels not trustworthy",
