@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from axe_playwright_python import sync_playwright as axe
 from page.pages import MODEL, all_flights, counts, fed, served
+from playwright import sync_api as playwright
 
 from monitor.config import Config
 from monitor.config.quantities import parse_time
@@ -17,8 +19,6 @@ from monitor.engine import Monitor
 from monitor.exporters.page.report import report_html
 
 pytestmark = pytest.mark.system
-playwright = pytest.importorskip("playwright.sync_api")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 
 DAY = 86_400
 NASTY = '"><img src=x onerror="ran()"><script>ran()</script>\'--><svg onload=ran()>'
