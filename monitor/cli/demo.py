@@ -129,7 +129,7 @@ def _served(demo: _Demo, listen: Address) -> Iterator[None]:
         server = BackgroundServer(app, host=listen.host)
         server.start()
     try:
-        show(f"Serving {server.url}/metrics meanwhile.\n")
+        show(f"Serving {server.url}/metrics meanwhile, and a page at /.\n")
         yield
     finally:
         server.stop()

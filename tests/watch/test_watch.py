@@ -251,3 +251,10 @@ def test_river_pages_no_prevalence_where_it_holds_still_itself():
 def test_a_river_detector_that_cannot_be_is_known_before_the_first_event(river, says):
     with pytest.raises(UsageError, match=says):
         Monitor(Config(defaults={"river_detector": river}))
+
+
+def test_a_reference_longer_than_every_window_is_read_whole():
+    cells = stream(200, rates(24 * 60))
+    window = {"length": "40d", "end": "1970-02-20"}
+    found = fed({(): cells}, reference={"window": window}).snapshot().models[0].watched.reference
+    assert found.counts.cells.tolist() == cells[24 * 10 : 24 * 50].sum(axis=0).tolist()
