@@ -1,6 +1,6 @@
 """A scrape of ten thousand samples, against the stock handler of prometheus_client.
 
-    python -m tests.benchmarks.scrape [--samples 10000]
+    python -m tests.benchmarks.scrape [--samples 1000 10000 100000]
 
 CPU time in one process, the two in turn, median of several. "Stock" is what
 `prometheus_client.make_wsgi_app` does over the same collector; a scrape of ours
@@ -82,12 +82,15 @@ def compare(samples: int, form: str, encoding: str, repetitions: int) -> str:
     return f"{count:>8} {form:<12} {encoding:<9} {theirs:>9.1f} {mine:>8.2f} {theirs / mine:>7.1f}x"
 
 
-def main() -> None:
+def main(given: list[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--repetitions", type=int, default=9)
-    arguments = parser.parse_args()
+    parser.add_argument("--quick", action="store_true", help="small sizes")
+    arguments = parser.parse_args(given)
+    if arguments.quick:
+        arguments.samples, arguments.repetitions = [1000], 3
     print(f"Python {platform.python_version()}, prometheus_client {version('prometheus_client')}")
     print(" samples format       encoding  stock ms  ours ms   ratio")
     for samples in arguments.samples:

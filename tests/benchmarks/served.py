@@ -1,0 +1,135 @@
+"""The running service: the same bytes posted by several clients, and out of a followed file.
+
+    python -m tests.benchmarks.served [--events N] [--clients N]
+
+CPU time of the server's process, all its threads, from ready until everything is
+counted; bodies of 10,000 events. Both ways keep a state directory; what is posted is
+in the journal, on disk, before it is answered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import httpx
+
+from .kills import Service, until
+from .made import BLOCK, Made, blocks_of
+from .pending import process_seconds
+from .turns import machine, medians, table
+
+OK, BUSY = 200, (429, 503)
+_PAUSE = 0.5
+
+
+class Served:
+    """The service under one load.
+
+    Args:
+        blocks: the bodies.
+        clients: that post at once.
+    """
+
+    def __init__(self, blocks: list[bytes], clients: int) -> None:
+        self._blocks = blocks
+        self._clients = clients
+        self.counts: set[tuple[int, ...]] = set()
+
+    def posted(self) -> float:
+        """CPU seconds for bodies that are posted."""
+        return self._measured(self._post)
+
+    def followed(self) -> float:
+        """CPU seconds for the same bytes, appended to a file that is followed."""
+        return self._measured(self._append)
+
+    def _measured(self, load: Callable[[Service, Path], None]) -> float:
+        with tempfile.TemporaryDirectory() as name, _service(Path(name)) as (service, process):
+            before = process_seconds(process)
+            load(service, Path(name))
+            events = sum(block.count(b"\n") for block in self._blocks)
+            until(lambda: _records(service) >= events)
+            spent = process_seconds(process) - before
+            self.counts.add(tuple(service._counts().values()))
+            return spent
+
+    def _post(self, service: Service, _: Path) -> None:
+        with httpx.Client(timeout=60) as http, ThreadPoolExecutor(self._clients) as pool:
+            list(pool.map(partial(_accepted, http, f"{service.feed}/v1/events"), self._blocks))
+
+    def _append(self, _: Service, folder: Path) -> None:
+        with (folder / "events.ndjson").open("ab") as file:
+            file.writelines(self._blocks)
+
+
+def _accepted(http: httpx.Client, url: str, body: bytes) -> None:
+    while (code := http.post(url, content=body).status_code) != OK:
+        assert code in BUSY, code
+        time.sleep(0.05)
+
+
+def _records(service: Service) -> int:
+    time.sleep(_PAUSE)  # a scrape costs the server, too
+    text = httpx.get(f"{service.exporter}/metrics").text
+    found = [
+        line for line in text.splitlines() if line.startswith("precision_monitor_events_total")
+    ]
+    return int(sum(float(line.rpartition(" ")[2]) for line in found))
+
+
+@contextmanager
+def _service(folder: Path) -> Iterator[tuple[Service, int]]:
+    (folder / "events.ndjson").touch()
+    service = Service(folder, every="1h")
+    command = [sys.executable, "-m", "monitor", "run", "-c", f"{folder}/monitor.yaml"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        service.until_ready()
+        yield service, process.pid
+    finally:
+        process.terminate()
+        process.wait()
+        service.close()
+
+
+def report(events: int, clients: int, rounds: int) -> None:
+    """Print the table.
+
+    Raises:
+        SystemExit: the two ways do not count the same.
+    """
+    served = Served(blocks_of(Made().events(events)), clients)
+    found = medians({"followed file": served.followed, "HTTP": served.posted}, rounds)
+    if len(served.counts) != 1:
+        raise SystemExit(f"the two ways disagree: {sorted(served.counts)}")
+    base = found["followed file"]
+    print(f"\nThe service, CPU of its process: {events:,} events, {clients} clients")
+    rows = [(name, 1e9 * s / events, f"{s / base:.2f}x") for name, s in found.items()]
+    print(table(("", "ns an event", "beside the file"), rows))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--events", type=int, default=500_000)
+    parser.add_argument("--clients", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="small sizes, one round")
+    options = parser.parse_args(arguments)
+    if options.quick:
+        options.events, options.rounds = 2 * BLOCK, 1
+    print(machine("granian", "starlette"))
+    report(options.events, options.clients, options.rounds)
+
+
+if __name__ == "__main__":
+    main()

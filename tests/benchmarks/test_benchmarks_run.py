@@ -1,0 +1,104 @@
+"""The speed benchmarks at tiny sizes: they run, and what they compare counts the same."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from benchmarks import feeds, pending, scrape, served, slopes, speed, stages, turns
+from benchmarks.__main__ import PARTS
+from benchmarks.made import Made
+from benchmarks.peers import PlainWindows
+
+from monitor.feeds.decode import Decoder
+from monitor.join import Join
+
+EVENTS = 2_000
+NEEDED = {"careful": ("orjson",), "pandas": ("pandas",), "duckdb": ("duckdb", "pandas")}
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def events():
+    return Made(rate=2).events(EVENTS)
+
+
+@pytest.mark.parametrize("name", [name for name in speed.NAMES if name not in speed.OPTIONAL])
+def test_a_variant_counts_what_the_monitor_counts(events, name):
+    for module in NEEDED.get(name, ()):
+        pytest.importorskip(module, reason=f"{module} comes with the extra bench")
+    counted = speed.Table(events, Made().waiting(100))
+    found = counted.measured(sorted({name, "monitor"}), 1)
+    assert all(spent > 0 for spent in found.values())
+    assert sum(counted.counts.pop()) > EVENTS / 10
+
+
+def test_variants_that_disagree_are_refused(events, monkeypatch):
+    monkeypatch.setattr(PlainWindows, "cells", lambda _: dict.fromkeys(speed.CELLS, 1))
+    with pytest.raises(SystemExit, match="disagree"):
+        speed.Table(events, []).measured(["windows", "monitor"], 1)
+
+
+def test_what_is_pending_changes_no_count():
+    assert set(speed.growth(EVENTS, [10_000, 20_000], 1)) == {10_000, 20_000}
+
+
+def test_every_stage_of_a_run_is_timed_and_left_as_it_was():
+    before = (Decoder.decode_lines, Join.apply)
+    found = stages.profile(EVENTS, 1_000)
+    assert list(found) == list(stages.STAGES)
+    assert [stage for stage, spent in found.items() if not spent] == []
+    assert (Decoder.decode_lines, Join.apply) == before
+
+
+def test_the_feeds_are_told_apart_and_agree(capsys):
+    pytest.importorskip("pyarrow")
+    feeds.report(EVENTS, 1)
+    said = capsys.readouterr().out
+    assert all(f"\n{name}" in said for name in ("NDJSON", "CSV", "Parquet", "Arrow"))
+
+
+def test_what_is_pending_is_weighed_and_kept():
+    grown = pending.Grown(30_000)
+    assert 24 < grown.steady < 100
+    assert 0 < grown.mean <= grown.longest
+    assert all(spent > 0 for spent in pending.kept(grown.monitor, 30_000, 1))
+
+
+def test_posted_and_followed_events_count_the_same(capsys):
+    served.report(EVENTS, 2, 1)
+    assert "HTTP" in capsys.readouterr().out
+
+
+def test_a_slope_is_the_exponent_of_the_cost():
+    cases = [slopes.Case(size, Made(models=size), pending=100) for size in (1, 10)]
+    assert slopes.slope(cases, [5.0, 50.0]) == pytest.approx(1.0)
+    assert slopes.slope(cases, [5.0, 5.0]) == 0
+    assert all(slopes.nanoseconds(case, 500)() > 0 for case in cases)
+
+
+def test_a_scrape_is_compared(capsys):
+    scrape.main(["--samples", "90", "--repetitions", "1"])
+    assert "gzip" in capsys.readouterr().out
+
+
+def test_a_library_that_is_missing_is_named_with_its_extra():
+    with pytest.raises(SystemExit, match=r"no_such_peer is needed.*precision-monitor\[bench\]"):
+        turns.wanted("no_such_peer")
+
+
+def test_one_command_runs_the_parts_that_are_asked_for():
+    command = [sys.executable, "-m", "tests.benchmarks", "--quick", "stages"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "## stages: where the time goes" in done.stdout
+    assert "ns an event" in done.stdout
+    refused = subprocess.run(
+        [*command[:3], "nothing"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 2
+    assert "no such part: nothing; there are speed, stages" in refused.stderr
+
+
+def test_every_part_is_a_module():
+    assert [part for part in PARTS if not find_spec(f"benchmarks.{part}")] == []

@@ -1,0 +1,220 @@
+"""The seam for a compiled kernel: bytes in, arrays out, then the join; two decoders compared.
+
+The hot path is two calls: `Decoder.decode_lines(bytes) -> EventBatch`, and
+`Join.apply(arrays) -> Deltas`. Whatever takes the place of the first must give the
+same rows bit for bit, and the join behind it the same deltas and the same state. Free
+are the order of labels within a batch and the numbers of its groups, on which no count
+depends. To test another one, add it to `ALTERNATIVES`.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from feeds.strategies import labels, predictions, streams
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from monitor.catalogue import Catalogue
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.events import EventBatch, Labels, concatenate, keys_of
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.join import BEFORE_ALL, Join
+
+CONFIG = Config(
+    models={
+        "fraud": {"threshold": 0.5, "segments": ["region", "channel"]},
+        "spam": {"segments": ["channel"]},
+    }
+)
+SETTINGS = DecodeSettings.from_config(CONFIG)
+DECODER = Decoder(SETTINGS)
+Decode = Callable[[bytes], EventBatch]
+"""A block of whole NDJSON lines in, its events out; positions are `t:line`."""
+
+
+def present(data: bytes) -> EventBatch:
+    return DECODER.decode_lines(data, source="t")
+
+
+def line_by_line(data: bytes) -> EventBatch:
+    """Each line as a block of its own."""
+    return by_line(data, lambda _: None)
+
+
+def rows(data: bytes) -> EventBatch:
+    """JSON by the standard library, then the path that rows of tables take."""
+    return by_line(data, _row)
+
+
+def scanner(data: bytes) -> EventBatch:
+    """As a kernel may be: it knows labels in one spelling."""
+    return by_line(data, _scanned)
+
+
+def by_line(data: bytes, known: Callable[[bytes], EventBatch | None]) -> EventBatch:
+    """Each line by a decoder that need not know it; then by the present one."""
+    parts = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        batch = known(line)
+        if batch is None or batch.rejected:
+            batch = DECODER.decode_lines(line + b"\n", source="t", first_line=number)
+        parts.append(batch)
+    return concatenate(parts)
+
+
+def _row(line: bytes) -> EventBatch | None:
+    try:
+        found = json.loads(line.decode(), parse_constant=_refused)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    return DECODER.decode_fields([found], position=str, record=lambda _: line)
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(constant)
+
+
+_LABEL = re.compile(
+    rb'\{"type": "label", "id": "([ -!#-\[\]-~]{1,256})", "ts": (1\d{9}), "label": ([01])\}'
+)
+
+
+def _scanned(line: bytes) -> EventBatch | None:
+    if not (match := _LABEL.fullmatch(line)):
+        return None
+    name, ts, label = match.groups()
+    found = Labels(
+        key=keys_of([name.decode()]),
+        time=np.array([int(ts) * 1000]),
+        value=np.array([int(label)]),
+        sampling_probability=np.array([np.nan]),
+    )
+    return EventBatch(labels=found, records=1)
+
+
+ALTERNATIVES: dict[str, Decode] = {
+    "line by line": line_by_line,
+    "rows": rows,
+    "scanner": scanner,
+}
+every_alternative = pytest.mark.parametrize("other", ALTERNATIVES.values(), ids=ALTERNATIVES)
+
+
+def assert_same_columns(found, expected):
+    """Equal bit for bit; NaN equals NaN."""
+    assert len(found) == len(expected)
+    for field in fields(expected) if len(expected) else ():
+        mine, theirs = getattr(found, field.name), getattr(expected, field.name)
+        assert mine.dtype.kind == theirs.dtype.kind, field.name
+        np.testing.assert_array_equal(mine, theirs, err_msg=field.name)
+
+
+def in_order(columns):
+    """The rows sorted, where their order is free."""
+    return columns.take(np.lexsort([getattr(columns, field.name) for field in fields(columns)]))
+
+
+def with_groups_of(columns, batch, groups):
+    """Columns of a batch, their groups numbered as in this list."""
+    number = np.array([groups.index(group) for group in batch.groups], np.int64)
+    return replace(columns, group=number[columns.group]) if len(columns) else columns
+
+
+def assert_same_batch(found: EventBatch, expected: EventBatch) -> None:
+    assert found.records == expected.records
+    assert set(found.groups) == set(expected.groups)
+    assert_same_columns(in_order(found.labels), in_order(expected.labels))
+    for kind in ("predictions", "outcomes", "counts"):
+        mine = with_groups_of(getattr(found, kind), found, expected.groups)
+        assert_same_columns(mine, getattr(expected, kind))
+    assert [(r.position, r.record) for r in found.rejected] == [
+        (r.position, r.record) for r in expected.rejected
+    ]
+
+
+def joined(decode: Decode, blocks: list[bytes]):
+    """What the join says of each block, and its state after the last."""
+    catalogue = Catalogue(CONFIG)
+    join, said, watermark = Join(catalogue, 100), [], BEFORE_ALL
+    for block in blocks:
+        batch = decode(block)
+        groups = sorted(batch.groups)
+        given = with_groups_of(batch.predictions, batch, groups)
+        numbers = catalogue.groups_of(groups)
+        if len(given):
+            given = replace(given, group=numbers[given.group])
+        said.append(join.apply(given, batch.labels, watermark))
+        times = np.concatenate([batch.predictions.time, batch.labels.time])
+        watermark = max(watermark, int(times.max(initial=BEFORE_ALL)))
+    return said, join.state()
+
+
+def assert_same_state(found, expected):
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for name in expected:
+            assert_same_state(found[name], expected[name])
+    elif isinstance(expected, list | tuple):
+        assert len(found) == len(expected)
+        for mine, theirs in zip(found, expected, strict=True):
+            assert_same_state(mine, theirs)
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+def as_lines(records) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+@every_alternative
+@settings(max_examples=30, deadline=None)  # a machine may be busy
+@given(data=streams)
+def test_another_decoder_gives_the_same_batch_for_good_and_bad_lines(other, data):
+    assert_same_batch(other(data), present(data))
+
+
+@every_alternative
+@settings(max_examples=30, deadline=None)  # a machine may be busy
+@given(blocks=st.lists(streams, max_size=3))
+def test_another_decoder_before_the_join_gives_the_same_deltas_and_state(other, blocks):
+    found, state = joined(other, blocks)
+    expected, expected_state = joined(present, blocks)
+    for mine, theirs in zip(found, expected, strict=True):
+        assert_same_columns(in_order(mine), in_order(theirs))
+    assert_same_state(state, expected_state)
+
+
+@every_alternative
+@settings(max_examples=30, deadline=None)  # a machine may be busy
+@given(records=st.lists(st.one_of(predictions, labels), max_size=12))
+def test_another_decoder_before_the_monitor_gives_the_same_state(other, records):
+    data = as_lines(records) + b'{"type": "label", "id": "7", "ts": 1600000000, "label": 1}\n{\n'
+    monitors = [Monitor(CONFIG), Monitor(CONFIG)]
+    for monitor, decode in zip(monitors, (other, present), strict=True):
+        monitor.apply(decode(data))
+    assert_same_state(*(monitor.state() for monitor in monitors))
+
+
+def test_the_seam_passes_arrays_and_nothing_else():
+    batch = present(as_lines([{"type": "label", "id": "a", "ts": 1, "label": 1}]))
+    for columns in (batch.predictions, batch.labels, batch.outcomes, batch.counts):
+        assert all(isinstance(getattr(columns, f.name), np.ndarray) for f in fields(columns))
+    deltas = Join(Catalogue(CONFIG), 10).apply(batch.predictions, batch.labels, BEFORE_ALL)
+    assert all(isinstance(getattr(deltas, f.name), np.ndarray) for f in fields(deltas))
+
+
+def test_a_decoder_that_differs_is_found_out():
+    def wrong(data: bytes) -> EventBatch:
+        batch = present(data)
+        return replace(batch, labels=replace(batch.labels, value=1 - batch.labels.value))
+
+    data = as_lines([{"type": "label", "id": "a", "ts": 1, "label": 1}])
+    with pytest.raises(AssertionError):
+        assert_same_batch(wrong(data), present(data))
