@@ -73,7 +73,7 @@ class Monitor:
         self._scores = Scores(self._catalogue)
         self._ranges: list[RangeCounts] = []
         self._range_scores: list[RangeScores] = []
-        self._watch = Watch(self._catalogue, self._windows, self._scores)
+        self._watch = Watch(self._catalogue, self._windows, self._scores, self._delays)
         self._watermark = Watermark()
         self._received = Received(self._catalogue)
         self._reading = Reading(

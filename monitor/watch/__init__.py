@@ -31,8 +31,10 @@ from monitor.watch.judging import Cuts, Judge
 from monitor.watch.labels import DOUBTFUL_PACE, pace_fault
 from monitor.watch.missing import concentrations, in_score_ranges
 from monitor.watch.reference import Reference, References
+from monitor.watch.silence import Reports
 from monitor.windows import DAY_MS, Windows
-from monitor.windows.cohorts import Pace
+from monitor.windows.delays import LabelDelays
+from monitor.windows.pace import Pace
 from monitor.windows.scores import Scores
 
 __all__ = ["Watch"]
@@ -59,12 +61,16 @@ class Watch:
         catalogue: models, their settings and series.
         windows: where counts are kept.
         scores: where score histograms are kept.
+        delays: where delays of labels are kept.
     """
 
-    def __init__(self, catalogue: Catalogue, windows: Windows, scores: Scores) -> None:
+    def __init__(
+        self, catalogue: Catalogue, windows: Windows, scores: Scores, delays: LabelDelays
+    ) -> None:
         self._catalogue = catalogue
         self._windows = windows
         self._scores = scores
+        self._delays = delays
         self._references = References(catalogue, windows, scores)
         self._watching: dict[int, _Watching] = {}
         self._pane: int | None = None
@@ -109,11 +115,11 @@ class Watch:
         if watching is None or age is None:
             return Watched(detectors_off=off, judged_age_ms=age)
         fault = None if paces is None else pace_fault(paces)
-        doubt = None if paces is None else pace_fault(paces, DOUBTFUL_PACE)
+        doubt = paces is not None and pace_fault(paces, DOUBTFUL_PACE) is not None
         detection = watching.detection
         return Watched(
             reference=_before(watching.judge.reference),
-            verdicts=watching.judge.all(now, age, self._cuts(model), fault, doubt),
+            verdicts=watching.judge.all(now, age, self._cuts(model), fault, doubt=doubt),
             evidence=float("nan") if detection is None else detection.evidence,
             warming_up=detection is not None and detection.warming_up,
             degradation_detected=self._holds(watching.degraded_at, now),
@@ -164,7 +170,11 @@ class Watch:
 
     def _judge(self, model: int, reference: Reference) -> Judge:
         labelling = self._labelling(model)
-        return Judge(model, reference, self._windows, self._scores, labelling)
+        reports, timeout = None, self._catalogue.settings[model].label_timeout
+        if labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
+            reports = Reports(model, self._windows, self._delays, timeout)
+        windows, scores = self._windows, self._scores
+        return Judge(model, reference, windows, scores, labelling=labelling, reports=reports)
 
     def state(self) -> State:
         """References found, evidence gathered and detections made, by model number."""
@@ -227,13 +237,18 @@ class Watch:
         table = self._windows.panes(watching.done, end, rows)[..., : len(Outcome)]
         totals = self._catalogue.totals_row(self._catalogue.models[model])
         own = int(np.searchsorted(rows, totals))
+        longest = max(self._windows.names, key=self._windows.length)
         for i in np.flatnonzero(table.any(axis=(1, 2))).tolist():
             pane = watching.done + i
             watching.ratio.update(table[i, own], pane)
             alarms = watching.detection.update(table[i], rows, pane * step, totals)
             at = (pane + 1) * step + age
-            self._note_degraded(model, watching, at, age, alarm=alarms.degraded)
-            if alarms.shifted and not watching.judge.may_be_labels(at, age, totals):
+            silent = any(alarms) and watching.judge.reports_are_missing(longest, at, age)
+            degraded = alarms.degraded and not silent
+            self._note_degraded(model, watching, at, age, alarm=degraded)
+            if not alarms.shifted or silent:
+                continue
+            if not watching.judge.may_be_labels(at, age, totals):
                 if not self._holds(watching.shifted_at, at):
                     watching.detections.append(Detected(at, "prevalence_shift"))
                 watching.shifted_at = at

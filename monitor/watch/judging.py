@@ -34,11 +34,14 @@ from monitor.watch.labels import (
     label_fault,
 )
 from monitor.watch.reference import Reference
+from monitor.watch.silence import Reports
 from monitor.windows import DAY_MS, Windows
 from monitor.windows.scores import Scores
 
 _LATE_PANES = 6
 _NO_SHIFT = 0.02
+_SMALL_SHIFT = 0.35
+"""More than slower labels take from the class ratio of a window that was .99 mature."""
 _LONGEST_LATE_MS = 7 * DAY_MS
 
 _SHIFT = Verdict.PREVALENCE_SHIFT
@@ -70,6 +73,7 @@ class Judge:
         windows: where counts are kept.
         scores: where score histograms are kept.
         labelling: how labels come.
+        reports: where silence is a negative, whether it can be one; else None.
     """
 
     def __init__(
@@ -78,13 +82,16 @@ class Judge:
         reference: Reference,
         windows: Windows,
         scores: Scores,
+        *,
         labelling: Labelling,
+        reports: Reports | None,
     ) -> None:
         self.reference = reference
         self._model = model
         self._windows = windows
         self._scores = scores
         self._labelling = labelling
+        self._reports = reports
         self._known: dict[str, tuple[Int64Array, Int64Array, WindowVerdict]] = {}
         self._late: tuple[Int64Array, LabelFault | None] | None = None
 
@@ -94,7 +101,8 @@ class Judge:
         age: int,
         cuts: Cuts,
         fault: LabelFault | None = None,
-        doubt: LabelFault | None = None,
+        *,
+        doubt: bool = False,
     ) -> dict[str, WindowVerdict]:
         """The verdict on each window by name.
 
@@ -103,12 +111,12 @@ class Judge:
             age: the model's maturity, milliseconds.
             cuts: the totals' series, and for each segment key those of its values.
             fault: what is known to be wrong with the labels.
-            doubt: what may be wrong with them, should prevalence seem to have shifted.
+            doubt: labels may come at another pace, which looks like a small shift.
         """
         found = {name: self._verdict(name, now, age, cuts, fault) for name in self._windows.names}
         return {
             name: replace(
-                _untrusted(one, doubt) if doubt and one.verdict is _SHIFT else one,
+                _doubted(one) if doubt and _is_small_shift(one) else one,
                 nowcast=self._nowcast(name, now),
             )
             for name, one in found.items()
@@ -126,6 +134,12 @@ class Judge:
         cells = self._late_cells(now, age, totals)
         lengths = {len(cells), *range(_LATE_PANES, len(cells), _LATE_PANES)}
         return any(self._fault(cells[-n:], AT_AN_ALARM) is not None for n in sorted(lengths))
+
+    def reports_are_missing(self, name: str, now: int, age: int) -> bool:
+        """Whether silence on predictions of a window may be for want of reports."""
+        length = self._windows.length(name)
+        reports = self._reports
+        return reports is not None and reports.are_missing(now - age - length, now - age, now)
 
     def fault_of_late(self, now: int, age: int, totals: int) -> LabelFault | None:
         """What is wrong with the labels of the last stretch that is mature, if anything."""
@@ -160,6 +174,8 @@ class Judge:
         length, closes = self._windows.length(name), self.reference.closes
         if closes is not None and now - age - length < closes:
             return _UNJUDGED
+        if self.reports_are_missing(name, now, age):
+            fault = LabelFault.REPORTS_STOPPED
         fault = fault or self.fault_of_late(now, age, cuts.totals)
         block_ms = int(block_seconds(length / 1000)) * 1000
         rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
@@ -283,3 +299,19 @@ def _untrusted(found: WindowVerdict, fault: LabelFault) -> WindowVerdict:
     if judgement is not None:
         judgement = replace(judgement, verdict=verdict)
     return replace(found, verdict=verdict, judgement=judgement, label_fault=str(fault))
+
+
+def _is_small_shift(found: WindowVerdict) -> bool:
+    judgement = found.judgement
+    small = judgement is not None and abs(judgement.change["class_ratio"]) <= _SMALL_SHIFT
+    return small and found.verdict is _SHIFT
+
+
+def _doubted(found: WindowVerdict) -> WindowVerdict:
+    """The same window, whose shift of prevalence may be its labels' doing."""
+    verdict, judgement = Verdict.INSUFFICIENT_EVIDENCE, found.judgement
+    return replace(
+        found,
+        verdict=verdict,
+        judgement=None if judgement is None else replace(judgement, verdict=verdict),
+    )

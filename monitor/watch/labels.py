@@ -24,7 +24,7 @@ from monitor.counts import Outcome
 from monitor.drift.components import jackknife_variance
 from monitor.events import FloatArray, Int64Array
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
-from monitor.windows.cohorts import Pace
+from monitor.windows.pace import Pace
 
 _HALF = 0.5
 _LEAST = 1e-3
@@ -42,6 +42,8 @@ class LabelFault(StrEnum):
     """Labels of both classes are missing."""
     DELAYS_CHANGED = "delays_changed"
     """Labels of the youngest predictions come at another pace than those of mature ones."""
+    REPORTS_STOPPED = "reports_stopped"
+    """Where only positives are reported: reports have all but ended, and all at once."""
 
 
 class Strictness(NamedTuple):
@@ -78,10 +80,10 @@ class PaceStrictness(NamedTuple):
     odds: float
 
 
-CERTAIN_PACE = PaceStrictness(z=4.0, odds=1.5)
+CERTAIN_PACE = PaceStrictness(z=5.0, odds=1.5)
 """Whatever is found otherwise: it is looked at all the time."""
 DOUBTFUL_PACE = PaceStrictness(z=2.5, odds=1.25)
-"""Before a change of prevalence is believed, which slower labels look exactly like."""
+"""Before a small shift of prevalence is believed, which slower labels look exactly like."""
 
 
 def label_fault(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.events import BoolArray, FloatArray, Int64Array
+from monitor.events import FloatArray, Int64Array
 
 
 class Coverage(NamedTuple):
@@ -138,82 +138,4 @@ def delay_curve(counts: Int64Array, limits: FloatArray, edges_seconds: FloatArra
         share=np.where(known[:, None], share, np.nan),
         hazard=hazard,
         at_risk=at_risk,
-    )
-
-
-class Pace(NamedTuple):
-    """Whether young cohorts get their labels as the mature ones did.
-
-    Attributes:
-        odds: of a late label in young cohorts over that in mature ones of the same
-            age: above 1 labels come later, towards 0 they have stopped. NaN where
-            nothing can be said.
-        z: how many standard deviations, taken between mature cohorts, they are away.
-    """
-
-    odds: float
-    z: float
-
-
-_MATURE = 0.99
-_YOUNG = (0.1, 0.75)
-_FEWEST_COHORTS = 14
-_INDEPENDENT = 4
-_FEWEST_LABELS = 20
-
-
-def pace(counts: Int64Array, limits: FloatArray, curve: DelayCurve, kind: int) -> Pace:
-    """Compare the delays of the youngest cohorts with those of mature ones.
-
-    Each young cohort is compared with mature ones cut off at its age, by the share
-    of labels that came in the later half of what can be seen. A cohort is mature
-    where it has (by the curve) .99 of its labels, and young below .75.
-
-    Args:
-        counts: labels by cohort, kind of outcome and bin of the delay.
-        limits: age in seconds of each cohort's youngest prediction.
-        curve: the distribution of delays.
-        kind: index of the kind of outcome.
-
-    Returns:
-        The pace; a change of prevalence alone does not touch it, since only labels
-        of one kind and one cohort are compared with each other.
-    """
-    share = curve.share[kind]
-    visible = (curve.edges_seconds[None, :-1] <= limits[:, None]).sum(axis=1) - 1
-    covered = np.where(visible >= 0, share[np.maximum(visible, 0)], 0.0)
-    mature, young = covered >= _MATURE, (covered > _YOUNG[0]) & (covered < _YOUNG[1])
-    if not mature.any() or not young.any():
-        return Pace(np.nan, np.nan)
-    found = [
-        one
-        for cohort in np.flatnonzero(young).tolist()
-        if (one := _late(counts[:, kind], share, mature, cohort, int(visible[cohort])))
-    ]
-    if not found:
-        return Pace(np.nan, np.nan)
-    z, odds = np.median(np.array(found), axis=0)
-    # Young cohorts share the days in which labels came: four of them count as independent.
-    return Pace(float(np.exp(odds)), float(z * np.sqrt(min(len(found), _INDEPENDENT))))
-
-
-def _late(
-    counts: Int64Array, share: FloatArray, mature: BoolArray, cohort: int, visible: int
-) -> tuple[float, float] | None:
-    """How far the late share of one cohort is from that of mature ones, and log odds ratio."""
-    split = int(np.searchsorted(share, share[visible] / 2)) + 1
-    seen = counts[:, : visible + 1].sum(axis=1)
-    late = counts[:, split : visible + 1].sum(axis=1)
-    others = mature & (seen >= _FEWEST_LABELS)
-    if others.sum() < _FEWEST_COHORTS or seen[cohort] < _FEWEST_LABELS or split > visible:
-        return None
-    shares = late[others] / seen[others]
-    normal = late[others].sum() / seen[others].sum()
-    chance = normal * (1 - normal) / seen[cohort]
-    spread = np.sqrt(max(shares.var(ddof=1), chance))
-    if not spread:
-        return None
-    odds = np.log((late[cohort] + 0.5) / (seen[cohort] - late[cohort] + 0.5))
-    return float((late[cohort] / seen[cohort] - normal) / spread), float(
-        odds - np.log(normal / (1 - normal))
     )

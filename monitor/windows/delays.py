@@ -10,7 +10,8 @@ from monitor.counts import Outcome
 from monitor.events import FloatArray, Int64Array
 from monitor.join import Deltas
 from monitor.kept import State
-from monitor.windows.cohorts import Coverage, DelayCurve, Pace, delay_curve, pace
+from monitor.windows.cohorts import Coverage, DelayCurve, delay_curve
+from monitor.windows.pace import Pace, pace
 from monitor.windows.panes import PaneRing
 
 _PER_OCTAVE = 4
@@ -23,7 +24,8 @@ PUBLISHED_EDGES_SECONDS: FloatArray = np.append(4.0 ** np.arange(_OCTAVES // 2),
 """Every eighth of them: coarse enough to be a histogram that is scraped."""
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
-_KEPT_BEYOND_TIMEOUT = 60
+_DAYS_BEYOND_TIMEOUT = 60
+_HOURS_BEYOND_TIMEOUT = 7 * 24
 _LONGEST_KEPT = 400
 _ENDLESS_MS = 90 * DAY_MS
 _HOURLY_BELOW_MS = 4 * DAY_MS
@@ -42,8 +44,8 @@ class LabelDelays:
     Integers throughout, so that taking a label back leaves no residue. A delay
     below 0 (a label dated before its prediction) counts as 0.
 
-    Cohorts are days (hours where all labels time out within four days), kept for
-    the label timeout and 60 of them beyond.
+    Cohorts are days, kept for the label timeout and 60 days beyond; or hours where
+    all labels time out within four days, and kept for a week beyond.
 
     Args:
         config: of which the label timeouts decide how long cohorts are kept.
@@ -56,11 +58,14 @@ class LabelDelays:
         self._total_ms = np.zeros((0, len(Outcome)), dtype=np.int64)
         settings = [*config.models.values()] or [config.defaults]
         longest = max(s.label_timeout or _ENDLESS_MS for s in settings)
-        width = HOUR_MS if longest < _HOURLY_BELOW_MS else DAY_MS
-        span = min(-(-longest // width) + _KEPT_BEYOND_TIMEOUT, _LONGEST_KEPT)
+        hourly = longest < _HOURLY_BELOW_MS
+        width = HOUR_MS if hourly else DAY_MS
+        beyond = _HOURS_BEYOND_TIMEOUT if hourly else _DAYS_BEYOND_TIMEOUT
+        span = min(-(-longest // width) + beyond, _LONGEST_KEPT)
         self._changes = 0
         self._known: dict[int, tuple[tuple[int, int | None], DelayCurve, float]] = {}
         self._cohorts = PaneRing(width=width, span=span, cells=len(Outcome) * _BINS)
+        self._reports = PaneRing(width=width, span=span, cells=1)
 
     def apply(self, deltas: Deltas) -> None:
         """Take notice of outcomes that came or went."""
@@ -77,10 +82,38 @@ class LabelDelays:
         np.add.at(flat, model * (len(Outcome) * _BINS) + kind, count)
         np.add.at(self._total_ms, (model, cell), count * delay)
         self._cohorts.add(self._cohorts.pane_of(time), model, kind, count)
+        told = np.flatnonzero(_ACTUAL_POSITIVE[cell])
+        when = self._reports.pane_of(deltas.label_time[rows][told])
+        self._reports.add(when, model[told], np.zeros_like(when), count[told])
 
     def advance(self, watermark: int) -> None:
         """Let event time move on (epoch milliseconds)."""
         self._cohorts.advance(watermark)
+        self._reports.advance(watermark)
+
+    @property
+    def width_ms(self) -> int:
+        """Length of a cohort, milliseconds."""
+        return self._cohorts.width
+
+    def reports(self, model: int, until: int) -> tuple[int, Int64Array]:
+        """Positives by the time of their label, in stretches as long as a cohort.
+
+        Args:
+            model: its number.
+            until: moment, epoch milliseconds; only stretches that had passed by then.
+
+        Returns:
+            Number of the first stretch, from 1970 on, and the labels in each from there;
+            of what is kept, from the first with a label on.
+        """
+        self._ensure()
+        panes, counts = self._reports.series(model)
+        passed = panes < until // self._reports.width
+        panes, told = panes[passed], counts[passed, 0]
+        busy = np.flatnonzero(told)
+        first = int(busy[0]) if len(busy) else len(panes)
+        return (int(panes[first]) if len(busy) else 0), told[first:]
 
     def maturity(self, model: int, share: float, watermark: int | None) -> int | None:
         """Age, milliseconds, by which a share of the labels have come, in the slower class.
@@ -164,14 +197,14 @@ class LabelDelays:
         return counts, sums
 
     def _table(self, model: int, watermark: int | None) -> tuple[Int64Array, FloatArray]:
-        """Labels by cohort, `Outcome` and bin, and the age of each cohort's youngest, seconds."""
+        """Labels by cohort (from the first on), `Outcome`, bin; seconds since a cohort's end."""
         self._ensure()
         panes, counts = self._cohorts.series(model)
         busy = np.flatnonzero(counts.any(axis=1))
-        shape = (len(busy), len(Outcome), _BINS)
-        closes = (panes[busy] + 1) * self._cohorts.width
+        first = busy[0] if len(busy) else len(panes)
+        closes = (panes[first:] + 1) * self._cohorts.width
         now = -1 if watermark is None else watermark
-        return counts[busy].reshape(shape), (now - closes) / 1000
+        return counts[first:].reshape(-1, len(Outcome), _BINS), (now - closes) / 1000
 
     def state(self) -> State:
         """Delays of labels in force, in all and by cohort."""
@@ -179,6 +212,7 @@ class LabelDelays:
             "counts": self._counts.copy(),
             "total_ms": self._total_ms.copy(),
             "cohorts": self._cohorts.state(),
+            "reports": self._reports.state(),
         }
 
     def restore(self, state: State, models: Int64Array) -> None:
@@ -190,9 +224,11 @@ class LabelDelays:
         self._counts, self._total_ms = state["counts"][kept], state["total_ms"][kept]
         if state["cohorts"]["width"] == self._cohorts.width:
             self._cohorts.restore(state["cohorts"], models)
+            self._reports.restore(state["reports"], models)
 
     def _ensure(self) -> None:
         self._cohorts.ensure(len(self._catalogue.models))
+        self._reports.ensure(len(self._catalogue.models))
         more = len(self._catalogue.models) - len(self._counts)
         if more > 0:
             for name in ("_counts", "_total_ms"):
