@@ -26,6 +26,7 @@ _PACE = 8
 _LEAST_PLACES = 1024
 _JUMPS = 32
 _HALF = np.uint64(32)
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class KeyIndex:
@@ -146,8 +147,8 @@ class _Places:
             references, at = references.take(onward), self._next(at, onward, step)
 
     def _first(self, keys: KeyArray) -> Int64Array:
-        """Where the search for each key begins: its upper half, scaled to the size."""
-        return (((keys >> _HALF) * self._size) >> _HALF).astype(np.int64)
+        """Where the search for each key begins: its bits, mixed, scaled to the size."""
+        return ((((keys * _MIXER) >> _HALF) * self._size) >> _HALF).astype(np.int64)
 
     def _next(self, at: Int64Array, onward: Int64Array, step: int) -> Int64Array:
         """Where it goes on: wider jumps against clusters, at last place by place to the end."""
