@@ -87,7 +87,7 @@ class Keeper:
         self._written: _Written | None = None
         self._positions: list[Mapping[str, Position]] = []
         self._due = clock.monotonic() + config.state.checkpoint_every / SECOND_MS
-        self._at_once = False
+        self._at_once = True  # without one, a new feed would begin anew after a crash
         self._failing = False
         self._closed = False
         self._going_on = ""
@@ -189,7 +189,8 @@ class Keeper:
         self._began = state["began"]
         self._written = _Written(state["at"])
         self._positions = [state["positions"]]
-        if state["fingerprint"] != fingerprint(self._config):
+        self._at_once = state["fingerprint"] != fingerprint(self._config)
+        if self._at_once:
             self._say("the configuration is another than when the state was kept")
         self._going_on = f"going on from {found.path}, {state['engine']['records']} records"
         return state

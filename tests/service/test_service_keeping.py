@@ -99,6 +99,33 @@ def test_a_file_is_read_on_behind_the_checkpoint_and_outcomes_without_id_count_o
     assert any("going on from" in line for line in third.said)
 
 
+def test_a_first_checkpoint_is_written_at_once_so_that_a_file_rotated_before_a_crash_is_known(
+    start, tmp_path
+):
+    path = tmp_path / "events.ndjson"
+    path.write_bytes(lines(1, 2, 3))
+    start().turns()
+    path.rename(tmp_path / "events.ndjson.1")
+    path.write_bytes(lines(4))
+    second = start()  # before `checkpoint_every` has passed
+    second.turns()
+    assert second.service._monitor.snapshot().records == 4
+
+
+def test_a_feed_that_is_new_in_the_configuration_is_in_a_checkpoint_at_once(start, tmp_path):
+    (tmp_path / "events.ndjson").write_bytes(lines(1))
+    start().turns()
+    other = tmp_path / "other.ndjson"
+    other.write_bytes(lines(2, 3))
+    added = {"type": "file", "path": f"{other}", "follow": True}
+    start(**added).turns()
+    other.rename(tmp_path / "other.ndjson.1")
+    other.write_bytes(lines(4))
+    third = start(**added)
+    third.turns()
+    assert third.service._monitor.snapshot().records == 4
+
+
 def test_what_metrics_say_of_it(start, clock, tmp_path):
     (tmp_path / "events.ndjson").write_bytes(lines(1))
     running = start()
