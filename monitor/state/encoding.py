@@ -24,7 +24,7 @@ from monitor.disk import Data
 from monitor.kept import State
 from monitor.state.errors import StateError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Of the layout and of what is in it; a state of another one is refused."""
 
 _MAGIC = b"PMonStat"
@@ -89,7 +89,7 @@ def decoded(data: bytearray, path: Path) -> tuple[int, State]:
     if version != SCHEMA_VERSION:
         raise StateError(
             f"{path}: is of schema version {version}, this program reads {SCHEMA_VERSION}; "
-            "use the program that wrote it"
+            "use the program that wrote it, or move the whole state directory away to begin anew"
         )
     content = memoryview(data)[: -_CHECK.size]
     (check,) = _CHECK.unpack_from(data, len(content))
