@@ -1,12 +1,15 @@
 """The demo of the difference: who is told of rarer positives, and who of a worse model."""
 
 import re
+import signal
+import socket
 import subprocess
 import sys
 
 import pytest
 import yaml
 from cli.commands import ran
+from exporters.test_exporter_system import until
 
 from monitor.cli.demo_alerts import PAGE, TICKET, _Story
 from monitor.clock import ManualClock
@@ -38,6 +41,26 @@ def test_the_page_is_for_the_worse_model_alone(system_program):
     text = " ".join(done.stdout.split())
     assert "positives became rarer or more frequent, the model did not move. 1d: precision" in text
     assert re.search(r"balanced precision 0\.9\d\d, was 0\.94", text)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_stays_behind_whatever_ends_it(system_program, how):
+    system_program("prometheus")
+    system_program("prometheus-alertmanager")
+    command = [sys.executable, "-u", "-m", "monitor", "demo", "--alerts"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo:
+        begun = ""
+        while begun.count("http") < 3:
+            begun += demo.stdout.readline()
+        demo.send_signal(how)
+    for port in map(int, re.findall(r"(?:Prometheus|Alertmanager) http://127.0.0.1:(\d+)", begun)):
+        until(lambda port=port: not listens(port))
+
+
+def listens(port):
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_what_is_missing_is_said_with_where_to_get_it(capsys, monkeypatch, tmp_path):

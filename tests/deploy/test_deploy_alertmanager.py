@@ -76,7 +76,12 @@ def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
         *((name, model) for model in ("blind", "stalled") for name in sent[model][1:]),
     }
     alerts = [(name, model) for model, names in sent.items() for name in names]
-    body = [{"labels": {"alertname": name, "model": model}} for name, model in alerts]
+    place = {"job": "precision-monitor", "namespace": "production"}
+    body = [{"labels": {"alertname": name, "model": model, **place}} for name, model in alerts]
+    # What is wrong with a model of the same name in staging mutes nothing here.
+    elsewhere = {"alertname": "LabelsNotTrustworthy", "model": "low", "job": "precision-monitor"}
+    body.append({"labels": elsewhere | {"namespace": "staging"}})
+    alerts.append(("LabelsNotTrustworthy", "low"))
     with alertmanager(system_program("prometheus-alertmanager"), tmp_path) as api:
 
         def ready():

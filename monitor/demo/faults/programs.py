@@ -23,6 +23,10 @@ _START_SECONDS, _END_SECONDS, _POLL_SECONDS = 60.0, 20.0, 0.1
 _LOOKS_EVERY = "250ms"
 _SHOWN = 500
 _OK = 200
+_UNLESS_ORPHANED = 'exec 3<&0; (read -r _ || kill $$) <&3 & exec "$@" </dev/null 3<&-'
+_GUARDED = ("/bin/sh", "-c", _UNLESS_ORPHANED, "sh")
+"""Put before a command: it ends when its standard input does without a line, so that no program
+stays behind whatever ends this one, kill -9 too."""
 
 
 class Running(NamedTuple):
@@ -97,8 +101,8 @@ def _started(
     log = folder / f"{program}.log"
     with (
         log.open("wb") as said,
-        subprocess.Popen(  # noqa: S603  # the program that the PATH leads to, no shell
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=said, stderr=said
+        subprocess.Popen(  # noqa: S603  # the program that the PATH leads to, none of its words read
+            [*_GUARDED, *command], cwd=folder, stdin=subprocess.PIPE, stdout=said, stderr=said
         ) as process,
     ):
         try:
@@ -115,6 +119,7 @@ def _started(
                 process.wait(_END_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
+            process.communicate(b"\n")
 
 
 def _ready(port: int) -> bool:

@@ -38,21 +38,24 @@ def _verdict_holds(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> st
 
 
 def _model_degraded(scope: Scope) -> Alert:
-    fired = scope.select("classifier_degradation_detected")
+    fired = f"max_over_time({scope.select('classifier_degradation_detected')}[{GAP}])"
     return Alert(
         name="ModelDegraded",
         why="Both must say so. The detector alone bounds false pages a year, whatever the rhythm "
-        "of the traffic; the verdict alone tells a worse model from rarer positives. "
-        "max_over_time: one failed scrape must not resolve a page.",
-        expr=f"{_verdict_holds(scope, DEGRADED)}\nand\nmax_over_time({fired}[{GAP}]) == 1",
+        "of the traffic; the verdict alone tells a worse model from rarer positives. A model "
+        "without detectors, whose labels are sampled or weighted, has the verdict of the longest "
+        "window instead. max_over_time: one failed scrape must not resolve a page.",
+        expr=f"{_verdict_holds(scope, DEGRADED)}\nand\n{fired} == 1\n"
+        f"or\n(\n{_verdict_holds(scope, DEGRADED, scope.long)}\nunless\n{fired}\n)",
         severity="page",
         hold="5m",
         keep="30m",
         summary=f"{texts.MODEL} separates the classes worse than its reference."
         + texts.in_windows(DEGRADED, texts.skill_moved()),
-        description="The detector of skill has fired and the verdict lays the fall to the model: "
-        "recall fell or false positives rose, and rarer positives do not explain it. Look for a "
-        "deployment, a changed feature or a new kind of case; break it down by segment.",
+        description="The verdict lays the fall to the model, and so does the detector of skill "
+        "(where labels are sampled there is none): recall fell or false positives rose, and "
+        "rarer positives do not explain it. Look for a deployment, a changed feature or a new "
+        "kind of case; break it down by segment.",
         runbook=scope.link("README.md#model_degraded"),
     )
 
