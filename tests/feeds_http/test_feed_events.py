@@ -13,7 +13,8 @@ from starlette.routing import Route
 from monitor.errors import MonitorError
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.http.answers import MAX_FAULTS, RefusedError
-from monitor.feeds.http.envelopes import MAX_RECORDS, event_lines
+from monitor.feeds.http.bounds import MAX_RECORDS
+from monitor.feeds.http.envelopes import event_lines
 from monitor.feeds.http.openapi import DOCUMENT
 
 NOW = 1_700_000_000

@@ -76,8 +76,8 @@ def scraped():
     return list(text_string_to_metric_families(text))
 
 
-@schemathesis.serializer("application/x-ndjson")
-def as_ndjson(_, value):
+@schemathesis.serializer("application/x-ndjson", "application/vnd.apache.arrow.stream")
+def as_text(_, value):
     return value if isinstance(value, bytes) else str(value).encode(errors="replace")
 
 

@@ -3,9 +3,11 @@
     app.py        the routes, and what happens to a request on its way
     bodies.py     a body is read within its deadline and its size, and unpacked
     envelopes.py  NDJSON, a JSON array, one object, feedback: all become lines
+    arrow.py      rows of an Arrow stream: likewise
     cloudevents.py  CloudEvents, structured, batched and binary: likewise
     inference.py  what inference servers log: requests and responses become predictions
     payloads.py   rows out of these
+    bounds.py     how many records a request may hold
     beside.py     short work at once, long work in a thread
     room.py       how many bytes may be on their way at a time
     answers.py    what clients are told

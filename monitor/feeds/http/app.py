@@ -24,6 +24,7 @@ from monitor.errors import MonitorError
 from monitor.events import EventBatch
 from monitor.feeds.decode import Decoder, LiveDecoder
 from monitor.feeds.http.answers import RefusedError, accepted, answer, later, refused
+from monitor.feeds.http.arrow import MEDIA_TYPE, arrow_lines
 from monitor.feeds.http.beside import beside
 from monitor.feeds.http.bodies import BodyLimits, no_room, read_body
 from monitor.feeds.http.cloudevents import CloudEvent, as_line, read_events, record_lines
@@ -139,13 +140,20 @@ class _Feed:
         self._inference = None if inference is None else Inference(inference, clock)
 
     async def events(self, request: Request) -> Response:
-        return await _answered(self._taken(request, _events))
+        return await _answered(self._taken(request, self._events))
 
     async def feedback(self, request: Request) -> Response:
         return await _answered(self._taken(request, self._feedback))
 
     async def cloudevents(self, request: Request) -> Response:
         return await _answered(self._taken(request, self._cloudevents))
+
+    async def _events(self, request: Request, body: bytes) -> bytes:
+        kind = _kind(request)
+        if kind.partition(";")[0].strip().lower() == MEDIA_TYPE:
+            most = self._settings.limits.max_bytes
+            return await beside(len(body), lambda: arrow_lines(body, most))
+        return await beside(len(body), lambda: event_lines(body, kind))
 
     async def _feedback(self, request: Request, body: bytes) -> bytes:
         now = self._clock.now()
@@ -221,10 +229,6 @@ class _Feed:
             await asyncio.wrap_future(self._intake.keep(arrived))
         except MonitorError as error:
             raise later(503, "events cannot be kept now", seconds=_FULL_SECONDS) from error
-
-
-async def _events(request: Request, body: bytes) -> bytes:
-    return await beside(len(body), lambda: event_lines(body, _kind(request)))
 
 
 def _kind(request: Request) -> str:

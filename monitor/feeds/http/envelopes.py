@@ -8,9 +8,7 @@ import msgspec
 
 from monitor.feeds.decode.lines import BLANK, BOM, count_lines
 from monitor.feeds.http.answers import RefusedError
-
-MAX_RECORDS = 100_000
-"""Records that one request may hold: what cannot be used takes memory, each with its reason."""
+from monitor.feeds.http.bounds import MAX_RECORDS, too_many
 
 _JSON = "application/json"
 _LINES = frozenset(
@@ -47,7 +45,7 @@ def event_lines(body: bytes, content_type: str) -> bytes:
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type not in _LINES | _BY_CONTENT:
         raise RefusedError(
-            415, f"Content-Type must be application/x-ndjson or JSON, got {media_type[:80]!r}"
+            415, f"Content-Type must be NDJSON, JSON or an Arrow stream, got {media_type[:80]!r}"
         )
     body = body.removeprefix(BOM)
     found = None if media_type in _LINES else _records(body, media_type)
@@ -78,7 +76,7 @@ def _records(body: bytes, media_type: str) -> list[bytes] | None:
     start = body.lstrip(BLANK)[:1]
     if start == b"[":
         if body.count(b"{") > 2 * MAX_RECORDS:
-            raise _too_many()
+            raise too_many()
         try:
             return [bytes(record) for record in _ARRAY.decode(body)]
         except (msgspec.MsgspecError, RecursionError) as error:
@@ -111,9 +109,5 @@ def _as_label(line: bytes, now: float) -> bytes:
 
 def _bounded(lines: bytes) -> bytes:
     if count_lines(lines) > MAX_RECORDS:
-        raise _too_many()
+        raise too_many()
     return lines
-
-
-def _too_many() -> RefusedError:
-    return RefusedError(413, f"a request must hold at most {MAX_RECORDS} records; send it in parts")

@@ -6,6 +6,7 @@ from typing import Any
 
 from monitor import __version__
 from monitor.events import MAX_ID_BYTES, RejectReason
+from monitor.feeds.http.arrow import MEDIA_TYPE
 
 _RETRY = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
 _CHALLENGE = {"WWW-Authenticate": {"description": "Bearer.", "schema": {"type": "string"}}}
@@ -132,7 +133,10 @@ DOCUMENT: dict[str, Any] = {
     "openapi": "3.1.0",
     "info": {"title": "Precision monitor: feed", "version": __version__},
     "paths": {
-        "/v1/events": _post("Predictions, labels, outcomes and counts.", _records("Event")),
+        "/v1/events": _post(
+            "Predictions, labels, outcomes and counts.",
+            _records("Event") | {MEDIA_TYPE: {"schema": {"type": "string"}}},
+        ),
         "/v1/feedback": _post(
             "Labels: the id and the label alone; ts is now.", _records("Feedback")
         ),

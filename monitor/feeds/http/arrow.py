@@ -1,0 +1,178 @@
+"""An Arrow IPC stream as a body: its rows become lines, within the bounds of a body.
+
+A few bytes of Arrow can stand for gigabytes: compressed buffers, dictionaries,
+columns of nulls. What a body would unfold to is known before it unfolds, and what
+its offsets point to is checked before it is read.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from monitor.errors import FeedError
+from monitor.feeds import table_fields
+from monitor.feeds.arrow.files import EXTRA
+from monitor.feeds.http.answers import RefusedError
+from monitor.feeds.http.bounds import MAX_RECORDS, too_many
+
+MEDIA_TYPE = "application/vnd.apache.arrow.stream"
+
+_SLICE = 1_000
+_MAX_COLUMNS = 200
+_SEGMENT = "segment."
+_DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
+_HEADER_TYPE, _HEADER = 1, 2
+_DATA, _COMPRESSION = 1, 3
+
+
+def arrow_lines(body: bytes, max_bytes: int) -> bytes:
+    """The rows of a stream as records, one a line.
+
+    Columns mean what they mean in files, see `monitor.feeds.table_fields`; a column of
+    another name is a segment key.
+
+    Args:
+        body: an Arrow IPC stream, its buffers not compressed.
+        max_bytes: that it may take once it is unfolded.
+
+    Raises:
+        RefusedError: pyarrow is not there (415); it is no such stream, has no column `ts`
+            or a column of another type (400); it is too large or too long (413).
+    """
+    try:
+        lib = import_module("pyarrow.lib")
+    except ImportError as error:
+        text = f"Arrow needs pyarrow where the monitor runs: {EXTRA}; or send NDJSON"
+        raise RefusedError(415, text) from error
+    try:
+        _refuse_compressed(body)
+        return b"".join(_lines(body, max_bytes))
+    except (lib.ArrowException, OSError, struct.error, FeedError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise RefusedError(400, f"the body is no Arrow stream of events: {first}") from error
+
+
+def _lines(body: bytes, max_bytes: int) -> Iterator[bytes]:
+    ipc = import_module("pyarrow.ipc")
+    reader = ipc.open_stream(body)
+    names = reader.schema.names
+    table_fields.check_columns("columns", names)
+    if len(names) > _MAX_COLUMNS:
+        raise FeedError(f"must have at most {_MAX_COLUMNS} columns, got {len(names)}")
+    named = sum(map(len, names))
+    row_type = table_fields.type_of_rows(names)
+    encode = msgspec.json.Encoder().encode
+    rows = size = 0
+    for batch in reader:
+        batch.validate(full=True)
+        rows += batch.num_rows
+        size += batch.num_rows * named + sum(map(_unfolded, names, batch.columns))
+        if rows > MAX_RECORDS:
+            raise too_many()
+        if size > max_bytes:
+            raise RefusedError(413, f"the rows must take at most {max_bytes} bytes; send fewer")
+        plain = [_plain(column) for column in batch.columns]
+        for start in range(0, batch.num_rows, _SLICE):
+            columns = [column.slice(start, _SLICE).to_pylist() for column in plain]
+            for row in zip(*columns, strict=True):
+                yield encode(_record(names, row, row_type)) + b"\n"
+
+
+def _record(names: list[str], row: tuple[Any, ...], row_type: str) -> dict[str, Any]:
+    given = {
+        name: _value(value)
+        for name, value in zip(names, row, strict=True)
+        if value is not None or name == "label"
+    }
+    fields = {name: given.pop(name) for name in table_fields.FIELDS if name in given}
+    fields.setdefault("type", row_type)
+    if given:
+        kept = fields.setdefault("segment", {})
+        if isinstance(kept, dict):
+            kept |= {name.removeprefix(_SEGMENT): value for name, value in given.items()}
+    return fields
+
+
+def _value(value: Any) -> Any:
+    """As JSON has it: times in UTC where no zone is given, as in files."""
+    if isinstance(value, datetime) and value.tzinfo is None:
+        return value.replace(tzinfo=UTC)
+    return value
+
+
+def _unfolded(name: str, column: Any) -> int:
+    """Bytes of a column with its dictionary written out.
+
+    Raises:
+        FeedError: it is of a type that no field of an event has.
+    """
+    types = import_module("pyarrow.types")
+    kind = column.type
+    if types.is_struct(kind):
+        children = zip([field.name for field in kind], column.flatten(), strict=True)
+        return sum(_unfolded(f"{name}.{child}", values) for child, values in children)
+    if types.is_dictionary(kind) and _is_text(kind.value_type):
+        compute = import_module("pyarrow.compute")
+        lengths = compute.take(compute.binary_length(column.dictionary), column.indices)
+        return int(compute.sum(lengths).as_py() or 0) + int(column.nbytes)
+    simple = (types.is_boolean, types.is_integer, types.is_floating, types.is_timestamp)
+    if _is_text(kind) or types.is_null(kind) or any(fits(kind) for fits in simple):
+        return int(column.nbytes)
+    raise FeedError(f"column {name!r} is of type {kind}; send text, numbers, booleans or times")
+
+
+def _is_text(kind: Any) -> bool:
+    types = import_module("pyarrow.types")
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _plain(column: Any) -> Any:
+    """A column whose values are plain Python's: dictionaries written out, microseconds."""
+    types = import_module("pyarrow.types")
+    if types.is_dictionary(column.type):
+        return column.dictionary_decode()
+    if types.is_timestamp(column.type):
+        microseconds = import_module("pyarrow").timestamp("us", column.type.tz)
+        return column.cast(microseconds, safe=False)
+    return column
+
+
+def _refuse_compressed(body: bytes) -> None:
+    """Refuse buffers that are packed: how large they are is only known once they are not.
+
+    Reads the messages' headers, flatbuffers as Arrow's Message.fbs describes them.
+    """
+    for message in import_module("pyarrow.ipc").MessageReader.open_stream(body):
+        header = memoryview(message.metadata)
+        root = struct.unpack_from("<I", header)[0]
+        kind = _field(header, root, _HEADER_TYPE)
+        at = _field(header, root, _HEADER)
+        if kind is None or at is None or header[kind] not in (_DICTIONARY_BATCH, _RECORD_BATCH):
+            continue
+        batch: int | None = _target(header, at)
+        if header[kind] == _DICTIONARY_BATCH:
+            data = _field(header, _target(header, at), _DATA)
+            batch = None if data is None else _target(header, data)
+        if batch is not None and _field(header, batch, _COMPRESSION) is not None:
+            text = "compressed buffers are not taken; send them plain, with Content-Encoding: zstd"
+            raise RefusedError(400, text)
+
+
+def _field(header: memoryview, table: int, number: int) -> int | None:
+    """Where a field of a flatbuffer's table stands; None where it is left out."""
+    vtable = table - struct.unpack_from("<i", header, table)[0]
+    size = struct.unpack_from("<H", header, vtable)[0]
+    entry = 4 + 2 * number
+    offset = struct.unpack_from("<H", header, vtable + entry)[0] if entry + 2 <= size else 0
+    return table + offset if offset else None
+
+
+def _target(header: memoryview, at: int) -> int:
+    """Where a reference leads."""
+    return at + int(struct.unpack_from("<I", header, at)[0])
