@@ -23,6 +23,7 @@ from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE, D
 from monitor.join.held import HeldLabels
 from monitor.join.sources import CountSources
 from monitor.join.strata import NO_STRATUM, strata
+from monitor.join.succession import succession
 from monitor.join.table import PredictionTable
 from monitor.kept import GONE, Numbers, State, renumbered
 
@@ -80,7 +81,7 @@ class Join:
         self._learn_models()
         remembered, changes = self._remember(predictions, watermark)
         if self.held and len(remembered):
-            labels = Labels.concatenate([labels, self._held.release(remembered)])
+            labels = Labels.concatenate([self._held.release(remembered), labels])
         return Deltas.concatenate([*changes, *self._label(labels, watermark)])
 
     def add(self, counts: CountDeltas) -> Deltas:
@@ -279,19 +280,22 @@ class Join:
 
     def _put(self, slots: Int64Array, labels: Labels) -> list[Deltas]:
         """Labels in time compete for their predictions; the winners stay in force."""
-        touched = _distinct_slots(slots)
-        when, before = self._table.when(touched), self._table.what(touched)
-        stratum = self._strata(slots, labels)
-        self._table.label(slots, words.label_words(labels.time, labels.value, stratum))
-        after = self._table.what(touched)
+        given = words.label_words(labels.time, labels.value, self._strata(slots, labels))
+        own = self._table.what(slots)
+        given |= words.prediction_part(own)
+        if _repeats(slots):
+            slots, own, given = succession(slots, given, own)
+        after = np.maximum(own, given)
+        self._table.label(slots, given)
+        when = self._table.when(slots)
         model = self._catalogue.model_of_group[words.groups_of(when)]
-        first = words.label_values_of(before) < 0
+        first = words.label_values_of(own) < 0
         np.add.at(self.books.applied, model[first], 1)
         self.books.duplicate_labels += len(slots) - int(first.sum())
-        changed = np.flatnonzero(before != after)
-        when, before, after = when[changed], before[changed], after[changed]
+        changed = np.flatnonzero(own != after)
+        when, own, after = when[changed], own[changed], after[changed]
         np.add.at(self.books.labels, (model[changed], words.label_values_of(after)), 1)
-        return self._move(when, before, when, after)
+        return self._move(when, own, when, after)
 
     def _strata(self, slots: Int64Array, labels: Labels) -> Int64Array:
         """How each label was sampled; not told where its model does not weigh labels."""
@@ -388,10 +392,9 @@ def _preference(what: KeyArray) -> Int64Array:
     return (predicted << 10) | words.score_bins_of(what)
 
 
-def _distinct_slots(slots: Int64Array) -> Int64Array:
+def _repeats(slots: Int64Array) -> bool:
     ordered = np.sort(slots)
-    repeated = ordered[1:] == ordered[:-1]
-    return np.unique(ordered) if repeated.any() else slots
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _population(when: KeyArray, what: KeyArray, sign: int) -> Deltas:

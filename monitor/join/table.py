@@ -88,10 +88,9 @@ class PredictionTable:
         """Prediction and label of rows, see `monitor.join.words`."""
         return self._word(slots, _WHAT)
 
-    def label(self, slots: Int64Array, labels: KeyArray) -> None:
-        """Let labels (of `words.label_words`) compete for rows; the greatest stays in force."""
-        own = words.prediction_part(self.what(slots))
-        np.maximum.at(self._rows[:, _WHAT], slots, labels | own)
+    def label(self, slots: Int64Array, labelled: KeyArray) -> None:
+        """Let `what` as labels would have it compete for rows; the greatest stays in force."""
+        np.maximum.at(self._rows[:, _WHAT], slots, labelled)
 
     def rewrite(self, slots: Int64Array, when: KeyArray, what: KeyArray) -> None:
         """Replace what rows say, under the same keys."""

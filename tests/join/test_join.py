@@ -252,6 +252,23 @@ def test_with_a_timeout_too_no_order_changes_the_state(events, random, size):
     assert in_order.state() == Feed(**given_time, horizon="1h").take(shuffled, size=size).state()
 
 
+label_events = st.lists(
+    st.builds(label, st.integers(0, 3), st.integers(1, 4), st.sampled_from([0, 1, None])),
+    max_size=40,
+)
+
+
+@settings(max_examples=100)
+@given(label_events, st.lists(st.integers(0, 40), min_size=4, max_size=4), st.integers(2, 40))
+def test_where_batches_end_tells_no_other_story_of_revisions(events, places, size):
+    for i, place in enumerate(places):
+        events.insert(place, prediction(i, says=i % 2))
+    one_by_one, together = Feed().take(events, size=1), Feed().take(events, size=size)
+    for told in ("labels", "transitions", "applied", "matched"):
+        one = getattr(one_by_one.join.books, told)
+        assert np.array_equal(one, getattr(together.join.books, told)), told
+
+
 def test_a_hundred_thousand_revisions_conserve_the_sums_in_constant_memory():
     rng = np.random.default_rng(7)
     ids, feed = 5000, Feed()
