@@ -1,5 +1,7 @@
 """The page and the report without a browser: what is shown, and what where nothing is known."""
 
+import re
+
 import httpx
 import pytest
 from cli.commands import ran
@@ -68,6 +70,30 @@ def test_a_monitor_that_has_seen_nothing_has_a_page():
         code, text = page(server.url)
     assert code == 200
     assert "Models, last 1h" in text
+    assert "No model is known yet" in text
+
+
+def test_a_list_without_rows_says_why(september):
+    _, text = page(september, q="nobody")
+    assert "No model is called so." in text
+    _, text = page(september, q="h", **{"models-page": 9})
+    assert "There are no more models" in text
+
+
+def test_segments_that_are_left_out_are_not_called_unconfigured():
+    config = Config(models={"m": {"segments": ["region"], "maturity": "1h"}}, windows=["7d"])
+    records = [counts("m", day * DAY, (80, 40, 20, 860), region="n") for day in range(40, 240)]
+    with served(fed(Monitor(config), records)) as url:
+        _, text = page(url, before="1970-02-12..1970-02-20", after="1970-07-01..1970-07-25")
+    assert "Segments are left out: of a stretch so long ago" in text
+    assert "No segments: name keys" not in text
+
+
+def test_links_inside_a_page_lead_somewhere(september):
+    for query in ({}, {"before": "x", "after": SEPTEMBER}):
+        _, text = page(september, model=MODEL, **query)
+        for name in re.findall(r'href="#([^"]+)"', text):
+            assert f'id="{name}"' in text
 
 
 def test_a_model_without_any_event_has_a_page():

@@ -62,7 +62,11 @@ def comparison(
     if before is not None:
         earlier, source = _written("before", before), ""
     elif reference is None:
-        raise UsageError("before: cannot be left out, the reference is not complete yet")
+        raise UsageError(
+            "before: must be given, since there is no reference that is complete; by default it "
+            "is the first week, or up to four while they hold under 1,000 positives or "
+            "500 false positives"
+        )
     else:
         earlier, source = _hours(reference), reference.source
     if earlier is not None:

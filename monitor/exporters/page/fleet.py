@@ -46,13 +46,21 @@ def fleet(status: Json, matching: str, page: int, trends: Mapping[str, Json]) ->
             h.h2(id="models-title")[f"Models, last {window}"],
             h.p(".muted")[f"Event time {moment(status['now'])}. What needs a look stands first."],
             h.div(".scroll", tabindex="0", role="region", aria_label="Models")[
-                _table(status, window, trends)
+                _table(status, window, trends) if status["models"] else _none(status, matching)
             ],
             pages(page, ROWS, status["total"], [("q", matching)], "models")
             if status["total"] > ROWS
             else None,
         ],
     ]
+
+
+def _none(status: Json, matching: str) -> h.Element:
+    if matching and not status["total"]:
+        return h.p["No model is called so."]
+    if status["total"]:
+        return h.p["There are no more models: ", h.a(href="/")["the first ones"], "."]
+    return h.p["No model is known yet: one shows up with its first prediction."]
 
 
 def model_link(name: str) -> str:

@@ -102,6 +102,7 @@ def _model(answers: Answers, request: Request, name: str) -> str:
     if not status["models"]:
         raise UnknownModelError(f"model: there is no such model, got {name!r}")
     model = status["models"][0]
+    shown = _sections(answers, request, status, model)
     return document(
         name,
         head=_head(),
@@ -109,31 +110,29 @@ def _model(answers: Answers, request: Request, name: str) -> str:
             h.a(href="/")["Precision monitor"],
             h.span(".muted")[f"event time {moment(status['now'])}"],
         ],
-        sections=SECTIONS,
-        main=[
-            verdict_line(model["verdict"], model["headline"]),
-            *_sections(answers, request, status, model),
-        ],
+        sections=[(name, said) for name, said in SECTIONS if name in shown],
+        main=[verdict_line(model["verdict"], model["headline"]), *shown.values()],
     )
 
 
-def _sections(answers: Answers, request: Request, status: Json, model: Json) -> list[h.Node]:
+def _sections(answers: Answers, request: Request, status: Json, model: Json) -> dict[str, h.Node]:
+    """What can be shown, by name, in order."""
     query, name = request.query_params, model["name"]
     asked = {side: query.get(side) or None for side in ("before", "after")}
     try:
         series = answers.series(name, most=_DRAWN_STEPS)
         trend = answers.series(name, step=DAY_MS, last=_TREND_DAYS)
     except UnansweredError as error:
-        return [now_section(status, model, None), _note(error)]
+        return {"now": now_section(status, model, None), "why": _note(error)}
     choice = Choice(name, asked["before"] or "", asked["after"] or "")
     try:
         found = answers.explained(name, **asked)
     except UsageError as error:
-        return [
-            now_section(status, model, trend),
-            when_section(series, None, choice),
-            _note(error),
-        ]
+        return {
+            "now": now_section(status, model, trend),
+            "when": when_section(series, None, choice),
+            "why": _note(error),
+        }
     diagnosis = found.as_json
     kept = [(side, text) for side, text in asked.items() if text]
     look = Look(
@@ -141,13 +140,13 @@ def _sections(answers: Answers, request: Request, status: Json, model: Json) -> 
         whole(request, "where-page", 0, most=10**6),
         query=[("model", name), *kept],
     )
-    return [
-        now_section(status, model, trend),
-        when_section(series, diagnosis, choice),
-        why_section(diagnosis),
-        where_section(diagnosis, look),
-        plane_section(diagnosis, found.curve, _iso(request)),
-    ]
+    return {
+        "now": now_section(status, model, trend),
+        "when": when_section(series, diagnosis, choice),
+        "why": why_section(diagnosis),
+        "where": where_section(diagnosis, look),
+        "plane": plane_section(diagnosis, found.curve, _iso(request)),
+    }
 
 
 def _iso(request: Request) -> Iso:

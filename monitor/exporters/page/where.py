@@ -40,16 +40,12 @@ def where_section(diagnosis: Json, look: Look) -> h.Element:
     """Segment values ranked by the points they contributed, small samples last and muted."""
     segments = diagnosis["segments"]
     return h.section("#where", aria_labelledby="where-title")[
-        h.h2(id="where-title")["Where"], _body(segments, look)
+        h.h2(id="where-title")["Where"],
+        _body(segments, look) if segments else _none(diagnosis["notes"]),
     ]
 
 
 def _body(segments: Sequence[Json], look: Look) -> h.Node:
-    if not segments:
-        return h.p(".muted")[
-            "No segments: name keys under `segments` in the configuration of the model to see "
-            "where a change comes from."
-        ]
     certain = sum(bool(part["carries"]) for part in segments)
     matching = look.matching.casefold()
     found = [part for part in _ranked(segments) if matching in _name(part).casefold()]
@@ -62,6 +58,17 @@ def _body(segments: Sequence[Json], look: Look) -> h.Node:
         _filter(look, len(segments)) if look.query is not None else None,
         h.div(".scroll", tabindex="0", role="region", aria_label="Segments")[_table(shown)],
         _pages(look, len(found)),
+    ]
+
+
+def _none(notes: Sequence[str]) -> h.Element:
+    """Why there are no segments: left out, with the reason, or not asked for."""
+    left_out = next((note for note in notes if note.startswith("segments are left out")), None)
+    if left_out is not None:
+        return h.p(".muted")[f"{left_out[0].upper()}{left_out[1:]}."]
+    return h.p(".muted")[
+        "No segments: name keys under `segments` in the configuration of the model to see "
+        "where a change comes from."
     ]
 
 
