@@ -427,7 +427,8 @@ end of a file that is not followed, it goes on serving.
 Feeds are files (type: file), and listeners that events are posted to (type:
 http): an answer of 2xx means that they are on disk, in the journal of the state
 directory. A start takes up the newest checkpoint there, and reads on behind it:
-after any end the counters are those of a run that never stopped.
+after any end the counters are those of a run that never stopped. Until that is
+done /readyz and /metrics answer 503: a scrape fails, and no counter goes back.
 
 examples:
   {PROGRAM} run -c monitor.yaml

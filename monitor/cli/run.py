@@ -103,6 +103,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         app = create_app(
             lambda: service.snapshot,
             ready=lambda: service.ready,
+            restored=lambda: service.restored,
             collectors=[telemetry],
             ask=service.inquiries,
             reload=reloads.ask if config.exporter.allow_reload else None,

@@ -31,12 +31,15 @@ from monitor.web.guard import Guard
 
 _RELOAD_SECONDS = 30
 """A client waits for a reload at most so long; it is done all the same."""
+_RETRY = "1"
+"""Seconds after which to come again while the state is being restored."""
 
 
 def create_app(
     read_snapshot: Callable[[], Snapshot],
     *,
     ready: Callable[[], bool],
+    restored: Callable[[], bool] = lambda: True,
     collectors: Iterable[Collector] = (),
     reload: Callable[[], Future[None]] | None = None,
     access: Access | None = None,
@@ -49,6 +52,8 @@ def create_app(
         read_snapshot: gives the latest snapshot; called from worker threads. A scrape is
             rendered anew when it gives another object.
         ready: whether state is restored and feeds are attached; called at each probe.
+        restored: whether snapshots hold all that was counted before the start. Until then
+            /metrics answers 503: Prometheus would take fewer for a counter that was reset.
         collectors: further series of the process to serve at /metrics.
         reload: asks for the configuration to be read again, done once it is in force; there
             is no such route where None.
@@ -60,7 +65,8 @@ def create_app(
     registry = CollectorRegistry()
     for collector in (scrapes, ProcessCollector(registry=None), *collectors):
         registry.register(collector)
-    metrics = _Metrics(Exposition(read_snapshot, registry), scrapes, clock or SystemClock())
+    exposition = Exposition(read_snapshot, registry)
+    metrics = _Metrics(exposition, scrapes, clock or SystemClock(), restored)
     answers = Answers(read_snapshot, ask)
     routes = [
         Route("/metrics", metrics.answer),
@@ -77,13 +83,23 @@ def create_app(
 class _Metrics:
     """/metrics: rendered in a thread; scrapes that come meanwhile share that rendering."""
 
-    def __init__(self, exposition: Exposition, scrapes: ScrapeTelemetry, clock: Clock) -> None:
+    def __init__(
+        self,
+        exposition: Exposition,
+        scrapes: ScrapeTelemetry,
+        clock: Clock,
+        restored: Callable[[], bool],
+    ) -> None:
         self._exposition = exposition
+        self._restored = restored
         self._scrapes = scrapes
         self._clock = clock
         self._flights: dict[tuple[bool, bool], asyncio.Task[bytes]] = {}
 
     async def answer(self, request: Request) -> Response:
+        if not self._restored():
+            text = "the state is being restored; come again\n"
+            return PlainTextResponse(text, status_code=503, headers={"Retry-After": _RETRY})
         began = self._clock.monotonic()
         choice = negotiate(_header(request, "accept"))
         gzip = accepts_gzip(_header(request, "accept-encoding"))

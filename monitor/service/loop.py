@@ -16,7 +16,7 @@ from monitor.service.event_clock import EventClock
 from monitor.service.inquiries import Inquiries
 from monitor.service.keeping import Keeper
 from monitor.service.reloads import Reloads
-from monitor.service.sources import Shared, Source
+from monitor.service.sources import Journaled, Shared, Source
 from monitor.snapshot import Snapshot
 
 PUBLISH_EVERY_SECONDS = 1.0
@@ -53,6 +53,7 @@ class Service:
 
     Attributes:
         snapshot: the state as it was last published; read it from any thread.
+        restored: whether the snapshot holds all that was counted before the start.
         inquiries: what other threads ask of the monitor itself, answered once a turn.
     """
 
@@ -75,6 +76,7 @@ class Service:
         self._sources = sources
         self._open = list(sources)
         self._shared = [source for source in sources if isinstance(source, Shared)]
+        self._restoring = [source for source in sources if isinstance(source, Journaled)]
         self._clock = clock
         self._event_clock = EventClock(clock)
         self._rejected = rejected
@@ -91,11 +93,12 @@ class Service:
                     lambda: keeper.keep_now(self._monitor, sources, self._event_clock)
                 )
         self.snapshot: Snapshot = self._monitor.snapshot(self._event_clock.now_ms)
+        self.restored = not self._restoring
 
     @property
     def ready(self) -> bool:
-        """Whether every source is attached."""
-        return all(source.attached for source in self._sources)
+        """Whether the state is restored and published, and every source attached."""
+        return self.restored and all(source.attached for source in self._sources)
 
     def run(self, stopping: Callable[[], bool]) -> None:
         """Turn until it is to stop; then keep and publish what was counted, close the sources."""
@@ -125,8 +128,13 @@ class Service:
             self._keeper.turn(self._monitor, self._sources, self._event_clock)
             for source in self._shared:
                 source.held_back = self._keeper.failing
-        if self._clock.monotonic() - self._published >= PUBLISH_EVERY_SECONDS:
+        restored = self.restored or all(source.restored for source in self._restoring)
+        if (
+            restored != self.restored
+            or self._clock.monotonic() - self._published >= PUBLISH_EVERY_SECONDS
+        ):
             self._publish()
+        self.restored = restored
         return asked or any(came)
 
     def _read(self, source: Source) -> bool:

@@ -91,6 +91,7 @@ class Pushed:
         self._place = START
         self._gathered = _Gathered()
         self._counting: list[_Kept] = []
+        self._restored = False
         self.ready = False
         with ExitStack() as opened:
             self._journal = opened.enter_context(Journal(config.state.directory / "journal"))
@@ -132,6 +133,11 @@ class Pushed:
         """Whether the journal has been read, and events are taken."""
         return self.ready
 
+    @property
+    def restored(self) -> bool:
+        """Whether all of the journal was given; see `sources.Journaled`."""
+        return self._restored
+
     def keep(self, arrived: Arrived) -> Future[None]:
         """Put events on disk, and then count them; called by the servers."""
         body = Body(arrived.arrival_ms, arrived.lines)
@@ -146,7 +152,7 @@ class Pushed:
             StateError: the journal is damaged.
         """
         self._release()
-        if not self.ready:
+        if not self._restored:
             return self._from_journal()
         self._gathered.take(self._waiting, self._clock.monotonic())
         if not self._gathered.is_due(self._clock.monotonic()):
@@ -240,7 +246,7 @@ class Pushed:
         batch = next(self._replayed, None)
         self._place = self._replayed.place
         if batch is None:
-            self.ready = True
+            self._restored = self.ready = True
             self._say(f"journal read, {self._replayed.records} records; taking events")
         return batch
 

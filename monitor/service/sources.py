@@ -93,6 +93,16 @@ class Source(Protocol):
 
 
 @runtime_checkable
+class Journaled(Protocol):
+    """A source of which the first polls give what had come before the start."""
+
+    @property
+    def restored(self) -> bool:
+        """Whether all of that was given."""
+        ...
+
+
+@runtime_checkable
 class Shared(Protocol):
     """A source of which others may read parts on, and which can wait."""
 

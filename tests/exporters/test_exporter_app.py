@@ -162,6 +162,17 @@ def test_readiness_follows_the_state(state: Snapshot) -> None:
         assert client.get("/readyz").status_code == 200
 
 
+def test_before_the_state_is_restored_a_scrape_fails(state: Snapshot) -> None:
+    restored = [False]
+    with served(lambda: state, restored=lambda: restored[0]) as client:
+        early = client.get("/metrics")
+        assert (early.status_code, early.headers["retry-after"]) == (503, "1")
+        assert early.text == "the state is being restored; come again\n"
+        assert client.get("/healthz").status_code == 200
+        restored[0] = True
+        assert client.get("/metrics").status_code == 200
+
+
 @pytest.mark.parametrize("path", ["/metrics", "/healthz", "/readyz", "/"])
 def test_only_reading_is_allowed(client: httpx.Client, path: str) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH"):

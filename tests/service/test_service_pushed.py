@@ -143,6 +143,22 @@ def test_a_restart_counts_as_if_there_had_been_none(tmp_path):
     assert whole[3]["timestamp_out_of_range"] == 2
 
 
+def test_after_a_restart_it_is_ready_when_all_that_was_acknowledged_shows(tmp_path):
+    with running(tmp_path) as service:
+        assert service.until_ready().service.restored, "there was nothing to restore"
+        for n in range(5):
+            service.post(events(n))
+    with running(tmp_path) as service:
+        turns = 0
+        while not service.service.ready:
+            assert not service.service.restored
+            assert service.service.snapshot.records == 0, "no part of it"
+            service.service.turn()  # the clock stands: nothing is published because it is time
+            turns += 1
+        assert turns > 1
+        assert service.service.snapshot.records == 10
+
+
 def test_what_could_not_be_used_is_kept_once_whatever_the_restarts(tmp_path):
     with running(tmp_path) as service:
         service.until_ready()
