@@ -35,10 +35,12 @@ class Refusal(NamedTuple):
     Attributes:
         reason: why, for a person.
         keeps_precision: precision alone can be known all the same.
+        advice: what to do about it; "" where that follows from what can be known.
     """
 
     reason: str
     keeps_precision: bool
+    advice: str = ""
 
 
 _REFUSALS = {

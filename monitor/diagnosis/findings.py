@@ -12,6 +12,7 @@ from scipy.special import expit, logit
 from monitor import metrics
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
+from monitor.diagnosis.astray import astray
 from monitor.diagnosis.evidence import Refusal, lacking, refusal
 from monitor.diagnosis.notes import notes
 from monitor.diagnosis.periods import Period, dispersion_of
@@ -180,7 +181,11 @@ def diagnose(
     >>> str(found.verdict), round(found.change_points, 3)
     ('prevalence_shift', -0.183)
     """
-    refused = refusal(labelling) or lacking(before.sample, after.sample)
+    refused = (
+        refusal(labelling)
+        or lacking(before.sample, after.sample)
+        or astray(before, after, mature_until)
+    )
     trusted = refused is None
     dispersion = dispersion_of(before, after)
     attribution = attribute(before.blocks, after.blocks, dispersion)

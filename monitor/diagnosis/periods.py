@@ -14,8 +14,8 @@ from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis.evidence import Outcomes, Sample
 from monitor.drift import Dispersion, block_seconds
 from monitor.drift.dispersion import FEWEST_BLOCKS
-from monitor.events import Series
-from monitor.join.deltas import PREDICTED_POSITIVE
+from monitor.events import Int64Array, Series
+from monitor.join.deltas import PREDICTED_POSITIVE, known
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.recalled import CountedRange
 
@@ -51,6 +51,8 @@ class Period:
         held_days: days of UTC that hold an outcome; 0 where no time is known.
         scores: labelled scores of the whole days inside it, (days, bins), which its ROC
             curve is drawn from; None where there are none, or labels are a sample.
+        labelling_cells: labelled outcomes and predictions by the same blocks, (blocks, 6),
+            where every prediction is to get a label; else None.
     """
 
     opens: int | None
@@ -65,6 +67,7 @@ class Period:
     scatter: Dispersion = field(default_factory=lambda: Dispersion.of(1.0))
     held_days: int = 0
     scores: ScoreHistogram | None = None
+    labelling_cells: Int64Array | None = None
 
     @classmethod
     def counted(
@@ -97,7 +100,8 @@ class Period:
             for series in counts.series(model)
         }
         totals, *segments = found
-        made = counts.blocks(totals, opens, closes, width)[:, PREDICTED_POSITIVE:].sum()
+        cells = counts.blocks(totals, opens, closes, width)
+        made = cells[:, PREDICTED_POSITIVE:].sum()
         by_day = _by_day(counts, totals, opens, closes, labelling)
         samples = {series: found[series].sample for series in segments}
         return cls(
@@ -112,6 +116,7 @@ class Period:
             samples={series: sample for series, sample in samples.items() if sample},
             scatter=_scatter(found[totals], by_day),
             held_days=int(np.count_nonzero(by_day.total)),
+            labelling_cells=known(cells) if labelling is Labelling.COMPLETE else None,
         )
 
     @classmethod

@@ -29,6 +29,9 @@ from monitor.windows.pace import Pace
 _HALF = 0.5
 _LEAST = 1e-3
 _FEWEST_BLOCKS = 5
+_ONE_SIDE = 0.5
+"""Coverage of one predicted class over that of the other below which nothing is at random."""
+_FEWEST_DUE = 50
 
 
 class LabelFault(StrEnum):
@@ -44,6 +47,8 @@ class LabelFault(StrEnum):
     """Labels of the youngest predictions come at another pace than those of mature ones."""
     REPORTS_STOPPED = "reports_stopped"
     """Where only positives are reported: reports have all but ended, and all at once."""
+    ONE_SIDE_LABELLED = "one_side_labelled"
+    """Predicted positives get labels, and predicted negatives do not; or the reverse."""
 
 
 class Strictness(NamedTuple):
@@ -109,6 +114,31 @@ def label_fault(
     after = after[held]
     if len(after) < _FEWEST_BLOCKS or not before[:, : len(Outcome)].any():
         return None
+    return (
+        _fault_of_sides(before)
+        or _fault_since(before, after, strictness, given=given)
+        or _fault_of_sides(after)
+    )
+
+
+def _fault_of_sides(blocks: Int64Array) -> LabelFault | None:
+    """Labels cannot miss predictions at random where they miss one predicted class by far.
+
+    >>> print(_fault_of_sides(np.array([[62, 38, 0, 0, 100, 3820]])))
+    one_side_labelled
+    """
+    labelled, made = _strata(blocks.sum(axis=0))
+    if not labelled.any() or made.min() <= 0:
+        return None
+    due = made * (labelled / made).max()
+    fewer = labelled < _ONE_SIDE * due
+    return LabelFault.ONE_SIDE_LABELLED if (fewer & (due >= _FEWEST_DUE)).any() else None
+
+
+def _fault_since(
+    before: Int64Array, after: Int64Array, strictness: Strictness, *, given: bool
+) -> LabelFault | None:
+    """What has become wrong since the reference."""
     usual, usual_left_out = _coverage(before.sum(axis=0)), _coverage(_left_out(before))
     total, left_out = after.sum(axis=0), _left_out(after)
     lack, shift = _missing(total, usual)

@@ -141,3 +141,10 @@ def test_a_given_reference_knows_no_coverage():
     half = window(24, missing=(0.5,) * 4, seed=1)
     assert label_fault(before, half, OF_A_WINDOW, given=True) is None
     assert label_fault(before, half, OF_A_WINDOW) == LabelFault.LABELS_MISSING
+
+
+def test_labels_of_flagged_cases_alone_are_told_though_nothing_changed():
+    flagged = window(30)
+    flagged[:, 2:4] = 0
+    assert label_fault(flagged, flagged, OF_A_WINDOW) == LabelFault.ONE_SIDE_LABELLED
+    assert label_fault(window(30), window(24, seed=3), OF_A_WINDOW) is None

@@ -255,3 +255,38 @@ def test_labels_without_a_probability_are_refused_where_labels_are_weighted():
     assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
     assert "no label of before has a sampling_probability" in found.refusal.reason
     assert np.isnan(found.before.metrics["precision"].estimate)
+
+
+def lacking_labels(days, lost):
+    """Blocks of days (days, 6) under `complete`, the share `lost` of TP and FN without one."""
+    tp, fn = round(80 * (1 - lost)), round(20 * (1 - lost))
+    return np.tile([tp, 50, fn, 850, 130, 870], (days, 1))
+
+
+def period(first, cells):
+    whole = Outcomes.of(Labelling.COMPLETE, cells, np.zeros((len(cells), 8), np.int64))
+    return Period(
+        opens=first * DAY,
+        closes=(first + len(cells)) * DAY,
+        blocks=whole.blocks,
+        block_ms=DAY,
+        predictions=int(cells[:, 4:].sum()),
+        labelling_cells=cells,
+    )
+
+
+@pytest.mark.parametrize("flagged_alone", [False, True])
+def test_labels_gone_astray_are_not_laid_to_the_world(flagged_alone):
+    before, after = lacking_labels(30, 0), lacking_labels(30, 0.6)
+    said = "labels of actual positives are missing"
+    if flagged_alone:
+        before[:, 2:4], after = 0, before
+        after[:, 2:4], said = 0, "labelling complete"
+    found = diagnose(period(0, before), period(30, after), mature_until=60 * DAY)
+    assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert said in found.notes[0]
+    text = " ".join(diagnosis_text(found).split())
+    assert ("Configure how labels come" in text) is flagged_alone
+    assert ("Page the data team" in text) is not flagged_alone
+    young = diagnose(period(0, before), period(30, after), mature_until=59 * DAY)
+    assert young.verdict is not Verdict.LABELS_NOT_TRUSTWORTHY
