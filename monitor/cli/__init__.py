@@ -19,14 +19,12 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from monitor.cli.complaint import USAGE, complain
 from monitor.cli.leaving import INTERRUPTED, READER_GONE
-from monitor.cli.output import tell
-from monitor.cli.parser import PROGRAM, build_parser
-from monitor.errors import ConfigError, FeedError, MonitorError
+from monitor.cli.parser import build_parser
+from monitor.errors import MonitorError
 
 __all__ = ["main"]
-
-FINE, FINDING, USAGE, UNREADABLE = range(4)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,8 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(argv)
     except MonitorError as error:
-        _complain(error)
-        return UNREADABLE if isinstance(error, FeedError) else USAGE
+        return complain(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -61,13 +58,6 @@ def _run(argv: Sequence[str] | None) -> int:
     code: int = module.run(args)
     sys.stdout.flush()
     return code
-
-
-def _complain(error: MonitorError) -> None:
-    """A fault of a configuration names its file and line already."""
-    lines = error.faults if isinstance(error, ConfigError) else (f"{PROGRAM}: {error}",)
-    for line in lines:
-        tell(line)
 
 
 def _never_fail_on_a_character() -> None:

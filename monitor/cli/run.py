@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from types import FrameType
 
+from monitor.cli.complaint import complain
 from monitor.cli.leaving import leave
 from monitor.cli.notes import warn
 from monitor.cli.output import tell
 from monitor.cli.parser import PROGRAM
 from monitor.clock import SystemClock
 from monitor.config import Config, HttpFeed, load_config
-from monitor.errors import ConfigError
+from monitor.errors import ConfigError, MonitorError
 from monitor.exporters.app import create_app
 from monitor.exporters.listeners import listener_readings
 from monitor.exporters.server import BackgroundServer
@@ -29,7 +30,7 @@ from monitor.service.notify import Notify
 from monitor.service.pushed import NewRejections, Pushed
 from monitor.service.reloads import Reloads
 from monitor.service.sources import Source, open_sources, unavailable_feeds
-from monitor.state import Checkpoints, StateFaults, StateLock
+from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.telemetry import Readings
 from monitor.web.access import read_access
 
@@ -37,14 +38,38 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def run(args: Namespace) -> int:
-    """Watch the configured feeds and serve the results until a signal says to stop."""
+    """Watch the configured feeds and serve the results until a signal says to stop.
+
+    Raises:
+        MonitorError: what keeps it from serving; what ends it later is said here.
+    """
     config = _checked(args)
     warn(config)
     reloads = Reloads(lambda: _checked(args), clock=SystemClock(), say=_say)
     with _until_signal() as stopping, _on_hangup(reloads.ask):
-        _watch(config, reloads, stopping)
+        try:
+            _watch(config, reloads, stopping)
+        except _ServedError as ended:
+            return leave(complain(ended.error))
     _say("stopped")
     return leave()
+
+
+class _ServedError(Exception):
+    """What ended a process that had servers running."""
+
+    def __init__(self, error: MonitorError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+@contextmanager
+def _serving() -> Iterator[None]:
+    """Servers are running in here, or were."""
+    try:
+        yield
+    except MonitorError as error:
+        raise _ServedError(error) from error
 
 
 def _checked(args: Namespace) -> Config:
@@ -78,7 +103,9 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             say=_say,
         )
         sources = open_sources(config, decoder, SystemClock(), _say)
-        pushed = [opened.enter_context(closing(p)) for p in _pushed(config, decoder, faults)]
+        pushed = [
+            opened.enter_context(closing(p)) for p in _pushed(config, decoder, faults, keeper)
+        ]
         sources += pushed
         dead_letter = opened.enter_context(
             DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)
@@ -110,8 +137,15 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             access=access,
         )
         parts.append(ExporterDoor(app))
+        for feed in pushed:
+            feed.check()
         limits = {"max_connections": config.exporter.max_connections}
-        with BackgroundServer(app, host=host, port=port, tls=access.web.tls, **limits) as server:
+        server = BackgroundServer(app, host=host, port=port, tls=access.web.tls, **limits)
+        server.start()
+        opened.callback(server.stop)
+        with _serving():
+            for feed in pushed:
+                feed.listen()
             listeners = [server.listener, *(one for feed in pushed for one in feed.listeners)]
             telemetry.add(listener_readings(listeners))
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
@@ -120,10 +154,15 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             notify.stopping()
 
 
-def _pushed(config: Config, decoder: LiveDecoder, faults: StateFaults) -> list[Pushed]:
+def _pushed(
+    config: Config, decoder: LiveDecoder, faults: StateFaults, keeper: Keeper
+) -> list[Pushed]:
     """The source of what is posted, if anything can be."""
     posted_to = any(isinstance(feed, HttpFeed) for feed in config.feeds)
-    return [Pushed(config, decoder, SystemClock(), _say, faults)] if posted_to else []
+    if not posted_to:
+        return []
+    since = keeper.position(JOURNAL)
+    return [Pushed(config, decoder, SystemClock(), _say, faults, since=since)]
 
 
 def _named(sources: list[Source]) -> str:

@@ -100,6 +100,10 @@ class Keeper:
         """State of the engine to go on from; None where there is none."""
         return None if self._found is None else self._found["engine"]
 
+    def position(self, identity: str) -> Position | None:
+        """Where the checkpoint that is taken up has a source; None where it has it nowhere."""
+        return None if self._found is None else self._found["positions"].get(identity)
+
     def resume(self, sources: Sequence[Source], event_clock: EventClock) -> None:
         """Let the sources and the clock go on where the checkpoint was written."""
         if self._found is None:

@@ -101,11 +101,12 @@ class Service:
         return self.restored and all(source.attached for source in self._sources)
 
     def run(self, stopping: Callable[[], bool]) -> None:
-        """Turn until it is to stop; then keep and publish what was counted, close the sources."""
+        """Turn until it is to stop; then count what was taken, keep and publish it."""
         try:
             while not stopping():
                 if not self.turn():
                     self._clock.sleep(IDLE_SECONDS)
+            self._count_the_rest()
             if self._keeper is not None:
                 self._keeper.close(self._monitor, self._sources, self._event_clock)
         finally:
@@ -153,6 +154,13 @@ class Service:
             self._say(f"{source.name}: read to the end; serving on")
             self._open.remove(source)
         return batch is not None
+
+    def _count_the_rest(self) -> None:
+        """What was acknowledged last is in the last checkpoint."""
+        for source in self._restoring:
+            source.shut()
+            while source.restored and self._read(source):
+                pass
 
     def _reconfigure(self, config: Config) -> None:
         """Take a new configuration, or change nothing.

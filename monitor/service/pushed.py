@@ -28,7 +28,7 @@ from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.http.bodies import BodyLimits
 from monitor.feeds.http.room import Room
 from monitor.service.sources import Position
-from monitor.state import START, Body, Commits, Journal, Place, StateFault, StateFaults
+from monitor.state import JOURNAL, START, Body, Commits, Journal, Place, StateFault, StateFaults
 from monitor.telemetry import (
     INGEST_PAUSED,
     JOURNAL_BYTES,
@@ -62,15 +62,15 @@ class Pushed:
         clock: what time events arrive.
         say: tells a person what happens, a line at a time.
         faults: counts what is found wrong with the journal.
+        since: the place behind what the checkpoint holds.
 
     Raises:
         ConfigError: a token file or web configuration cannot be used.
-        StateError: the journal is damaged.
-        MonitorError: an address is taken.
+        StateError: the journal is damaged; nothing is changed.
     """
 
     ended = False
-    identity = "journal"
+    identity = JOURNAL
 
     def __init__(
         self,
@@ -79,6 +79,8 @@ class Pushed:
         clock: Clock,
         say: Callable[[str], None],
         faults: StateFaults | None = None,
+        *,
+        since: Position | None = None,
     ) -> None:
         faults = StateFaults() if faults is None else faults
         self._say = say
@@ -92,9 +94,14 @@ class Pushed:
         self._gathered = _Gathered()
         self._counting: list[_Kept] = []
         self._restored = False
+        self._listens = True
         self.ready = False
+        self._opened, self._listening = ExitStack(), ExitStack()
         with ExitStack() as opened:
-            self._journal = opened.enter_context(Journal(config.state.directory / "journal"))
+            reaches = START if since is None else Place(**since)
+            self._journal = opened.enter_context(
+                Journal(config.state.directory / JOURNAL, reaches=reaches)
+            )
             self._replayed = Replayed(self._journal, self._decoder)
             self._commits = Commits(self._journal, say=say, failing=self._disk_full, faults=faults)
             opened.callback(self._commits.close)
@@ -110,13 +117,29 @@ class Pushed:
                 )
                 for feed, setting in zip(feeds, self._settings, strict=True)
             ]
-            opened.callback(_stop, self._servers)
-            for server in self._servers:
-                server.start()
             self._opened = opened.pop_all()
         if torn := self._journal.torn_bytes:
             say(f"journal: {torn} bytes at its end were never acknowledged: cut off")
             faults.note(StateFault.JOURNAL_TORN)
+
+    def check(self) -> None:
+        """Look for damage in what of the journal is to be counted, before anybody is served.
+
+        Raises:
+            StateError: the journal is damaged.
+        """
+        for _ in self._journal.read(self._place):
+            pass
+
+    def listen(self) -> None:
+        """Listen; events are taken once the journal has been read.
+
+        Raises:
+            MonitorError: an address is taken.
+        """
+        self._listening.callback(_stop, self._servers)
+        for server in self._servers:
+            server.start()
 
     @property
     def name(self) -> str:
@@ -155,7 +178,7 @@ class Pushed:
         if not self._restored:
             return self._from_journal()
         self._gathered.take(self._waiting, self._clock.monotonic())
-        if not self._gathered.is_due(self._clock.monotonic()):
+        if not self._gathered.is_due(self._clock.monotonic(), at_once=not self._listens):
             return None
         gathered, self._gathered = self._gathered.kept, _Gathered()
         self._counting = gathered
@@ -236,9 +259,18 @@ class Pushed:
 
         return take
 
+    def shut(self) -> None:
+        """Stop listening; what was being sent is kept and answered, or dropped unanswered.
+
+        The next polls give what was kept and not yet counted, at once.
+        """
+        self.ready = self._listens = False
+        self._listening.close()
+        self._commits.close()
+
     def close(self) -> None:
-        """Stop listening; what was being sent is kept and answered, or dropped unanswered."""
-        self.ready = False
+        """Stop listening, and let go of the journal."""
+        self.shut()
         self._opened.close()
         self._release()
 
@@ -360,10 +392,10 @@ class _Gathered:
             self.kept.append(waiting.popleft())
             self._records += self.kept[-1].arrived.batch.records
 
-    def is_due(self, now: float) -> bool:
+    def is_due(self, now: float, *, at_once: bool) -> bool:
         """Whether it is enough, or has waited for long enough."""
         return bool(self.kept) and (
-            self._records >= ENOUGH_EVENTS or now - self._since >= WAIT_SECONDS
+            at_once or self._records >= ENOUGH_EVENTS or now - self._since >= WAIT_SECONDS
         )
 
 

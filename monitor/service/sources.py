@@ -101,6 +101,10 @@ class Journaled(Protocol):
         """Whether all of that was given."""
         ...
 
+    def shut(self) -> None:
+        """Take nothing new; the polls after it give what was taken, and then nothing more."""
+        ...
+
 
 @runtime_checkable
 class Shared(Protocol):

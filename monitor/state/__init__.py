@@ -17,11 +17,12 @@ from monitor.state.checkpoints import Checkpoint, Checkpoints
 from monitor.state.commits import Commits
 from monitor.state.errors import StateError, StateFullError
 from monitor.state.faults import StateFault, StateFaults
-from monitor.state.journal import START, Journal, Place
+from monitor.state.journal import JOURNAL, START, Journal, Place
 from monitor.state.lock import StateLock
 from monitor.state.segment import Body
 
 __all__ = [
+    "JOURNAL",
     "START",
     "Body",
     "Checkpoint",

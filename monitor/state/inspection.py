@@ -9,8 +9,10 @@ from typing import NamedTuple
 from monitor.state.checkpoints import Checkpoint, checkpoints_in, read_checkpoint
 from monitor.state.encoding import DamagedError
 from monitor.state.errors import StateError
-from monitor.state.journal import segments_in
-from monitor.state.segment import TornError, bodies_of, read_frames, read_header
+from monitor.state.journal import JOURNAL, START, Place, segment_path, segments_in
+from monitor.state.segment import TornError, bodies_of, read_frames, read_header, whole_end
+
+_DAMAGED = "is not as it was written"
 
 
 class Found(NamedTuple):
@@ -41,11 +43,14 @@ def inspect(directory: Path) -> Iterator[Found]:
     """
     if not directory.is_dir():
         raise StateError(f"{directory}: is no directory; give that of state.directory")
-    for path in checkpoints_in(directory / "checkpoints"):
-        yield _checkpoint(path)
-    segments = segments_in(directory / "journal")
-    for path in segments:
-        yield _segment(path, last=path == segments[-1])
+    checkpoints = [_checkpoint(path) for path in checkpoints_in(directory / "checkpoints")]
+    good = [found.checkpoint for found in checkpoints if found.checkpoint is not None]
+    used = f"a start uses {good[-1].path.name}" if good else "none is good, and a start is refused"
+    for found in checkpoints:
+        damaged = found.fault == _DAMAGED
+        yield found._replace(fault=f"{_DAMAGED}; {used}") if damaged else found
+    place = good[-1].state["positions"].get(JOURNAL) if good else None
+    yield from _journal(directory / JOURNAL, START if place is None else Place(**place))
 
 
 def _checkpoint(path: Path) -> Found:
@@ -53,9 +58,30 @@ def _checkpoint(path: Path) -> Found:
     try:
         return Found(path, nbytes, checkpoint=read_checkpoint(path))
     except DamagedError:
-        return Found(path, nbytes, "is not as it was written; a start uses the one before it")
+        return Found(path, nbytes, _DAMAGED)
     except StateError as error:
         return Found(path, nbytes, str(error).removeprefix(f"{path}: "))
+
+
+def _journal(directory: Path, reaches: Place) -> Iterator[Found]:
+    """Its segments, and the one that the checkpoint needs where that is missing."""
+    segments = segments_in(directory)
+    needed = segment_path(directory, reaches.segment)
+    for path in segments:
+        found = _segment(path, last=path == segments[-1])
+        if path == needed and not found.fault:
+            with path.open("rb") as file:
+                end = whole_end(file, path)
+            if end <= reaches.offset:
+                fault = (
+                    f"offset {end}: is cut off, the checkpoint is past offset {reaches.offset}: "
+                    "events that were acknowledged are missing; a start is refused"
+                )
+                found = found._replace(fault=fault, torn=False)
+        yield found
+    if reaches != START and needed not in segments:
+        fault = "is missing, and with it events that were acknowledged; a start is refused"
+        yield Found(needed, 0, fault)
 
 
 def _segment(path: Path, *, last: bool) -> Found:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from monitor.disk import AppendFile, Sync, make_directory, sync_directory
 from monitor.state.errors import StateError, StateFullError
@@ -20,8 +20,11 @@ from monitor.state.segment import (
     encode_frame,
     read_frames,
     read_header,
+    whole_end,
 )
 
+JOURNAL = "journal"
+"""Its folder in the state directory, and what a checkpoint keeps the place in it under."""
 SEGMENT_BYTES = 64 * 1024 * 1024
 """A segment is not begun anew before it has so many bytes."""
 _SUFFIX = ".journal"
@@ -52,6 +55,8 @@ class Journal:
 
     Args:
         directory: of its segments; made where it is missing.
+        reaches: a place behind what was acknowledged; a journal that ends before it is refused,
+            and left as it is.
         segment_bytes: size from which on the next segment is begun.
         sync: makes a file or directory durable, by its descriptor.
 
@@ -59,8 +64,8 @@ class Journal:
         torn_bytes: bytes at the end that never had become durable, and were cut off.
 
     Raises:
-        StateError: the last segment is damaged, segments between others are missing,
-            or the directory cannot be written.
+        StateError: the last segment is damaged, segments are missing, something that was
+            acknowledged is, or the directory cannot be written.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
@@ -73,6 +78,7 @@ class Journal:
         self,
         directory: Path,
         *,
+        reaches: Place = START,
         segment_bytes: int = SEGMENT_BYTES,
         sync: Sync = os.fsync,
     ) -> None:
@@ -86,6 +92,8 @@ class Journal:
         self._make_directory()
         self._numbers = self._find()
         self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
+        if reaches != START:
+            self._check_reaches(reaches, self._whole_end())
         self._open_last()
 
     @property
@@ -130,8 +138,8 @@ class Journal:
             StateError: a segment is damaged or missing; its name and the offset are
                 told, and all before it were given.
         """
-        self._check_reaches(since)
         end = self.end
+        self._check_reaches(since, end)
         for number in [number for number in self._numbers if number >= since.segment]:
             start = since if number == since.segment else Place(number, 0, 0)
             for body, place in self._bodies(start, None if number < end.segment else end.offset):
@@ -176,7 +184,7 @@ class Journal:
         self.close()
 
     def _path(self, number: int) -> Path:
-        return self._directory / f"{number:08}{_SUFFIX}"
+        return segment_path(self._directory, number)
 
     def _make_directory(self) -> None:
         try:
@@ -198,17 +206,27 @@ class Journal:
                 raise _missing(self._path(number))
         return numbers
 
-    def _check_reaches(self, since: Place) -> None:
+    def _check_reaches(self, since: Place, end: Place) -> None:
         """Refuse to begin at a place that the journal does not have."""
         first = self._numbers[0] if self._numbers else 1
         if since == START and first > 1:
             raise _missing(self._path(first - 1))
         if since != START and (since.segment < first or not self._numbers):
             raise _missing(self._path(since.segment))
-        if since.segment > self.end.segment:
+        if since.segment > max(self._numbers, default=0):
             raise _missing(self._path(since.segment))
-        if since.segment == self.end.segment and since.offset >= self.end.offset > 0:
-            raise damage(self._path(since.segment), self.end.offset)
+        if since != START and since[:2] >= end[:2]:
+            raise _cut_off(self._path(since.segment), end, since)
+
+    def _whole_end(self) -> Place:
+        """Where the journal ends but for what is torn; nothing is changed."""
+        for number in reversed(self._numbers):
+            path = self._path(number)
+            with path.open("rb") as file:
+                end = whole_end(file, path)
+            if end:
+                return Place(number, end, 0)
+        return START
 
     def _open_last(self) -> None:
         """Open the last segment that was begun as a whole, and cut off its torn end."""
@@ -216,11 +234,10 @@ class Journal:
             path = self._path(self._numbers[-1])
             with path.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
-                try:
+                end = whole_end(file, path)
+                if end:
+                    file.seek(0)
                     self._salt = read_header(file, path).salt
-                    end = _durable_end(file, path, self._salt)
-                except TornError:
-                    end = 0
             self.torn_bytes += size - end
             if end:
                 self._file = AppendFile(path, sync=self._sync)
@@ -278,26 +295,29 @@ class Journal:
             raise damage(self._path(number - 1), min(before, header.previous_size))
 
 
+def segment_path(directory: Path, number: int) -> Path:
+    """The file of a segment."""
+    return directory / f"{number:08}{_SUFFIX}"
+
+
 def segments_in(directory: Path) -> list[Path]:
     """The files of a directory, the oldest first."""
     return sorted(directory.glob(f"*{_SUFFIX}"))
-
-
-def _durable_end(file: BinaryIO, path: Path, salt: int) -> int:
-    """Where the last whole frame ends."""
-    end = file.tell()
-    try:
-        for frame in read_frames(file, path, salt):
-            end = frame.end
-    except TornError as torn:
-        return torn.offset
-    return end
 
 
 def _number_of(path: Path) -> int:
     if not path.stem.isdecimal():
         raise StateError(f"{path}: is no segment of a journal; move it away")
     return int(path.stem)
+
+
+def _cut_off(path: Path, end: Place, since: Place) -> StateError:
+    kept = end.offset if end.segment == since.segment else 0
+    return StateError(
+        f"{path}: offset {kept}: is cut off there, and with it events that were acknowledged: the "
+        f"checkpoint is past offset {since.offset}; restore the file from a copy, or move the "
+        "whole state directory away to begin anew"
+    )
 
 
 def _missing(path: Path) -> StateError:

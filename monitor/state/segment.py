@@ -164,6 +164,23 @@ def read_frames(file: BinaryIO, path: Path, salt: int) -> Iterator[Frame]:
         offset = frame.end
 
 
+def whole_end(file: BinaryIO, path: Path) -> int:
+    """Where the last whole frame of a segment ends, or its header; 0 where not even that is whole.
+
+    Raises:
+        StateError: what had been durable is damaged.
+    """
+    end = 0
+    try:
+        header = read_header(file, path)
+        end = file.tell()
+        for frame in read_frames(file, path, header.salt):
+            end = frame.end
+    except TornError as torn:
+        return torn.offset
+    return end
+
+
 def damage(path: Path, offset: int) -> StateError:
     """The error of a segment that is not as it was written."""
     return StateError(

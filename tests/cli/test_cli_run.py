@@ -160,3 +160,56 @@ def test_what_labels_cannot_tell_is_said_in_one_line_a_model(tmp_path):
     assert refused[0].startswith("a: labelling flagged_only: only predicted positives are ever")
     assert "precision alone can be known" in refused[0]
     assert refused[1].startswith("b: labelling sampled: ")
+
+
+HTTP = '[{type: http, listen: "127.0.0.1:0"}]'
+
+
+def acknowledged(folder):
+    """A monitor that counted two requests and stopped; the segment of its journal."""
+    config = config_of(folder, feeds=HTTP)
+    with running(config) as (process, url, said):
+        until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
+        feed = said.partition("reading ")[2].split()[0].rstrip(",")
+        for _ in range(2):
+            httpx.post(feed, content=EVENT).raise_for_status()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=DEADLINE)
+    (path,) = (folder / "state" / "journal").iterdir()
+    return config, path
+
+
+@pytest.mark.parametrize("harm", ["cut", "cut after a frame", "gone"])
+def test_a_journal_that_lacks_what_was_acknowledged_is_found_before_anything_is_served(
+    capsys, tmp_path, harm
+):
+    config, path = acknowledged(tmp_path)
+    content = path.read_bytes()
+    second = content.index(b"\xf1PMF", content.index(b"\xf1PMF") + 1)
+    left = {"cut": content[:-1], "cut after a frame": content[:second]}.get(harm)
+    path.write_bytes(left) if left else path.unlink()
+    checked = ran(capsys, "state", "check", tmp_path / "state")
+    assert checked.code == 1
+    assert f"{path}: " in checked.out
+    assert "1 damaged" in checked.out
+    failed = ran(capsys, "run", "-c", config)
+    assert (failed.code, failed.out) == (2, "")
+    assert f"{path}: " in failed.err
+    assert "acknowledged" in failed.err
+    assert "never acknowledged" not in failed.err
+    assert "serving" not in failed.err
+    assert (path.read_bytes() if left else None) == left, "nothing was cut or made"
+
+
+def test_a_failure_after_a_server_was_up_ends_with_its_exit_code(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        feeds = f'[{{type: http, listen: "127.0.0.1:{port}"}}]'
+        command = [sys.executable, "-m", "monitor", "run", "-c"]
+        command.append(str(config_of(tmp_path, feeds=feeds)))
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=DEADLINE, check=False
+        )
+    assert done.returncode == 2
+    assert f"127.0.0.1:{port}: cannot listen" in done.stderr
+    assert "serving" not in done.stderr

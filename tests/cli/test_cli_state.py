@@ -81,3 +81,20 @@ def test_an_empty_directory_and_none(capsys, tmp_path):
     assert ran(capsys, "state", "check", tmp_path).out == "nothing is kept here\n"
     assert ran(capsys, "state", "show", tmp_path).out.startswith("no checkpoint\n")
     assert "is no directory" in ran(capsys, "state", "check", tmp_path / "x").err
+
+
+@pytest.mark.parametrize(
+    ("damaged", "said"),
+    [
+        ([1], ["a start uses 00000002.checkpoint"]),
+        ([2], ["a start uses 00000001.checkpoint"]),
+        ([1, 2], ["none is good, and a start is refused"] * 2),
+    ],
+)
+def test_what_a_start_would_use_instead_of_a_damaged_checkpoint(capsys, folder, damaged, said):
+    for number in damaged:
+        path = folder / "checkpoints" / f"{number:08}.checkpoint"
+        path.write_bytes(path.read_bytes()[:-1])
+    done = ran(capsys, "state", "check", folder)
+    told = [line.partition("; ")[2] for line in done.out.splitlines() if "not as it was" in line]
+    assert (done.code, told) == (1, said)

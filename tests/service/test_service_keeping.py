@@ -1,5 +1,6 @@
 import json
 
+import httpx
 import pytest
 from simulation import Inline
 
@@ -11,7 +12,7 @@ from monitor.service.event_clock import EventClock
 from monitor.service.keeping import Keeper
 from monitor.service.pushed import Pushed
 from monitor.service.sources import open_sources
-from monitor.state import START, Body, Checkpoints, Journal, StateFaults
+from monitor.state import START, Body, Checkpoints, Journal, Place, StateFaults
 from monitor.telemetry import CHECKPOINT_BYTES, CHECKPOINT_LAST_SUCCESS, STATE_BEGAN, STATE_FAULTS
 
 NOW = 1_700_000_000
@@ -177,6 +178,21 @@ def test_of_the_journal_only_what_came_after_the_checkpoint_is_read_again(start,
     again.turns()
     assert any("journal read, 1 records" in line for line in again.said)
     assert again.service._monitor.snapshot().records == 3
+
+
+def test_what_is_acknowledged_last_is_in_the_last_checkpoint(start, tmp_path):
+    running = start(type="http", listen="127.0.0.1:0")
+    (pushed,) = running.sources
+    pushed.listen()
+    running.turns()
+    for n in range(5):
+        httpx.post(f"{pushed.urls[0]}/v1/events", content=lines(n)).raise_for_status()
+    running.service.run(lambda: True)
+    assert running.service.snapshot.records == 5
+    kept = Checkpoints(tmp_path / "state" / "checkpoints").newest().state
+    assert kept["engine"]["records"] == 5
+    with Journal(tmp_path / "state" / "journal") as journal:
+        assert not list(journal.read(Place(**kept["positions"]["journal"])))
 
 
 @pytest.mark.parametrize(("stepped", "passed"), [(50, 60_000), (-9_999, 10_000)])

@@ -66,6 +66,11 @@ class Running:
             rejected=NewRejections(self.rejected),
             say=self.said.append,
         )
+        try:
+            self.pushed.listen()
+        except MonitorError:
+            self.pushed.close()
+            raise
 
     @property
     def url(self):
@@ -265,6 +270,7 @@ def test_two_feeds_are_counted_together(tmp_path):
         ManualClock(NOW),
         lambda _: None,
     )
+    pushed.listen()
     try:
         assert pushed.poll() is None
         for number, url in enumerate(pushed.urls):
