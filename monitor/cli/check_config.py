@@ -5,6 +5,7 @@ from argparse import Namespace
 from monitor.cli.notes import warn
 from monitor.cli.output import show, tell
 from monitor.config import describe, load_config
+from monitor.service.doors import refused_listeners
 from monitor.service.sources import unavailable_feeds
 
 
@@ -14,6 +15,6 @@ def run(args: Namespace) -> int:
     show(describe(config))
     show("ok")
     warn(config)
-    for fault in unavailable_feeds(config):
+    for fault in (*unavailable_feeds(config), *refused_listeners(config)):
         tell(f"but `run` would stop: {fault}")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from monitor.config import Config, HttpFeed
+from monitor.errors import ConfigError
 from monitor.web.access import read_access
 from monitor.web.guard import Guard
 from monitor.web.tokens import is_loopback
@@ -19,6 +20,21 @@ def exposed_listeners(config: Config) -> tuple[str, ...]:
         ConfigError: a token file or web configuration cannot be used.
     """
     return tuple(_exposed(config))
+
+
+def refused_listeners(config: Config) -> tuple[str, ...]:
+    """Files of tokens or users that cannot be used; or else what `exposed_listeners` tells."""
+    return tuple(dict.fromkeys(_unusable(config))) or exposed_listeners(config)
+
+
+def _unusable(config: Config) -> Iterator[str]:
+    feeds = [feed for feed in config.feeds if isinstance(feed, HttpFeed)]
+    files = [(feed.token_files, feed.web_config) for feed in feeds]
+    for tokens, web_config in (*files, ((), config.exporter.web_config)):
+        try:
+            read_access(tokens, web_config)
+        except ConfigError as error:
+            yield from error.faults
 
 
 def _exposed(config: Config) -> Iterator[str]:

@@ -61,3 +61,24 @@ def test_feeds_whose_client_is_not_installed_are_named(capsys, tmp_path, monkeyp
     config.write_text("feeds: [{type: kafka, brokers: ['a:1'], topics: [t]}]\n")
     checked = ran(capsys, "check-config", config)
     assert "feeds[0].type: needs a client that is not installed, got 'kafka'; pip" in checked.err
+
+
+@pytest.mark.parametrize(
+    ("feed", "said"),
+    [
+        ('{type: http, listen: "0.0.0.0:1"}', "is open to other machines without authentication"),
+        ('{type: http, listen: "127.0.0.1:1", token_files: [TOKENS]}', "holds no token"),
+        ('{type: http, listen: "0.0.0.0:1", token_files: [missing]}', "cannot be read"),
+    ],
+)
+def test_what_run_refuses_of_listeners_is_told(capsys, tmp_path, feed, said):
+    tokens, config = tmp_path / "tokens", tmp_path / "monitor.yaml"
+    tokens.touch()
+    state = f"state: {{directory: {tmp_path}/state}}"
+    config.write_text(f"feeds: [{feed.replace('TOKENS', str(tokens))}]\n{state}\n")
+    checked = ran(capsys, "check-config", config)
+    assert (checked.code, checked.err.count("\n")) == (0, 1)
+    assert checked.err.startswith("but `run` would stop: ")
+    assert said in checked.err
+    refused = ran(capsys, "run", "-c", config)
+    assert (refused.code, said in refused.err) == (2, True)
