@@ -283,3 +283,48 @@ def test_a_payload_of_a_million_values_is_refused_before_it_is_read(make_feed):
     feed = make_feed(threshold=0.5, inference=config(score={}), max_bytes=10**7, room=10**8)
     answer = logged(feed, RESPONSE, {"predictions": [0] * 1_200_000})
     assert sum(checked(answer)["rejected"].values()) == 1
+
+
+STRUCTURED = "application/cloudevents+json"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"specversion": "0.3"}, "is no CloudEvent: specversion must be 1.0"),
+        ({"source": ""}, "is no CloudEvent: source is missing"),
+        ({"data_base64": "e30"}, "data_base64 cannot be read: Incorrect padding"),
+        ({"data_base64": 5}, "data_base64 cannot be read: Expected `str`, got `int`"),
+        # what would be a record by itself is none as an event that is none
+        ({**PREDICTION, "specversion": "0.3"}, "is no CloudEvent: specversion must be 1.0"),
+    ],
+)
+def test_what_is_wrong_with_a_structured_event_is_said(feed, changes, said):
+    good = json.loads(to_structured_event(event(PREDICTION)).body)
+    for body, kind, line in (
+        (good | changes, STRUCTURED, 1),
+        ([good, good | changes], BATCH, 2),
+    ):
+        headers = {"content-type": kind}
+        answer = checked(feed.client.post(PATH, content=json.dumps(body), headers=headers))
+        assert answer["accepted"] == line - 1
+        assert answer["rejected"] == {"malformed": 1}
+        (fault,) = answer["faults"]
+        assert (fault["line"], fault["detail"]) == (line, said)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "said"),
+    [
+        (RESPONSE, {"x": 1}, "inference response: holds neither predictions nor outputs"),
+        (RESPONSE, PREDICTION, "inference response: holds neither predictions nor outputs"),
+        (REQUEST, {"x": 1}, "inference request: holds neither instances nor inputs"),
+        (REQUEST, [], "inference request: is no object"),
+    ],
+)
+def test_a_payload_that_cannot_be_read_has_its_reason(make_feed, monkeypatch, kind, payload, said):
+    monkeypatch.setattr(pairing, "WAIT_SECONDS", 0.01)
+    feed = make_feed(threshold=0.5, inference=config(**FROM_REQUEST))
+    answer = checked(logged(feed, kind, json.dumps(payload).encode()))
+    assert (answer["accepted"], answer["rejected"]) == (0, {"malformed": 1})
+    assert answer["faults"][0]["detail"] == said

@@ -7,9 +7,9 @@ kept, and only then answered.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from starlette.applications import Starlette
@@ -21,16 +21,17 @@ from starlette.types import ASGIApp
 from monitor.clock import Clock
 from monitor.config.inference import InferenceConfig
 from monitor.errors import MonitorError
-from monitor.events import EventBatch
+from monitor.events import EventBatch, Rejection
 from monitor.feeds.decode import Decoder, LiveDecoder
 from monitor.feeds.http.answers import RefusedError, accepted, answer, later, refused
 from monitor.feeds.http.arrow import MEDIA_TYPE, arrow_lines
 from monitor.feeds.http.beside import beside
 from monitor.feeds.http.bodies import BodyLimits, no_room, read_body
-from monitor.feeds.http.cloudevents import CloudEvent, as_line, read_events, record_lines
+from monitor.feeds.http.cloudevents import CloudEvent, NoEvent, read_events, record_lines
 from monitor.feeds.http.envelopes import event_lines, feedback_lines
 from monitor.feeds.http.inference import Inference
 from monitor.feeds.http.openapi import DOCUMENT
+from monitor.feeds.http.payloads import PayloadError
 from monitor.feeds.http.rates import Rates
 from monitor.feeds.http.room import Room, Share
 from monitor.web.access import Access
@@ -42,7 +43,29 @@ _REJECTION_BYTES = 512
 """Memory that a record takes which could not be used."""
 _STARTING_SECONDS, _FULL_SECONDS = 1, 5
 
-_ToLines = Callable[[Request, bytes], Awaitable[bytes]]
+
+class _Lines(NamedTuple):
+    """Records as lines, and what is wrong with those of which more is known here, by number."""
+
+    data: bytes
+    faults: Mapping[int, str] = {}
+
+    def told(self, batch: EventBatch) -> EventBatch:
+        """The batch, its rejections saying so."""
+        if not self.faults:
+            return batch
+        rejected = [
+            one._replace(detail=self.faults.get(_line_of(one), one.detail))
+            for one in batch.rejected
+        ]
+        return replace(batch, rejected=tuple(rejected))
+
+
+def _line_of(rejection: Rejection) -> int:
+    return int(rejection.position.rpartition(":")[2])
+
+
+_ToLines = Callable[[Request, bytes], Awaitable[_Lines]]
 
 
 class Arrived(NamedTuple):
@@ -148,31 +171,48 @@ class _Feed:
     async def cloudevents(self, request: Request) -> Response:
         return await _answered(self._taken(request, self._cloudevents))
 
-    async def _events(self, request: Request, body: bytes) -> bytes:
+    async def _events(self, request: Request, body: bytes) -> _Lines:
         kind = _kind(request)
         if kind.partition(";")[0].strip().lower() == MEDIA_TYPE:
             most = self._settings.limits.max_bytes
-            return await beside(len(body), lambda: arrow_lines(body, most))
-        return await beside(len(body), lambda: event_lines(body, kind))
+            return _Lines(await beside(len(body), lambda: arrow_lines(body, most)))
+        return _Lines(await beside(len(body), lambda: event_lines(body, kind)))
 
-    async def _feedback(self, request: Request, body: bytes) -> bytes:
+    async def _feedback(self, request: Request, body: bytes) -> _Lines:
         now = self._clock.now()
-        return await beside(len(body), lambda: feedback_lines(body, _kind(request), now=now))
+        kind = _kind(request)
+        return _Lines(await beside(len(body), lambda: feedback_lines(body, kind, now=now)))
 
-    async def _cloudevents(self, request: Request, body: bytes) -> bytes:
+    async def _cloudevents(self, request: Request, body: bytes) -> _Lines:
         events = await beside(len(body), lambda: list(read_events(request.headers, body)))
-        for event in events:
+        for place, event in enumerate(events):
             if isinstance(event, CloudEvent) and event.role == "request":
-                await self._inferred().remember(event)
-        return b"".join([await self._lines_of(event) for event in events])
+                try:
+                    await self._inferred().remember(event)
+                except PayloadError as error:
+                    events[place] = NoEvent(event.data, f"inference request: {error}")
+        parts: list[bytes] = []
+        faults: dict[int, str] = {}
+        number = 1
+        for event in events:
+            part = await self._lines_of(event)
+            if isinstance(part, NoEvent):
+                faults[number] = part.fault
+                part = await beside(len(part.data), part.line)
+            parts.append(part)
+            number += part.count(b"\n")
+        return _Lines(b"".join(parts), faults)
 
-    async def _lines_of(self, event: CloudEvent | bytes) -> bytes:
-        if isinstance(event, bytes):
-            return as_line(event)
+    async def _lines_of(self, event: CloudEvent | NoEvent) -> bytes | NoEvent:
+        if isinstance(event, NoEvent):
+            return event
         if event.role == "request":
             return b""
         if event.role == "response":
-            return await self._inferred().lines(event, self._clock.now())
+            try:
+                return await self._inferred().lines(event, self._clock.now())
+            except PayloadError as error:
+                return NoEvent(event.data, f"inference response: {error}")
         return await beside(len(event.data), lambda: record_lines(event))
 
     def _inferred(self) -> Inference:
@@ -186,7 +226,8 @@ class _Feed:
         with self._settings.room.share() as share:
             body = await read_body(request, self._settings.limits, share)
             arrival_ms = int(self._clock.now() * 1000)
-            lines = await to_lines(request, body)
+            made = await to_lines(request, body)
+            lines = made.data
             if len(lines) > len(body) and not share.grow(len(lines) - len(body)):
                 raise no_room()
 
@@ -194,7 +235,7 @@ class _Feed:
                 source = f"{self._settings.name}{request.url.path}"
                 latest = arrival_ms + AHEAD_MS
                 decoder = self._decoder.current
-                batch = decoder.decode_lines(lines, source=source, latest_ms=latest)
+                batch = made.told(decoder.decode_lines(lines, source=source, latest_ms=latest))
                 return Arrived(arrival_ms, lines, batch, decoder, share)
 
             arrived = await beside(len(lines), decode)

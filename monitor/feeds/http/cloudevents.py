@@ -11,7 +11,6 @@ Source: CloudEvents, HTTP protocol binding 1.0.2.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -55,8 +54,24 @@ class CloudEvent(NamedTuple):
         return last if above == "inference" and last in ("request", "response") else "record"
 
 
-def read_events(headers: Mapping[str, str], body: bytes) -> Iterator[CloudEvent | bytes]:
-    """The events of a request; a part that is none as the bytes that it is.
+class NoEvent(NamedTuple):
+    """What should be an event, and is none.
+
+    Attributes:
+        data: as it came.
+        fault: what is wrong with it.
+    """
+
+    data: bytes
+    fault: str
+
+    def line(self) -> bytes:
+        """For the decoder to reject, whatever it holds: text in a line of its own."""
+        return msgspec.json.encode(self.data.decode(errors="replace")) + b"\n"
+
+
+def read_events(headers: Mapping[str, str], body: bytes) -> Iterator[CloudEvent | NoEvent]:
+    """The events of a request, and what of it is none.
 
     Args:
         headers: of the request, names in lower case.
@@ -149,7 +164,7 @@ def _one(body: bytes) -> msgspec.Raw:
         raise RefusedError(400, f"the body is no JSON: {error}") from error
 
 
-def _structured(raw: msgspec.Raw) -> CloudEvent | bytes:
+def _structured(raw: msgspec.Raw) -> CloudEvent | NoEvent:
     try:
         fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
         attributes = {
@@ -157,15 +172,16 @@ def _structured(raw: msgspec.Raw) -> CloudEvent | bytes:
             for name, value in fields.items()
             if name not in ("data", "data_base64")
         }
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return bytes(raw)
-    if _fault(attributes):
-        return bytes(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return NoEvent(bytes(raw), f"is no CloudEvent: {error}")
+    fault = _fault(attributes)
+    if fault:
+        return NoEvent(bytes(raw), f"is no CloudEvent: {fault}")
     texts = {name: value for name, value in attributes.items() if isinstance(value, str)}
     try:
         return CloudEvent(texts, _data(fields))
-    except (msgspec.MsgspecError, UnicodeDecodeError, binascii.Error):
-        return bytes(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as error:
+        return NoEvent(bytes(raw), f"data_base64 cannot be read: {error}")
 
 
 def _data(fields: Mapping[str, msgspec.Raw]) -> bytes:

@@ -19,8 +19,8 @@ import msgspec
 from monitor.clock import Clock
 from monitor.config.inference import InferenceConfig
 from monitor.feeds.http.beside import beside
-from monitor.feeds.http.cloudevents import CloudEvent, as_line
-from monitor.feeds.http.payloads import Payload, PayloadError, fields_of, requested
+from monitor.feeds.http.cloudevents import CloudEvent
+from monitor.feeds.http.payloads import Payload, fields_of, requested
 
 WAIT_SECONDS = 2.0
 """How long a response waits for its request."""
@@ -59,7 +59,11 @@ class Inference:
         self.unpaired = 0
 
     async def remember(self, event: CloudEvent) -> None:
-        """Take a request; one that cannot be read is as good as none."""
+        """Take a request.
+
+        Raises:
+            PayloadError: it cannot be read.
+        """
         if not self._config.needs_requests:
             return
         rows = await beside(len(event.data), lambda: self._requested(event.data))
@@ -77,21 +81,18 @@ class Inference:
         Args:
             event: the response.
             ts: its time, epoch seconds, where it does not say itself.
+
+        Raises:
+            PayloadError: it cannot be read.
         """
         asked = await self._request(event.id) if self._config.needs_requests else []
         return await beside(len(event.data), lambda: self._predictions(event, ts, asked))
 
     def _requested(self, data: bytes) -> Rows:
-        try:
-            return requested(Payload(data, "instances", "inputs"), self._config)
-        except PayloadError:
-            return []
+        return requested(Payload(data, "instances", "inputs"), self._config)
 
     def _predictions(self, event: CloudEvent, ts: float, asked: Rows) -> bytes:
-        try:
-            payload = Payload(event.data, "predictions", "outputs")
-        except PayloadError:
-            return as_line(event.data)
+        payload = Payload(event.data, "predictions", "outputs")
         rows = fields_of(payload, self._config)
         given = {"type": "prediction", "ts": event.attributes.get("time", ts), **self._model(event)}
         return b"".join(
