@@ -32,8 +32,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture
 def spark(request: pytest.FixtureRequest, system_program: Callable[[str], str]) -> None:
-    """Skips what starts a Spark cluster unless it is asked for; CI always runs it."""
-    if not (request.config.getoption("--spark") or os.environ.get("CI")):
+    """Skips what starts a Spark cluster unless it is asked for."""
+    if not request.config.getoption("--spark"):
         pytest.skip("starts a Spark cluster, minutes on a busy machine: pytest --spark")
     system_program("java")
 
