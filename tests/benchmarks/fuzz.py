@@ -20,9 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 with atheris.instrument_imports(include=["monitor.feeds", "monitor.events"]):
     from monitor.feeds.decode import Decoder, DecodeSettings
     from monitor.feeds.http.answers import RefusedError
-    from monitor.feeds.http.cloudevents import CloudEvent, read_events, record_lines
+    from monitor.feeds.http.cloudevents import CloudEvent, NoEvent, read_events, record_lines
     from monitor.feeds.http.envelopes import event_lines, feedback_lines
     from monitor.feeds.http.inference import Inference
+    from monitor.feeds.http.payloads import PayloadError
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -46,6 +47,7 @@ KINDS = [
 ]
 BINARY = {"ce-specversion": "1.0", "ce-id": "a", "ce-source": "s"}
 TYPES = ["label", "x.inference.response"]
+NO_RECORD = b"x\n"
 SEEDS = [
     b'\x00{"type":"prediction","id":"a","ts":1,"score":0.5,"segment":{"region":"x"}}\n',
     b'\x01[{"type":"label","id":"a","ts":"2026-11-01T00:00:00Z","label":null}]',
@@ -67,11 +69,14 @@ def lines_of(choice: int, body: bytes) -> bytes:
     return b"".join(map(_lines, read_events(headers, body)))
 
 
-def _lines(event: CloudEvent | bytes) -> bytes:
-    if isinstance(event, bytes):
-        return b"x\n"
+def _lines(event: CloudEvent | NoEvent) -> bytes:
+    if isinstance(event, NoEvent):
+        return NO_RECORD
     if event.role == "response":
-        return asyncio.run(INFERENCE.lines(event, 1.0))
+        try:
+            return asyncio.run(INFERENCE.lines(event, 1.0))
+        except PayloadError:
+            return NO_RECORD
     return record_lines(event)
 
 
