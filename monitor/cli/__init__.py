@@ -1,6 +1,6 @@
 """The commands: words in, an exit code out.
 
-    parser.py         every command with its help
+    parser/           every command with its help
     run.py … one file a command; loaded only when it is asked for, so that
                       `--version` and `--help` answer at once
     replay_text.py    what `replay` prints for people

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monitor.cli.output import tell
-from monitor.cli.parser import PROGRAM
+from monitor.cli.parser.command import PROGRAM
 from monitor.errors import ConfigError, FeedError, MonitorError
 
 USAGE, UNREADABLE = 2, 3

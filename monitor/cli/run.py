@@ -12,7 +12,7 @@ from monitor.cli.complaint import complain
 from monitor.cli.leaving import leave
 from monitor.cli.notes import warn
 from monitor.cli.output import tell
-from monitor.cli.parser import PROGRAM
+from monitor.cli.parser.command import PROGRAM
 from monitor.clock import SystemClock
 from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError

@@ -8,7 +8,7 @@ import warnings
 from argparse import Namespace
 
 from monitor.cli.output import tell
-from monitor.cli.parser import PROGRAM
+from monitor.cli.parser.command import PROGRAM
 from monitor.config import load_config
 from monitor.distributed.delivery import delivery_to
 from monitor.errors import MonitorError

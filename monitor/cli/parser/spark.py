@@ -1,0 +1,104 @@
+"""`spark`: the join on a cluster."""
+
+from __future__ import annotations
+
+import argparse
+
+from monitor.cli.parser.command import PROGRAM, Command, add_config, count
+
+
+def _spark(parser: argparse.ArgumentParser) -> None:
+    add_config(parser, required=True)
+    read = parser.add_argument_group("input, one of two")
+    read.add_argument("--input", metavar="DIR", help="directory of files; new ones are read")
+    read.add_argument(
+        "--format",
+        choices=("ndjson", "parquet"),
+        default="ndjson",
+        help="of the files (default %(default)s)",
+    )
+    read.add_argument(
+        "--files-per-batch", type=int, default=0, metavar="N", help="at most (default: no limit)"
+    )
+    read.add_argument("--kafka", metavar="BROKERS", help="HOST:PORT, HOST:PORT, …")
+    read.add_argument("--topics", metavar="NAMES", help="of Kafka, with commas between")
+    read.add_argument(
+        "--records-per-batch", type=int, default=0, metavar="N", help="at most (default: no limit)"
+    )
+    parser.add_argument(
+        "--to",
+        required=True,
+        action="append",
+        metavar="TARGET",
+        help="where counts go: http://HOST:PORT of a monitor, kafka://BROKERS/TOPIC, a directory; "
+        "may be given several times",
+    )
+    parser.add_argument("--token-file", metavar="FILE", help="bearer token of the monitor's feed")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=600.0,
+        metavar="SECONDS",
+        help="how long a monitor that is away is asked again (default %(default)g)",
+    )
+    parser.add_argument(
+        "--checkpoint",
+        required=True,
+        metavar="DIR",
+        help="where Spark keeps state, one a job; every machine must reach it",
+    )
+    parser.add_argument(
+        "--source",
+        default="spark",
+        metavar="NAME",
+        help="of the job, in its counts (default %(default)s); one a job",
+    )
+    when = parser.add_mutually_exclusive_group()
+    when.add_argument(
+        "--every", default="10 seconds", metavar="T", help="between batches (default %(default)s)"
+    )
+    when.add_argument("--once", action="store_true", help="stop at the end of the input")
+    parser.add_argument(
+        "--buckets",
+        type=count,
+        default=256,
+        metavar="N",
+        help="pages that ids are divided among, for the checkpoint's life (default %(default)s)",
+    )
+    parser.add_argument(
+        "--partitions",
+        type=count,
+        default=8,
+        metavar="N",
+        help="tasks that keep state, likewise (default %(default)s)",
+    )
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        help="of Spark (default: of spark-submit, or all cores of this machine)",
+    )
+
+
+SPARK = Command(
+    "spark",
+    "the same join and counts on Spark, for what one machine cannot hold",
+    about="""\
+Runs the join of predictions and labels as a job of Spark Structured Streaming
+(pip install 'precision-monitor[spark]'; Java 17) and sends what it has counted,
+by model, segment values and pane, to a monitor, which judges, alerts and shows.
+Started again with its checkpoint, after a crash too, it goes on where it was, and
+no batch counts twice.
+
+For a cluster, give this command's file to spark-submit, with the same words:
+  JOB=$(python -c 'import monitor.cli.spark as job; print(job.__file__)')
+  spark-submit --master spark://HOST:7077 "$JOB" -c monitor.yaml …
+""",
+    examples=f"""\
+  {PROGRAM} spark -c monitor.yaml --input events/ --checkpoint state/ \\
+      --to http://127.0.0.1:9109
+  {PROGRAM} spark -c monitor.yaml --input events/ --checkpoint state/ \\
+      --to counts/ --once
+  {PROGRAM} replay -c monitor.yaml counts/*.ndjson
+""",
+    arguments=_spark,
+)
