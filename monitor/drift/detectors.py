@@ -116,8 +116,8 @@ class ShiryaevRoberts:
 
     Two one-sided e-detectors. Their baselines are the reference's TPR and FPR,
     moved towards the alarm by z standard errors of the reference and by the
-    tolerance, so that neither a small reference nor a small change pages: z is 1
-    from 10,000 reference positives on, else 2. A series whose reference has
+    tolerance, so that neither a small reference nor a small change pages: z falls
+    from 2 at 1,000 reference positives to 1 at 10,000. A series whose reference has
     under 1,000 positives or 500 false positives is warming up and never alarms.
 
     Args:
@@ -165,7 +165,7 @@ class ShiryaevRoberts:
         self._sides = TwoSides(("recall", "false_positive_rate"), threshold)
         whole = reference.sum(axis=-1) if segments else reference
         self._warming_up = ~suffices(whole)
-        z = np.where(whole.actual_positive >= _MANY_POSITIVES, 1.0, 2.0)
+        z = _caution(whole.actual_positive)
         if segments:
             z = z[..., None]
         factors, steps = Dispersion.of(dispersion), np.array(STEPS)
@@ -277,7 +277,7 @@ class ClassRatioDetector:
         self._sides = TwoSides(("falling", "rising"), threshold)
         self._dispersion = Dispersion.of(dispersion).class_ratio
         self._tolerance = profile.tolerance if tolerance is None else np.asarray(tolerance)
-        self._z = np.where(profile.positives >= _MANY_POSITIVES, 1.0, 2.0)
+        self._z = _caution(profile.positives)
 
     @property
     def warming_up(self) -> BoolArray:
@@ -320,6 +320,16 @@ class ClassRatioDetector:
     def restore(self, state: State) -> None:
         """Go on from what `state` gave, with the same profile and threshold."""
         self._sides.restore(state)
+
+
+def _caution(positives: CountArray) -> FloatArray:
+    """Standard errors of a reference that are given away: 2 at 1,000 positives to 1 at 10,000.
+
+    Between them by the logarithm: a step would make a page later for a reference
+    that has almost grown up.
+    """
+    grown = np.log(np.maximum(positives, 1) / _FEWEST_POSITIVES)
+    return np.asarray(2.0 - np.clip(grown / np.log(_MANY_POSITIVES / _FEWEST_POSITIVES), 0.0, 1.0))
 
 
 def _logit(hits: ArrayLike, misses: ArrayLike) -> FloatArray:
