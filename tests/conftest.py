@@ -14,7 +14,7 @@ settings.load_profile("unhurried")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", action="store_true", help="write golden files anew")
-    parser.addoption("--spark", action="store_true", help="run what starts a Spark cluster, too")
+    parser.addoption("--spark", action="store_true", help="run what starts a Spark, too")
 
 
 @pytest.fixture
@@ -32,10 +32,11 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture
 def spark(request: pytest.FixtureRequest, system_program: Callable[[str], str]) -> None:
-    """Skips what starts a Spark cluster unless it is asked for."""
-    if not request.config.getoption("--spark"):
-        pytest.skip("starts a Spark cluster, minutes on a busy machine: pytest --spark")
+    """Skips what starts a Spark unless it is asked for, or in CI."""
+    if not request.config.getoption("--spark") and not os.environ.get("CI"):
+        pytest.skip("starts a Spark, a minute of CPU each: pytest --spark")
     system_program("java")
+    system_program("ps")
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,8 @@ from recount import Recount
 HOME = Path(find_spec("pyspark").origin).parent if find_spec("pyspark") else None
 CELLS = ("tp", "fp", "fn", "tn")
 PANE = 60
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Of a JVM that lives for a minute: half of its time would be spent on compiling better."""
 CONFIG = """\
 models:
   fraud: {label_timeout: 1h, horizon: 1d, maturity: 20m, segments: [region]}
@@ -34,14 +36,58 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def until(what, condition, seconds=600):
-    """Waits for a condition of real processes; its value."""
+def until(what, condition, *needed, seconds=600):
+    """Waits for a condition of real processes; its value.
+
+    Args:
+        what: is waited for.
+        condition: tells it.
+        needed: what is `Started` and must be alive for that.
+        seconds: for which at most.
+    """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := condition():
             return value
+        for started in needed:
+            started.check_alive(what)
         time.sleep(0.1)
     raise AssertionError(f"{what}: did not happen within {seconds} s")
+
+
+class Started:
+    """A process in a group of its own, and its log."""
+
+    def __init__(self, log, words, environment=None):
+        self.log = log
+        with log.open("wb") as file:
+            self.process = subprocess.Popen(
+                words, stdout=file, stderr=subprocess.STDOUT, env=environment,
+                start_new_session=True,
+            )  # fmt: skip
+
+    def said(self):
+        return self.log.read_text(errors="replace")
+
+    def check_alive(self, what):
+        """Fails, with the last lines of the log, where it has ended before something happened."""
+        if self.process.poll() is not None:
+            ended = f"{self.log.stem} ended with {self.process.returncode}"
+            raise AssertionError(f"{what}: {ended} before that:\n{self.said()[-3000:]}")
+
+    def finish(self, seconds=600):
+        """Waits for a good end."""
+        assert self.process.wait(timeout=seconds) == 0, self.said()[-3000:]
+
+    def kill(self):
+        """kill -9 of it alone."""
+        kill(self.process.pid)
+        self.process.wait()
+
+    def kill_group(self):
+        """kill -9 of it and all of its group."""
+        _kill(os.killpg, self.process.pid)
+        self.process.wait()
 
 
 def stream(predictions, seed=1):
@@ -133,12 +179,13 @@ class Cluster:
     """
 
     def __init__(self, scratch, workers=2):
-        self.scratch, self.processes = scratch, []
+        self.scratch, self.started = scratch, []
         self.environment = os.environ | {
             "SPARK_HOME": str(HOME),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_WORKER_DIR": str(scratch / "work"),
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED,
             "PYSPARK_PYTHON": sys.executable,
             "PYSPARK_DRIVER_PYTHON": sys.executable,
         }
@@ -149,25 +196,23 @@ class Cluster:
             "master", "master.Master", "--host", "127.0.0.1", "--port", str(port),
             "--webui-port", web,
         )  # fmt: skip
-        until("master is up", lambda: "I have been elected leader" in self.log("master"))
-        self.workers = [self.start_worker(i) for i in range(workers)]
+        said = self.master.said
+        until("master is up", lambda: "I have been elected leader" in said(), self.master)
+        self.workers = [self._worker(i) for i in range(workers)]
         until(
-            "workers are there", lambda: self.log("master").count("Registering worker") >= workers
-        )
-
-    def start_worker(self, number):
-        return self._daemon(
-            f"worker{number}", "worker.Worker", "--host", "127.0.0.1", "--cores", "1",
-            "--memory", "1g", "--webui-port", "0", self.url,
+            "workers are there", lambda: said().count("Registering worker") >= workers,
+            self.master, *self.workers,
         )  # fmt: skip
 
     def submit(self, name, *words):
-        """A driver, by spark-submit, in a process group of its own."""
+        """A driver, by spark-submit."""
         import monitor.cli.spark as command  # noqa: PLC0415
 
         given = {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.extraJavaOptions": SHORT_LIVED,
+            "spark.executor.extraJavaOptions": SHORT_LIVED,
             "spark.ui.enabled": "false",
             "spark.executor.memory": "700m",
             "spark.driver.memory": "700m",
@@ -181,46 +226,36 @@ class Cluster:
     def executors(self, worker):
         """Process ids of the executors of a worker."""
         found = subprocess.run(
-            ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(worker.pid)],
+            ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(worker.process.pid)],
             capture_output=True, text=True, check=False,
         ).stdout  # fmt: skip
         return [int(row.split()[0]) for row in found.splitlines() if "ExecutorBackend" in row]
 
-    def log(self, name):
-        path = self.scratch / f"{name}.log"
-        return path.read_text(errors="replace") if path.exists() else ""
-
     def stop(self):
-        for process in self.processes:
-            if process.poll() is None:
-                for pid in self.executors(process):
-                    _kill(os.kill, pid)
-                _kill(os.killpg, process.pid)
-            process.wait()
+        for started in self.started:
+            for pid in self.executors(started):
+                kill(pid)
+            started.kill_group()
+
+    def _worker(self, number):
+        return self._daemon(
+            f"worker{number}", "worker.Worker", "--host", "127.0.0.1", "--cores", "1",
+            "--memory", "1g", "--webui-port", "0", self.url,
+        )  # fmt: skip
 
     def _daemon(self, name, daemon, *words):
         program = str(HOME / "bin" / "spark-class")
         return self._start(name, program, f"org.apache.spark.deploy.{daemon}", *words)
 
     def _start(self, name, *words):
-        with (self.scratch / f"{name}.log").open("wb") as log:
-            process = subprocess.Popen(
-                words, stdout=log, stderr=subprocess.STDOUT, env=self.environment,
-                start_new_session=True,
-            )  # fmt: skip
-        self.processes.append(process)
-        return process
+        started = Started(self.scratch / f"{name}.log", words, self.environment)
+        self.started.append(started)
+        return started
 
 
 def _kill(how, pid):
     with suppress(ProcessLookupError):
         how(pid, signal.SIGKILL)
-
-
-def kill_group(process):
-    """kill -9 of a process and all of its group."""
-    _kill(os.killpg, process.pid)
-    process.wait()
 
 
 def kill(pid):

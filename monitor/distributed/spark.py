@@ -126,6 +126,9 @@ def _session(job: Job) -> SparkSession:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.showConsoleProgress": "false",
+        # Between JVM and Python: a stray request to a TCP port of Spark's ends the job, as its
+        # first bytes are read as a length ("Java heap space").
+        "spark.python.unix.domain.socket.enabled": "true",
     }
     for name, value in settings.items():
         builder = builder.config(name, value)

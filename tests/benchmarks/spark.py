@@ -26,7 +26,6 @@ from spark_cluster import (
     Cluster,
     is_in_batch,
     kill,
-    kill_group,
     recounted,
     stream,
     summed,
@@ -113,10 +112,6 @@ class Run:
     def cluster(self, workers):
         return Cluster(self.scratch, workers)
 
-    def finished(self, driver, cluster, name):
-        if driver.wait() != 0:
-            raise SystemExit(cluster.log(name)[-3000:])
-
     def times(self):
         """Wall time of the batches, by what is in the checkpoint: first, and of all others."""
         commits = sorted(
@@ -151,21 +146,22 @@ def _replayed(folder, files):
 
 
 def kills(run):
-    cluster = run.cluster(2)
+    cluster, patience = run.cluster(2), 1200
     try:
-        first = cluster.submit("driver1", *run.words)
-        until("a third batch", lambda: is_in_batch(run.checkpoint, 2), 1200)
-        kill_group(first)
+        driver = cluster.submit("driver1", *run.words)
+        until("a third batch", lambda: is_in_batch(run.checkpoint, 2), driver, seconds=patience)
+        driver.kill_group()
         print("    driver killed in a batch", flush=True)
-        second = cluster.submit("driver2", *run.words)
-        until("a later batch", lambda: is_in_batch(run.checkpoint, 4), 1200)
-        kill(cluster.workers[1].pid)
+        driver = cluster.submit("driver2", *run.words)
+        until("a later batch", lambda: is_in_batch(run.checkpoint, 4), driver, seconds=patience)
+        lost, kept = cluster.workers
+        lost.kill()
         print("    worker killed in a batch", flush=True)
-        until("another batch", lambda: is_in_batch(run.checkpoint, 6), 1200)
-        (executor, *_) = until("executor", lambda: cluster.executors(cluster.workers[0]), 1200)
+        until("another batch", lambda: is_in_batch(run.checkpoint, 6), driver, seconds=patience)
+        (executor, *_) = until("executor", lambda: cluster.executors(kept), driver, kept)
         kill(executor)
         print("    executor killed in a batch", flush=True)
-        run.finished(second, cluster, "driver2")
+        driver.finish(seconds=patience)
     finally:
         cluster.stop()
 
@@ -184,7 +180,7 @@ def local(run):
 def on_workers(run, workers):
     cluster = run.cluster(workers)
     try:
-        run.finished(cluster.submit("driver", *run.words), cluster, "driver")
+        cluster.submit("driver", *run.words).finish(seconds=3600)
     finally:
         cluster.stop()
 
