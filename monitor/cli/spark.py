@@ -6,12 +6,14 @@ import importlib.util
 import sys
 import warnings
 from argparse import Namespace
+from pathlib import Path
 
 from monitor.cli.output import tell
 from monitor.cli.parser.command import PROGRAM
 from monitor.config import load_config
 from monitor.distributed.delivery import delivery_to
 from monitor.errors import MonitorError
+from monitor.feeds.kafka.properties import read_properties
 
 _NEEDED = ("pyspark", "pyarrow", "google.protobuf")
 
@@ -33,6 +35,8 @@ def run(args: Namespace) -> int:
             brokers=args.kafka or "",
             topics=args.topics or "",
             records_per_batch=args.records_per_batch,
+            connector=args.kafka_client == "spark",
+            client=read_properties(args.kafka_properties and Path(args.kafka_properties)),
         ),
         checkpoint=args.checkpoint,
         source=args.source,

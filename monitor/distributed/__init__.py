@@ -4,7 +4,10 @@
     pages.py      what a bucket remembers, and what events do to it (the rule of one id)
     tallies.py    what counts otherwise now: added up, and written as `counts` events
     delivery.py   where these go: a monitor, a directory, Kafka
-    spark.py      the job on Spark Structured Streaming; the only one that knows Spark
+    spark.py      the job on Spark Structured Streaming
+    kafka.py      topics as a source of Spark's, where its own connector cannot be had
+
+The last two know Spark, and nothing else does.
 
 An id belongs to a bucket, and a bucket's state is one page of bytes, so that the
 engine moves a few large rows and not one row an event. A batch's `counts` carry

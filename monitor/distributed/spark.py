@@ -15,8 +15,8 @@ takes counts replaces it (see `monitor.join.counted`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -66,6 +66,8 @@ class Input:
         brokers: of Kafka.
         topics: of Kafka.
         records_per_batch: of Kafka, a micro-batch at most; 0 for no limit.
+        connector: whether Spark's own connector reads Kafka, and not `monitor.distributed.kafka`.
+        client: more settings of the Kafka client that reads.
     """
 
     directory: str = ""
@@ -74,6 +76,8 @@ class Input:
     brokers: str = ""
     topics: str = ""
     records_per_batch: int = 0
+    connector: bool = True
+    client: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,12 +176,10 @@ def _input(session: SparkSession, source: Input) -> DataFrame:
     """Rows of a Parquet table, or lines as bytes in the column `line`."""
     reader = session.readStream
     if source.brokers:
-        reader = reader.format("kafka").options(
-            **{
-                "kafka.bootstrap.servers": source.brokers,
-                "subscribe": source.topics,
-                "startingOffsets": "earliest",
-            }
+        given = {f"kafka.{name}": value for name, value in source.client.items()}
+        given["kafka.bootstrap.servers"] = source.brokers
+        reader = reader.format("kafka" if source.connector else _own_kafka(session)).options(
+            **given, subscribe=source.topics, startingOffsets="earliest"
         )
         if source.records_per_batch:
             reader = reader.option("maxOffsetsPerTrigger", source.records_per_batch)
@@ -189,6 +191,23 @@ def _input(session: SparkSession, source: Input) -> DataFrame:
         return reader.schema(schema).parquet(source.directory)
     lines = reader.text(source.directory, lineSep="\n")
     return lines.selectExpr("CAST(value AS BINARY) AS line")
+
+
+def _own_kafka(session: SparkSession) -> str:
+    """The format of the Kafka source of this program, made known to Spark.
+
+    Raises:
+        MonitorError: something that it needs is not there.
+    """
+    try:
+        from monitor.distributed.kafka import FORMAT, KafkaRecords  # noqa: PLC0415  # an extra
+    except ImportError as error:
+        raise MonitorError(
+            f"--kafka-client confluent: {error}; needs Spark 4.2 and "
+            "pip install 'precision-monitor[kafka]'"
+        ) from error
+    session.dataSource.register(KafkaRecords)
+    return FORMAT
 
 
 class _Reading:
@@ -338,5 +357,5 @@ def _explained(text: str, job: Job) -> str:
     told = next(iter([*own, *lines]), "failed")
     if job.input.brokers and "data source: kafka" in text:
         connector = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{__version__}"
-        told += f"; start it with spark-submit --packages {connector}"
+        told += f"; start it with spark-submit --packages {connector}, or --kafka-client confluent"
     return told

@@ -45,15 +45,16 @@ def imported(path):
 
 
 def test_only_the_job_itself_imports_spark():
-    importing = [path for path in PACKAGE.rglob("*.py") if "pyspark" in imported(path)]
-    assert importing == [PACKAGE / "distributed" / "spark.py"]
+    importing = {path for path in PACKAGE.rglob("*.py") if "pyspark" in imported(path)}
+    assert importing == {PACKAGE / "distributed" / name for name in ("kafka.py", "spark.py")}
 
 
 def test_the_core_and_every_other_command_do_without_spark():
     program = (
         "import sys, importlib, pkgutil, monitor, monitor.cli\n"
         "for module in pkgutil.walk_packages(monitor.__path__, 'monitor.'):\n"
-        "    if module.name not in ('monitor.distributed.spark', 'monitor.__main__'):\n"
+        "    if module.name not in ('monitor.distributed.spark', 'monitor.distributed.kafka',\n"
+        "                           'monitor.__main__'):\n"
         "        importlib.import_module(module.name)\n"
         "assert not {'pyspark', 'py4j'} & set(sys.modules)\n"
     )

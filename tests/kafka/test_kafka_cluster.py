@@ -13,7 +13,7 @@ from monitor.config import KafkaFeed
 from monitor.engine import Monitor
 from monitor.errors import ConfigError
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.feeds.kafka.client import read_properties
+from monitor.feeds.kafka.properties import read_properties
 from monitor.feeds.kafka.source import KafkaSource
 
 DEADLINE = 60

@@ -25,6 +25,18 @@ def _spark(parser: argparse.ArgumentParser) -> None:
     read.add_argument(
         "--records-per-batch", type=int, default=0, metavar="N", help="at most (default: no limit)"
     )
+    read.add_argument(
+        "--kafka-client",
+        choices=("spark", "confluent"),
+        default="spark",
+        help="who reads Kafka: Spark's own connector, by spark-submit --packages, or the "
+        "confluent-kafka library, for the checkpoint's life (default %(default)s)",
+    )
+    read.add_argument(
+        "--kafka-properties",
+        metavar="FILE",
+        help="settings of that client, a key=value a line: security.protocol=SASL_SSL, …",
+    )
     parser.add_argument(
         "--to",
         required=True,

@@ -1,6 +1,7 @@
 """Topics of a Kafka cluster; the client is an extra, which nothing outside of this folder needs.
 
     client.py      a consumer of the confluent-kafka library, by the settings of a feed
+    properties.py  settings of the client in a file of their own
     messages.py    message values as lines, and where each of them stood
     partition.py   one partition: what was read of it, what was given, what was skipped
     schedule.py    which partition's messages are given next, by the time of the messages

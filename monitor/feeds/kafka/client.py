@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from monitor.config import KafkaFeed
-from monitor.config.servers import KAFKA_OWN_PROPERTIES
 from monitor.errors import ConfigError
+from monitor.feeds.kafka.properties import read_properties
 
 OnError = Callable[[KafkaError], None]
 OnCommit = Callable[[KafkaError | None, list[TopicPartition]], None]
@@ -56,31 +55,6 @@ def make_consumer(feed: KafkaFeed, on_error: OnError, on_commit: OnCommit) -> Co
     except KafkaException as error:
         said = error.args[0].str()
         raise ConfigError((f"kafka {feed.group}: properties: the client says: {said}",)) from error
-
-
-def read_properties(path: Path | None) -> dict[str, str]:
-    """Settings of a file, one `key=value` a line; `#` begins a comment.
-
-    Raises:
-        ConfigError: it cannot be read, or a line is none; never says what it holds.
-    """
-    if path is None:
-        return {}
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError((f"{path}: cannot be read; give a file of key=value lines",)) from error
-    found: dict[str, str] = {}
-    for number, line in enumerate(lines, start=1):
-        key, equals, value = line.strip().partition("=")
-        if not key or key.startswith("#"):
-            continue
-        if not equals:
-            raise ConfigError((f"{path}:{number}: is no key=value; write one a line",))
-        if key.strip() in KAFKA_OWN_PROPERTIES:
-            raise ConfigError((f"{path}:{number}: {key.strip()} is set by the monitor; remove it",))
-        found[key.strip()] = value.strip()
-    return found
 
 
 def _silent() -> logging.Logger:

@@ -1,0 +1,33 @@
+"""Settings of a Kafka client in a file of their own, where secrets may stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from monitor.config.servers import KAFKA_OWN_PROPERTIES
+from monitor.errors import ConfigError
+
+
+def read_properties(path: Path | None) -> dict[str, str]:
+    """Settings of a file, one `key=value` a line; `#` begins a comment.
+
+    Raises:
+        ConfigError: it cannot be read, or a line is none; never says what it holds.
+    """
+    if path is None:
+        return {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError((f"{path}: cannot be read; give a file of key=value lines",)) from error
+    found: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
+        key, equals, value = line.strip().partition("=")
+        if not key or key.startswith("#"):
+            continue
+        if not equals:
+            raise ConfigError((f"{path}:{number}: is no key=value; write one a line",))
+        if key.strip() in KAFKA_OWN_PROPERTIES:
+            raise ConfigError((f"{path}:{number}: {key.strip()} is set by the monitor; remove it",))
+        found[key.strip()] = value.strip()
+    return found
