@@ -10,6 +10,10 @@ from monitor.config.quantities import parse_duration
 from monitor.errors import UsageError
 from monitor.exporters.rules import Scope, as_grafana, as_kubernetes, as_prometheus, groups
 
+_RELATIVE = """\
+# runbook_url is a path within the project: --runbooks URL makes it a link to where your team reads
+# README.md and deploy/README.md."""
+
 
 def run(args: Namespace) -> int:
     """Print recording and alerting rules for the configured models."""
@@ -22,6 +26,8 @@ def run(args: Namespace) -> int:
         label_silence=_duration("--label-silence", args.label_silence),
         prediction_silence=_duration("--prediction-silence", args.prediction_silence),
     )
+    if not scope.runbooks:
+        show(_RELATIVE)
     if args.grafana is not None:
         show(as_grafana(groups(scope), args.grafana).rstrip("\n"))
         return 0

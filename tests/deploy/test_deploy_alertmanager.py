@@ -1,6 +1,8 @@
 """The Alertmanager example: who is told what, and what mutes what, by the real programs."""
 
+import re
 import subprocess
+import sys
 from contextlib import contextmanager
 
 import httpx
@@ -37,22 +39,38 @@ def test_routes_go_by_severity(system_program, labels, receiver):
 
 
 @contextmanager
-def alertmanager(program, folder):
+def alertmanager(program, folder, config=EXAMPLE):
     port = free_port()
-    command = [program, f"--config.file={EXAMPLE}", f"--storage.path={folder / 'data'}"]
+    command = [program, f"--config.file={config}", f"--storage.path={folder / 'data'}"]
     command += [f"--web.listen-address=127.0.0.1:{port}", "--cluster.listen-address="]
     with (folder / "log").open("wb") as log, subprocess.Popen(command, stderr=log) as process:
         try:
-            yield f"http://127.0.0.1:{port}/api/v2"
+            api = f"http://127.0.0.1:{port}/api/v2"
+            until(lambda: ready(api))
+            yield api
         finally:
             process.terminate()
             process.wait(20)
 
 
+def ready(api):
+    try:
+        return httpx.get(f"{api}/status").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def told(api, alerts):
+    body = [{"labels": labels, "annotations": {"summary": "numbers"}} for labels in alerts]
+    assert httpx.post(f"{api}/alerts", json=body).status_code == 200
+
+
 def states(api):
-    """Whether each alert that came is muted, by name and model."""
+    """Whether each alert that came is muted, by name, model and, where it has one, instance."""
     return {
-        (alert["labels"]["alertname"], alert["labels"]["model"]): alert["status"]["state"]
+        tuple(filter(None, map(alert["labels"].get, ("alertname", "model", "instance")))): alert[
+            "status"
+        ]["state"]
         for alert in httpx.get(f"{api}/alerts").json()
     }
 
@@ -77,20 +95,61 @@ def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     }
     alerts = [(name, model) for model, names in sent.items() for name in names]
     place = {"job": "precision-monitor", "namespace": "production"}
-    body = [{"labels": {"alertname": name, "model": model, **place}} for name, model in alerts]
+    body = [{"alertname": name, "model": model, **place} for name, model in alerts]
     # What is wrong with a model of the same name in staging mutes nothing here.
     elsewhere = {"alertname": "LabelsNotTrustworthy", "model": "low", "job": "precision-monitor"}
-    body.append({"labels": elsewhere | {"namespace": "staging"}})
+    body.append(elsewhere | {"namespace": "staging"})
     alerts.append(("LabelsNotTrustworthy", "low"))
     with alertmanager(system_program("prometheus-alertmanager"), tmp_path) as api:
-
-        def ready():
-            try:
-                return httpx.get(f"{api}/status").status_code == 200
-            except httpx.TransportError:
-                return False
-
-        until(ready)
-        assert httpx.post(f"{api}/alerts", json=body).status_code == 200
+        told(api, body)
         expected = {alert: "suppressed" if alert in muted else "active" for alert in alerts}
         until(lambda: states(api) == expected)
+
+
+def test_a_shard_without_labels_leaves_the_other_shards_their_voice(system_program, tmp_path):
+    expected = {
+        # One shard gets no labels: its own verdict is void, the sum rests on the others.
+        ("LabelFeedStalled", "one", "a"): "active",
+        ("ModelDegraded", "one", "a"): "suppressed",
+        ("ModelDegraded", "one", "b"): "active",
+        ("RecallBelowObjective", "two"): "active",
+        ("LabelFeedStalled", "two", "a"): "active",
+        # One shard gets wrong labels: they are in the sum.
+        ("LabelsNotTrustworthy", "wrong", "a"): "active",
+        ("ModelDegraded", "wrong", "b"): "active",
+        ("PrecisionBelowObjective", "wrong"): "suppressed",
+        # All of them.
+        ("LabelFeedStalled", "all"): "active",
+        ("ModelDegraded", "all", "a"): "suppressed",
+        ("PrecisionBelowObjective", "all"): "suppressed",
+    }
+    names = ("alertname", "model", "instance")
+    with alertmanager(system_program("prometheus-alertmanager"), tmp_path) as api:
+        told(api, [dict(zip(names, alert, strict=False)) | {"job": "m"} for alert in expected])
+        until(lambda: states(api) == expected)
+
+
+def test_the_receiver_of_the_compose_file_prints_what_the_example_sends(system_program, tmp_path):
+    command = [sys.executable, DEPLOY / "compose" / "receiver.py", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiver:
+        try:
+            url = receiver.stdout.readline().split()[-1]
+            assert httpx.post(f"{url}/page", content=b"{}").status_code == 400
+            config = tmp_path / "alertmanager.yml"
+            text = EXAMPLE.read_text().replace("http://127.0.0.1:9099", url)
+            config.write_text(re.sub("group_wait: .*", "group_wait: 0s", text))
+            sent = [
+                {"alertname": "Watchdog", "severity": "none"},
+                {"alertname": "ModelDegraded", "severity": "page", "model": "m"},
+                {"alertname": "PrevalenceShift", "severity": "ticket", "model": "n"},
+            ]
+            with alertmanager(system_program("prometheus-alertmanager"), tmp_path, config) as api:
+                told(api, sent)
+                lines = {receiver.stdout.readline() for _ in sent}
+        finally:
+            receiver.terminate()
+    assert lines == {
+        "dead-man firing   Watchdog: numbers\n",
+        "page     firing   ModelDegraded: numbers\n",
+        "ticket   firing   PrevalenceShift: numbers\n",
+    }

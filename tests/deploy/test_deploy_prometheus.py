@@ -3,7 +3,8 @@
 import subprocess
 
 import pytest
-from deploy.expressions import PROMETHEUS, RULES, TESTS
+import yaml
+from deploy.expressions import PROMETHEUS, RULES, TESTS, alerts
 
 from monitor.config import Config, load_config
 from monitor.exporters.rules import Scope, as_prometheus, groups
@@ -48,3 +49,48 @@ def test_rules_of_any_configuration_have_no_fault(system_program, tmp_path, conf
     path = tmp_path / "rules.yml"
     path.write_text(as_prometheus(groups(Scope.of(config))))
     assert "SUCCESS" in checked(system_program("promtool"), "check", "rules", path)
+
+
+def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
+    """What it was where there is a reference, and no empty place for it where there is none."""
+    config = Config(models={name: {"labelling": "sampled"} for name in ("known", "bare")})
+    (tmp_path / "rules.yml").write_text(as_prometheus(groups(Scope.of(config))))
+    place = 'job="m",instance="a",model="known"'
+    gauges = {
+        f'classifier_precision_ratio{{{place},window="7d"}}': 0.5,
+        f'classifier_balanced_precision_ratio{{{place},window="7d"}}': 0.9,
+        f'classifier_precision_change_logit{{{place},window="7d",cause="recall"}}': -0.4,
+    }
+    reference = {"tp": 80, "fp": 20, "fn": 20.5, "tn": 879.5}
+    gauges |= {
+        f'classifier_reference_outcomes{{{place},outcome="{cell}"}}': count
+        for cell, count in reference.items()
+    }
+    for name in ("known", "bare"):
+        labels = f'job="m",instance="a",model="{name}",window="7d",verdict="model_degraded"'
+        gauges[f"classifier_verdict{{{labels}}}"] = 1
+    said = {
+        "known": "balanced precision 0.900, was 0.973; precision 0.500, was 0.800; by cause, in "
+        "log-odds: prevalence —, recall -0.40, false positives —.",
+        "bare": "balanced precision —; precision —; by cause, in log-odds: prevalence —, recall —, "
+        "false positives —.",
+    }
+    text = alerts((tmp_path / "rules.yml").read_text())["ModelDegraded"]["annotations"]
+    expected = [
+        {
+            "exp_labels": {"severity": "page", "job": "m", "instance": "a", "model": name},
+            "exp_annotations": text
+            | {"summary": f"{name} separates the classes worse than its reference. 7d: {numbers}"},
+        }
+        for name, numbers in said.items()
+    ]
+    scenario = {
+        "interval": "1m",
+        "input_series": [{"series": n, "values": f"{v}x20"} for n, v in gauges.items()],
+        "alert_rule_test": [
+            {"eval_time": "10m", "alertname": "ModelDegraded", "exp_alerts": expected}
+        ],
+    }
+    path = tmp_path / "test.yml"
+    path.write_text(yaml.safe_dump({"rule_files": ["rules.yml"], "tests": [scenario]}))
+    checked(system_program("promtool"), "test", "rules", path)

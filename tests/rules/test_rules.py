@@ -132,7 +132,8 @@ def test_raw_counts_are_no_evidence_where_labels_are_a_sample(labelling):
     assert 'model="a"' in made
     assert taken == 'max without (instance, pod) (classifier_precision_ratio{model="b"})'
     alone = Config(models={"b": {"labelling": labelling}})
-    assert "_outcomes:sum{" not in "".join(
+    # Those of the reference are as expected of all its predictions.
+    assert "classifier_outcomes:sum{" not in "".join(
         rule["expr"] for rule in rules(rendered(alone)) if "record" in rule
     )
 
@@ -169,6 +170,7 @@ def test_grafana_gets_the_same_alerts(capsys):
     done = ran(capsys, "rules", "--grafana", "prometheus")
     shipped = DEPLOY / "grafana" / "alerting" / "precision-monitor.yml"
     assert done == (0, shipped.read_text(), "")
+    assert "in the reference" not in done.out
     found = {
         rule["title"]: rule
         for group in yaml.safe_load(done.out)["groups"]

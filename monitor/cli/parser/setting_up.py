@@ -52,7 +52,8 @@ def _rules(parser: argparse.ArgumentParser) -> None:
         "--runbooks",
         default="",
         metavar="URL",
-        help="where README.md and deploy/ can be read; the links of alerts begin so",
+        help="where your team reads README.md and deploy/; links of alerts begin so (without it "
+        "they are paths within the project)",
     )
     parser.add_argument(
         "--objective-severity",

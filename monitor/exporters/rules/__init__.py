@@ -4,7 +4,8 @@
     rule.py         what a rule is
     recording.py    numbers from counts that can be added up over several monitors
     texts.py        what alerts say: numbers, causes, runbooks
-    model_alerts.py     alerts about models and their feeds
+    model_alerts.py     alerts about what the verdicts say
+    feed_alerts.py      alerts about events that do not come
     objective_alerts.py alerts about objectives that are missed
     monitor_alerts.py   alerts about the monitor itself
     text.py         all of it as YAML
@@ -15,8 +16,9 @@ the morning. No rule looks at a gauge of one scrape alone: a failed scrape must
 neither fire an alert nor resolve one.
 """
 
+from monitor.exporters.rules.feed_alerts import feed_alerts
 from monitor.exporters.rules.grafana import as_grafana
-from monitor.exporters.rules.model_alerts import feed_alerts, verdict_alerts
+from monitor.exporters.rules.model_alerts import verdict_alerts
 from monitor.exporters.rules.monitor_alerts import monitor_alerts
 from monitor.exporters.rules.recording import objectives, recordings
 from monitor.exporters.rules.rule import Group

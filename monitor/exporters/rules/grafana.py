@@ -15,7 +15,7 @@ import yaml
 
 from monitor.exporters.rules.rule import Alert, Group
 
-_LOOKED_UP = re.compile(r" \(was \{\{ with .*? in the reference\)")
+_LOOKED_UP = re.compile(r"\{\{ with .*? in the reference\)\{\{ end \}\}")
 _BACK_SECONDS = 600
 _EXPRESSION_SOURCE = "__expr__"
 _HEADING = """\

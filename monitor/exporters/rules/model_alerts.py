@@ -1,4 +1,4 @@
-"""Alerts about models: what the verdicts say, and whether events still come."""
+"""Alerts about models: what the verdicts say."""
 
 from __future__ import annotations
 
@@ -8,10 +8,6 @@ from monitor.exporters.rules.rule import Alert
 from monitor.exporters.rules.scope import GAP, Scope
 
 DEGRADED = ("model_degraded", "prevalence_shift_and_model_degraded")
-FEWEST_PREDICTIONS = 100
-"""Predictions during a silence of labels, below which it means nothing."""
-FEWEST_USUAL = 10
-"""Predictions in the same stretch of another day, below which silence is nothing new."""
 
 
 def verdict_alerts(scope: Scope) -> list[Alert]:
@@ -23,11 +19,6 @@ def verdict_alerts(scope: Scope) -> list[Alert]:
         *objective_alerts(scope),
         _labels_not_trustworthy(scope),
     ]
-
-
-def feed_alerts(scope: Scope) -> list[Alert]:
-    """Events that do not come any more."""
-    return [_label_feed_stalled(scope), _prediction_feed_stalled(scope)]
 
 
 def _verdict_holds(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> str:
@@ -118,62 +109,4 @@ def _labels_not_trustworthy(scope: Scope) -> Alert:
         description="No verdict on the model can be had until the labels are right again, and "
         "alerts about it are muted. Look at how labels are chosen, delayed and joined.",
         runbook=scope.link("README.md#labels_not_trustworthy"),
-    )
-
-
-def _label_feed_stalled(scope: Scope) -> Alert:
-    silence = scope.label_silence
-    labels = scope.select("classifier_labels_total")
-    predictions = scope.select("classifier_predictions_total")
-    expired = scope.select("precision_monitor_predictions", state="expired")
-    return Alert(
-        name="LabelFeedStalled",
-        why=f"No label for {silence} while predictions came. The last part: the model was "
-        "watched that long ago, and labels came before or predictions expired without one; a "
-        "model whose first labels are not due yet is not stalled.",
-        expr=f"sum without (label) (increase({labels}[{silence}])) == 0\n"
-        "and\n"
-        f"sum without (predicted) (increase({predictions}[{silence}])) >= {FEWEST_PREDICTIONS}\n"
-        "and\n"
-        f"(\n  sum without (label) (last_over_time({labels}[1h] offset {silence}))\n"
-        "  + ignoring (state)\n"
-        f"  sum without (state) (last_over_time({expired}[1h] offset {silence}))\n) > 0",
-        severity="ticket",
-        hold="10m",
-        keep="1h",
-        summary=f"{texts.MODEL}: no label came for {silence}, while predictions do; "
-        f"{texts.of_model('precision_monitor_pending_predictions', 0)} predictions wait for one.",
-        description="Windows move on and empty, and soon nothing can be said of the model; "
-        "alerts about it are muted meanwhile. Look at the feed of labels and at the dead-letter "
-        "file.",
-        runbook=scope.link("deploy/README.md#labelfeedstalled"),
-    )
-
-
-def _prediction_feed_stalled(scope: Scope) -> Alert:
-    silence = scope.prediction_silence
-    predictions = scope.select("classifier_predictions_total")
-
-    def came(stretch: str, offset: str = "") -> str:
-        return f"sum without (predicted) (increase({predictions}[{stretch}]{offset}))"
-
-    return Alert(
-        name="PredictionFeedStalled",
-        why=f"No prediction for {silence}, though some came at this hour yesterday or a week ago: "
-        "a quiet night is none. Or none for a whole day, so that it goes on when yesterday was "
-        "silent too.",
-        expr=f"{came(silence)} == 0\nand\n(\n"
-        f"  {came(silence, ' offset 1d')} >= {FEWEST_USUAL}\n"
-        f"  or\n  {came(silence, ' offset 1w')} >= {FEWEST_USUAL}\n"
-        f"  or\n  {came('1d')} == 0\n  and\n"
-        f"  sum without (predicted) (last_over_time({predictions}[1h] offset 1d)) > 0\n)",
-        severity="ticket",
-        hold="10m",
-        keep="30m",
-        summary=f"{texts.MODEL}: no prediction came for {silence}; in all there were "
-        "{{ with printf `sum(classifier_predictions_total{model=%q})` $labels.model | query }}"
-        "{{ . | first | value | printf `%.0f` }}{{ end }}.",
-        description="Either the model is not asked any more, or its predictions do not reach "
-        "the monitor. Windows move on and empty; what they show is of the past.",
-        runbook=scope.link("deploy/README.md#predictionfeedstalled"),
     )

@@ -9,6 +9,7 @@ from monitor.exporters.rules.recording import (
     BALANCED,
     BALANCED_UPPER,
     CHANGE,
+    CLASS_RATIO,
     FALSE_POSITIVE,
     FALSE_POSITIVE_LOWER,
     OUTCOMES,
@@ -96,7 +97,8 @@ def _precision(scope: Scope) -> Alert:
     return Alert(
         name=kind.alert,
         why=f"{_why(kind)} The last factor is 1 and adds the cause that pulled precision down "
-        "most, which is unknown without a reference.",
+        "most: what has become 0, whose logarithm is endless, before what fell. It is unknown "
+        "without a reference, and where nothing pulled precision down since.",
         expr=f"(\n  {_beyond_in_both(scope, kind)}\n)\n"
         f"* ignoring (cause, severity) group_left (cause)\n{_main_cause(scope)}",
         severity=_SEVERITY,
@@ -104,7 +106,7 @@ def _precision(scope: Scope) -> Alert:
         keep="30m",
         summary=f"{_summary(scope, kind)}; what pulled it down most: {{{{ $labels.cause }}}}.",
         description="Over two windows precision is surely below what was promised, with 95 % "
-        f"confidence (was {texts.of_model(kind.before)} in the reference). The cause is "
+        f"confidence{texts.in_reference(kind.before)}. The cause is "
         "in the label: prevalence is not the model's fault, recall and false_positives may be.",
         runbook=scope.link("deploy/README.md#precisionbelowobjective"),
     )
@@ -120,7 +122,7 @@ def _missed(scope: Scope, kind: _Kind) -> Alert:
         keep="30m",
         summary=f"{_summary(scope, kind)}.",
         description=f"Over two windows the bound of the 95 % interval lies {kind.beyond[1]} what "
-        f"was promised (was {texts.of_model(kind.before, kind.digits)} in the reference). This "
+        f"was promised{texts.in_reference(kind.before, kind.digits)}. This "
         "does not move with prevalence: look at the model, its inputs and its threshold.",
         runbook=scope.link(f"deploy/README.md#{kind.alert.lower()}"),
     )
@@ -134,7 +136,7 @@ def _why(kind: _Kind) -> str:
     return (
         "The long window says that it matters, the short one that it goes on now. Both by the "
         f"{end} end of the interval: surely {word}. And at least {FEWEST} outcomes of each kind "
-        "that it divides by, in each."
+        "that it divides by, in each. last_over_time: no failed scrape fires or resolves it."
     )
 
 
@@ -146,25 +148,34 @@ def _beyond_in_both(scope: Scope, kind: _Kind) -> str:
 
 
 def _beyond(scope: Scope, kind: _Kind, window: str) -> str:
-    sign, over_time = kind.beyond[0], "max" if kind.beyond[0] == "<" else "min"
+    sign = kind.beyond[0]
     bound = scope.select(kind.bound, window=window, segment="")
     target = scope.select(objective(kind.metric))
-    return f"{over_time}_over_time({bound}[{GAP}]) {sign} on (model) group_left (severity) {target}"
+    return f"last_over_time({bound}[{GAP}]) {sign} on (model) group_left (severity) {target}"
 
 
 def _enough(scope: Scope, cells: tuple[str, str], window: str) -> str:
     counted = scope.select(OUTCOMES, window=window, segment="", outcome=cells)
-    return f"sum without (outcome) (max_over_time({counted}[{GAP}])) >= {FEWEST}"
+    return f"sum without (outcome) (last_over_time({counted}[{GAP}])) >= {FEWEST}"
 
 
 def _main_cause(scope: Scope) -> str:
     """1 for each model, with the cause as a label."""
-    change = scope.select(CHANGE, window=scope.long)
-    precision = scope.select(PRECISION, window=scope.long, segment="")
+
+    def now(name: str, **more: str) -> str:
+        return f"last_over_time({scope.select(name, window=scope.long, **more)}[{GAP}])"
+
+    def gone(name: str, cause: str) -> str:
+        """Where there is a reference, since the other parts are compared with it."""
+        found = f'label_replace(({now(name, segment="")} == 0) + Inf, "cause", "{cause}", "", "")'
+        return f"({found} and ignoring (cause) {now(CHANGE)})"
+
+    candidates = (gone(RECALL, "recall"), gone(CLASS_RATIO, "prevalence"), f"-{now(CHANGE)} > 0")
+    either = "\n    or\n    ".join(candidates)
     return (
-        f"(1 + 0 * (\n  topk without (cause) (1, -last_over_time({change}[{GAP}]))\n"
+        f"((\n  topk without (cause) (1,\n    {either}\n  )\n"
         "  or ignoring (cause)\n"
-        f'  label_replace(last_over_time({precision}[{GAP}]), "cause", "unknown", "", "")\n))'
+        f'  label_replace({now(PRECISION, segment="")}, "cause", "unknown", "", "")\n) ^ 0)'
     )
 
 

@@ -53,8 +53,8 @@ GAUGES = {
 """What each of the monitor's own estimates is recorded as."""
 NEARLY = {BALANCED_UPPER: "classifier_balanced_precision_upper_ratio"}
 """The same, where what is made from counts is near it and not equal to it."""
-# Sums keep every label but those that tell monitors apart.
-_SHARDS = "instance, pod"
+SHARDS = "instance, pod"
+"""Labels that tell monitors apart; sums keep every other."""
 _Z_SQUARED = 3.841458820694124
 """Square of the 97.5 % quantile of the normal distribution."""
 
@@ -70,16 +70,20 @@ def recordings(scope: Scope) -> list[Recording]:
         else rule
         for rule in made
     ]
-    return [*_counts(scope), *both, *taken.values()]
+    return [
+        *_counts(scope),
+        *_ratios(scope, REFERENCE, _REFERENCE),
+        *both,
+        *taken.values(),
+        _at_reference(scope),
+    ]
 
 
 def _from_counts(scope: Scope) -> list[Recording]:
     return [
         *_ratios(scope, OUTCOMES, _WINDOW),
-        *_ratios(scope, REFERENCE, _REFERENCE),
         *_wilson(scope),
         _balanced_upper(scope),
-        _at_reference(scope),
         *_changes(scope),
     ]
 
@@ -91,7 +95,7 @@ def _from_gauges(scope: Scope) -> Iterator[Recording]:
             name=name,
             why="Where labels are a sample, or of flagged cases alone: raw counts are no "
             "evidence, the monitor's estimate is; several monitors of a model do not add up.",
-            expr=f"max without ({_SHARDS}) ({scope.select(gauge)})",
+            expr=f"max without ({SHARDS}) ({scope.select(gauge)})",
         )
 
 
@@ -139,12 +143,13 @@ def _counts(scope: Scope) -> Iterator[Recording]:
     yield Recording(
         name=OUTCOMES,
         why="Outcomes add up over monitors that each see a part of a model's traffic.",
-        expr=f"sum without ({_SHARDS}) ({scope.select('classifier_window_outcomes')})",
+        expr=f"sum without ({SHARDS}) ({scope.select('classifier_window_outcomes')})",
     )
     yield Recording(
         name=REFERENCE,
-        why="The same of the reference that windows are compared with.",
-        expr=f"sum without ({_SHARDS}) ({scope.select('classifier_reference_outcomes')})",
+        why="The same of the reference that windows are compared with; where labels are a sample, "
+        "as expected of all its predictions.",
+        expr=f"sum without ({SHARDS}) ({scope.select('classifier_reference_outcomes')})",
     )
 
 
@@ -252,6 +257,4 @@ def _changes(scope: Scope) -> Iterator[Recording]:
 def _reaches_back(scope: Scope) -> str:
     opens = scope.select("classifier_window_open_timestamp_seconds")
     closes = scope.select("classifier_reference_close_timestamp_seconds")
-    return (
-        f"  (min without ({_SHARDS}) ({opens})\n    < {_JOIN} max without ({_SHARDS}) ({closes}))"
-    )
+    return f"  (min without ({SHARDS}) ({opens})\n    < {_JOIN} max without ({SHARDS}) ({closes}))"

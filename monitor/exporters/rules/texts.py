@@ -1,6 +1,7 @@
 """What alerts say: Go templates that look up the numbers at the moment of the alert.
 
-A number that is not known reads as a dash, never as 0.
+A number that is not known reads as a dash, never as 0; what it was in a reference that is not
+known is left out.
 """
 
 from __future__ import annotations
@@ -51,8 +52,23 @@ def at_window(series: str, digits: int = 3, **more: str) -> str:
 
 def of_model(series: str, digits: int = 3, **more: str) -> str:
     """A number of the model."""
-    matchers = "".join(f',{label}="{value}"' for label, value in more.items())
-    return _first(f"printf `{series}{{model=%q{matchers}}}` $labels.model", digits)
+    return _first(_of_model(series, **more), digits)
+
+
+def of_all(counter: str) -> str:
+    """A whole number of the model, added up over monitors."""
+    return _first(f"printf `sum({counter}{{model=%q}})` $labels.model", 0)
+
+
+def was(before: str, digits: int = 3, word: str = "was") -> str:
+    """What a number was in the reference; nothing where that is not known."""
+    return f"{{{{ with {_of_model(before)} | query }}}}, {word} {_number(digits)}{{{{ end }}}}"
+
+
+def in_reference(before: str, digits: int = 3) -> str:
+    """The same in brackets, for the middle of a sentence."""
+    known = f"(was {_number(digits)} in the reference)"
+    return f"{{{{ with {_of_model(before)} | query }}}} {known}{{{{ end }}}}"
 
 
 def of_monitor(expr: str, digits: int = 0) -> str:
@@ -60,9 +76,17 @@ def of_monitor(expr: str, digits: int = 0) -> str:
     return _first(f"printf `{expr}` $labels.instance", digits)
 
 
+def _of_model(series: str, **more: str) -> str:
+    matchers = "".join(f',{label}="{value}"' for label, value in more.items())
+    return f"printf `{series}{{model=%q{matchers}}}` $labels.model"
+
+
 def _first(query: str, digits: int) -> str:
-    number = f"{{{{ . | first | value | printf `%.{digits}f` }}}}"
-    return f"{{{{ with {query} | query }}}}{number}{{{{ else }}}}—{{{{ end }}}}"
+    return f"{{{{ with {query} | query }}}}{_number(digits)}{{{{ else }}}}—{{{{ end }}}}"
+
+
+def _number(digits: int) -> str:
+    return f"{{{{ . | first | value | printf `%.{digits}f` }}}}"
 
 
 def causes() -> str:
@@ -74,27 +98,26 @@ def causes() -> str:
 def skill_moved() -> str:
     """Balanced precision and precision, now and before, and what moved precision."""
     return (
-        f"balanced precision {at_window(BALANCED)}, was {of_model(REFERENCE_BALANCED)}; "
-        f"precision {at_window(PRECISION)}, was {of_model(REFERENCE_PRECISION)}; {causes()}"
+        f"balanced precision {at_window(BALANCED)}{was(REFERENCE_BALANCED)}; "
+        f"precision {at_window(PRECISION)}{was(REFERENCE_PRECISION)}; {causes()}"
     )
 
 
 def class_ratio_moved() -> str:
     """Precision, and what it would be at the reference's class ratio."""
     return (
-        f"precision {at_window(PRECISION)}, was {of_model(REFERENCE_PRECISION)}; at the "
+        f"precision {at_window(PRECISION)}{was(REFERENCE_PRECISION)}; at the "
         f"reference's class ratio it would be {at_window(AT_REFERENCE)}; "
-        f"positives to negatives {at_window(CLASS_RATIO, 4)}, "
-        f"were {of_model(REFERENCE_CLASS_RATIO, 4)}"
+        f"positives to negatives {at_window(CLASS_RATIO, 4)}"
+        f"{was(REFERENCE_CLASS_RATIO, 4, 'were')}"
     )
 
 
 def point_moved() -> str:
     """Recall and false positives, now and before."""
     return (
-        f"recall {at_window(RECALL)}, was {of_model(REFERENCE_RECALL)}; "
-        f"false-positive rate {at_window(FALSE_POSITIVE, 4)}, "
-        f"was {of_model(REFERENCE_FALSE_POSITIVE, 4)}"
+        f"recall {at_window(RECALL)}{was(REFERENCE_RECALL)}; "
+        f"false-positive rate {at_window(FALSE_POSITIVE, 4)}{was(REFERENCE_FALSE_POSITIVE, 4)}"
     )
 
 
