@@ -1,9 +1,15 @@
 """Where the row of a key lies: an index that grows little by little.
 
-Open addressing over 32-bit references, some seven bytes a row. What is
-forgotten leaves its reference behind; once too many places are taken, a fresh
-array is begun, and every `enter` moves some thousand rows more into it. Until all
+A place is 32 bits: a reference to a slot, and what it leaves over as a mark from the
+key. Eight places lie together, so that one look finds those that may hold a key, or
+that it is not there, and hardly ever is a row looked at that is another's. Some
+seven bytes a row. What is forgotten leaves its place taken; once too many are, fresh
+places are begun, and every `enter` moves some thousand rows more into them. Until all
 have moved both are searched, so that no batch ever waits for a rebuild.
+
+Groups of places with marks are the idea of Swiss tables (Benzaquen, Evlogimenov,
+Kulukundis and Perepelitsa 2018, "Swiss Tables Design Notes"), here for whole columns
+of keys.
 
 Knows keys and slots alone. What a row says is `table`'s business.
 """
@@ -14,19 +20,26 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from monitor.events import Int64Array, KeyArray
+from monitor.events import BoolArray, Int64Array, KeyArray
 
 _ROOM = 1.8
-"""Places for each row when an array is begun."""
-_MAX_LOAD = 0.75
-"""Share of places taken at which the next array is begun."""
-_PACE = 8
+"""Places for each row when they are begun."""
+_MAX_LOAD = 0.9
+"""Share of places taken at which the next ones are begun."""
+_PACE = 16
 """Rows that move for each row that is entered."""
 _LEAST_PLACES = 1024
 _JUMPS = 32
+_GROUP = 8
+"""Places that are looked at together."""
 _HALF = np.uint64(32)
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
+_MARK_AT = np.uint32(24)
+_ONE, _TOP = np.uint64(1), np.uint64(56)
+_ORDINALS = np.uint64(0x0001020304050607)
+_WORD = np.dtype("<u8")
 
 
 class KeyIndex:
@@ -42,7 +55,7 @@ class KeyIndex:
     ) -> None:
         self._keys_at = keys_at
         self._slots_of = slots_of
-        self._places = _Places(_LEAST_PLACES)
+        self._places = _Places(_LEAST_PLACES, _LEAST_PLACES)
         self._former: _Places | None = None
         self._to_move: deque[int] = deque()
 
@@ -59,20 +72,22 @@ class KeyIndex:
             slots[missing] = self._former.find(keys.take(missing), self._keys_at)
         return slots
 
-    def make_room(self, more: int, chunks: Iterable[int], rows: int) -> None:
+    def make_room(self, more: int, chunks: Iterable[int], rows: int, slots: int) -> None:
         """Be ready for more rows; to be called before they are written.
 
         Args:
             more: how many.
             chunks: those that hold rows now, the one that is being filled last.
             rows: how many these are.
+            slots: all slots, these rows' and those to come, are less.
         """
-        if self._places.taken + more <= _MAX_LOAD * len(self._places):
+        enough = self._places.taken + more <= _MAX_LOAD * len(self._places)
+        if enough and slots <= self._places.slots:
             return
         while self._to_move:
             self._move_chunk(self._to_move.popleft())
         size = int(_ROOM * (rows + more)) + _LEAST_PLACES
-        self._former, self._places = self._places, _Places(size)
+        self._former, self._places = self._places, _Places(size, slots)
         self._to_move = deque(chunks)
         if self._to_move:
             self._move_chunk(self._to_move.pop())
@@ -98,59 +113,90 @@ class KeyIndex:
 
 
 class _Places:
-    """One array: place by place a reference to a slot, which is the slot and 1; or 0.
+    """Groups of eight places; in each the lowest are taken first. 0 is a place that is free.
 
     Args:
-        size: number of places.
+        size: least number of places.
+        slots: slots to come are less.
     """
 
-    def __init__(self, size: int) -> None:
-        self._references = np.zeros(size, dtype=np.uint32)
-        self._size = np.uint64(size)
+    def __init__(self, size: int, slots: int) -> None:
+        groups = -(-size // _GROUP)
+        self._places = np.zeros((groups, _GROUP), dtype=np.uint32)
+        self._groups = np.uint64(groups)
+        self.slots = 1 << slots.bit_length()  # some are left for rows to come
+        self._slot = np.uint32(self.slots - 1)
         self.taken = 0
 
     def __len__(self) -> int:
-        return len(self._references)
+        return self._places.size
 
     @property
     def nbytes(self) -> int:
-        return self._references.nbytes
+        return self._places.nbytes
 
     def find(self, keys: KeyArray, keys_at: Callable[[Int64Array], KeyArray]) -> Int64Array:
-        """Slot of each key; -1 where none of its references leads to it."""
+        """Slot of each key; -1 where none of its places leads to it."""
         slots = np.full(len(keys), -1, dtype=np.int64)
-        todo, at = np.arange(len(keys)), self._first(keys)
-        step = 0
+        todo, step = np.arange(len(keys)), 0
+        group, marks = self._first(keys), self._marks(keys)
         while len(todo):
-            found = self._references.take(at).astype(np.int64) - 1
-            taken = np.flatnonzero(found >= 0)
-            todo, at, found = todo.take(taken), at.take(taken), found.take(taken)
-            keys = keys.take(taken)
-            hit = keys_at(found) == keys
-            slots[todo[hit]] = found[hit]
-            onward = np.flatnonzero(~hit)
+            places = self._places.take(group, axis=0)
+            alike = _words((places & ~self._slot) == marks[:, None])
+            while len(which := np.flatnonzero(alike)):
+                place = places.reshape(-1).take(which * _GROUP + _lowest(alike.take(which)))
+                found = (place & self._slot).astype(np.int64)
+                hit = keys_at(found) == keys.take(which)
+                slots[todo.take(which[hit])] = found[hit]
+                alike &= alike - _ONE
+                alike[which[hit]] = 0
+            onward = np.flatnonzero((places[:, -1] != 0) & (slots.take(todo) < 0))
             step += 1
-            todo, keys, at = todo.take(onward), keys.take(onward), self._next(at, onward, step)
+            todo, keys, marks = todo.take(onward), keys.take(onward), marks.take(onward)
+            group = self._next(group.take(onward), step)
         return slots
 
     def enter(self, keys: KeyArray, slots: Int64Array) -> None:
-        """Enter distinct keys that have no reference yet."""
+        """Enter distinct keys that have no place yet."""
         self.taken += len(keys)
-        references = (slots + 1).astype(np.uint32)
-        at = self._first(keys)
-        step = 0
-        while len(references):
-            free = np.flatnonzero(self._references.take(at) == 0)
-            self._references[at.take(free)] = references.take(free)
-            onward = np.flatnonzero(self._references.take(at) != references)
-            step += 1
-            references, at = references.take(onward), self._next(at, onward, step)
+        places = self._places.reshape(-1)
+        group, mine = self._first(keys), self._marks(keys) | slots.astype(np.uint32)
+        steps = np.zeros(len(keys), dtype=np.int64)
+        while len(mine):
+            free = _words(self._places.take(group, axis=0) == 0)
+            some = np.flatnonzero(free)
+            at = group.take(some) * _GROUP + _lowest(free.take(some))
+            places[at] = mine.take(some)
+            left = np.ones(len(mine), dtype=np.bool_)
+            left[some] = places.take(at) != mine.take(some)  # of several that want it, one has it
+            onward = np.flatnonzero(left)
+            full = free.take(onward) == 0
+            mine, steps = mine.take(onward), steps.take(onward) + full
+            group = group.take(onward)
+            group = np.where(full, self._next(group, steps), group)
 
     def _first(self, keys: KeyArray) -> Int64Array:
-        """Where the search for each key begins: its bits, mixed, scaled to the size."""
-        return ((((keys * _MIXER) >> _HALF) * self._size) >> _HALF).astype(np.int64)
+        """Group where the search for each key begins: its bits, mixed, scaled to the groups."""
+        return ((((keys * _MIXER) >> _HALF) * self._groups) >> _HALF).astype(np.int64)
 
-    def _next(self, at: Int64Array, onward: Int64Array, step: int) -> Int64Array:
-        """Where it goes on: wider jumps against clusters, at last place by place to the end."""
-        at = at.take(onward) + (step if step < _JUMPS else 1)
-        return np.where(at < len(self), at, at - len(self))
+    def _marks(self, keys: KeyArray) -> NDArray[np.uint32]:
+        """The mark of each key, never 0, from bits that hardly tell the group."""
+        bits = ((keys * _MIXER) >> _MARK_AT).astype(np.uint32) << _MARK_AT
+        marks: NDArray[np.uint32] = np.maximum(bits & ~self._slot, np.uint32(self.slots))
+        return marks
+
+    def _next(self, group: Int64Array, step: Int64Array | int) -> Int64Array:
+        """Where it goes on: wider jumps against clusters, at last group by group to the end."""
+        group = group + np.where(np.less(step, _JUMPS), step, 1)
+        return np.where(group < len(self._places), group, group - len(self._places))
+
+
+def _words(flags: BoolArray) -> KeyArray:
+    """Eight flags of each row as the bytes of one word."""
+    return flags.view(_WORD).reshape(-1)
+
+
+def _lowest(words: KeyArray) -> Int64Array:
+    """Which byte, 0 to 7, is the lowest that is not 0; of words whose bytes are 0 or 1."""
+    lowest = words & (~words + _ONE)
+    return ((lowest * _ORDINALS) >> _TOP).astype(np.int64)

@@ -25,7 +25,7 @@ CHUNK = 8192
 
 _WORDS = 3
 _KEY, _WHEN, _WHAT = range(_WORDS)
-_GROWTH = 32
+_GROWTH = 64
 _NO_SLOTS: Int64Array = np.empty(0, dtype=np.int64)
 _NO_WHEN: KeyArray = np.empty(0, dtype=np.uint64)
 
@@ -68,7 +68,8 @@ class PredictionTable:
     def append(self, keys: KeyArray, when: KeyArray, what: KeyArray) -> Int64Array:
         """Remember predictions whose keys are distinct and not remembered yet; their slots."""
         keys = _storable(keys)
-        self._index.make_room(len(keys), self._chunks, len(self))
+        reach = len(self._earliest) * CHUNK + len(keys) + CHUNK
+        self._index.make_room(len(keys), self._chunks, len(self), reach)
         slots = [_NO_SLOTS]
         done = 0
         while done < len(keys):
@@ -163,7 +164,7 @@ class PredictionTable:
         firsts = np.arange(0, len(rows), CHUNK)
         self._earliest = np.minimum.reduceat(rows[:, _WHEN], firsts) if len(rows) else _NO_WHEN
         self._index = KeyIndex(self._keys, self._remembered)
-        self._index.make_room(len(rows), (), 0)
+        self._index.make_room(len(rows), (), 0, chunks * CHUNK)
         for slots in self.chunks():
             self._index.enter(self._keys(slots), slots)
 

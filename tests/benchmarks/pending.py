@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.pending [--pending N ...]      # e.g. 1000000 10000000
 
-Bytes of the tables, not of the process. *Steady* is with as many predictions forgotten
-as come; *while growing* is the worst moment. The longest append is CPU time of one batch
+Bytes of the tables, not of the process. *Steady* is the mean with as many predictions
+forgotten as come; *while growing* is the worst moment. The longest append is CPU time of one batch
 of 10,000 predictions.
 """
 
@@ -27,6 +27,8 @@ from .kills import Service, until
 from .made import BLOCK, batches_waiting
 from .turns import cpu_seconds, machine, medians, table
 
+TURNS = 3
+"""Predictions in all, by those that wait at most."""
 _SMALL = 100_000
 """Below so many pending the room that is kept in store says nothing."""
 
@@ -46,17 +48,18 @@ class Grown:
 
     def __init__(self, count: int) -> None:
         self.monitor = Monitor(Config(max_pending=count))
-        self.worst, times = 0.0, []
-        batches = batches_waiting(count + count // 2)
+        self.worst, steady, times = 0.0, [], []
+        batches = batches_waiting(TURNS * count)
         for number, batch in enumerate(batches, 1):
             waiting = min(number * BLOCK, count)
             if waiting < count:
                 times.append(cpu_seconds(lambda: self.monitor.apply(batch)))  # noqa: B023  # at once
             else:
                 self.monitor.apply(batch)
+                steady.append(self._nbytes / count)
             if min(_SMALL, count // 2) <= waiting < count:
                 self.worst = max(self.worst, self._nbytes / waiting)
-        self.steady = self._nbytes / count
+        self.steady = sum(steady) / len(steady)
         self.longest, self.mean = max(times), sum(times) / len(times)
 
     @property
@@ -124,7 +127,7 @@ def report(sizes: list[int], rounds: int) -> None:
     for count in sizes:
         began = time.process_time()
         grown = Grown(count)
-        per_event = 1e9 * (time.process_time() - began) / (1.5 * count)
+        per_event = 1e9 * (time.process_time() - began) / (TURNS * count)
         rows.append(
             (count, grown.steady, grown.worst, 1e3 * grown.longest, 1e3 * grown.mean, per_event,
              *kept(grown.monitor, count, rounds))

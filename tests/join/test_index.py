@@ -1,0 +1,99 @@
+"""The index against a dictionary, with keys that do their worst."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.join.index import KeyIndex
+
+_INVERSE = np.uint64(pow(0x9E3779B97F4A7C15, -1, 2**64))
+
+
+class Rows:
+    """A table in small: rows of keys, in chunks."""
+
+    def __init__(self, chunk: int = 64) -> None:
+        self.keys = np.zeros(1 << 20, dtype=np.uint64)
+        self.chunk, self.count = chunk, 0
+        self.looked_at = 0
+        self.index = KeyIndex(self.keys_at, self.slots_of)
+
+    def keys_at(self, slots):
+        self.looked_at += len(slots)
+        return self.keys.take(slots)
+
+    def slots_of(self, chunk):
+        first = chunk * self.chunk
+        return np.arange(first, min(first + self.chunk, self.count))
+
+    def enter(self, keys):
+        chunks = range(-(-self.count // self.chunk))
+        self.index.make_room(len(keys), chunks, self.count, self.count + len(keys))
+        slots = np.arange(self.count, self.count + len(keys))
+        self.keys[slots], self.count = keys, self.count + len(keys)
+        self.index.enter(keys, slots)
+
+
+def _distinct(keys):
+    return np.array(list(dict.fromkeys(keys.tolist())), dtype=np.uint64)
+
+
+KINDS = {
+    "hashes": lambda n: np.random.default_rng(n).integers(1, 2**63, n).astype(np.uint64),
+    "numbers in a row": lambda n: np.arange(1, n + 1, dtype=np.uint64),
+    "high bits alone": lambda n: np.arange(1, n + 1, dtype=np.uint64) << np.uint64(40),
+    # The index multiplies by an odd number: its inverse makes keys that fall where one wants.
+    "one mark": lambda n: (np.arange(1, n + 1, dtype=np.uint64) << np.uint64(32)) * _INVERSE,
+    "one group": lambda n: np.arange(1, n + 1, dtype=np.uint64) * _INVERSE,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("batch", [1, 7, 500])
+def test_whatever_the_keys_are_each_is_found_where_it_was_put(kind, batch):
+    keys = _distinct(KINDS[kind](2_000 if kind == "one group" else 8_000))
+    if batch == 1:
+        keys = keys[:700]
+    rows = Rows()
+    for first in range(0, len(keys), batch):
+        part = keys[first : first + batch]
+        assert (rows.index.find(part) == -1).all()
+        rows.enter(part)
+        seen = keys[: first + len(part)]
+        sample = seen[:: max(1, len(seen) // 50)]
+        assert rows.keys[rows.index.find(sample)].tolist() == sample.tolist()
+    assert rows.index.find(keys).tolist() == list(range(len(keys)))
+
+
+@given(st.lists(st.integers(1, 2**64 - 1), unique=True, max_size=300), st.integers(1, 40))
+def test_it_equals_a_dictionary(keys, batch):
+    keys, rows = np.array(keys, dtype=np.uint64), Rows()
+    half = keys[: len(keys) // 2]
+    for first in range(0, len(half), batch):
+        rows.enter(half[first : first + batch])
+    truth = {key: slot for slot, key in enumerate(half.tolist())}
+    assert rows.index.find(keys).tolist() == [truth.get(key, -1) for key in keys.tolist()]
+
+
+def test_rows_that_are_anothers_are_hardly_ever_looked_at():
+    rows = Rows()
+    keys = _distinct(KINDS["hashes"](200_000))
+    for first in range(0, 100_000, 1_000):
+        rows.enter(keys[first : first + 1_000])
+    rows.looked_at = 0
+    assert (rows.index.find(keys[100_000:]) == -1).all()
+    assert rows.looked_at < 0.1 * len(keys[100_000:])
+
+
+def test_slots_beyond_what_a_place_can_name_begin_fresh_places():
+    rows = Rows()
+    rows.enter(np.arange(1, 101, dtype=np.uint64))
+    far = np.arange(1_000_000, 1_000_010)
+    chunks = range(-(-rows.count // rows.chunk))
+    rows.index.make_room(10, chunks, rows.count, 1_000_010)
+    more = np.arange(1_000, 1_010, dtype=np.uint64)
+    rows.keys[far] = more
+    rows.index.enter(more, far)
+    assert rows.index.find(more).tolist() == far.tolist()
+    assert rows.index.find(np.arange(1, 101, dtype=np.uint64)).tolist() == list(range(100))
