@@ -43,13 +43,19 @@ class Catalogue:
         self._rows: list[list[int]] = []
         self._values: dict[tuple[int, str], int] = {}
         self._arrays: tuple[Int64Array, Int64Array] | None = None
+        self._names: tuple[str, ...] = ()
+        self._owner = np.zeros(0, dtype=np.int64)
+        self._known_series: tuple[Series, ...] = ()
+        self._rows_of: tuple[int, list[Int64Array]] = (0, [])
         for name in config.models:
             self._enter_model(name)
 
     @property
     def models(self) -> tuple[str, ...]:
         """Names of the models, by number."""
-        return tuple(self._models)
+        if len(self._names) != len(self._models):
+            self._names = tuple(self._models)
+        return self._names
 
     @property
     def settings(self) -> Sequence[ModelConfig]:
@@ -64,7 +70,9 @@ class Catalogue:
     @property
     def series(self) -> tuple[Series, ...]:
         """What the rows stand for, by number."""
-        return tuple(self._series)
+        if len(self._known_series) != len(self._series):
+            self._known_series = tuple(self._series)
+        return self._known_series
 
     @property
     def series_count(self) -> int:
@@ -85,8 +93,22 @@ class Catalogue:
         return self._tables()[1]
 
     def model_of_series(self) -> Int64Array:
-        """Model number of each series."""
-        return np.array([self._models[series.model] for series in self._series], dtype=np.int64)
+        """Model number of each series; not to be written to."""
+        if len(self._owner) != len(self._series):
+            owner = [self._models[series.model] for series in self._series]
+            self._owner = np.array(owner, dtype=np.int64)
+            self._owner.flags.writeable = False
+        return self._owner
+
+    def rows_of(self, model: int) -> Int64Array:
+        """Series of a model by its number, in order; not to be written to."""
+        if self._rows_of[0] != len(self._series):
+            owner = self.model_of_series()
+            order, bounds = np.argsort(owner, kind="stable"), np.arange(1, len(self._models))
+            order.flags.writeable = False
+            split = np.split(order, np.searchsorted(owner[order], bounds))
+            self._rows_of = (len(self._series), split)
+        return self._rows_of[1][model]
 
     def totals_row(self, model: str) -> int:
         """Row of a model's totals."""
@@ -137,6 +159,8 @@ class Catalogue:
         models = np.array([i for i, m in enumerate(found) if self._is_left(m)], dtype=np.int64)
         new = renumbered(np.arange(len(found)), models)
         self._models, self._settings, self._series = {}, [], {}
+        self._names, self._known_series = (), ()
+        self._owner, self._rows_of = self._owner[:0], (0, [])
         for i in models.tolist():
             self._models[names[i]] = len(self._models)
             self._settings.append(self._config.model(names[i]))

@@ -8,7 +8,7 @@ snapshot besides depends on `now`, the moment that windows end by.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -192,17 +192,21 @@ class Monitor:
             buffered, self._buffer = self._buffer, []
             self.apply(concatenate(buffered))
 
-    def snapshot(self, now_ms: int | None = None) -> Snapshot:
+    def snapshot(
+        self, now_ms: int | None = None, between: Callable[[], object] | None = None
+    ) -> Snapshot:
         """The state now, frozen.
 
         Args:
             now_ms: the moment that windows end by, epoch milliseconds; the
                 watermark where it is left out or lies before it.
+            between: called after each model; with a thousand of them somebody may not
+                want to wait until the last. It may read the monitor, and not feed it.
         """
         self.flush()
         watermark = self._watermark.time
         now = watermark if watermark is None or now_ms is None else max(now_ms, watermark)
-        return self._reading.snapshot(watermark, now)
+        return self._reading.snapshot(watermark, now, between)
 
     def state(self) -> State:
         """All that the monitor knows, as plain values; a copy.

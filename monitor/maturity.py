@@ -96,10 +96,9 @@ class Maturities:
             ages: at which windows end.
             cells: counts of the window, (series, 6).
         """
-        owner = self._catalogue.model_of_series()
-        found = Evidence.of(self._kinds()[owner], cells)
+        found = Evidence.of(self._kinds()[self._catalogue.model_of_series()], cells)
         for model, age in enumerate(ages):
-            rows = np.flatnonzero(owner == model)
+            rows = self._catalogue.rows_of(model)
             if found.kind[rows[0]] == Kind.WEIGHTED:
                 place = self._windows.place(name, now, age or 0)
                 found.weights[rows] = self._windows.weights.sum(place, rows)

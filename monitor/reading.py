@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -62,12 +63,18 @@ class Reading:
             name: Measurements(name, self._ratios) for name in (_LIFETIME, *windows.names)
         }
 
-    def snapshot(self, watermark: int | None, now: int | None) -> Snapshot:
+    def snapshot(
+        self,
+        watermark: int | None,
+        now: int | None,
+        between: Callable[[], object] | None = None,
+    ) -> Snapshot:
         """The state now, frozen.
 
         Args:
             watermark: up to which events have come, epoch milliseconds; None before any.
             now: the moment that windows end by, likewise.
+            between: called after each model; it changes nothing.
         """
         ages = self._maturities.ages(watermark)
         received = self._received
@@ -75,7 +82,7 @@ class Reading:
             series=self._catalogue.series,
             windows=tuple(self._window(name, watermark, now, ages) for name in self._windows.names),
             lifetime=self._lifetime(watermark),
-            models=self._models(ages, watermark, now),
+            models=self._models(ages, watermark, now, between or _nothing),
             labels=self._label_books(),
             records=received.records,
             events={event: received.events[event] for event in EVENT_OF_COLUMNS.values()},
@@ -113,12 +120,11 @@ class Reading:
     def _settled_lifetime(self, watermark: int | None) -> Int64Array:
         """Everything ever counted; where silence is a negative, of predictions old enough."""
         cells = self._windows.lifetime.copy()
-        owner = self._catalogue.model_of_series()
         before = np.zeros(len(self._catalogue.models), dtype=np.int64)
         for model, setting in enumerate(self._catalogue.settings):
-            rows = np.flatnonzero(owner == model)
             if setting.labelling is not Labelling.NEGATIVES_BY_TIMEOUT:
                 continue
+            rows = self._catalogue.rows_of(model)
             if watermark is None:
                 cells[rows] = 0
                 continue
@@ -144,7 +150,13 @@ class Reading:
         asked = [[1.0 if r in s.class_ratios else np.nan for r in self._ratios] for s in settings]
         return np.array(asked, dtype=np.float64).reshape(len(settings), len(self._ratios))
 
-    def _models(self, ages: Ages, watermark: int | None, now: int | None) -> tuple[ModelState, ...]:
+    def _models(
+        self,
+        ages: Ages,
+        watermark: int | None,
+        now: int | None,
+        between: Callable[[], object],
+    ) -> tuple[ModelState, ...]:
         judged = self._maturities.judged(watermark)
         expired = self._join.expired(BEFORE_ALL if watermark is None else watermark)
         states = []
@@ -156,6 +168,7 @@ class Reading:
                 paces = self._delays.paces(number, watermark)
                 watched = self._watch.of(number, now, judged[number], paces)
             states.append(replace(state, maturity_settled=settled, watched=watched))
+            between()
         return tuple(states)
 
     def _model(self, number: int, maturity: int | None, expired: int) -> ModelState:
@@ -202,6 +215,10 @@ class Reading:
             late=books.late,
             orphaned=books.orphaned,
         )
+
+
+def _nothing() -> None:
+    """Where nobody waits."""
 
 
 def _class_ratios(config: Config) -> tuple[float, ...]:

@@ -211,6 +211,13 @@ class Watched:
     live_class_ratio: ClassRatio = UNKNOWN_RATIO
     expected_class_ratio: float = float("nan")
 
+    @property
+    def log_class_ratio(self) -> float:
+        """Of the reference; NaN without one, or where it lacks a class."""
+        if self.reference is None:
+            return float("nan")
+        return float(np.log(self.reference.class_ratio or np.nan))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelState:
@@ -364,10 +371,12 @@ class Snapshot:
         Source:
             Williams 2021, eq. 2: logit(precision at r0) = log r0 + log LR+.
         """
-        known = {model.name: model.watched.reference for model in self.models}
-        of_model = {
-            name: np.nan if before is None else np.log(before.class_ratio or np.nan)
-            for name, before in known.items()
-        }
+        of_model = {model.name: model.watched.log_class_ratio for model in self.models}
         shift = np.array([of_model.get(series.model, np.nan) for series in self.series])
         return Estimate(*(expit(shift + ends) for ends in window.metrics["log_likelihood_ratio"]))
+
+    def precision_of_model_at_reference(self, model: ModelState, window: Window) -> Estimate:
+        """The same of one model's totals alone, (1,)."""
+        shift, own = model.watched.log_class_ratio, slice(model.row, model.row + 1)
+        skill = window.metrics["log_likelihood_ratio"]
+        return Estimate(*(expit(shift + ends[own]) for ends in skill))

@@ -53,7 +53,7 @@ def _model(snapshot: Snapshot, model: ModelState) -> dict[str, Any]:
             window.name: {
                 **window_object(window, model.row, known=snapshot.now_ms is not None),
                 "precision_at_reference": bounds(
-                    snapshot.precision_at_reference(window), model.row
+                    snapshot.precision_of_model_at_reference(model, window), 0
                 ),
                 "status": str(window.status[model.row]) if len(window.status) else None,
                 "verdict": _verdict_on(model, window.name),

@@ -121,7 +121,7 @@ class Service:
         Returns:
             Whether anything came, or was asked.
         """
-        asked = self.inquiries.answer(self._monitor)
+        asked = self._answer()
         if self._reloads is not None:
             self._reloads.run(self._reconfigure)
         came = [self._read(source) for source in tuple(self._open)]
@@ -137,6 +137,9 @@ class Service:
             self._publish()
         self.restored = restored
         return asked or any(came)
+
+    def _answer(self) -> bool:
+        return self.inquiries.answer(self._monitor)
 
     def _read(self, source: Source) -> bool:
         try:
@@ -186,7 +189,7 @@ class Service:
         self._published = self._clock.monotonic()
         if self._alive is not None:
             self._alive()
-        snapshot = self._monitor.snapshot(self._event_clock.now_ms)
+        snapshot = self._monitor.snapshot(self._event_clock.now_ms, self._answer)
         for line in announcements(self.snapshot, snapshot):
             self._say(line)
         self.snapshot = snapshot

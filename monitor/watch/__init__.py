@@ -12,6 +12,7 @@ are looked at, whatever clock a model's windows show.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from monitor.drift.detectors import page_threshold
 from monitor.drift.river_detector import RiverDetector
 from monitor.events import Int64Array
 from monitor.kept import Numbers, State
+from monitor.metrics.histogram import ScoreHistogram
 from monitor.regimes import WITHOUT_DETECTORS
 from monitor.snapshot import Before, Detected, MissingLabels, Watched, WindowVerdict
 from monitor.watch.class_ratio import LiveRatio
@@ -32,7 +34,7 @@ from monitor.watch.labels import DOUBTFUL_PACE, pace_fault
 from monitor.watch.missing import concentrations, in_score_ranges
 from monitor.watch.reference import Reference, References
 from monitor.watch.silence import Reports
-from monitor.windows import DAY_MS, Windows
+from monitor.windows import DAY_MS, Edition, Windows
 from monitor.windows.delays import LabelDelays
 from monitor.windows.pace import Pace
 from monitor.windows.scores import Scores
@@ -52,6 +54,17 @@ class _Watching:
     confirmed: bool = False
     shifted_at: int | None = None
     detections: list[Detected] = field(default_factory=list)
+
+
+class _Missing(NamedTuple):
+    """Where labels are missing, and the counts and scores that this is of."""
+
+    edition: Edition | None
+    scores: ScoreHistogram | None
+    found: tuple[MissingLabels, ...]
+
+    def is_of(self, edition: Edition | None, scores: ScoreHistogram | None) -> bool:
+        return edition is not None and self.edition == edition and self.scores is scores
 
 
 class Watch:
@@ -74,6 +87,8 @@ class Watch:
         self._references = References(catalogue, windows, scores)
         self._watching: dict[int, _Watching] = {}
         self._pane: int | None = None
+        self._known_cuts: dict[int, tuple[int, Cuts]] = {}
+        self._known_missing: dict[int, _Missing] = {}
         for settings in catalogue.possible_settings:
             if settings.river_detector is not None:  # known at once, and not in a week
                 RiverDetector(settings.river_detector.name, **settings.river_detector.options)
@@ -220,20 +235,22 @@ class Watch:
         )
 
     def _cuts(self, model: int) -> Cuts:
-        name = self._catalogue.models[model]
-        by_key: dict[str | None, list[int]] = {}
-        for row, series in enumerate(self._catalogue.series):
-            if series.model == name:
-                by_key.setdefault(series.segment, []).append(row)
-        (totals,) = by_key.pop(None)
-        return Cuts(totals, tuple(np.array(rows) for rows in by_key.values()))
+        rows, known = self._catalogue.rows_of(model), self._known_cuts.get(model)
+        if known is None or known[0] != len(rows):
+            by_key: dict[str | None, list[int]] = {}
+            for row in rows.tolist():
+                by_key.setdefault(self._catalogue.series[row].segment, []).append(row)
+            (totals,) = by_key.pop(None)
+            cuts = Cuts(totals, tuple(np.array(rows) for rows in by_key.values()))
+            known = self._known_cuts[model] = (len(rows), cuts)
+        return known[1]
 
     def _step(self, model: int, watching: _Watching, mature: int, age: int) -> None:
         step = self._windows.step_ms
         end = mature // step
         if end <= watching.done or watching.detection is None:
             return
-        rows = np.flatnonzero(self._catalogue.model_of_series() == model)
+        rows = self._catalogue.rows_of(model)
         table = self._windows.panes(watching.done, end, rows)[..., : len(Outcome)]
         totals = self._catalogue.totals_row(self._catalogue.models[model])
         own = int(np.searchsorted(rows, totals))
@@ -273,17 +290,29 @@ class Watch:
         """Where labels are missing in the longest window."""
         if self._labelling(model) is not Labelling.COMPLETE:
             return ()
-        names = {self._windows.length(name): name for name in self._windows.names}
-        length = self._windows.longest
+        name, length = max(self._windows.names, key=self._windows.length), self._windows.longest
+        scores = None
+        if length >= DAY_MS:
+            scores = self._scores.histogram(model, now - age - length + DAY_MS, now - age - DAY_MS)
+        edition = self._windows.edition(name, model, now, age)
+        known = self._known_missing.get(model)
+        if known is None or not known.is_of(edition, scores):
+            found = self._missing_now(model, name, now, age, scores)
+            known = self._known_missing[model] = _Missing(edition, scores, found)
+        return known.found
+
+    def _missing_now(
+        self, model: int, name: str, now: int, age: int, scores: ScoreHistogram | None
+    ) -> tuple[MissingLabels, ...]:
+        length = self._windows.length(name)
         found: list[MissingLabels] = []
         for rows in self._cuts(model).segments:
-            cells = self._windows.blocks(names[length], rows, now, age, length)[0]
+            cells = self._windows.blocks(name, rows, now, age, length)[0]
             series = [self._catalogue.series[row] for row in rows.tolist()]
             labelled, made = cells[:, : len(Outcome)].sum(axis=1), cells[:, len(Outcome) :].sum(1)
             values = [one.value or "" for one in series]
             found += concentrations(series[0].segment or "", values, labelled, made)
-        if length >= DAY_MS:
-            scores = self._scores.histogram(model, now - age - length + DAY_MS, now - age - DAY_MS)
+        if scores is not None:
             found += in_score_ranges(scores)
         return tuple(found)
 

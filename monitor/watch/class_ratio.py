@@ -29,12 +29,15 @@ class LiveRatio:
             dispersion=reference.dispersion.class_ratio,
         )
         self._last: int | None = None
+        self._now: ClassRatio | None = None
         self.profile = reference.profile
 
     @property
     def now(self) -> ClassRatio:
         """With its 95 % interval; NaN before the first pane."""
-        return self._live.estimate()
+        if self._now is None:
+            self._now = self._live.estimate()
+        return self._now
 
     @property
     def expected(self) -> float:
@@ -53,7 +56,7 @@ class LiveRatio:
         """
         since = 1 if self._last is None else pane - self._last
         self._live.update(ConfusionCounts.from_cells(cells), panes=since)
-        self._last = pane
+        self._last, self._now = pane, None
 
     def state(self) -> State:
         """All that is remembered, as plain values."""
@@ -63,4 +66,5 @@ class LiveRatio:
         """Itself, gone on from what `state` gave."""
         self._last = state["last"]
         self._live.restore(state["live"])
+        self._now = None
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,7 +19,6 @@ from monitor.drift import (
     judge_within_segments,
 )
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.label_free import Nowcast, nowcast
 from monitor.drift.roc import below_reference_curve, standardised_to
 from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL, roc_decides
 from monitor.events import Int64Array
@@ -33,9 +32,10 @@ from monitor.watch.labels import (
     Strictness,
     label_fault,
 )
+from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.reference import Reference
 from monitor.watch.silence import Reports
-from monitor.windows import DAY_MS, Windows
+from monitor.windows import DAY_MS, Edition, Windows
 from monitor.windows.scores import Scores
 
 _LATE_PANES = 6
@@ -58,6 +58,18 @@ class Cuts(NamedTuple):
 
     totals: int
     segments: tuple[Int64Array, ...]
+
+
+class _Known(NamedTuple):
+    """A verdict, and the counts and weights that it is of."""
+
+    edition: Edition | None
+    cells: Int64Array
+    weights: Int64Array
+    verdict: WindowVerdict
+
+    def holds(self, cells: Int64Array, weights: Int64Array) -> bool:
+        return np.array_equal(self.cells, cells) and np.array_equal(self.weights, weights)
 
 
 class Judge:
@@ -89,11 +101,14 @@ class Judge:
         self.reference = reference
         self._model = model
         self._windows = windows
-        self._scores = scores
         self._labelling = labelling
         self._reports = reports
-        self._known: dict[str, tuple[Int64Array, Int64Array, WindowVerdict]] = {}
+        self._known: dict[str, _Known] = {}
         self._late: tuple[Int64Array, LabelFault | None] | None = None
+        self._late_edition: Hashable = None
+        self._nowcasts = None
+        if labelling not in SAMPLES:
+            self._nowcasts = Nowcasts(model, reference, windows, scores)
 
     def all(
         self,
@@ -117,7 +132,7 @@ class Judge:
         return {
             name: replace(
                 _doubted(one) if doubt and _is_small_shift(one) else one,
-                nowcast=self._nowcast(name, now),
+                nowcast=None if self._nowcasts is None else self._nowcasts.of(name, now),
             )
             for name, one in found.items()
         }
@@ -145,16 +160,36 @@ class Judge:
         """What is wrong with the labels of the last stretch that is mature, if anything."""
         if self._labelling is not Labelling.COMPLETE:
             return None
+        edition = self._edition_of_late(now, age)
+        if self._late is not None and edition is not None and edition == self._late_edition:
+            return self._late[1]
+        self._late_edition = edition
         cells = self._late_cells(now, age, totals)
         if self._late is None or not np.array_equal(self._late[0], cells):
             self._late = (cells, self._fault(cells, OF_LATE))
         return self._late[1]
 
     def _late_cells(self, now: int, age: int, totals: int) -> Int64Array:
+        start, end = self._late_panes(now, age)
+        return self._windows.panes(start, end, np.array([totals]))[:, 0]
+
+    def _late_panes(self, now: int, age: int) -> tuple[int, int]:
         step = self._windows.step_ms
         end = (now - age) // step
-        panes = max(_LATE_PANES, min(age, _LONGEST_LATE_MS) // step)
-        return self._windows.panes(end - panes, end, np.array([totals]))[:, 0]
+        return end - max(_LATE_PANES, min(age, _LONGEST_LATE_MS) // step), end
+
+    def _edition_of_late(self, now: int, age: int) -> Hashable:
+        """Stands for the last stretch that is mature; None where no window holds all of it."""
+        windows, panes = self._windows, self._late_panes(now, age)
+        first, last = (pane * windows.step_ms for pane in panes)
+        for name in windows.names:
+            edition = windows.edition(name, self._model, now, age)
+            if edition is None:
+                continue
+            width = windows.width(edition.place)
+            if edition.place.start * width <= first and last <= edition.place.end * width:
+                return panes, name, edition
+        return None
 
     def _fault_behind(self, cells: Int64Array, shift: float) -> LabelFault | None:
         """What is wrong with a window's labels, be it half of a shift of its log class ratio."""
@@ -177,18 +212,22 @@ class Judge:
         if self.reports_are_missing(name, now, age):
             fault = LabelFault.REPORTS_STOPPED
         fault = fault or self.fault_of_late(now, age, cuts.totals)
-        block_ms = int(block_seconds(length / 1000)) * 1000
+        edition = self._windows.edition(name, self._model, now, age)
+        known = self._known.get(name)
+        if known is None or edition is None or known.edition != edition:
+            known = self._known[name] = self._seen(name, now, age, cuts, edition)
+        return known.verdict if fault is None else _untrusted(known.verdict, fault)
+
+    def _seen(self, name: str, now: int, age: int, cuts: Cuts, edition: Edition | None) -> _Known:
+        """The window as it stands now."""
+        block_ms = int(block_seconds(self._windows.length(name) / 1000)) * 1000
         rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
         cells = self._windows.blocks(name, rows, now, age, block_ms)
         weights = self._windows.weight_blocks(name, rows, now, age, block_ms)
         known = self._known.get(name)
-        if known is None or not _same(known, cells, weights):
-            known = self._known[name] = (
-                cells,
-                weights,
-                self._judged(cells, weights, cuts, block_ms),
-            )
-        return known[2] if fault is None else _untrusted(known[2], fault)
+        if known is not None and known.holds(cells, weights):
+            return known._replace(edition=edition)
+        return _Known(edition, cells, weights, self._judged(cells, weights, cuts, block_ms))
 
     def _judged(
         self, cells: Int64Array, weights: Int64Array, cuts: Cuts, block_ms: int
@@ -264,33 +303,6 @@ class Judge:
             if within.verdict in NOT_OF_THE_MODEL:
                 return within
         return whole
-
-    def _nowcast(self, name: str, now: int) -> Nowcast | None:
-        """From score histograms where both are there and whole days fit, else from counts.
-
-        None where labels are a sample: its intervals would take estimates for counts.
-        """
-        if self._labelling in SAMPLES:
-            return None
-        positive, negative = self._windows.population(name, self._model, now)
-        length, known = self._windows.length(name), self.reference.scores
-        live = self._scores.histogram(self._model, now - length + DAY_MS, now)
-        scored = int(live.total.sum()) > 0 and length >= DAY_MS
-        use_scores = known is not None and scored
-        with np.errstate(all="ignore"):
-            return nowcast(
-                predicted_positive=positive,
-                total=positive + negative,
-                reference=self.reference.counts,
-                scores=live.total if use_scores else None,
-                reference_scores=known if use_scores else None,
-            )
-
-
-def _same(
-    known: tuple[Int64Array, Int64Array, WindowVerdict], cells: Int64Array, weights: Int64Array
-) -> bool:
-    return np.array_equal(known[0], cells) and np.array_equal(known[1], weights)
 
 
 def _untrusted(found: WindowVerdict, fault: LabelFault) -> WindowVerdict:

@@ -242,8 +242,7 @@ class References:
     def _cut(self, source: str, model: int, opens: int, closes: int) -> Reference:
         step = self._windows.step_ms
         start, end = opens // step, closes // step
-        owner = self._catalogue.model_of_series()
-        rows = np.flatnonzero(owner == model)
+        rows = self._catalogue.rows_of(model)
         table = self._windows.panes(start, end, rows)
         per_block = max(1, int(block_seconds((closes - opens) / 1000)) * 1000 // step)
         firsts = np.arange(0, len(table), per_block)

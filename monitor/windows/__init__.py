@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.catalogue import NO_ROW, Catalogue
-from monitor.config import Config, Labelling, Reference, WindowClock
+from monitor.config import Config, Labelling, ModelConfig, Reference, WindowClock
 from monitor.config.quantities import format_duration
 from monitor.errors import ConfigError
 from monitor.events import Int64Array
@@ -32,7 +32,7 @@ from monitor.windows.recalled import Recalled, busy, in_blocks
 from monitor.windows.running import Place, RunningWindow
 from monitor.windows.weights import SUMS, WeightSums
 
-__all__ = ["DAY_MS", "History", "Windows"]
+__all__ = ["DAY_MS", "Edition", "History", "Windows"]
 
 HOUR_MS = 3_600_000
 FINE_SPAN_MS = 2 * DAY_MS
@@ -59,6 +59,20 @@ class History(NamedTuple):
 
     open: Int64Array
     cells: Int64Array
+
+
+class Edition(NamedTuple):
+    """Stands for the counts of one model in a window.
+
+    Attributes:
+        place: where the window stands.
+        changes: how often the counts in it have changed.
+        series: how many series the model has.
+    """
+
+    place: Place
+    changes: int
+    series: int
 
 
 class Windows:
@@ -95,6 +109,9 @@ class Windows:
         self.weights = WeightSums(config, catalogue, self._rings[:_BY_LABEL])
         self._running = {name: RunningWindow(self._rings, CELLS) for name in self._lengths}
         self.lifetime = np.zeros((0, CELLS), dtype=np.int64)
+        self._room = (0, 0)
+        self._silent = np.zeros(0, dtype=np.bool_)
+        self._changes = np.zeros(0, dtype=np.int64)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -127,6 +144,7 @@ class Windows:
             return
         self.weights.apply(deltas)
         model = self._catalogue.model_of_group[deltas.group]
+        self._changes[model] += 1
         hour = self._hours.pane_of(deltas.time)
         self._hours.add(hour, model, deltas.cell, deltas.count)
         rows = self._catalogue.rows[deltas.group]
@@ -162,12 +180,12 @@ class Windows:
             (series, 6); a view that the next change overwrites.
         """
         self._ensure()
-        window, owner = self._running[name], self._catalogue.model_of_series()
+        window = self._running[name]
         bounds = np.zeros((len(maturity), 2), dtype=np.int64)
         for model, age in enumerate(maturity.tolist()):
             by_label = self._catalogue.settings[model].clock is WindowClock.LABEL
             place = self._place(name, now, 0 if by_label else age, by_label=by_label)
-            window.move(model, np.flatnonzero(owner == model), place)
+            window.move(model, self._catalogue.rows_of(model), place)
             width = self._rings[place.ring].width
             bounds[model] = place.start * width, place.end * width
         return bounds, self.settled(window.sums, np.arange(len(window.sums)))
@@ -175,6 +193,26 @@ class Windows:
     def place(self, name: str, now: int, age: int) -> Place:
         """Where a window by the time of the prediction stands: panes of one of the rings."""
         return self._place(name, now, age, by_label=False)
+
+    def edition(self, name: str, model: int, now: int, age: int) -> Edition | None:
+        """Stands for what `blocks` and `weight_blocks` give of a window, for one model's series.
+
+        Returns:
+            Equal to an earlier one only where nothing has changed since, no series has
+            come up, and the window is at the same place; None where that is not known:
+            the window was last seen to stand elsewhere.
+        """
+        self._ensure()
+        place = self.place(name, now, age)
+        changes = self._running[name].changes(model, place)
+        if changes is None:
+            return None
+        return Edition(place, changes, len(self._catalogue.rows_of(model)))
+
+    def predictions_edition(self, name: str, model: int, now: int) -> tuple[Place, int]:
+        """Stands for what `population` gives: equal only where that is the same."""
+        self._ensure()
+        return self.place(name, now, 0), int(self._changes[model])
 
     def width(self, place: Place) -> int:
         """Width of the panes of a place, milliseconds."""
@@ -277,7 +315,7 @@ class Windows:
             block_ms: length of the blocks that are told apart: an hour or a day.
         """
         self._ensure()
-        rows = np.flatnonzero(self._catalogue.model_of_series() == model)
+        rows = self._catalogue.rows_of(model)
         total = self._totals_row(model)
         others = rows[rows != total]
         by_hour = self._hours.table(opens // HOUR_MS, closes // HOUR_MS, np.array([model]))
@@ -327,10 +365,10 @@ class Windows:
         Silence is a negative where the regime says so; unknown outcomes are none.
         """
         cells = known(cells)
-        silent = [s.labelling is Labelling.NEGATIVES_BY_TIMEOUT for s in self._catalogue.settings]
-        if not any(silent):
+        self._ensure()
+        if not self._silent.any():
             return cells
-        chosen = np.flatnonzero(np.array(silent)[self._catalogue.model_of_series()[rows]])
+        chosen = np.flatnonzero(self._silent[self._catalogue.model_of_series()[rows]])
         out = cells.copy()
         out[..., chosen, :] = settled(cells[..., chosen, :])
         return out
@@ -360,6 +398,7 @@ class Windows:
             if name in state["running"]:
                 window.restore(state["running"][name], left)
         self.lifetime = state["lifetime"][left.series]
+        self._room = (0, 0)
         self._ensure()
 
     def _totals_row(self, model: int) -> int:
@@ -377,6 +416,12 @@ class Windows:
 
     def _ensure(self) -> None:
         models, rows = len(self._catalogue.models), self._catalogue.series_count
+        if (models, rows) == self._room:
+            return
+        self._room = models, rows
+        self._silent = np.array([_is_silent(s) for s in self._catalogue.settings], dtype=np.bool_)
+        fresh_models = np.zeros(max(0, models - len(self._changes)), dtype=np.int64)
+        self._changes = np.concatenate([self._changes, fresh_models])
         self._hours.ensure(models)
         self._days.ensure(rows)
         for ring in self._rings:
@@ -387,6 +432,10 @@ class Windows:
         if more > 0:
             fresh = np.zeros((more, CELLS), dtype=np.int64)
             self.lifetime = np.concatenate([self.lifetime, fresh])
+
+
+def _is_silent(setting: ModelConfig) -> bool:
+    return setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT
 
 
 def _coarse_width(pane: int, lengths: tuple[int, ...]) -> int:

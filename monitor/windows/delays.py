@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from monitor.catalogue import Catalogue
@@ -38,6 +41,15 @@ NEGATIVE, POSITIVE, BOTH = range(3)
 """Kinds of the curves by class: of actual negatives, of actual positives, of all."""
 
 
+class _Known(NamedTuple):
+    """What follows from the delays of one model."""
+
+    state: tuple[int, Hashable]
+    curve: DelayCurve
+    first: int | None
+    maturity: dict[float, int | None]
+
+
 class LabelDelays:
     """Delays from prediction to the label in force, by model, outcome and cohort.
 
@@ -62,8 +74,11 @@ class LabelDelays:
         width = HOUR_MS if hourly else DAY_MS
         beyond = _HOURS_BEYOND_TIMEOUT if hourly else _DAYS_BEYOND_TIMEOUT
         span = min(-(-longest // width) + beyond, _LONGEST_KEPT)
-        self._changes = 0
-        self._known: dict[int, tuple[tuple[int, int | None], DelayCurve, float]] = {}
+        self._changes = np.zeros(0, dtype=np.int64)
+        self._known: dict[int, _Known] = {}
+        self._paces: dict[int, tuple[tuple[int, Hashable], tuple[Pace, Pace]]] = {}
+        self._published: dict[int, tuple[int, Int64Array, FloatArray]] = {}
+        self._seen: tuple[tuple[int, int] | None, bytes] = (None, b"")
         self._cohorts = PaneRing(width=width, span=span, cells=len(Outcome) * _BINS)
         self._reports = PaneRing(width=width, span=span, cells=1)
 
@@ -73,8 +88,8 @@ class LabelDelays:
         rows = np.flatnonzero(deltas.cell < len(Outcome))
         if not len(rows):
             return
-        self._changes += 1
         model = self._catalogue.model_of_group[deltas.group[rows]]
+        self._changes[model] += 1
         time, cell, count = deltas.time[rows], deltas.cell[rows], deltas.count[rows]
         delay = np.maximum(deltas.label_time[rows] - time, 0)
         kind = cell * _BINS + np.searchsorted(EDGES_SECONDS, delay / 1000)
@@ -125,13 +140,17 @@ class LabelDelays:
             share: of the labels that ever come.
             watermark: up to which labels have come, epoch milliseconds.
         """
-        ages = self.curves_by_class(model, watermark).age(share)[:BOTH]
-        known = ages[~np.isnan(ages)]
-        return int(np.ceil(known.max() * 1000)) if len(known) else None
+        found = self._curves(model, watermark)
+        if share not in found.maturity:
+            ages = found.curve.age(share)[:BOTH]
+            known = ages[~np.isnan(ages)]
+            found.maturity[share] = int(np.ceil(known.max() * 1000)) if len(known) else None
+        return found.maturity[share]
 
     def is_settled(self, model: int, maturity: int, watermark: int | None) -> bool:
         """Whether the stream is long enough that far longer delays would have shown."""
-        _, oldest = self._curve(model, watermark)
+        first = self._curves(model, watermark).first
+        oldest = -np.inf if first is None else self._limits(first, watermark)
         timeout = self._catalogue.settings[model].label_timeout
         needed = _SETTLED * maturity if timeout is None else min(_SETTLED * maturity, timeout)
         return oldest * 1000 >= needed
@@ -149,7 +168,7 @@ class LabelDelays:
             ages: of the predictions, seconds.
             weights: how many predictions there are of each age.
         """
-        counts, limits = self._table(model, watermark)
+        counts, limits, _ = self._table(model, watermark)
         curve = delay_curve(counts, limits, EDGES_SECONDS)
         single = curve.over(ages, weights)
         whole = delay_curve(_by_class(counts), limits, EDGES_SECONDS).over(ages, weights)
@@ -162,30 +181,70 @@ class LabelDelays:
 
     def curves_by_class(self, model: int, watermark: int | None) -> DelayCurve:
         """Delays of negatives, of positives and of all; of all labels so far in the first days."""
-        return self._curve(model, watermark)[0]
-
-    def _curve(self, model: int, watermark: int | None) -> tuple[DelayCurve, float]:
-        """Delays by class, and the age of the oldest cohort in seconds; kept until they change."""
-        state, known = (self._changes, watermark), self._known.get(model)
-        if known is None or known[0] != state:
-            counts, limits = self._table(model, watermark)
-            oldest = float(limits.max(initial=-np.inf))
-            if oldest < 0:
-                counts, limits = self._counts[model][None], np.array([np.inf])
-            curve = delay_curve(_by_class(counts), limits, EDGES_SECONDS)
-            known = self._known[model] = (state, curve, oldest)
-        return known[1], known[2]
+        return self._curves(model, watermark).curve
 
     def paces(self, model: int, watermark: int | None) -> tuple[Pace, Pace]:
         """Whether young cohorts get labels as mature ones did: of negatives, of positives."""
-        counts, limits = self._table(model, watermark)
-        by_class = _by_class(counts)
-        curve = delay_curve(by_class, limits, EDGES_SECONDS)
-        return pace(by_class, limits, curve, NEGATIVE), pace(by_class, limits, curve, POSITIVE)
+        state = self._state(model, watermark)
+        known = self._paces.get(model)
+        if known is None or known[0] != state:
+            counts, limits, _ = self._table(model, watermark)
+            by_class = _by_class(counts)
+            curve = delay_curve(by_class, limits, EDGES_SECONDS)
+            negatives, positives = (pace(by_class, limits, curve, k) for k in (NEGATIVE, POSITIVE))
+            known = self._paces[model] = (state, (negatives, positives))
+        return known[1]
+
+    def _curves(self, model: int, watermark: int | None) -> _Known:
+        """Delays by class and the first cohort; kept until they change."""
+        state = self._state(model, watermark)
+        known = self._known.get(model)
+        if known is None or known.state != state:
+            counts, limits, first = self._table(model, watermark)
+            if not len(limits) or limits[0] < 0:
+                counts, limits = self._counts[model][None], np.array([np.inf])
+            curve = delay_curve(_by_class(counts), limits, EDGES_SECONDS)
+            known = self._known[model] = _Known(state, curve, first, {})
+        return known
+
+    def _state(self, model: int, watermark: int | None) -> tuple[int, Hashable]:
+        """Stands for all that curves and paces of a model rest on."""
+        self._ensure()
+        return int(self._changes[model]), self._bins_seen(watermark)
+
+    def _bins_seen(self, watermark: int | None) -> Hashable:
+        """Of each kept cohort, the bins of delay that it is old enough to show.
+
+        All that curves and paces take from the watermark; the watermark itself where
+        the cohorts have not got there yet.
+        """
+        newest = self._cohorts.newest
+        if newest is None or watermark is None or watermark // self._cohorts.width > newest:
+            return watermark
+        if self._seen[0] != (watermark, newest):
+            cohorts = np.arange(newest - self._cohorts.span + 1, newest + 1)
+            limits = self._limits(cohorts, watermark)
+            bins = np.searchsorted(EDGES_SECONDS[:-1], limits, side="right")
+            self._seen = ((watermark, newest), np.append(bins, newest).tobytes())
+        return self._seen[1]
+
+    def _limits(self, cohort: Any, watermark: int | None) -> Any:
+        """Seconds since the end of a cohort."""
+        now = -1 if watermark is None else watermark
+        return (now - (cohort + 1) * self._cohorts.width) / 1000
 
     def published(self, model: int) -> tuple[Int64Array, FloatArray]:
-        """Counts by class (negative, positive) and published bin, and the sums in seconds."""
+        """Counts by class (negative, positive) and published bin, and the sums in seconds.
+
+        The same objects as long as nothing has changed; not to be written to.
+        """
         self._ensure()
+        changes, known = int(self._changes[model]), self._published.get(model)
+        if known is None or known[0] != changes:
+            known = self._published[model] = (changes, *self._in_published_bins(model))
+        return known[1], known[2]
+
+    def _in_published_bins(self, model: int) -> tuple[Int64Array, FloatArray]:
         bins = np.searchsorted(PUBLISHED_EDGES_SECONDS, EDGES_SECONDS)
         by_class = [
             np.bincount(bins, weights=self._counts[model, of].sum(axis=0))
@@ -196,15 +255,20 @@ class LabelDelays:
         sums = np.array([total[~_ACTUAL_POSITIVE].sum(), total[_ACTUAL_POSITIVE].sum()]) / 1000
         return counts, sums
 
-    def _table(self, model: int, watermark: int | None) -> tuple[Int64Array, FloatArray]:
-        """Labels by cohort (from the first on), `Outcome`, bin; seconds since a cohort's end."""
+    def _table(
+        self, model: int, watermark: int | None
+    ) -> tuple[Int64Array, FloatArray, int | None]:
+        """Labels by cohort (from the first on), `Outcome`, bin; seconds since a cohort's end.
+
+        And the number of that first cohort, None where there is none.
+        """
         self._ensure()
         panes, counts = self._cohorts.series(model)
         busy = np.flatnonzero(counts.any(axis=1))
-        first = busy[0] if len(busy) else len(panes)
-        closes = (panes[first:] + 1) * self._cohorts.width
-        now = -1 if watermark is None else watermark
-        return counts[first:].reshape(-1, len(Outcome), _BINS), (now - closes) / 1000
+        first = int(busy[0]) if len(busy) else len(panes)
+        limits = self._limits(panes[first:], watermark)
+        number = int(panes[first]) if len(busy) else None
+        return counts[first:].reshape(-1, len(Outcome), _BINS), limits, number
 
     def state(self) -> State:
         """Delays of labels in force, in all and by cohort."""
@@ -229,6 +293,9 @@ class LabelDelays:
     def _ensure(self) -> None:
         self._cohorts.ensure(len(self._catalogue.models))
         self._reports.ensure(len(self._catalogue.models))
+        more = len(self._catalogue.models) - len(self._changes)
+        if more > 0:
+            self._changes = np.concatenate([self._changes, np.zeros(more, dtype=np.int64)])
         more = len(self._catalogue.models) - len(self._counts)
         if more > 0:
             for name in ("_counts", "_total_ms"):

@@ -95,7 +95,8 @@ def _moments(mature: BoolArray, ages: Int64Array) -> Int64Array:
 
 
 def _width(limits: FloatArray) -> float:
-    return float(limits[0] - limits[-1]) / max(len(limits) - 1, 1)
+    """Length of a cohort in seconds, free of what the subtraction leaves behind."""
+    return round(float(limits[0] - limits[-1]) / max(len(limits) - 1, 1), 3)
 
 
 def _compared(seen: _Seen, mature: BoolArray, ages: Int64Array, moments: Int64Array) -> Pace:

@@ -6,13 +6,16 @@ Owns the memory. Which panes make a window is decided in `monitor.windows.view`.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from monitor.events import Int64Array
 from monitor.kept import GONE, State, renumbered
 
-_BLOCK = 64
+_AT_A_TIME = 1 << 16
 _MOST = np.iinfo(np.int32).max
 
 
@@ -115,8 +118,8 @@ class PaneRing:
     def sum(self, start: int, end: int, rows: Int64Array) -> Int64Array:
         """Counts of the panes [start, end) in these rows, (rows, cells); int64."""
         total = np.zeros((len(rows), self.cells), dtype=np.int64)
-        for panes in self._kept(start, end):
-            total += self._counts[np.ix_(panes % self.span, rows)].sum(axis=0, dtype=np.int64)
+        for _, slots in self._kept(start, end, len(rows)):
+            total += self._taken(slots, rows).sum(axis=0, dtype=np.int64)
         for pane in [pane for pane in self._ahead if start <= pane < end]:
             for (row, cell), count in self._ahead[pane].items():
                 total[rows == row, cell] += count
@@ -184,18 +187,35 @@ class PaneRing:
             if int(touched.max()) + int(np.abs(count).sum()) > _MOST:
                 self._counts = self._counts.astype(np.int64)
 
-    def _kept(self, start: int, end: int) -> list[Int64Array]:
-        """Kept panes of [start, end), few at a time so that a sum needs little memory."""
+    def _kept(self, start: int, end: int, rows: int) -> Iterator[tuple[int, slice]]:
+        """Kept panes of [start, end), few at a time so that a sum needs little memory.
+
+        Yields:
+            The number of the first pane, and where in the ring it and those after it lie.
+        """
         if self.newest is None:
-            return []
-        panes = np.arange(max(start, self.newest - self.span + 1), min(end, self.newest + 1))
-        return [panes[i : i + _BLOCK] for i in range(0, len(panes), _BLOCK)]
+            return
+        most = max(1, _AT_A_TIME // max(rows, 1))
+        pane, end = max(start, self.newest - self.span + 1), min(end, self.newest + 1)
+        while pane < end:
+            slot = pane % self.span
+            panes = min(end - pane, self.span - slot, most)
+            yield pane, slice(slot, slot + panes)
+            pane += panes
+
+    def _taken(self, slots: slice, rows: Int64Array) -> NDArray[np.integer[Any]]:
+        """Counts of some panes in these rows, (panes, rows, cells); a view of a single row."""
+        if len(rows) == 1:
+            row = int(rows[0])
+            return self._counts[slots, row : row + 1]
+        return self._counts[slots].take(rows, axis=1)
 
     def table(self, start: int, end: int, rows: Int64Array) -> Int64Array:
         """Counts of each of the panes [start, end) in these rows, (panes, rows, cells)."""
         table = np.zeros((end - start, len(rows), self.cells), dtype=np.int64)
-        for panes in self._kept(start, end):
-            table[panes - start] = self._counts[np.ix_(panes % self.span, rows)]
+        for pane, slots in self._kept(start, end, len(rows)):
+            panes = slots.stop - slots.start
+            table[pane - start : pane - start + panes] = self._taken(slots, rows)
         for pane in [pane for pane in self._ahead if start <= pane < end]:
             for (row, cell), count in self._ahead[pane].items():
                 table[pane - start, rows == row, cell] += count

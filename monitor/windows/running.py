@@ -36,12 +36,17 @@ class RunningWindow:
         self.sums = np.zeros((0, cells), dtype=np.int64)
         self._places: list[Place] = []
         self._table = np.zeros((0, 3), dtype=np.int64)
+        self._changes = np.zeros(0, dtype=np.int64)
 
     def ensure(self, models: int, rows: int) -> None:
         """Make room for so many models and rows."""
         for _ in range(models - len(self._places)):
             self._places.append(_NOWHERE)
             self._table = np.array(self._places, dtype=np.int64)
+        if len(self._changes) < models:
+            self._changes = np.concatenate(
+                [self._changes, np.zeros(models - len(self._changes), dtype=np.int64)]
+            )
         more = rows - len(self.sums)
         if more > 0:
             fresh = np.zeros((more, self.sums.shape[1]), dtype=np.int64)
@@ -64,6 +69,11 @@ class RunningWindow:
             pane = panes[number]
             inside = np.flatnonzero((ring == number) & (pane >= start) & (pane < end))
             np.add.at(self.sums, (row[inside], cell[inside]), count[inside])
+            self._changes[model[inside]] += 1
+
+    def changes(self, model: int, place: Place) -> int | None:
+        """Grows whenever counts change where one model stands; None where it stands elsewhere."""
+        return int(self._changes[model]) if self._places[model] == place else None
 
     def move(self, model: int, rows: Int64Array, place: Place) -> None:
         """Stand elsewhere for one model, whose series are these rows."""

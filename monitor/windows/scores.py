@@ -16,7 +16,9 @@ DAY_MS = 86_400_000
 DAYS = 62
 """Days for which histograms are kept."""
 
+_REMEMBERED = 8
 _POSITIVE, _NEGATIVE, _ALL = range(3)
+_Days = tuple[int, int]
 _KIND_OF_CELL = np.array([_POSITIVE, _NEGATIVE, _POSITIVE, _NEGATIVE, _ALL, _ALL])
 assert [Outcome.TP, Outcome.FP, Outcome.FN, Outcome.TN] == [0, 1, 2, 3]  # noqa: S101  # the order above
 
@@ -27,16 +29,20 @@ class Scores:
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._days = PaneRing(width=DAY_MS, span=DAYS, cells=3 * SCORE_BINS)
+        self._changes = np.zeros(0, dtype=np.int64)
+        self._known: dict[int, tuple[tuple[int, int | None], dict[_Days, ScoreHistogram]]] = {}
 
     def apply(self, deltas: Deltas) -> None:
         """Take notice of scored predictions and of their outcomes."""
         scored = np.flatnonzero(deltas.score_bin != NO_SCORE)
-        self._days.ensure(len(self._catalogue.models))
+        self._ensure()
         if not len(scored):
             return
+        model = self._catalogue.model_of_group[deltas.group[scored]]
+        self._changes[model] += 1
         self._days.add(
             self._days.pane_of(deltas.time[scored]),
-            self._catalogue.model_of_group[deltas.group[scored]],
+            model,
             _KIND_OF_CELL[deltas.cell[scored]] * SCORE_BINS + deltas.score_bin[scored],
             deltas.count[scored],
         )
@@ -57,7 +63,7 @@ class Scores:
             opens: first moment, epoch milliseconds; rounded up to a day.
             closes: first moment after it; rounded down.
         """
-        self._days.ensure(len(self._catalogue.models))
+        self._ensure()
         start, end = -(-opens // DAY_MS), closes // DAY_MS
         table = self._days.table(start, max(start, end), np.array([model]))
         cells = table.reshape(len(table), 3, SCORE_BINS)
@@ -80,10 +86,31 @@ class Scores:
             model: its number.
             opens: first moment, epoch milliseconds; rounded down to its day.
             closes: first moment after it; rounded up.
+
+        Returns:
+            The same object as long as nothing has changed; not to be written to.
         """
-        self._days.ensure(len(self._catalogue.models))
-        start, end = opens // DAY_MS, -(-closes // DAY_MS)
+        self._ensure()
+        days = opens // DAY_MS, -(-closes // DAY_MS)
+        state = int(self._changes[model]), self._days.newest
+        known = self._known.get(model)
+        if known is None or known[0] != state:
+            known = self._known[model] = (state, {})
+        if days not in known[1]:
+            known[1][days] = self._summed(model, *days)
+            while len(known[1]) > _REMEMBERED:
+                del known[1][next(iter(known[1]))]
+        return known[1][days]
+
+    def _summed(self, model: int, start: int, end: int) -> ScoreHistogram:
         counted = self._days.sum(start, end, np.array([model])).reshape(3, SCORE_BINS)
         positive, negative = counted[_POSITIVE], counted[_NEGATIVE]
         unlabelled = counted[_ALL] - positive - negative
         return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
+
+    def _ensure(self) -> None:
+        models = len(self._catalogue.models)
+        self._days.ensure(models)
+        if len(self._changes) < models:
+            fresh = np.zeros(models - len(self._changes), dtype=np.int64)
+            self._changes = np.concatenate([self._changes, fresh])

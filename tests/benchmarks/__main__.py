@@ -3,7 +3,7 @@
     python -m tests.benchmarks [--quick] [PART ...]
 
 Each part also runs by itself: `python -m tests.benchmarks.PART --help`. What is
-measured by other scripts of this folder (pages, verdicts, intervals, kills) is not here.
+measured by other scripts of this folder (verdicts, intervals, kills) is not here.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ PARTS = {
     "pending": "bytes, growth, checkpoints, start-up",
     "slopes": "cost as models, segments, windows, pending, rate grow",
     "scrape": "a scrape, beside the stock handler",
+    "page": "the page of a thousand models and of a thousand segments",
 }
 
 

@@ -11,8 +11,12 @@ from page.pages import counts, fed, served
 
 from monitor.config import Config
 from monitor.engine import Monitor
+from monitor.exporters.api.answers import Answers
+from monitor.exporters.api.asking import UnansweredError
+from monitor.exporters.api.status import status_object
 from monitor.exporters.app import create_app
 from monitor.exporters.server import BackgroundServer
+from monitor.snapshot import Before
 
 DAY = 86_400
 MOST_BYTES = 500_000
@@ -88,3 +92,68 @@ def test_pages_of_many_come_quickly(many_models, many_segments):
         milliseconds, answer = first_byte(url)
         assert answer.status_code == 200
         assert milliseconds < 2_000
+
+
+def test_a_page_of_models_costs_nothing_for_those_that_are_not_on_it(monkeypatch):
+    state = made_up(models=[f"model-{i:04}" for i in range(1_000)], segments=())
+    whole, looked = Before.class_ratio.fget, []
+    monkeypatch.setattr(
+        Before, "class_ratio", property(lambda one: (looked.append(one), whole(one))[1])
+    )
+    assert len(status_object(state, limit=50)["models"]) == 50
+    assert len(looked) <= 50 * (1 + len(state.windows))
+    for window in state.windows:
+        of_all = state.precision_at_reference(window)
+        for model in state.models[::99]:
+            of_one = state.precision_of_model_at_reference(model, window)
+            np.testing.assert_array_equal(of_one, np.array(of_all)[:, model.row, None])
+
+
+def test_a_page_of_models_asks_the_monitor_once_an_hour_of_its_time():
+    model = {"maturity": "1h", "label_timeout": "2d"}
+    monitor = Monitor(Config(models={f"m{i:02}": model for i in range(60)}, windows=["1d", "7d"]))
+    fed(monitor, [counts(f"m{i:02}", d * DAY, (8, 5, 2, 85)) for d in range(20) for i in range(60)])
+    states, asked = [monitor.snapshot()], []
+
+    def ask(read):
+        asked.append(read)
+        return read(monitor)
+
+    app = create_app(lambda: states[-1], ready=lambda: True, ask=ask)
+    with BackgroundServer(app) as server, httpx.Client(base_url=server.url) as client:
+        first = client.get("/").text
+        assert first.count('class="spark"') == 50
+        assert len(asked) == 1
+        states.append(monitor.snapshot(monitor.watermark_ms + 60_000))
+        assert client.get("/").text.count('class="spark"') == 50
+        assert len(asked) == 1
+        client.get("/?models-page=1")
+        assert len(asked) == 2
+        states.append(monitor.snapshot(monitor.watermark_ms + 3_600_000))
+        client.get("/")
+        assert len(asked) == 3
+
+
+def test_a_trend_is_drawn_of_the_numbers_of_the_series():
+    monitor = Monitor(Config(models={"m": {"maturity": "1h"}}, windows=["7d"]))
+    rng = np.random.default_rng(1)
+    records = [counts("m", d * DAY, rng.poisson((8, 5, 2, 85)).tolist()) for d in range(90)]
+    state = fed(monitor, records).snapshot()
+    answers = Answers(lambda: state, lambda read: read(monitor))
+    whole = answers.series("m", step=DAY * 1000, last=60)["metrics"]["precision"]["estimate"]
+    assert answers.trends(["m"], step=DAY * 1000, last=60) == {"m": whole}
+    assert sum(value is not None for value in whole) > 50
+
+
+def test_without_an_answer_the_models_are_listed_without_lines():
+    monitor = Monitor(Config(models={"a": {}, "b": {}}, windows=["7d"]))
+    state = monitor.snapshot()
+
+    def busy(_):
+        raise UnansweredError("the monitor is too busy to look back; try again")
+
+    app = create_app(lambda: state, ready=lambda: True, ask=busy)
+    with BackgroundServer(app) as server:
+        text = httpx.get(server.url).text
+    assert "What needs a look stands first." in text
+    assert 'class="spark"' not in text

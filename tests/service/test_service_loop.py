@@ -206,3 +206,16 @@ def test_feeds_whose_client_is_missing_are_refused_all_at_once(watch, monkeypatc
 def test_no_feed_at_all_is_refused(watch):
     with pytest.raises(ConfigError, match="feeds: are missing"):
         watch()
+
+
+def test_who_asks_does_not_wait_for_a_snapshot_of_many_models(watch, path, monkeypatch):
+    path.write_text("")
+    running = watch(
+        {"type": "file", "path": str(path), "follow": True}, models={name: {} for name in "abcd"}
+    )
+    service, answered = running.service, []
+    monkeypatch.setattr(service.inquiries, "answer", answered.append)
+    running.clock.sleep(2)
+    service.turn()
+    assert len(answered) == 1 + 4
+    assert set(answered) == {service._monitor}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import xxhash
 
 from monitor.config import Labelling
+from monitor.config.quantities import HOUR_MS
 from monitor.diagnosis import Diagnosis
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -24,13 +26,17 @@ from monitor.exporters.api.compare import (
     recall,
 )
 from monitor.exporters.api.curve import curve_object
-from monitor.exporters.api.series import MOST_STEPS, Background, Mark, series_object
+from monitor.exporters.api.series import MOST_STEPS, Background, Mark, series_object, trend
 from monitor.exporters.api.status import status_object
 from monitor.exporters.diagnosis_json import diagnosis_object
 from monitor.snapshot import ModelState, Snapshot
+from monitor.windows import History
 from monitor.windows.recalled import Recalled
 
 T = TypeVar("T")
+
+Trend = list[float | None]
+"""Precision by steps of time; None where it is not known."""
 
 _REMEMBERED = 64
 
@@ -72,6 +78,7 @@ class Answers:
         self._snapshot: Snapshot | None = None
         self._known: dict[Hashable, Any] = {}
         self._explained: dict[Hashable, Explained] = {}
+        self._trends: dict[str, tuple[int | None, Trend]] = {}
 
     def snapshot(self) -> Snapshot:
         """The state now."""
@@ -115,6 +122,37 @@ class Answers:
             )
 
         return self._once(snapshot, ("series", model.name, step, last, most), made)
+
+    def trends(self, names: Sequence[str], *, step: int, last: int) -> dict[str, Trend]:
+        """Precision over time of several models, for small lines: asked for all at once.
+
+        As of the last full hour of event time: what is known of a model is kept until
+        another hour of it is mature.
+
+        Args:
+            names: of models that there are.
+            step: milliseconds.
+            last: leave out all but so many steps.
+
+        Returns:
+            By name; what was known last, if anything, where the history cannot be reached.
+        """
+        snapshot, wanted = self._read(), set(names)
+        about = {m.name: background(snapshot, m) for m in snapshot.models if m.name in wanted}
+        hours = {name: _hour(one.mature_until) for name, one in about.items()}
+        with self._lock:
+            known = {name: self._trends[name] for name in about if name in self._trends}
+        stale = [name for name in about if name not in known or known[name][0] != hours[name]]
+        if stale:
+            with contextlib.suppress(UnansweredError):
+                histories = self._asked(lambda monitor: _histories(monitor, stale))
+                known |= {
+                    name: (hours[name], trend(history, about[name], step=step, last=last))
+                    for name, history in histories.items()
+                }
+        with self._lock:
+            self._trends |= known
+        return {name: values for name, (_, values) in known.items()}
 
     def explained(self, name: str | None, before: str | None, after: str | None) -> Explained:
         """Why precision moved between two stretches of time, and the curve of the later one.
@@ -172,6 +210,16 @@ class Answers:
             if snapshot is self._snapshot and len(self._known) < _REMEMBERED:
                 self._known[key] = made
         return made
+
+
+def _histories(monitor: Monitor, names: Sequence[str]) -> dict[str, History]:
+    """Of the models that there still are."""
+    there = set(monitor.models)
+    return {name: monitor.history(name) for name in names if name in there}
+
+
+def _hour(moment: int | None) -> int | None:
+    return None if moment is None else moment // HOUR_MS
 
 
 def _digest(kept: Kept) -> str:

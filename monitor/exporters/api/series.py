@@ -92,6 +92,21 @@ def series_object(
     }
 
 
+def trend(history: History, about: Background, *, step: int, last: int) -> list[float | None]:
+    """Precision alone, by steps of time; the same numbers as `series_object` gives.
+
+    Args:
+        history: as there.
+        about: the model.
+        step: milliseconds.
+        last: leave out all but so many steps.
+    """
+    opens, cells, step = _steps(history, step, MOST_STEPS)
+    opens, cells = opens[-last:], cells[-last:]
+    points = _measured(opens + step, cells, about, ("precision",))["precision"][0]
+    return [defined(number) for number in points.tolist()]
+
+
 def _steps(history: History, step: int | None, most: int) -> tuple[Int64Array, Int64Array, int]:
     """First moments and counts of the steps from the first to the last prediction."""
     seen = busy(history.cells)
@@ -107,7 +122,9 @@ def _steps(history: History, step: int | None, most: int) -> tuple[Int64Array, I
     return numbers[firsts] * step, np.add.reduceat(cells, firsts, axis=0), step
 
 
-def _measured(closes: Int64Array, cells: Int64Array, about: Background) -> dict[str, FloatArray]:
+def _measured(
+    closes: Int64Array, cells: Int64Array, about: Background, names: Sequence[str] = METRICS
+) -> dict[str, FloatArray]:
     """Estimate, lower and upper limit of each metric, (3, steps); NaN while labels are to come."""
     kind = KIND_OF[about.labelling]
     known = np.zeros(len(closes), dtype=np.bool_)
@@ -115,7 +132,7 @@ def _measured(closes: Int64Array, cells: Int64Array, about: Background) -> dict[
         known = closes <= about.mature_until
     evidence = Evidence.of(np.full(len(cells), kind, dtype=np.int64), cells)
     found = {}
-    for name in METRICS:
+    for name in names:
         with np.errstate(all="ignore"):
             found[name] = np.where(known, measure(evidence, name), np.nan)
     return found

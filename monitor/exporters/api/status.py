@@ -150,7 +150,9 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> dict[str, 
             {"class_ratio": ratio, **bounds(estimate, row)}
             for ratio, estimate in window.precision_at.items()
         ],
-        "precision_at_reference": bounds(snapshot.precision_at_reference(window), row),
+        "precision_at_reference": bounds(
+            snapshot.precision_of_model_at_reference(model, window), 0
+        ),
         "far_from_reference": found.far_from_reference,
         "verdict": str(found.verdict),
         "label_fault": found.label_fault or None,

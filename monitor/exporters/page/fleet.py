@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import htpy as h
 
+from monitor.exporters.api.answers import Trend
 from monitor.exporters.page.shapes import sign
 from monitor.exporters.page.sparkline import sparkline
 from monitor.exporters.page.where import pages
@@ -18,14 +19,14 @@ ROWS = 50
 _SHOWN = ("precision", "balanced_precision", "prevalence", "recall", "false_positive_rate")
 
 
-def fleet(status: Json, matching: str, page: int, trends: Mapping[str, Json]) -> h.Node:
+def fleet(status: Json, matching: str, page: int, trends: Mapping[str, Trend]) -> h.Node:
     """Models as rows.
 
     Args:
         status: those of one page.
         matching: what their names were filtered by.
         page: which page, from 0 on.
-        trends: series by the name of the model, of those that are drawn.
+        trends: precision over time by the name of the model.
     """
     window = status["verdict_window"]
     return [
@@ -68,7 +69,7 @@ def model_link(name: str) -> str:
     return f"/?{urlencode({'model': name}, errors='replace')}"
 
 
-def _table(status: Json, window: str, trends: Mapping[str, Json]) -> h.Element:
+def _table(status: Json, window: str, trends: Mapping[str, Trend]) -> h.Element:
     return h.table(".fleet")[
         h.caption(".unseen")["Models with their verdicts and metrics."],
         h.thead[
@@ -87,14 +88,12 @@ def _table(status: Json, window: str, trends: Mapping[str, Json]) -> h.Element:
     ]
 
 
-def _row(model: Json, window: str, trends: Mapping[str, Json]) -> h.Element:
+def _row(model: Json, window: str, trends: Mapping[str, Trend]) -> h.Element:
     metrics = model["windows"][window]["metrics"]
-    trend = trends.get(model["name"])
-    values = [] if trend is None else trend["metrics"]["precision"]["estimate"]
     return h.tr[
         h.th(scope="row")[h.a(href=model_link(model["name"]))[model["name"]]],
         h.td[sign(model["verdict"]), " ", VERDICTS[model["verdict"]].name],
-        h.td(".trend")[sparkline(values, "precision")],
+        h.td(".trend")[sparkline(trends.get(model["name"], ()), "precision")],
         (
             h.td(".number")[
                 h.strong[ratio(metrics[name]["estimate"])], h.small[_ends(metrics, name)]

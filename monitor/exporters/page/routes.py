@@ -34,7 +34,6 @@ _TYPES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "ima
 _TREND_DAYS = 60
 _DRAWN_STEPS = 160
 """More steps than that are noise to the eye."""
-_DRAWN_TRENDS = 12
 
 
 def page_routes(answers: Answers) -> list[Route]:
@@ -82,12 +81,8 @@ def _page(answers: Answers, request: Request) -> str:
 
 
 def _fleet(answers: Answers, status: Json, matching: str, page: int) -> str:
-    trends: dict[str, Json] = {}
-    for model in status["models"][:_DRAWN_TRENDS]:
-        try:
-            trends[model["name"]] = answers.series(model["name"], step=DAY_MS, last=_TREND_DAYS)
-        except UnansweredError:
-            break
+    names = [model["name"] for model in status["models"]]
+    trends = answers.trends(names, step=DAY_MS, last=_TREND_DAYS)
     return document(
         "Models",
         head=_head(),
