@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from textwrap import fill
 
 from monitor import metrics
+from monitor.cli.leaving import cleared_by_sigterm
 from monitor.cli.output import show, tell
 from monitor.clock import Clock, SystemClock
 from monitor.demo.faults.programs import installed, running
@@ -46,6 +47,7 @@ def run() -> int:
     story = _Story(webhook.new, clock)
     app = create_app(lambda: story.snapshot, ready=lambda: True)
     with (
+        cleared_by_sigterm(),
         TemporaryDirectory(prefix="precision-monitor-") as folder,
         BackgroundServer(app) as served,
         BackgroundServer(webhook.app) as receiver,

@@ -1,12 +1,15 @@
-"""The end of a process that has served."""
+"""The end of a process that has served, or that has something to clear away."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
-INTERRUPTED, READER_GONE = 130, 141
+INTERRUPTED, READER_GONE, TERMINATED = 130, 141, 143
 """Exit codes: 128 and the number of the signal, as a shell reports it."""
 
 
@@ -22,3 +25,19 @@ def leave(code: int = 0) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+@contextmanager
+def cleared_by_sigterm() -> Iterator[None]:
+    """SIGTERM unwinds what is inside, as Ctrl-C does; a second one ends the process at once."""
+    before = signal.getsignal(signal.SIGTERM)
+
+    def unwind(number: int, _: object) -> None:
+        signal.signal(number, before)
+        sys.exit(TERMINATED)
+
+    signal.signal(signal.SIGTERM, unwind)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,5 +1,6 @@
 """The demo of the difference: who is told of rarer positives, and who of a worse model."""
 
+import os
 import re
 import signal
 import socket
@@ -44,16 +45,22 @@ def test_the_page_is_for_the_worse_model_alone(system_program):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_nothing_stays_behind_whatever_ends_it(system_program, how):
+@pytest.mark.parametrize(
+    ("how", "code"), [(signal.SIGKILL, -9), (signal.SIGTERM, 143), (signal.SIGINT, 130)]
+)
+def test_nothing_stays_behind_whatever_ends_it(system_program, tmp_path, how, code):
     system_program("prometheus")
     system_program("prometheus-alertmanager")
     command = [sys.executable, "-u", "-m", "monitor", "demo", "--alerts"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo:
+    env = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as demo:
         begun = ""
         while begun.count("http") < 3:
             begun += demo.stdout.readline()
         demo.send_signal(how)
+    assert demo.returncode == code
+    # kill -9 leaves the folder: nobody is there to clear it away.
+    assert how is signal.SIGKILL or list(tmp_path.iterdir()) == []
     for port in map(int, re.findall(r"(?:Prometheus|Alertmanager) http://127.0.0.1:(\d+)", begun)):
         until(lambda port=port: not listens(port))
 
