@@ -81,12 +81,7 @@ def _traffic() -> object:
 
 
 def _skill() -> object:
-    stem = "classifier_log_likelihood_ratio"
-    queries = {
-        "skill": f"{stem}{parts.TOTALS}",
-        "skill, upper": f"{stem}_upper{parts.TOTALS}",
-        "skill, lower": f"{stem}_lower{parts.TOTALS}",
-    }
+    queries = parts.with_interval("skill", "classifier_log_likelihood_ratio", unit="")
     panel = parts.lines(
         "Skill: log LR+",
         "log TPR - log FPR, with its 95 % interval: prevalence has cancelled out.",

@@ -108,13 +108,9 @@ def _prevalence() -> object:
 
 
 def _class_ratio() -> object:
-    live = "classifier_live_class_ratio"
-    queries = {
-        "live": f'{live}{{model="$model"}}',
-        "live, upper": f'{live}_upper{{model="$model"}}',
-        "live, lower": f'{live}_lower{{model="$model"}}',
-        "expected at this hour": 'classifier_expected_class_ratio{model="$model"}',
-    }
+    model = '{model="$model"}'
+    queries = parts.with_interval("live", "classifier_live_class_ratio", model, unit="")
+    queries["expected at this hour"] = f"classifier_expected_class_ratio{model}"
     panel = parts.lines(
         "Class ratio, live",
         "Positives to negatives of mature labels with its 95 % interval, and what the hours and "

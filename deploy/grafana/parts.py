@@ -51,12 +51,21 @@ BY_SEGMENT = '{model="$model",window="$window",segment="$segment"}'
 """What is chosen at the head of a dashboard, as matchers."""
 
 
-def with_interval(legend: str, stem: str) -> dict[str, str]:
-    """A ratio and the ends of its interval."""
+def with_interval(
+    legend: str, stem: str, where: str = TOTALS, *, unit: str = "_ratio"
+) -> dict[str, str]:
+    """A number and the ends of its interval.
+
+    Args:
+        legend: what it is called.
+        stem: name of the series up to the bound.
+        where: matchers.
+        unit: what its names end with.
+    """
     return {
-        legend: f"{stem}_ratio{TOTALS}",
-        f"{legend}, upper": f"{stem}_upper_ratio{TOTALS}",
-        f"{legend}, lower": f"{stem}_lower_ratio{TOTALS}",
+        legend: f"{stem}{unit}{where}",
+        f"{legend}, upper": f"{stem}_upper{unit}{where}",
+        f"{legend}, lower": f"{stem}_lower{unit}{where}",
     }
 
 

@@ -26,8 +26,7 @@ from monitor.events import EventBatch, Group, Labels, Predictions
 
 DAY_MS, HOUR_MS = 86_400_000, 3_600_000
 START_MS = 1_767_225_600_000
-REFERENCE_DAYS = 7
-FIRST_DAY = 2 * REFERENCE_DAYS + 1
+WINDOW_DAYS = 7
 LOOK_HOURS = 3
 DEGRADED = ("model_degraded", "prevalence_shift_and_model_degraded")
 WORLDS = ("stays", "halves", "swings", "scatters")
@@ -41,14 +40,20 @@ class Setting(NamedTuple):
     world: str
     a_day: int
     share: float
+    reference_days: int = 7
+
+    @property
+    def first_day(self):
+        """The first that is looked at: the window has left the reference, and its labels came."""
+        return self.reference_days + WINDOW_DAYS + 1
 
 
-def truth(world, days, rng):
-    """Prevalence, recall and false-positive rate of each day."""
+def truth(world, days, change, rng):
+    """Prevalence, recall and false-positive rate of each day; what changes does so on one."""
     day = np.arange(days)
     prevalence = np.full(days, PREVALENCE)
     recall, false_positive = np.full(days, RECALL), np.full(days, FALSE_POSITIVE_RATE)
-    later = day >= days // 3
+    later = day >= change
     if world == "halves":
         prevalence[later] /= 2
     elif world == "swings":
@@ -70,7 +75,8 @@ def logistic(logit):
 def stream(setting, models, days, seed):
     """Batches of an hour each of several models alike, in order of time."""
     rng = np.random.default_rng(seed)
-    rates = np.stack([truth(setting.world, days, rng) for _ in range(models)], axis=1)
+    change = setting.first_day + (days - setting.first_day) // 3
+    rates = np.stack([truth(setting.world, days, change, rng) for _ in range(models)], axis=1)
     size = models * days * setting.a_day
     time_of = np.sort(rng.integers(0, days * DAY_MS, size))
     day, model = time_of // DAY_MS, rng.integers(0, models, size)
@@ -114,7 +120,7 @@ def monitor(setting, models):
         "labelling": setting.labelling,
         "label_timeout": "1d",
         "maturity": "6h",
-        "reference": {"first": f"{REFERENCE_DAYS}d"},
+        "reference": {"first": f"{setting.reference_days}d"},
     }
     names = {f"m{number}": model for number in range(models)}
     return Monitor(Config(models=names, pane="1h", windows=["7d"]))
@@ -125,7 +131,7 @@ def looks(setting, models, days, seed):
     watching, found = monitor(setting, models), []
     for hour, batch in enumerate(stream(setting, models, days, seed), 1):
         watching.apply(batch)
-        if hour > FIRST_DAY * 24 and hour % LOOK_HOURS == 0:
+        if hour > setting.first_day * 24 and hour % LOOK_HOURS == 0:
             watched = [model.watched for model in watching.snapshot().models]
             found.append([one.verdicts["7d"].verdict in DEGRADED for one in watched])
     return np.array(found)
@@ -150,10 +156,10 @@ class Counted(NamedTuple):
 def counted(work):
     """One kind of models, some of them."""
     setting, models, days, seed = work
-    said = looks(setting, models, days, seed)
+    said = looks(setting, models, setting.first_day + days, seed)
     a_day = 24 // LOOK_HOURS
     began = [pages(one) for one in said.T]
-    change = (days // 3 - FIRST_DAY) * a_day
+    change = days // 3 * a_day
     later = [at[at >= change] for at in began]
     return Counted(
         said.size / a_day,
@@ -165,11 +171,12 @@ def counted(work):
 
 
 def settings(worlds):
-    """All that are tried: small and large samples."""
+    """All that are tried; where days scatter, with a longer reference, too."""
     return [
-        Setting(labelling, world, a_day, share)
+        Setting(labelling, world, a_day, share, reference_days)
         for labelling in ("sampled", "weighted")
         for world in worlds
+        for reference_days in ((7, 28) if world == "scatters" else (7,))
         for a_day, share in ((2_000, 0.05), (10_000, 0.01))
     ]
 
@@ -177,18 +184,19 @@ def settings(worlds):
 def main():
     """Print the table."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--models", type=int, default=20, help="of each kind")
-    parser.add_argument("--days", type=int, default=105)
+    parser.add_argument("--models", type=int, default=8, help="of each kind")
+    parser.add_argument("--days", type=int, default=90, help="looked at")
     parser.add_argument("--worlds", nargs="+", default=[*WORLDS, "worse"])
     args = parser.parse_args()
     model_days, paged = 0.0, 0
-    print("| labels | what happens | a day | share | model-days | pages | models paged | time |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| labels | world | a day | share | reference | model-days | pages | of models | time |")
+    print("|---|---|---|---|---|---|---|---|---|")
     kinds = settings(args.worlds)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         work = [(kind, args.models, args.days, number) for number, kind in enumerate(kinds)]
         for kind, found in zip(kinds, pool.map(counted, work), strict=True):
             row = f"| {kind.labelling} | {kind.world} | {kind.a_day} | {kind.share:.0%} "
+            row += f"| {kind.reference_days} d "
             if kind.world == "worse":
                 print(f"{row}| paged after {np.median(found.until):.1f} days |", flush=True)
                 continue
