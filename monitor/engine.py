@@ -266,17 +266,18 @@ class Monitor:
         self._ranges.append(counted)
         return counted
 
-    def count_scores(self, opens_ms: int, closes_ms: int) -> RangeScores:
+    def count_scores(self, opens_ms: int, closes_ms: int, model: str | None = None) -> RangeScores:
         """Count the labelled scores of the whole days of a stretch of event time.
 
         Args:
             opens_ms: first moment, epoch milliseconds.
             closes_ms: first moment after it.
+            model: the only one that is counted; all if left out.
 
         Returns:
             What fills up with the events that come from now on.
         """
-        counted = RangeScores(self._catalogue, opens_ms, closes_ms)
+        counted = RangeScores(self._catalogue, opens_ms, closes_ms, model)
         self._range_scores.append(counted)
         return counted
 
@@ -334,6 +335,7 @@ class Monitor:
 
         Returns:
             None where not all of these days are kept, or one class has no label in them.
+            Those of the reference are kept as they were when it was found.
 
         Raises:
             ValueError: no such model is configured or was seen.
@@ -341,7 +343,7 @@ class Monitor:
         self.flush()
         number = self._catalogue.models.index(model)
         if not self._scores.keeps(opens):
-            return None
+            return self._watch.scores_of_reference(number, opens, closes)
         days = self._scores.days(number, opens, closes)
         return days if days.positive.any() and days.negative.any() else None
 

@@ -62,7 +62,10 @@ class Compared:
             for asked in (self._before, self._after)
             if asked is not None
         }
-        self._scores = None if self._before is None else monitor.count_scores(*self._before)
+        scored = self._before or TimeRange(EARLIEST_MS, LATEST_MS)
+        self._scores = (
+            None if self._source == "counts" else monitor.count_scores(*scored, self._model)
+        )
         self._all = monitor.count_range(EARLIEST_MS, LATEST_MS, self._everything_by())
 
     def model(self) -> str:
@@ -128,7 +131,7 @@ class Compared:
         period = self._counted(option, model, asked, self._source)
         if self._scores is None or self._labelling(model) is not Labelling.COMPLETE:
             return period
-        return replace(period, scores=self._scores.days(model))
+        return replace(period, scores=self._scores.days(model, *asked))
 
     def _known_before(self, written: str | None) -> tuple[TimeRange | None, str]:
         """The range, where it is known beforehand, and where it comes from."""

@@ -127,6 +127,9 @@ class Diagnosis:
         operating_point_moved: recall and false positives went the same way.
         judged_within: the segment key whose mix alone made skill seem to have
             changed; None where there is none.
+        below_reference_curve: recall lies below the ROC curve of before at today's false
+            positive rate; None where the scores were not asked: there are none, or what
+            recall and false positives say is clear without.
         main_driver: None where precision is not known on both sides.
         segments: by segment value, those first that carry most.
         had_prevalence_stayed: precision after, had the class ratio stayed as it
@@ -147,6 +150,7 @@ class Diagnosis:
     verdict: Verdict
     operating_point_moved: bool
     judged_within: str | None
+    below_reference_curve: bool | None
     main_driver: MainDriver | None
     segments: tuple[SegmentPart, ...]
     had_prevalence_stayed: Estimated
@@ -190,7 +194,8 @@ def diagnose(
     dispersion = dispersion_of(before, after)
     attribution = attribute(before.blocks, after.blocks, dispersion)
     judgement = judge(before.blocks, after.blocks, dispersion, labels_trustworthy=trusted)
-    if trusted and _is_below_curve(before, after, judgement, dispersion):
+    below = _is_below_curve(before, after, judgement, dispersion) if trusted else None
+    if below:
         judgement = judge(before.blocks, after.blocks, dispersion, below_reference_curve=True)
     mixed = _mix_alone(before, after, judgement)
     final = mixed[1] if mixed else judgement
@@ -208,6 +213,7 @@ def diagnose(
         verdict=final.verdict,
         operating_point_moved=final.operating_point_moved and trusted,
         judged_within=mixed[0] if mixed else None,
+        below_reference_curve=below,
         main_driver=judgement.main_driver if trusted and known else None,
         segments=segment_parts(before, after, attribution) if trusted else (),
         had_prevalence_stayed=_had_prevalence_stayed(
@@ -222,11 +228,14 @@ def diagnose(
 
 def _is_below_curve(
     before: Period, after: Period, judgement: Judgement, dispersion: Dispersion
-) -> bool:
-    """Whether recall lies below the ROC curve of before, whatever became of the mix."""
+) -> bool | None:
+    """Whether recall lies below the ROC curve of before, whatever became of the mix.
+
+    None where that is not asked: there are no scores, or it could not alter the verdict.
+    """
     scores = before.scores
     if scores is None or not roc_decides(judgement):
-        return False
+        return None
     points = [after.blocks, *(standardised_to(*both) for both in both_by_key(before, after))]
     return all(
         below_reference_curve(scores, point, dispersion, before=before.blocks) for point in points

@@ -87,7 +87,7 @@ def _slid(judgement: Judgement) -> str:
     changed = judgement.status["class_ratio"] is Status.CHANGED
     ratio = f"{'fewer' if change['class_ratio'] < 0 else 'more'} positives; " if changed else ""
     way = "fell" if change["recall"] < 0 else "rose"
-    return f"{ratio}recall and FPR {way} together. Model's fault? Open."
+    return f"{ratio}recall and FPR {way} together. Worse model? Not shown."
 
 
 def _unknown(judgement: Judgement) -> str:
@@ -98,6 +98,9 @@ def _unknown(judgement: Judgement) -> str:
     if status["log_likelihood_ratio"] is Status.CHANGED:
         fell = judgement.change["log_likelihood_ratio"] < 0
         return f"skill {'fell' if fell else 'rose'}, but too little evidence to blame one cause."
+    if status["class_ratio"] is Status.CHANGED:
+        way = "fewer" if judgement.change["class_ratio"] < 0 else "more"
+        return f"certainly {way} positives. Whether skill changed is open."
     return "too little evidence to say why. Model's fault? Open."
 
 

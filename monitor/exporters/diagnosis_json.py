@@ -18,6 +18,7 @@ from monitor.diagnosis import Diagnosis, Estimated, Part, SegmentPart, Side
 from monitor.drift import MainDriver
 from monitor.exporters.diagnosis_advice import advice
 from monitor.exporters.diagnosis_headline import certainties, headline
+from monitor.exporters.diagnosis_plain import footnotes, plainly, said_of
 
 
 def diagnosis_json(diagnosis: Diagnosis) -> str:
@@ -39,7 +40,12 @@ def diagnosis_object(diagnosis: Diagnosis) -> dict[str, Any]:
             "points": _defined(diagnosis.change_points),
             "logit": _defined(diagnosis.change_logit),
         },
-        "attribution": {cause: _part(part) for cause, part in diagnosis.attribution.items()},
+        "plainly": list(plainly(diagnosis)),
+        "attribution": {
+            cause: {**_part(part), "said": said_of(diagnosis, cause)}
+            for cause, part in diagnosis.attribution.items()
+        },
+        "footnotes": list(footnotes(diagnosis)),
         "log_likelihood_ratio": components["log_likelihood_ratio"],
         "components": components,
         "precision_had_prevalence_stayed": _estimated(diagnosis.had_prevalence_stayed),
@@ -47,6 +53,7 @@ def diagnosis_object(diagnosis: Diagnosis) -> dict[str, Any]:
         "operating_point_moved": diagnosis.operating_point_moved,
         "verdict": diagnosis.verdict.value,
         "judged_within": diagnosis.judged_within,
+        "below_reference_curve": diagnosis.below_reference_curve,
         "main_driver": _main_driver(diagnosis.main_driver),
         "fell": list(diagnosis.judgement.fell) if trusted else [],
         "rose": list(diagnosis.judgement.rose) if trusted else [],

@@ -9,9 +9,10 @@ from textwrap import wrap
 
 from monitor.config.quantities import DAY_MS
 from monitor.diagnosis import Diagnosis, SegmentPart, Side
-from monitor.drift import Status, Verdict
+from monitor.drift import Verdict
 from monitor.exporters.diagnosis_advice import advice
 from monitor.exporters.diagnosis_headline import certainties, headline
+from monitor.exporters.diagnosis_plain import footnotes, plainly, said_of
 
 COLUMNS = 100
 UNDEFINED = "—"
@@ -31,12 +32,6 @@ _CAUSES = {
     "recall": "recall",
     "false_positives": "false positives",
     "skill": "skill (the two before)",
-}
-_COMPONENT_OF = {
-    "prevalence": "class_ratio",
-    "recall": "recall",
-    "false_positives": "false_positive_rate",
-    "skill": "log_likelihood_ratio",
 }
 _SOURCES = {
     "counts": "given counts",
@@ -66,6 +61,7 @@ def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
     verdict = f"{diagnosis.verdict} (the operating point moved, too)" if slid else diagnosis.verdict
     known = f"{diagnosis.model}: {verdict}. {certainties(diagnosis)}"
     yield from wrap(known, COLUMNS)
+    yield from wrap(" ".join(plainly(diagnosis)), COLUMNS)
 
 
 def _sides(diagnosis: Diagnosis) -> Iterator[str]:
@@ -108,21 +104,15 @@ def _causes(diagnosis: Diagnosis) -> Iterator[str]:
         yield (
             f"{title:<24}{_signed(part.logit, 2):>10}{_points(part.points):>10}"
             f"{ends if math.isfinite(part.lower_points) else UNDEFINED:>20}   "
-            f"{_status(diagnosis, cause)}"
+            f"{said_of(diagnosis, cause)}"
         )
     whole = _signed(diagnosis.change_logit, 2), _points(diagnosis.change_points)
     yield f"{'= change of precision':<24}{whole[0]:>10}{whole[1]:>10}"
+    for sentence in footnotes(diagnosis):
+        yield from wrap(sentence, COLUMNS)
     yield ""
     yield from wrap(_errors(diagnosis), COLUMNS)
     yield from wrap(_counterfactual(diagnosis), COLUMNS)
-
-
-def _status(diagnosis: Diagnosis, cause: str) -> str:
-    status = diagnosis.attribution[cause].status
-    if status is Status.CHANGED:
-        fell = diagnosis.judgement.change[_COMPONENT_OF[cause]] < 0
-        return "fell" if fell else "rose"
-    return "as before" if status is Status.CLEAN else "not certain"
 
 
 def _errors(diagnosis: Diagnosis) -> str:

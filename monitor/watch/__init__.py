@@ -191,6 +191,21 @@ class Watch:
         windows, scores = self._windows, self._scores
         return Judge(model, reference, windows, scores, labelling=labelling, reports=reports)
 
+    def scores_of_reference(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
+        """Labelled scores of a model's reference by day, (days, bins).
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds; rounded up to a day (UTC).
+            closes: first moment after it; rounded down.
+
+        Returns:
+            None where these are not the days of the reference, or it has no scores.
+        """
+        found = self._references.found(model)
+        asked = -(-opens // DAY_MS), closes // DAY_MS
+        return found.scores_by_day if found is not None and asked == found.days else None
+
     def state(self) -> State:
         """References found, evidence gathered and detections made, by model number."""
         found = {m: self._references.found(m) for m in range(len(self._catalogue.models))}

@@ -137,6 +137,13 @@ class Reference:
         return np.asarray(self.opens / 1000 + self.step_seconds * panes)
 
     @property
+    def days(self) -> tuple[int, int] | None:
+        """Its whole days [first, end), numbered from 1970 on; None for given counts."""
+        if self.opens is None or self.closes is None:
+            return None
+        return -(-self.opens // DAY_MS), self.closes // DAY_MS
+
+    @property
     def profile(self) -> SeasonalProfile | None:
         """What its class ratio was at each time of the day; None for given counts."""
         return None if self.panes is None else SeasonalProfile.learn(self.opened, self.panes)

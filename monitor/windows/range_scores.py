@@ -20,10 +20,14 @@ class RangeScores:
         catalogue: numbers of models and groups.
         opens: first moment, epoch milliseconds; rounded up to a day.
         closes: first moment after it; rounded down.
+        model: the only one that is counted; all if left out.
     """
 
-    def __init__(self, catalogue: Catalogue, opens: int, closes: int) -> None:
+    def __init__(
+        self, catalogue: Catalogue, opens: int, closes: int, model: str | None = None
+    ) -> None:
         self._catalogue = catalogue
+        self._model = model
         self._days = (-(-opens // _DAY_MS), closes // _DAY_MS)
         self._counts: dict[tuple[int, int], np.ndarray[tuple[int, int], np.dtype[np.int64]]] = {}
 
@@ -31,6 +35,9 @@ class RangeScores:
         """Count changes; order does not matter."""
         day, (first, end) = deltas.time // _DAY_MS, self._days
         known = (deltas.score_bin != NO_SCORE) & (deltas.cell < len(Outcome))
+        if self._model is not None:
+            names = np.array([name == self._model for name in self._catalogue.models])
+            known &= names[self._catalogue.model_of_group[deltas.group]]
         told = np.flatnonzero(known & (day >= first) & (day < end))
         if not len(told):
             return
@@ -45,10 +52,25 @@ class RangeScores:
             )
             np.add.at(kept, (negative[own], bins[own]), count[own])
 
-    def days(self, model: str) -> ScoreHistogram | None:
-        """A model's labelled scores, (days, bins) in order of time; None without both classes."""
+    def days(
+        self, model: str, opens: int | None = None, closes: int | None = None
+    ) -> ScoreHistogram | None:
+        """A model's labelled scores, (days, bins) in order of time; None without both classes.
+
+        Args:
+            model: its name.
+            opens: first moment, epoch milliseconds, rounded up to a day; all if left out.
+            closes: first moment after it, rounded down.
+        """
         number = self._catalogue.models.index(model)
-        found = [cells for (m, _), cells in sorted(self._counts.items()) if m == number]
+        first, end = self._days
+        first = first if opens is None else -(-opens // _DAY_MS)
+        end = end if closes is None else closes // _DAY_MS
+        found = [
+            cells
+            for (m, day), cells in sorted(self._counts.items())
+            if m == number and first <= day < end
+        ]
         if not found:
             return None
         cells = np.stack(found)

@@ -38,5 +38,19 @@ def test_a_slide_is_told_from_a_worse_model_by_the_scores(capsys, tmp_path, afte
     path = tmp_path / "events.ndjson"
     told(path, after)
     words = ("--before", "1970-01-01..1970-01-15", "--after", "1970-01-15..1970-01-29")
-    found = json.loads(ran(capsys, "diagnose", "--feed", path, *words, "--json").out)
-    assert found["verdict"] == verdict
+    for asked in (words, ("--after", "1970-01-15..1970-01-29"), ()):
+        done = ran(capsys, "diagnose", "--feed", path, *asked, "--json")
+        found = json.loads(done.out)
+        assert found["verdict"] == verdict, asked
+        assert found["below_reference_curve"] is (verdict == "model_degraded")
+    text = ran(capsys, "diagnose", "--feed", path, *words).out
+    assert all(sentence in " ".join(text.split()) for sentence in found_sentences(verdict))
+
+
+def found_sentences(verdict):
+    if verdict == "model_degraded":
+        return ["recall lies certainly below the ROC curve of before"]
+    return [
+        "Recall and the false positive rate fell together, as with a higher threshold",
+        "recall is not certainly below the ROC curve of before",
+    ]

@@ -72,7 +72,7 @@ def test_whatever_the_counts_the_contract_holds_and_a_person_can_read_it(before,
     assert set(printed["before"]) >= SIDE
     assert set(printed["attribution"]) == {"prevalence", "recall", "false_positives", "skill"}
     for part in printed["attribution"].values():
-        assert set(part) == {"logit", "points", "lower_points", "upper_points", "status"}
+        assert set(part) == {"logit", "points", "lower_points", "upper_points", "status", "said"}
     for name in METRICS:
         assert set(printed["after"][name]) == {"estimate", "lower", "upper"}
     text = diagnosis_text(found)

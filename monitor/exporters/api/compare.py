@@ -9,6 +9,7 @@ from monitor.config import Labelling
 from monitor.config.quantities import HOUR_MS, format_time, parse_duration
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
+from monitor.drift.verdict import roc_decides
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.exporters.api.status import longest_window
@@ -16,10 +17,15 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Before, ModelState, Snapshot
 from monitor.windows import HISTORY_DAYS
 from monitor.windows.recalled import Recalled
+from monitor.windows.scores import DAYS
 
 _WITHOUT_SEGMENTS = (
     "segments are left out: of a stretch so long ago they are kept by the day, and only of one "
     "that begins and ends at midnight (UTC) and is at least 20 days long"
+)
+_WITHOUT_CURVE = (
+    f"whether recall lies below the ROC curve of before: labelled scores are kept for {DAYS} days, "
+    "and those of the reference; diagnose recorded events with --feed FILE"
 )
 
 
@@ -133,7 +139,16 @@ def compared(
     recalled = [part for part in (kept.before, kept.after) if part is not None]
     if any(part.without_segments for part in recalled) and model.segments:
         found = replace(found, notes=(*found.notes, _WITHOUT_SEGMENTS))
+    if _curve_is_gone(model, kept, found):
+        found = replace(found, notes=(*found.notes, _WITHOUT_CURVE))
     return found
+
+
+def _curve_is_gone(model: ModelState, kept: Kept, found: Diagnosis) -> bool:
+    """Whether the ROC curve of before could have told more, and is no longer kept."""
+    scored = kept.before is not None and int(kept.after_scores.total.sum()) > 0
+    complete = Labelling(model.labelling) is Labelling.COMPLETE
+    return scored and complete and kept.before_scores is None and roc_decides(found.judgement)
 
 
 def mature_until(snapshot: Snapshot, model: ModelState) -> int | None:

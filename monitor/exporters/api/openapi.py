@@ -152,11 +152,17 @@ _SCHEMAS: dict[str, Any] = {
         **_object(
             model=_TEXT,
             headline=_TEXT,
+            plainly=_list(_TEXT),
+            footnotes=_list(_TEXT),
+            below_reference_curve={"type": ["boolean", "null"]},
             before=_ref("Side"),
             after=_ref("Side"),
             change=_object(points=_NUMBER, logit=_NUMBER),
             attribution=_object(
-                **{cause: {"allOf": [_PART, _object(status=_STATUS)]} for cause in CAUSES}
+                **{
+                    cause: {"allOf": [_PART, _object(status=_STATUS, said=_TEXT)]}
+                    for cause in CAUSES
+                }
             ),
             operating_point_moved=_FLAG,
             verdict=_VERDICT,

@@ -10,8 +10,6 @@ import htpy as h
 from monitor.exporters.page.shapes import n
 from monitor.exporters.page.words import CAUSES, Json, interval, points, ratio
 
-_STATUS = {"clean": "as before", "unknown": "not certain"}
-
 
 class _Scale(NamedTuple):
     low: float
@@ -97,26 +95,9 @@ def _steps(diagnosis: Json, scale: _Scale) -> Iterator[h.Element]:
                 h.strong[points(part["points"])],
                 h.small[f"{points(ends[0])} to {points(ends[1])}" if None not in ends else ""],
             ],
-            h.td[status(diagnosis, cause)],
+            h.td[part["said"]],
         ]
         level = reached
-
-
-def status(diagnosis: Json, cause: str) -> str:
-    """What is known of a cause: whether it fell, rose, is as before, or neither is certain."""
-    name = _COMPONENTS[cause]
-    if name in diagnosis["fell"]:
-        return "certainly fell"
-    if name in diagnosis["rose"]:
-        return "certainly rose"
-    return _STATUS.get(diagnosis["attribution"][cause]["status"], "changed")
-
-
-_COMPONENTS = {
-    "prevalence": "class_ratio",
-    "recall": "recall",
-    "false_positives": "false_positive_rate",
-}
 
 
 def _svg(*shapes: h.Node) -> h.Element:

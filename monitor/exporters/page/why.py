@@ -30,7 +30,9 @@ def why_section(diagnosis: Json) -> h.Element:
         h.h2(id="why-title")["Why"],
         verdict_line(diagnosis["verdict"], diagnosis["headline"]),
         h.p[VERDICTS[diagnosis["verdict"]].sentence, " ", h.em[diagnosis["certainties"]]],
+        h.p(".plainly")[" ".join(diagnosis["plainly"])] if diagnosis["plainly"] else None,
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],
+        (h.p(".muted")[sentence] for sentence in diagnosis["footnotes"]),
         _counterfactual(diagnosis),
         _sides(diagnosis),
         h.div(".facts")[
