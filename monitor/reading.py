@@ -182,6 +182,7 @@ class Reading:
             matched, expired = matched + expired, 0
         refused = REFUSED.get(setting.labelling, {})
         delay_counts, delay_sum = self._delays.published(number)
+        predictions, applied = (book[number].tolist() for book in books.ever)
         return ModelState(
             name=name,
             version=self._received.version(name),
@@ -204,6 +205,7 @@ class Reading:
             refused=refused,
             refused_because=" ".join(REASONS[reason] for reason in sorted(set(refused.values()))),
             objective=setting.objective.model_dump(exclude_none=True),
+            ever=(predictions[1], predictions[0], applied),
         )
 
     def _label_books(self) -> LabelBooks:

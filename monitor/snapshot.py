@@ -253,6 +253,9 @@ class ModelState:
         objective: what the model is meant to reach, by the metric; only what is asked for.
         maturity_settled: False while the stream is too short to show long delays.
         watched: verdicts, evidence and detections.
+        ever: predictions called positive and negative, and labelled ones, as counters show them:
+            what was taken back since (an earlier prediction of the same id came, or counts
+            were corrected) is in them until as many come again.
     """
 
     name: str
@@ -278,6 +281,13 @@ class ModelState:
     objective: Mapping[str, float] = field(default_factory=dict)
     maturity_settled: bool = True
     watched: Watched = field(default_factory=Watched)
+    ever: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def taken_back(self) -> int:
+        """Predictions that counters show and that do not count any more."""
+        positive, negative, _ = self.ever
+        return positive + negative - self.predictions_positive - self.predictions_negative
 
 
 class LabelBooks(NamedTuple):

@@ -42,15 +42,17 @@ def check_laws(samples: Samples, *, outcomes_with_id: float = 0) -> None:
     rejected = total(samples, "precision_monitor_events_rejected_total")
     records = total(samples, "precision_monitor_records_total")
     assert events + rejected == records + outcomes_with_id
-    _check_models(samples)
+    check_models(samples)
 
 
-def _check_models(samples: Samples) -> None:
-    """Model by model: distinct predictions are those whose state is not `duplicate`."""
+def check_models(samples: Samples) -> None:
+    """Model by model: distinct predictions are in a state but `duplicate`, or were taken back."""
     distinct: defaultdict[str, float] = defaultdict(float)
     for (name, labels), value in samples.items():
         own = dict(labels)
         if name == "precision_monitor_predictions" and own["state"] != "duplicate":
+            distinct[own["model"]] += value
+        if name == "precision_monitor_taken_back_predictions":
             distinct[own["model"]] += value
         if name == "classifier_predictions_total":
             distinct[own["model"]] -= value

@@ -34,6 +34,9 @@ class Books:
         duplicate_labels: labels that found one already there for their prediction.
         late: labels that came too late for their prediction.
         orphaned: labels whose prediction never came.
+        most_predictions: (models, 2): the most that `predictions` were before some were taken
+            back, by an earlier prediction of the same id or a correction of counts; see `ever`.
+        most_applied: the same of `applied`.
     """
 
     def __init__(self) -> None:
@@ -45,6 +48,8 @@ class Books:
         self.applied = np.zeros(0, dtype=np.int64)
         self.labels = np.zeros((0, 3), dtype=np.int64)
         self.transitions = np.zeros((0, CELLS, CELLS), dtype=np.int64)
+        self.most_predictions = np.zeros((0, 2), dtype=np.int64)
+        self.most_applied = np.zeros(0, dtype=np.int64)
         self.duplicate_labels = 0
         self.late = 0
         self.orphaned = 0
@@ -58,6 +63,18 @@ class Books:
             if isinstance(array, np.ndarray):
                 fresh = np.zeros((more, *array.shape[1:]), dtype=np.int64)
                 setattr(self, name, np.concatenate([array, fresh]))
+
+    def before_taking_back(self) -> None:
+        """Remember how many there were: what only grows stands still until as many come again."""
+        self.most_predictions, self.most_applied = self.ever
+
+    @property
+    def ever(self) -> tuple[Int64Array, Int64Array]:
+        """Predictions and applied labels as counters show them: they never fall."""
+        return (
+            np.maximum(self.most_predictions, self.predictions),
+            np.maximum(self.most_applied, self.applied),
+        )
 
     def state(self) -> State:
         """Every book."""

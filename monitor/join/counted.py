@@ -128,11 +128,13 @@ class CountedOutcomes:
 
     def _enter_books(self, model: Int64Array, cells: Int64Array) -> None:
         books, outcomes = self._books, cells[:, : len(Outcome)]
+        books.before_taking_back()
         np.add.at(books.predictions, model, cells[:, [CELLS - 1, CELLS - 2]])
         np.add.at(books.matched, model, outcomes.sum(axis=1))
         np.add.at(books.applied, model, outcomes.sum(axis=1))
-        np.add.at(books.labels[:, 1], model, outcomes[:, _POSITIVE_CELLS].sum(axis=1))
-        np.add.at(books.labels[:, 0], model, outcomes[:, _NEGATIVE_CELLS].sum(axis=1))
+        came = np.maximum(outcomes, 0)  # a label that ceases to be in force had come all the same
+        np.add.at(books.labels[:, 1], model, came[:, _POSITIVE_CELLS].sum(axis=1))
+        np.add.at(books.labels[:, 0], model, came[:, _NEGATIVE_CELLS].sum(axis=1))
 
 
 def _flat(counts: CountDeltas, cells: Int64Array, stratum: Int64Array) -> Deltas:

@@ -256,6 +256,7 @@ class Join:
         labelled = words.label_values_of(old_what) >= 0
         what = np.where(late, what, words.with_label_of(old_what, what))
         self._table.rewrite(slots, when, what)
+        self.books.before_taking_back()
         old_model = self._catalogue.model_of_group[words.groups_of(old_when)]
         self._enter_books(old_model, old_what, -1)
         self._enter_books(model, what, +1)

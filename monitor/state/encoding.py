@@ -24,7 +24,7 @@ from monitor.disk import Data
 from monitor.kept import State
 from monitor.state.errors import StateError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Of the layout and of what is in it; a state of another one is refused."""
 
 _MAGIC = b"PMonStat"

@@ -72,6 +72,7 @@ def model(rng: np.random.Generator, name: str, row: int, version: str) -> ModelS
         expired=count[8],
         evicted=count[9],
         duplicates=count[10],
+        ever=(count[0], count[1], count[5]),
         transitions=rng.integers(0, 1000, (5, 5)),
         maturity_ms=HOUR_MS,
         delay_counts=rng.integers(0, 1000, (2, len(EDGES))),

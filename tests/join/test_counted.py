@@ -1,12 +1,15 @@
 import json
 
 import numpy as np
+from conservation import check_models, check_no_fall, samples_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry
 
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events import CountDeltas, EventBatch, Group, Outcomes
+from monitor.exporters.prometheus.exposition import Exposition
 from monitor.feeds.decode import Decoder, DecodeSettings
 
 HOUR = 3_600_000
@@ -99,6 +102,39 @@ def test_a_correction_that_comes_before_what_it_corrects_leaves_the_outcomes_unk
     assert outcomes(monitor) == [0, 0, 0, 0]
     monitor.apply(counts((1, 2, 9, 0, 0, 0)))
     assert outcomes(monitor) == [5, 0, 0, 1]
+
+
+def scraped(monitor):
+    exposition = Exposition(monitor.snapshot, CollectorRegistry())
+    return samples_of(exposition.render(openmetrics=False, gzip=False).decode())
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), *[st.integers(-9, 9)] * 4), min_size=1)
+)
+def test_counters_stand_still_where_counts_are_taken_back(rows):
+    monitor, before = Monitor(Config(models={"m": {"label_timeout": None}})), {}
+    for t, key, *cells in rows:
+        monitor.apply(counts((t * HOUR, key, *cells)))
+        samples = scraped(monitor)
+        check_models(samples)
+        counters = {key: value for key, value in samples.items() if key[0].endswith("_total")}
+        check_no_fall(before, counters)
+        assert min(value for key, value in samples.items() if key[0].endswith("_bucket")) >= 0
+        before = counters
+
+
+def test_a_batch_replaced_by_a_smaller_one_is_told_until_as_many_come_again():
+    monitor = fed(counts((0, 7, 5, 0, 0, 5)), counts((0, 7, 2, 0, 0, 3)))
+    (model,) = monitor.snapshot().models
+    assert (model.predictions_positive, model.predictions_negative, model.labelled) == (2, 3, 5)
+    assert model.ever == (5, 5, 10)
+    assert model.taken_back == 5
+    assert model.labels == {"positive": 5, "negative": 5, "retracted": 0}
+    monitor.apply(counts((0, 8, 3, 0, 0, 2)))
+    (model,) = monitor.snapshot().models
+    assert (model.ever, model.taken_back) == ((5, 5, 10), 0)
+    assert model.labels == {"positive": 8, "negative": 7, "retracted": 0}
 
 
 def test_a_flood_of_corrections_stops_nothing():

@@ -43,7 +43,7 @@ def model_families() -> Iterator[Family]:
         "classifier_predictions_total",
         "counter",
         "Distinct predictions received, by what was predicted.",
-        lambda model: [model.predictions_positive, model.predictions_negative],
+        lambda model: model.ever[:2],
         [{"predicted": value} for value in _PREDICTED],
     )
     yield _by_model(
@@ -57,7 +57,7 @@ def model_families() -> Iterator[Family]:
         "classifier_labelled_predictions_total",
         "counter",
         "Predictions for which a label came in time, later retracted or not.",
-        lambda model: [model.labelled],
+        lambda model: model.ever[2:],
     )
     yield _by_model(
         "classifier_label_transitions_total",
@@ -84,6 +84,13 @@ def prediction_book_families() -> Iterator[Family]:
         "Where the predictions received stand now; the states add up to all of them.",
         lambda model: [count(model) for count in _STATES.values()],
         [{"state": state} for state in _STATES],
+    )
+    yield _by_model(
+        "precision_monitor_taken_back_predictions",
+        "gauge",
+        "Predictions in classifier_predictions_total that count no more, as counts were corrected "
+        "or an earlier one of the same id came; it stands still until as many come.",
+        lambda model: [model.taken_back],
     )
     yield _by_model(
         "precision_monitor_pending_predictions",
@@ -136,7 +143,7 @@ def _histogram_of(model: str, actual: str, edges: Sequence[str]) -> Iterator[Lin
 
 
 def _delays_of(model: ModelState) -> FloatArray:
-    cumulative = np.cumsum(model.delay_counts, axis=1)
+    cumulative = np.cumsum(np.maximum(model.delay_counts, 0), axis=1)  # counts may be corrections
     columns = [cumulative, cumulative[:, -1:], model.delay_sum[:, np.newaxis]]
     return np.concatenate(columns, axis=1).ravel()
 
