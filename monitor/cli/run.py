@@ -27,8 +27,9 @@ from monitor.service.doors import ExporterDoor, exposed_listeners
 from monitor.service.kafka_readings import kafka_readings
 from monitor.service.keeping import Keeper
 from monitor.service.notify import Notify
-from monitor.service.pushed import NewRejections, Pushed
+from monitor.service.pushed import Pushed
 from monitor.service.reloads import Reloads
+from monitor.service.replayed import NewRejections
 from monitor.service.sources import Source, open_sources, unavailable_feeds
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.telemetry import Readings

@@ -11,22 +11,23 @@ time when it came: the counters become those of a run that never ended.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from typing import NamedTuple, Protocol
 
 from monitor.clock import Clock, Stopwatch
 from monitor.config import Config, HttpFeed
 from monitor.config.quantities import SECOND_MS
-from monitor.events import EventBatch, Rejection, RejectReason, concatenate
+from monitor.events import EventBatch, concatenate
 from monitor.exporters.listeners import Listener
 from monitor.exporters.server import BackgroundServer
-from monitor.feeds.decode import Decoder, LiveDecoder
+from monitor.feeds.decode import LiveDecoder
 from monitor.feeds.http import Arrived, FeedSettings, create_feed_app
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.http.bodies import BodyLimits
 from monitor.feeds.http.room import Room
+from monitor.service.gathered import Gathered, KeptRequest
+from monitor.service.replayed import Replayed
 from monitor.service.sources import Position
 from monitor.state import JOURNAL, START, Body, Commits, Journal, Place, StateFault, StateFaults
 from monitor.telemetry import (
@@ -41,16 +42,8 @@ from monitor.telemetry import (
 )
 from monitor.web.access import read_access
 
-ENOUGH_EVENTS = 4_000
-"""So many are counted at once without waiting for more."""
-WAIT_SECONDS = 0.1
-"""Fewer wait for so long at most."""
 GRACE_SECONDS = 2
 """How long requests may go on after the program is told to stop."""
-
-_RUN_BYTES = 1_500_000
-_RUN_MS = AHEAD_MS // 2
-_REPLAYED = "journal:"
 
 
 class Pushed:
@@ -89,10 +82,10 @@ class Pushed:
         feeds = _http_feeds(config)
         self._queue_full, self._disk_full = Stopwatch(clock), Stopwatch(clock)
         self._settings = [_settings(feed, self._queue_full) for feed in feeds]
-        self._waiting: deque[_Kept] = deque()
+        self._waiting: deque[KeptRequest] = deque()
         self._place = START
-        self._gathered = _Gathered()
-        self._counting: list[_Kept] = []
+        self._gathered = Gathered()
+        self._counting: list[KeptRequest] = []
         self._restored = False
         self._listens = True
         self.ready = False
@@ -128,8 +121,7 @@ class Pushed:
         Raises:
             StateError: the journal is damaged.
         """
-        for _ in self._journal.read(self._place):
-            pass
+        self._journal.check(self._place)
 
     def listen(self) -> None:
         """Listen; events are taken once the journal has been read.
@@ -164,7 +156,9 @@ class Pushed:
     def keep(self, arrived: Arrived) -> Future[None]:
         """Put events on disk, and then count them; called by the servers."""
         body = Body(arrived.arrival_ms, arrived.lines)
-        done = self._commits.submit(body, lambda place: self._waiting.append(_Kept(arrived, place)))
+        done = self._commits.submit(
+            body, lambda place: self._waiting.append(KeptRequest(arrived, place))
+        )
         done.add_done_callback(lambda done: arrived.share.release() if done.exception() else None)
         return done
 
@@ -180,7 +174,7 @@ class Pushed:
         self._gathered.take(self._waiting, self._clock.monotonic())
         if not self._gathered.is_due(self._clock.monotonic(), at_once=not self._listens):
             return None
-        gathered, self._gathered = self._gathered.kept, _Gathered()
+        gathered, self._gathered = self._gathered.kept, Gathered()
         self._counting = gathered
         self._place = gathered[-1].place
         return concatenate([self._by_current(kept.arrived) for kept in gathered])
@@ -226,7 +220,7 @@ class Pushed:
             REPLAYED_RECORDS: lambda: {(): self._replayed.records},
         }
 
-    def _queues(self) -> tuple[Sequence[_Kept], ...]:
+    def _queues(self) -> tuple[Sequence[KeptRequest], ...]:
         return self._counting, self._gathered.kept, self._waiting
 
     def _queue_bytes(self) -> Numbers:
@@ -286,117 +280,6 @@ class Pushed:
         for kept in self._counting:
             kept.arrived.share.release()
         self._counting = []
-
-
-class Replayed(Iterator[EventBatch]):
-    """The journal as batches, decoded as they were when they came.
-
-    Args:
-        journal: to be read.
-        decoder: of its records.
-        since: where to begin.
-
-    Attributes:
-        records: how many came out of it so far.
-        place: behind the last of them.
-    """
-
-    def __init__(self, journal: Journal, decoder: Decoder, since: Place = START) -> None:
-        self.records = 0
-        self.place = since
-        self._decoder = decoder
-        self._batches = self._read(journal)
-
-    def __next__(self) -> EventBatch:
-        batch = next(self._batches)
-        self.records += batch.records
-        return batch
-
-    def _read(self, journal: Journal) -> Iterator[EventBatch]:
-        for number, run in enumerate(runs_of(journal.read(self.place)), start=1):
-            self.place = run[-1][1]
-            yield self._decoded([body for body, _ in run], f"{_REPLAYED}{number}")
-
-    def _decoded(self, run: Sequence[Body], source: str) -> EventBatch:
-        """All at once, with the earliest bound; one by one, if that was in anybody's way."""
-        lines = b"".join(body.lines for body in run)
-        earliest = min(body.arrival_ms for body in run) + AHEAD_MS
-        batch = self._decoder.decode_lines(lines, source=source, latest_ms=earliest)
-        if all(r.reason is not RejectReason.TIMESTAMP_OUT_OF_RANGE for r in batch.rejected):
-            return batch
-        return concatenate(
-            [
-                self._decoder.decode_lines(
-                    body.lines, source=source, latest_ms=body.arrival_ms + AHEAD_MS
-                )
-                for body in run
-            ]
-        )
-
-
-def runs_of(bodies: Iterator[tuple[Body, Place]]) -> Iterator[list[tuple[Body, Place]]]:
-    """Neighbours that came within half an hour, of so many bytes that decoding is fastest."""
-    run: list[tuple[Body, Place]] = []
-    size = first = 0
-    for body, place in bodies:
-        if run and (size >= _RUN_BYTES or abs(body.arrival_ms - first) > _RUN_MS):
-            yield run
-            run, size = [], 0
-        if not run:
-            first = body.arrival_ms
-        run.append((body, place))
-        size += len(body.lines)
-    if run:
-        yield run
-
-
-class _Sink(Protocol):
-    def write(self, rejections: Sequence[Rejection]) -> None: ...
-
-
-class NewRejections:
-    """Passes on what could not be used, but for what comes out of the journal again.
-
-    Args:
-        sink: keeps the others.
-    """
-
-    def __init__(self, sink: _Sink) -> None:
-        self._sink = sink
-
-    def write(self, rejections: Sequence[Rejection]) -> None:
-        """Keep those that are new."""
-        self._sink.write([r for r in rejections if not r.position.startswith(_REPLAYED)])
-
-
-class _Kept(NamedTuple):
-    """A request that is on disk, and the place behind it."""
-
-    arrived: Arrived
-    place: Place
-
-
-class _Gathered:
-    """Requests that will be counted together."""
-
-    def __init__(self) -> None:
-        self.kept: list[_Kept] = []
-        self._records = 0
-        self._since = 0.0
-
-    def take(self, waiting: deque[_Kept], now: float) -> None:
-        """Take all that is waiting."""
-        while waiting:
-            if not self.kept:
-                self._since = now
-            self.kept.append(waiting.popleft())
-            self._records += self.kept[-1].arrived.batch.records
-
-    def is_due(self, now: float, *, at_once: bool) -> bool:
-        """Whether it is enough, or has waited for long enough."""
-        return bool(self.kept) and (
-            at_once or self._records >= ENOUGH_EVENTS or now - self._since >= WAIT_SECONDS
-        )
 
 
 def _http_feeds(config: Config) -> list[HttpFeed]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from monitor.state.journal import JOURNAL, START, Place, segment_path, segments_
 from monitor.state.segment import TornError, bodies_of, read_frames, read_header, whole_end
 
 _DAMAGED = "is not as it was written"
+_MISSING = "is missing, and with it events that were acknowledged; a start is refused"
 
 
 class Found(NamedTuple):
@@ -64,27 +66,41 @@ def _checkpoint(path: Path) -> Found:
 
 
 def _journal(directory: Path, reaches: Place) -> Iterator[Found]:
-    """Its segments, and the one that the checkpoint needs where that is missing."""
+    """Its segments, and those that are missing: between others, and where a start begins."""
     segments = segments_in(directory)
-    needed = segment_path(directory, reaches.segment)
-    for path in segments:
-        found = _segment(path, last=path == segments[-1])
-        if path == needed and not found.fault:
-            with path.open("rb") as file:
-                end = whole_end(file, path)
-            if end <= reaches.offset:
-                fault = (
-                    f"offset {end}: is cut off, the checkpoint is past offset {reaches.offset}: "
-                    "events that were acknowledged are missing; a start is refused"
-                )
-                found = found._replace(fault=fault, torn=False)
-        yield found
-    if reaches != START and needed not in segments:
-        fault = "is missing, and with it events that were acknowledged; a start is refused"
-        yield Found(needed, 0, fault)
+    needed = segment_path(directory, reaches.segment or 1)
+    there = {*segments, *_between(directory, segments)}
+    if needed not in there and (segments or reaches != START):
+        there.add(needed)
+    for path, following in zip_longest(sorted(there), sorted(there)[1:]):
+        if path not in segments:
+            yield Found(path, 0, _MISSING)
+            continue
+        found = _segment(path, following)
+        yield _reaching(found, reaches) if path == needed and not found.fault else found
 
 
-def _segment(path: Path, *, last: bool) -> Found:
+def _between(directory: Path, segments: list[Path]) -> Iterator[Path]:
+    """What lies between the first and the last segment."""
+    numbers = [int(path.stem) for path in segments if path.stem.isdecimal()]
+    if numbers:
+        yield from (segment_path(directory, n) for n in range(numbers[0], numbers[-1]))
+
+
+def _reaching(found: Found, reaches: Place) -> Found:
+    """A segment, refused where it ends before what the checkpoint is past."""
+    with found.path.open("rb") as file:
+        end = whole_end(file, found.path)
+    if reaches == START or end > reaches.offset:
+        return found
+    fault = (
+        f"offset {end}: is cut off, the checkpoint is past offset {reaches.offset}: "
+        "events that were acknowledged are missing; a start is refused"
+    )
+    return found._replace(fault=fault, torn=False)
+
+
+def _segment(path: Path, following: Path | None) -> Found:
     nbytes, bodies = path.stat().st_size, 0
     try:
         with path.open("rb") as file:
@@ -92,8 +108,20 @@ def _segment(path: Path, *, last: bool) -> Found:
             for frame in read_frames(file, path, header.salt):
                 bodies += sum(1 for _ in bodies_of(frame))
     except TornError as torn:
+        last = following is None
         fault = "" if last else f"offset {torn.offset}: is cut off; a start is refused"
         return Found(path, nbytes, fault, torn=last, bodies=bodies)
     except StateError as error:
         return Found(path, nbytes, str(error).removeprefix(f"{path}: "), bodies=bodies)
-    return Found(path, nbytes, bodies=bodies)
+    told = nbytes if following is None else _size_before(following)
+    fault = "" if told in (nbytes, None) else f"offset {nbytes}: is cut off; a start is refused"
+    return Found(path, nbytes, fault, bodies=bodies)
+
+
+def _size_before(path: Path) -> int | None:
+    """Bytes of the segment before, as a segment says; None where it does not."""
+    try:
+        with path.open("rb") as file:
+            return read_header(file, path).previous_size
+    except (OSError, StateError, TornError):
+        return None

@@ -90,6 +90,7 @@ class Journal:
         self._salt = 0
         self._lock = threading.Lock()
         self._make_directory()
+        self._found_ends: dict[int, int] = {}
         self._numbers = self._find()
         self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
         if reaches != START:
@@ -145,6 +146,19 @@ class Journal:
             for body, place in self._bodies(start, None if number < end.segment else end.offset):
                 if place > since:
                     yield body, place
+
+    def check(self, since: Place = START) -> None:
+        """Look for damage behind a place, but for the last segment: its opening has done so.
+
+        Raises:
+            StateError: a segment is damaged or missing.
+        """
+        last = self.end.segment
+        self._check_reaches(since, self.end)
+        for number in [number for number in self._numbers if number >= since.segment]:
+            start = since if number == since.segment else Place(number, 0, 0)
+            for _ in self._bodies(start, 0 if number == last else None):
+                pass
 
     def forget(self, before: Place) -> None:
         """Delete the segments that lie before a place as a whole.
@@ -221,25 +235,27 @@ class Journal:
     def _whole_end(self) -> Place:
         """Where the journal ends but for what is torn; nothing is changed."""
         for number in reversed(self._numbers):
-            path = self._path(number)
-            with path.open("rb") as file:
-                end = whole_end(file, path)
-            if end:
+            if end := self._end_of(number):
                 return Place(number, end, 0)
         return START
+
+    def _end_of(self, number: int) -> int:
+        """Where a segment ends as it was found, but for what is torn; all of it is read, once."""
+        if number not in self._found_ends:
+            path = self._path(number)
+            with path.open("rb") as file:
+                self._found_ends[number] = whole_end(file, path)
+        return self._found_ends[number]
 
     def _open_last(self) -> None:
         """Open the last segment that was begun as a whole, and cut off its torn end."""
         while self._numbers:
-            path = self._path(self._numbers[-1])
-            with path.open("rb") as file:
-                size = os.fstat(file.fileno()).st_size
-                end = whole_end(file, path)
-                if end:
-                    file.seek(0)
-                    self._salt = read_header(file, path).salt
+            number = self._numbers[-1]
+            path, size, end = self._path(number), self._sizes[number], self._end_of(number)
             self.torn_bytes += size - end
             if end:
+                with path.open("rb") as file:
+                    self._salt = read_header(file, path).salt
                 self._file = AppendFile(path, sync=self._sync)
                 if end < size:
                     self._file.cut(end)

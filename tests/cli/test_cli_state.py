@@ -6,7 +6,8 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.service.event_clock import EventClock
 from monitor.service.keeping import Keeper
-from monitor.state import Body, Checkpoints, Journal, StateFaults
+from monitor.state import Body, Checkpoints, Journal, StateError, StateFaults
+from monitor.state.segment import HEADER_BYTES
 
 
 @pytest.fixture
@@ -75,6 +76,38 @@ def test_a_torn_end_of_the_journal_is_no_damage_and_stays(capsys, folder):
     assert done.code == 0
     assert "its end never became durable and will be cut off" in done.out
     assert path.read_bytes() == content
+
+
+@pytest.fixture
+def segments(folder):
+    """The same, and a journal of four segments."""
+    with Journal(folder / "journal", segment_bytes=1) as journal:
+        for n in range(3):
+            journal.append([Body(n, b"more")])
+    return sorted((folder / "journal").iterdir())
+
+
+@pytest.mark.parametrize("gone", [[0], [1], [1, 2]])
+def test_a_segment_that_is_missing_before_others_is_named(capsys, folder, segments, gone):
+    assert ran(capsys, "state", "check", folder).code == 0
+    for number in gone:
+        segments[number].unlink()
+    done = ran(capsys, "state", "check", folder)
+    assert done.code == 1
+    told = [line for line in done.out.splitlines() if "is missing" in line]
+    assert [line.partition(": ")[0] for line in told] == [str(segments[n]) for n in gone]
+    with pytest.raises(StateError, match="is missing"), Journal(folder / "journal") as journal:
+        journal.check()
+
+
+def test_an_older_segment_that_ends_too_early_is_named(capsys, folder, segments):
+    whole = segments[1].read_bytes()
+    segments[1].write_bytes(whole[:HEADER_BYTES])
+    done = ran(capsys, "state", "check", folder)
+    assert done.code == 1
+    assert f"{segments[1]}: offset {HEADER_BYTES}: is cut off; a start is refused" in done.out
+    with pytest.raises(StateError, match="is damaged"), Journal(folder / "journal") as journal:
+        journal.check()
 
 
 def test_an_empty_directory_and_none(capsys, tmp_path):

@@ -18,14 +18,9 @@ from monitor.errors import ConfigError, MonitorError
 from monitor.events import Rejection
 from monitor.feeds.decode import Decoder, DecodeSettings, LiveDecoder
 from monitor.service import Service
-from monitor.service.pushed import (
-    ENOUGH_EVENTS,
-    WAIT_SECONDS,
-    NewRejections,
-    Pushed,
-    Replayed,
-    runs_of,
-)
+from monitor.service.gathered import ENOUGH_EVENTS, WAIT_SECONDS
+from monitor.service.pushed import Pushed
+from monitor.service.replayed import NewRejections, Replayed, runs_of
 from monitor.state import Body, Journal, Place, StateError
 
 NOW = 1_700_000_000

@@ -17,8 +17,9 @@ from monitor.feeds.http.room import Room
 from monitor.service import Service
 from monitor.service.changes import Decoding
 from monitor.service.keeping import Keeper
-from monitor.service.pushed import NewRejections, Pushed
+from monitor.service.pushed import Pushed
 from monitor.service.reloads import Reloads
+from monitor.service.replayed import NewRejections
 from monitor.state import Checkpoints, StateFaults
 
 BASE = {"models": {"m": {"threshold": 0.5, "segments": ["k"]}}, "windows": ["1h", "1d"]}
