@@ -5,8 +5,9 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
-from benchmarks import feeds, pending, scrape, served, slopes, speed, stages, turns
+from benchmarks import feeds, pending, sampled_pages, scrape, served, slopes, speed, stages, turns
 from benchmarks.__main__ import PARTS
 from benchmarks.made import Made
 from benchmarks.peers import PlainWindows
@@ -102,3 +103,17 @@ def test_one_command_runs_the_parts_that_are_asked_for():
 
 def test_every_part_is_a_module():
     assert [part for part in PARTS if not find_spec(f"benchmarks.{part}")] == []
+
+
+def test_a_page_is_a_verdict_that_held_for_a_day():
+    said = np.zeros(60, bool)
+    said[[*range(5, 9), *range(20, 32), *range(50, 59)]] = True
+    assert sampled_pages.pages(said).tolist() == [5, 20, 50]
+    assert sampled_pages.pages(sampled_pages.held(said)).tolist() == [28, 58]
+
+
+def test_sampled_models_go_through_the_engine():
+    setting = sampled_pages.Setting("weighted", "worse", 2_000, 0.2)
+    counted = sampled_pages.counted((setting, 1, 9, 3))
+    assert counted.model_days == 9
+    assert counted.pages <= counted.at_once == 1

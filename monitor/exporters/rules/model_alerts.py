@@ -8,6 +8,8 @@ from monitor.exporters.rules.rule import Alert
 from monitor.exporters.rules.scope import GAP, Scope
 
 DEGRADED = ("model_degraded", "prevalence_shift_and_model_degraded")
+HELD = "1d"
+"""So long a verdict must have held that no detector confirms."""
 
 
 def verdict_alerts(scope: Scope) -> list[Alert]:
@@ -23,9 +25,14 @@ def verdict_alerts(scope: Scope) -> list[Alert]:
 
 def _verdict_holds(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> str:
     """1 for each model of which one of these verdicts holds in one of these windows, or in any."""
+    return f"{_verdict_in(scope, verdicts, *windows)} == 1"
+
+
+def _verdict_in(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> str:
+    """The same, and 0 for each other model."""
     where = {"window": windows} if windows else {}
     found = scope.select("classifier_verdict", verdict=verdicts, **where)
-    return f"max without (window, verdict) (max_over_time({found}[{GAP}])) == 1"
+    return f"max without (window, verdict) (max_over_time({found}[{GAP}]))"
 
 
 def _model_degraded(scope: Scope) -> Alert:
@@ -35,9 +42,12 @@ def _model_degraded(scope: Scope) -> Alert:
         why="Both must say so. The detector alone bounds false pages a year, whatever the rhythm "
         "of the traffic; the verdict alone tells a worse model from rarer positives. A model "
         "without detectors, whose labels are sampled or weighted, has the verdict of the longest "
-        "window instead. max_over_time: one failed scrape must not resolve a page.",
+        "window instead, which must have held for a day: days that scatter bring it about for "
+        "hours. max_over_time: one failed scrape must not resolve a page.",
         expr=f"{_verdict_holds(scope, DEGRADED)}\nand\n{fired} == 1\n"
-        f"or\n(\n{_verdict_holds(scope, DEGRADED, scope.long)}\nunless\n{fired}\n)",
+        f"or\n(\nmin_over_time((\n  {_verdict_in(scope, DEGRADED, scope.long)}\n"
+        f")[{HELD}:{GAP}]) == 1\n"
+        f"unless\n{fired}\n)",
         severity="page",
         hold="5m",
         keep="30m",
