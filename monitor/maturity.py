@@ -3,11 +3,13 @@
 Labels come late. Windows end at the age at which enough have come: a given one,
 or one learned from the delays. Where a given age is younger than the delays
 allow, what has come is known from the distribution of delays, and the window is
-corrected by it or held back. Detectors and verdicts never rest on less than the
-age that was learned.
+corrected by it or held back; so is one whose labels went astray. Detectors and
+verdicts never rest on less than the age that was learned.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from monitor.events import Int64Array
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.kept import State
 from monitor.regimes import CORRECTED_KIND_OF, KIND_OF, LEAST_COVERAGE, Evidence, Kind
+from monitor.regimes.faults import SIDES
 from monitor.windows import Windows
 from monitor.windows.cohorts import Coverage
 from monitor.windows.delays import LabelDelays
@@ -85,7 +88,14 @@ class Maturities:
         return age is not None and self._delays.is_settled(model, age, watermark)
 
     def evidence(
-        self, name: str, now: int, watermark: int | None, ages: Ages, cells: Int64Array
+        self,
+        name: str,
+        now: int,
+        watermark: int | None,
+        ages: Ages,
+        cells: Int64Array,
+        *,
+        faults: Sequence[str] = (),
     ) -> Evidence:
         """What the estimates of a window rest on, for all series.
 
@@ -95,6 +105,7 @@ class Maturities:
             watermark: up to which labels have come; None where time has not begun.
             ages: at which windows end.
             cells: counts of the window, (series, 6).
+            faults: what watching found wrong with its labels, by model number; "" for nothing.
         """
         found = Evidence.of(self._kinds()[self._catalogue.model_of_series()], cells)
         for model, age in enumerate(ages):
@@ -109,6 +120,10 @@ class Maturities:
             if kind in CORRECTED_KIND_OF.values():
                 found.coverage.share[rows] = coverage.share
                 found.coverage.variance[rows] = coverage.variance
+        for model, fault in enumerate(faults):
+            if fault and fault not in SIDES:
+                found.distrust(self._catalogue.rows_of(model), fault)
+        found.distrust_sides(self._complete())
         return found
 
     def lifetime(self, cells: Int64Array) -> Evidence:
@@ -116,7 +131,17 @@ class Maturities:
         found = Evidence.of(self._kinds()[self._catalogue.model_of_series()], cells)
         if self._windows.weights.kept:
             found.weights[:] = self._windows.weights.lifetime
+        found.distrust_sides(self._complete())
         return found
+
+    def _complete(self) -> Int64Array:
+        """Series of the models of which every prediction is to get a label, by its own time."""
+        complete = [
+            s.labelling is Labelling.COMPLETE and s.clock is WindowClock.PREDICTION
+            for s in self._catalogue.settings
+        ]
+        held = np.array(complete, dtype=np.bool_)[self._catalogue.model_of_series()]
+        return np.flatnonzero(held)
 
     def _kinds(self) -> Int64Array:
         return np.array([KIND_OF[s.labelling] for s in self._catalogue.settings], dtype=np.int64)

@@ -57,6 +57,7 @@ class Measurements:
                 for i, ratio in enumerate(self._class_ratios)
             },
             status=_STATUS[evidence.kind],
+            label_fault=evidence.fault,
         )
 
     def _of(self, evidence: Evidence) -> dict[str | float, Estimate]:

@@ -15,7 +15,7 @@ from monitor.join import BEFORE_ALL, Join
 from monitor.maturity import Ages, Maturities
 from monitor.measure import Measurements
 from monitor.received import EVENT_OF_COLUMNS, Received
-from monitor.regimes import REASONS, REFUSED, Evidence
+from monitor.regimes import REASONS, REFUSED, Evidence, refused
 from monitor.snapshot import CountedBy, LabelBooks, ModelState, Snapshot, Watched, Window
 from monitor.watch import Watch
 from monitor.windows import Windows
@@ -77,12 +77,19 @@ class Reading:
             between: called after each model; it changes nothing.
         """
         ages = self._maturities.ages(watermark)
-        received = self._received
+        received, lifetime = self._received, self._lifetime(watermark)
+        models = self._models(ages, watermark, now, between or _nothing, lifetime)
+        faults = {
+            name: [_fault_of(model, name) for model in models] for name in self._windows.names
+        }
         return Snapshot(
             series=self._catalogue.series,
-            windows=tuple(self._window(name, watermark, now, ages) for name in self._windows.names),
-            lifetime=self._lifetime(watermark),
-            models=self._models(ages, watermark, now, between or _nothing),
+            windows=tuple(
+                self._window(name, watermark, now, ages, faults[name])
+                for name in self._windows.names
+            ),
+            lifetime=lifetime,
+            models=models,
             labels=self._label_books(),
             records=received.records,
             events={event: received.events[event] for event in EVENT_OF_COLUMNS.values()},
@@ -106,10 +113,14 @@ class Reading:
             label=self._label_books().received,
         )
 
-    def _window(self, name: str, watermark: int | None, now: int | None, ages: Ages) -> Window:
+    def _window(
+        self, name: str, watermark: int | None, now: int | None, ages: Ages, faults: list[str]
+    ) -> Window:
         at = np.array([age or 0 for age in ages], dtype=np.int64)
         bounds, cells = self._windows.view(name, now or 0, at)
-        evidence = self._maturities.evidence(name, now or 0, watermark, ages, cells.copy())
+        evidence = self._maturities.evidence(
+            name, now or 0, watermark, ages, cells.copy(), faults=faults
+        )
         return self._measured(name, bounds[self._catalogue.model_of_series()], evidence)
 
     def _lifetime(self, watermark: int | None) -> Window:
@@ -156,12 +167,13 @@ class Reading:
         watermark: int | None,
         now: int | None,
         between: Callable[[], object],
+        lifetime: Window,
     ) -> tuple[ModelState, ...]:
         judged = self._maturities.judged(watermark)
         expired = self._join.expired(BEFORE_ALL if watermark is None else watermark)
         states = []
         for number, age in enumerate(ages):
-            state = self._model(number, age, int(expired[number]))
+            state = self._model(number, age, int(expired[number]), lifetime)
             settled = self._maturities.is_settled(number, age, watermark)
             watched = Watched()
             if now is not None:
@@ -171,7 +183,9 @@ class Reading:
             between()
         return tuple(states)
 
-    def _model(self, number: int, maturity: int | None, expired: int) -> ModelState:
+    def _model(
+        self, number: int, maturity: int | None, expired: int, lifetime: Window
+    ) -> ModelState:
         name = self._catalogue.models[number]
         books = self._join.books
         evicted = int(books.evicted[number])
@@ -180,13 +194,14 @@ class Reading:
         pending = int(books.unmatched[number]) - expired - evicted
         if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             matched, expired = matched + expired, 0
-        refused = REFUSED.get(setting.labelling, {})
+        row = self._catalogue.totals_row(name)
+        no = {**refused(lifetime.fault_of(row)), **REFUSED.get(setting.labelling, {})}
         delay_counts, delay_sum = self._delays.published(number)
         predictions, applied = (book[number].tolist() for book in books.ever)
         return ModelState(
             name=name,
             version=self._received.version(name),
-            row=self._catalogue.totals_row(name),
+            row=row,
             predictions_positive=positive,
             predictions_negative=negative,
             labels=dict(zip(_LABEL_NAMES, books.labels[number].tolist(), strict=True)),
@@ -202,8 +217,8 @@ class Reading:
             delay_sum=delay_sum,
             segments=tuple(setting.segments),
             labelling=str(setting.labelling),
-            refused=refused,
-            refused_because=" ".join(REASONS[reason] for reason in sorted(set(refused.values()))),
+            refused=no,
+            refused_because=" ".join(REASONS[reason] for reason in sorted(set(no.values()))),
             objective=setting.objective.model_dump(exclude_none=True),
             ever=(predictions[1], predictions[0], applied),
         )
@@ -221,6 +236,11 @@ class Reading:
 
 def _nothing() -> None:
     """Where nobody waits."""
+
+
+def _fault_of(model: ModelState, window: str) -> str:
+    found = model.watched.verdicts.get(window)
+    return "" if found is None else found.label_fault
 
 
 def _class_ratios(config: Config) -> tuple[float, ...]:

@@ -61,7 +61,10 @@ class Window:
             of models that do not ask for that r0.
         status: of each series: `mature`; `corrected` where labels were still to come and
             the metrics (not the counts) allow for them; `immature` where too few had come
-            for any metric. No elements where nothing is said.
+            for any metric; `untrusted` where labels went astray, and what they do not allow
+            is withheld. No elements where nothing is said.
+        label_fault: of each series: why metrics are withheld, see `LabelFault`; "" where
+            none are. No elements where nothing is said.
     """
 
     name: str
@@ -73,6 +76,11 @@ class Window:
     metrics: Mapping[str, Estimate]
     precision_at: Mapping[float, Estimate]
     status: NDArray[np.str_] = field(default_factory=lambda: np.empty(0, dtype=np.str_))
+    label_fault: NDArray[np.str_] = field(default_factory=lambda: np.empty(0, dtype=np.str_))
+
+    def fault_of(self, row: int) -> str:
+        """Why metrics of a series are withheld; "" where none are."""
+        return str(self.label_fault[row]) if len(self.label_fault) else ""
 
     def label_coverage(self) -> tuple[FloatArray, FloatArray]:
         """Share of the predictions made in the window that are labelled, one element a series.
@@ -135,7 +143,8 @@ class WindowVerdict:
         judgement: what the verdict rests on; None where nothing could be judged.
         attribution: what each cause contributed; None likewise.
         label_fault: what is wrong with the labels where the verdict is
-            `labels_not_trustworthy`, see `monitor.watch.labels.LabelFault`; else "".
+            `labels_not_trustworthy`, see `monitor.regimes.faults.LabelFault`; else "".
+        labels_in_order: it is certain that labels come as they did in the reference.
         nowcast: prevalence and precision of the predictions of the window's
             length that end now, if the model is unchanged; None without a reference.
     """
@@ -145,6 +154,7 @@ class WindowVerdict:
     attribution: Attribution | None = None
     nowcast: Nowcast | None = None
     label_fault: str = ""
+    labels_in_order: bool = False
 
     @property
     def far_from_reference(self) -> bool:
@@ -191,7 +201,8 @@ class Watched:
         judged_age_ms: age from which predictions are judged; beyond `maturity_ms` where
             that is younger than labels need. None while it is not known.
         live_class_ratio: r = P/N of mature labels, smoothed over panes: an outcome counts half
-            after the length of the shortest window; NaN where it is not known.
+            after the length of the shortest window; NaN where it is not known, or that
+            window's labels went astray.
         expected_class_ratio: r that the seasonal profile of the reference expects of the last
             pane that is mature; NaN without one.
         missing_labels: where labels are missing in the longest window, the worst first

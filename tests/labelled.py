@@ -60,7 +60,7 @@ class Stream:
                     sampling_probability=self.probability[told],
                 ),
                 groups=self.groups,
-                records=(b - a) + (d - c),
+                records=int(b - a + d - c),
             )
 
     def into(self, monitor, until: float = np.inf, step: int = DAY):

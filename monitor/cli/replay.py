@@ -13,7 +13,7 @@ from monitor.cli.output import show, tell
 from monitor.cli.progress import Progress
 from monitor.cli.replay_text import replay_text
 from monitor.clock import SystemClock
-from monitor.config import Config, load_config
+from monitor.config import Config, Labelling, load_config
 from monitor.engine import Monitor
 from monitor.errors import FeedError
 from monitor.events import EventBatch, Rejection
@@ -21,7 +21,8 @@ from monitor.exporters.replay_json import replay_json
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.metrics.summary import summary
-from monitor.snapshot import Snapshot
+from monitor.regimes import SAMPLES
+from monitor.snapshot import ModelState, Snapshot
 
 _SHOWN = 5
 """Rejected records that are shown; the others are counted."""
@@ -57,11 +58,17 @@ def _printed(snapshot: Snapshot, args: Namespace) -> str:
     if args.json:
         return replay_json(snapshot)
     if args.summary:
-        lifetime = snapshot.lifetime.counts
-        return "\n\n".join(
-            f"{model.name}\n{summary(lifetime[model.row])}" for model in snapshot.models
-        )
+        return "\n\n".join(f"{m.name}\n{_summary(snapshot, m)}" for m in snapshot.models)
     return replay_text(snapshot)
+
+
+def _summary(snapshot: Snapshot, model: ModelState) -> str:
+    """Every metric of the counts as they are, where these stand for all predictions."""
+    if model.refused:
+        return f"  no summary: {model.refused_because}"
+    if Labelling(model.labelling) in SAMPLES:
+        return f"  no summary: under labelling {model.labelling} counts do not stand for all"
+    return f"{summary(snapshot.lifetime.counts[model.row])}"
 
 
 def _batches(paths: Sequence[str], config: Config, progress: Progress) -> Iterator[EventBatch]:

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from textwrap import wrap
 
+from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.exporters.reference_text import far_text, reference_text
+from monitor.regimes import because
 from monitor.snapshot import ModelState, Snapshot, Window
 
 _COLUMNS = {
@@ -23,6 +25,7 @@ _NAMED = 5
 _AGES = {
     "corrected": "young: its metrics, not its counts, are corrected for labels still to come",
     "immature": "too young: too few of its labels have come for any metric",
+    "untrusted": "labels went astray: what they do not allow is withheld, see below",
 }
 UNDEFINED = "—"
 
@@ -48,7 +51,17 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     yield ""
     yield from _metrics(windows, model.row)
     yield ""
+    yield from _refused(windows, model)
     yield from _found(model)
+
+
+def _refused(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
+    """What cannot be known, and why, each reason once."""
+    faults = (window.fault_of(model.row) for window in windows)
+    for reason in dict.fromkeys([*model.refused.values(), *filter(None, faults)]):
+        regime = reason == model.labelling
+        what = f"labelling {reason}" if regime else reason.replace("_", " ")
+        yield from _told(f"{what}: {because(reason)}")
 
 
 def _books(model: ModelState) -> str:
@@ -92,6 +105,8 @@ def _metrics(windows: Sequence[Window], row: int) -> Iterator[str]:
 def _found(model: ModelState) -> Iterator[str]:
     """Verdicts on the windows against the reference, and what was detected on the way."""
     watched = model.watched
+    if model.labelling == Labelling.FLAGGED_ONLY:
+        return
     if watched.reference is None:
         yield "  no verdict: there is no reference to compare with yet"
     else:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from monitor.diagnosis.evidence import Refusal
 from monitor.diagnosis.periods import Period
-from monitor.watch.labels import OF_A_WINDOW, LabelFault, label_fault
+from monitor.regimes import KEEPS_PRECISION
+from monitor.regimes.faults import SIDES, LabelFault
+from monitor.watch.labels import OF_A_WINDOW, label_fault
 
 _REASONS = {
     LabelFault.POSITIVES_MISSING: "labels of actual positives are missing in after more often "
@@ -17,8 +19,10 @@ _REASONS = {
     "than before, which looks exactly like more frequent positives",
     LabelFault.LABELS_MISSING: "far fewer predictions of after have a label than before, though "
     "it is old enough",
-    LabelFault.ONE_SIDE_LABELLED: "labels come for one predicted class far more than for the "
-    "other, so that under labelling complete recall, false positives and prevalence are wrong",
+    LabelFault.ONE_SIDE_LABELLED: "predicted positives get labels and predicted negatives do "
+    "not, so that under labelling complete recall, false positives and prevalence are wrong",
+    LabelFault.FLAGGED_UNLABELLED: "predicted negatives get labels and predicted positives do "
+    "not, so that under labelling complete every number is wrong",
 }
 _ASK = "Page the data team: why do labels no longer come as they did? Judge the model when they do."
 _SAY_HOW = (
@@ -47,5 +51,9 @@ def astray(before: Period, after: Period, mature_until: int | None) -> Refusal |
     if fault is None:
         return None
     reason = f"labels cannot be trusted: {_REASONS[fault]}"
-    advice = _SAY_HOW if fault is LabelFault.ONE_SIDE_LABELLED else _ASK
-    return Refusal(reason, keeps_precision=True, advice=advice)
+    return Refusal(
+        reason,
+        keeps_precision=fault in KEEPS_PRECISION,
+        advice=_SAY_HOW if fault in SIDES else _ASK,
+        spares_before=fault not in SIDES,
+    )

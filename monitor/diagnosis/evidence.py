@@ -19,6 +19,7 @@ from monitor.events import Int64Array
 from monitor.join.deltas import known, settled
 from monitor.regimes import (
     KIND_OF,
+    REASONS,
     SAMPLES,
     Evidence,
     expected,
@@ -36,18 +37,18 @@ class Refusal(NamedTuple):
         reason: why, for a person.
         keeps_precision: precision alone can be known all the same.
         advice: what to do about it; "" where that follows from what can be known.
+        spares_before: what is wrong is so of `after` alone.
     """
 
     reason: str
     keeps_precision: bool
     advice: str = ""
+    spares_before: bool = False
 
 
 _REFUSALS = {
     Labelling.FLAGGED_ONLY: Refusal(
-        "labelling flagged_only: only predicted positives are ever labelled, so that recall, "
-        "false positives and prevalence cannot be known, nor why precision moved",
-        keeps_precision=True,
+        f"labelling flagged_only: {REASONS['flagged_only']}", keeps_precision=True
     ),
 }
 

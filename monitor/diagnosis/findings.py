@@ -204,7 +204,7 @@ def diagnose(
     return Diagnosis(
         model=model,
         labelling=labelling,
-        before=_side(before, refused),
+        before=_side(before, None if refused is not None and refused.spares_before else refused),
         after=_side(after, refused),
         change_points=attribution.change_points if precise else _NAN,
         change_logit=_change_logit(before.total, after.total) if precise else _NAN,

@@ -53,9 +53,8 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
 def _labels(diagnosis: Diagnosis) -> Iterator[str]:
     before, after = _unlabelled(diagnosis.before), _unlabelled(diagnosis.after)
     if diagnosis.refusal is not None:
-        yield (
-            diagnosis.refusal.advice
-            or "Have a random sample of the predicted negatives labelled: without it nobody can "
+        yield diagnosis.refusal.advice or (
+            "Have a random sample of the predicted negatives labelled: without it nobody can "
             "say what is missed."
             if diagnosis.refusal.keeps_precision
             else "Have predicted positives labelled, too: precision is known of no others."

@@ -11,9 +11,10 @@ import json
 import math
 from typing import Any
 
-from monitor.config.quantities import format_time, parse_duration
+from monitor.config.quantities import format_time
 from monitor.counts import Outcome
-from monitor.drift import Verdict
+from monitor.exporters.standing import standing, verdict_on
+from monitor.regimes import because, refused
 from monitor.snapshot import Before, Estimate, ModelState, Snapshot, Window
 
 METRICS = (
@@ -42,6 +43,7 @@ def replay_object(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _model(snapshot: Snapshot, model: ModelState) -> dict[str, Any]:
+    speaks = standing(model, [window.name for window in snapshot.windows])
     return {
         "predictions": model.predictions_positive + model.predictions_negative,
         "labels": model.labelled,
@@ -56,8 +58,10 @@ def _model(snapshot: Snapshot, model: ModelState) -> dict[str, Any]:
                     snapshot.precision_of_model_at_reference(model, window), 0
                 ),
                 "status": str(window.status[model.row]) if len(window.status) else None,
-                "verdict": _verdict_on(model, window.name),
-                "far_from_reference": _is_far(model, window.name),
+                **refusal_object(window, model.row),
+                "verdict": str(verdict_on(model, window.name).verdict),
+                "label_fault": verdict_on(model, window.name).label_fault or None,
+                "far_from_reference": verdict_on(model, window.name).far_from_reference,
             }
             for window in snapshot.windows
         },
@@ -65,25 +69,12 @@ def _model(snapshot: Snapshot, model: ModelState) -> dict[str, Any]:
             {"at": format_time(found.at), "kind": found.kind, "series": model.name}
             for found in model.watched.detections
         ],
-        "verdict": _verdict(model, [window.name for window in snapshot.windows]),
+        "verdict": str(verdict_on(model, speaks).verdict),
+        "verdict_window": speaks,
         "refused": dict(model.refused),
+        "refused_because": model.refused_because,
         "labels_missing_in": [found._asdict() for found in model.watched.missing_labels],
     }
-
-
-def _verdict_on(model: ModelState, window: str) -> str:
-    found = model.watched.verdicts.get(window)
-    return (Verdict.INSUFFICIENT_EVIDENCE if found is None else found.verdict).value
-
-
-def _verdict(model: ModelState, windows: list[str]) -> str:
-    """The verdict on the longest window that gave one."""
-    lengths = {name: parse_duration(name) for name in windows}
-    for name in sorted(windows, key=lengths.__getitem__, reverse=True):
-        verdict = _verdict_on(model, name)
-        if verdict != Verdict.INSUFFICIENT_EVIDENCE:
-            return verdict
-    return Verdict.INSUFFICIENT_EVIDENCE.value
 
 
 def window_object(window: Window, row: int, *, known: bool) -> dict[str, Any]:
@@ -123,9 +114,10 @@ def reference_object(before: Before | None) -> dict[str, Any] | None:
     }
 
 
-def _is_far(model: ModelState, window: str) -> bool:
-    found = model.watched.verdicts.get(window)
-    return found is not None and found.far_from_reference
+def refusal_object(window: Window, row: int) -> dict[str, Any]:
+    """What is withheld of a window since its labels went astray, each with its reason."""
+    fault = window.fault_of(row)
+    return {"refused": refused(fault), "refused_because": because(fault)}
 
 
 def bounds(estimate: Estimate, row: int) -> dict[str, float | None]:

@@ -11,6 +11,8 @@ estimates with intervals, by the method that the regime allows, or are refused.
     corrected  younger than the labels need: counts over the share that has come; where
                labels are a sample, or of the flagged alone, within either stratum
     immature   so young that under half of a class has come: nothing
+    untrusted  labels went astray (`faults`): nothing, but for precision where predicted
+               positives alone are labelled
 
 Pure functions; the counts come from `monitor.windows`.
 """
@@ -18,18 +20,25 @@ Pure functions; the counts come from `monitor.windows`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
 from monitor import metrics
-from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, Outcome
-from monitor.events import FloatArray, Int64Array
+from monitor.events import FloatArray
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.metrics import sampled
 from monitor.regimes.corrected import corrected, corrected_labels
+from monitor.regimes.evidence import CORRECTED_KIND_OF, KIND_OF, STATUS, Evidence, Kind
+from monitor.regimes.refusals import (
+    KEEPS_PRECISION,
+    NEVER_TOLD,
+    REASONS,
+    REFUSED,
+    WITHOUT_DETECTORS,
+    because,
+    refused,
+)
 from monitor.regimes.samples import (
     SAMPLES,
     effective_labels,
@@ -37,9 +46,7 @@ from monitor.regimes.samples import (
     labels_by_stratum,
     sampling_dispersion,
 )
-from monitor.snapshot import METRICS, Estimate
-from monitor.windows.cohorts import Coverage
-from monitor.windows.weights import SUMS
+from monitor.snapshot import Estimate
 
 LEAST_COVERAGE = 0.5
 """Windows in which under this share of a class is labelled are not published."""
@@ -48,8 +55,10 @@ _CELLS = len(Outcome)
 
 __all__ = [
     "CORRECTED_KIND_OF",
+    "KEEPS_PRECISION",
     "KIND_OF",
     "LEAST_COVERAGE",
+    "NEVER_TOLD",
     "REASONS",
     "REFUSED",
     "SAMPLES",
@@ -57,136 +66,24 @@ __all__ = [
     "WITHOUT_DETECTORS",
     "Evidence",
     "Kind",
+    "because",
     "corrected",
     "corrected_labels",
     "effective_labels",
     "expected",
     "labels_by_stratum",
     "measure",
+    "refused",
     "sampled_counts",
     "sampling_dispersion",
 ]
 
 
-class Kind(IntEnum):
-    """By which method a row is estimated."""
-
-    PLAIN = 0
-    SAMPLED = 1
-    WEIGHTED = 2
-    FLAGGED = 3
-    CORRECTED = 4
-    IMMATURE = 5
-    CORRECTED_SAMPLED = 6
-    CORRECTED_FLAGGED = 7
-
-
-STATUS = (*("mature",) * 4, "corrected", "immature", "corrected", "corrected")
-"""What is said of a window's age, by `Kind`."""
-
-KIND_OF = {
-    Labelling.COMPLETE: Kind.PLAIN,
-    Labelling.NEGATIVES_BY_TIMEOUT: Kind.PLAIN,
-    Labelling.SAMPLED: Kind.SAMPLED,
-    Labelling.WEIGHTED: Kind.WEIGHTED,
-    Labelling.FLAGGED_ONLY: Kind.FLAGGED,
-}
-"""How rows are estimated where the labels that were to come have come."""
-
-CORRECTED_KIND_OF = {
-    Labelling.COMPLETE: Kind.CORRECTED,
-    Labelling.SAMPLED: Kind.CORRECTED_SAMPLED,
-    Labelling.FLAGGED_ONLY: Kind.CORRECTED_FLAGGED,
-}
-"""How rows are estimated where half or more have come. Not where labels are weighted:
-delays then differ by how a label was sampled, which the distribution by outcome does
-not hold; nor where silence is a negative, which it is only once the timeout has passed."""
-
-_REFUSED_NAMES = (*(name for name in METRICS if name != "precision"), "precision_at")
-
-REFUSED: Mapping[Labelling, Mapping[str, str]] = {
-    Labelling.FLAGGED_ONLY: dict.fromkeys(_REFUSED_NAMES, "flagged_only"),
-}
-"""Metrics that cannot be known under a regime, each with its reason for a machine."""
-
-WITHOUT_DETECTORS: Mapping[Labelling, str] = {
-    Labelling.FLAGGED_ONLY: "flagged_only",
-    Labelling.SAMPLED: "sampled",
-    Labelling.WEIGHTED: "weighted",
-}
-"""Regimes under which no detector runs, each with its reason for a machine."""
-
-REASONS: Mapping[str, str] = {
-    "flagged_only": "only predicted positives are ever labelled, so precision alone can be known: "
-    "recall, false-positive rate, prevalence and balanced precision are refused, not guessed",
-    "sampled": "labels are a sample of the predictions, at rates that may change: detectors would "
-    "take a change of the rates for one of the model, so verdicts rest on whole windows alone",
-    "weighted": "labels are weighted by how they were sampled: detectors, which step with every "
-    "pane, would rest on few labels of great weight, so verdicts rest on whole windows alone",
-}
-"""What each reason means, in one sentence."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """All that the estimates of some rows rest on.
-
-    Attributes:
-        kind: (rows,), see `Kind`.
-        cells: int64 (rows, 6), see `monitor.join.deltas`; silence already counted in.
-        weights: int64 (rows, 8), see `monitor.windows.weights`; zeros where not weighted.
-        coverage: share of the labels to come that have come, (rows, 4) by `Outcome`,
-            and the variance of its log; 1 and 0 where the labels have come.
-    """
-
-    kind: Int64Array
-    cells: Int64Array
-    weights: Int64Array
-    coverage: Coverage
-
-    @classmethod
-    def complete(cls, cells: Int64Array) -> Evidence:
-        """Of rows whose labels are complete."""
-        return cls.of(np.zeros(len(cells), dtype=np.int64), cells)
-
-    @classmethod
-    def of(cls, kind: Int64Array, cells: Int64Array) -> Evidence:
-        """Of rows whose labels have come."""
-        rows = len(cells)
-        return cls(
-            kind=kind,
-            cells=cells,
-            weights=np.zeros((rows, SUMS), dtype=np.int64),
-            coverage=Coverage(np.ones((rows, _CELLS)), np.zeros((rows, _CELLS))),
-        )
-
-    def __len__(self) -> int:
-        return len(self.kind)
-
-    def take(self, rows: Int64Array) -> Evidence:
-        """Some of the rows."""
-        return Evidence(
-            kind=self.kind[rows],
-            cells=self.cells[rows],
-            weights=self.weights[rows],
-            coverage=Coverage(self.coverage.share[rows], self.coverage.variance[rows]),
-        )
-
-    def differs(self, other: Evidence) -> Int64Array:
-        """Rows that are not as in other evidence, which may be of fewer rows."""
-        known = len(other)
-        same = np.zeros(len(self), dtype=np.bool_)
-        columns = [
-            (self.kind[:, None], other.kind[:, None]),
-            (self.cells, other.cells),
-            (self.weights, other.weights),
-            (self.coverage.share, other.coverage.share),
-            (self.coverage.variance, other.coverage.variance),
-        ]
-        same[:known] = np.all(
-            [(mine[:known] == theirs).all(axis=1) for mine, theirs in columns], axis=0
-        )
-        return np.flatnonzero(~same)
+_CORRECTED_LABELS = (
+    Kind.CORRECTED_SAMPLED,
+    Kind.CORRECTED_FLAGGED,
+    Kind.CORRECTED_ONE_SIDED,
+)
 
 
 def measure(evidence: Evidence, metric: str, class_ratio: float | None = None) -> FloatArray:
@@ -258,6 +155,9 @@ _METHODS: Mapping[Kind, Callable[[Evidence, str, float | None], Estimate]] = {
     Kind.IMMATURE: _immature,
     Kind.CORRECTED_SAMPLED: _sampled,
     Kind.CORRECTED_FLAGGED: _corrected_flagged,
+    Kind.ONE_SIDED: _flagged,
+    Kind.CORRECTED_ONE_SIDED: _corrected_flagged,
+    Kind.ASTRAY: _immature,
 }
 
 
@@ -272,9 +172,10 @@ def sampled_counts(evidence: Evidence) -> sampled.SampledCounts:
     labelled = cells[:, :_CELLS].astype(np.float64)
     if (kind == Kind.WEIGHTED).any():
         labelled = np.where(kind == Kind.WEIGHTED, effective_labels(evidence.weights), labelled)
-    if (kind >= Kind.CORRECTED_SAMPLED).any():
+    corrected_too = np.isin(kind, _CORRECTED_LABELS)
+    if corrected_too.any():
         young = corrected_labels(cells[:, :_CELLS], evidence.coverage)
-        labelled = np.where(kind >= Kind.CORRECTED_SAMPLED, young, labelled)
+        labelled = np.where(corrected_too, young, labelled)
     called = ConfusionCounts.from_cells(labelled)
     return sampled.SampledCounts(
         labelled=called,

@@ -20,6 +20,7 @@ from monitor.catalogue import Catalogue
 from monitor.config import Labelling, ModelConfig
 from monitor.counts import Outcome
 from monitor.drift import Verdict
+from monitor.drift.class_ratio import UNKNOWN_RATIO
 from monitor.drift.detectors import page_threshold
 from monitor.drift.river_detector import RiverDetector
 from monitor.events import Int64Array
@@ -132,9 +133,11 @@ class Watch:
         fault = None if paces is None else pace_fault(paces)
         doubt = paces is not None and pace_fault(paces, DOUBTFUL_PACE) is not None
         detection = watching.detection
+        verdicts = watching.judge.all(now, age, self._cuts(model), fault, doubt=doubt)
+        astray = verdicts[min(verdicts, key=self._windows.length)].label_fault
         return Watched(
             reference=_before(watching.judge.reference),
-            verdicts=watching.judge.all(now, age, self._cuts(model), fault, doubt=doubt),
+            verdicts=verdicts,
             evidence=float("nan") if detection is None else detection.evidence,
             warming_up=detection is not None and detection.warming_up,
             degradation_detected=self._holds(watching.degraded_at, now),
@@ -142,7 +145,7 @@ class Watch:
             detections=tuple(watching.detections),
             detectors_off=off,
             judged_age_ms=age,
-            live_class_ratio=watching.ratio.now,
+            live_class_ratio=UNKNOWN_RATIO if astray else watching.ratio.now,
             expected_class_ratio=watching.ratio.expected,
             missing_labels=self._missing(model, now, age),
         )

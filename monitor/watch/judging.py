@@ -12,6 +12,7 @@ from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift import (
     Judgement,
+    Status,
     Verdict,
     attribute,
     block_seconds,
@@ -23,14 +24,16 @@ from monitor.drift.roc import below_reference_curve, standardised_to
 from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL, roc_decides
 from monitor.events import Int64Array
 from monitor.regimes import SAMPLES, expected, labels_by_stratum
+from monitor.regimes.faults import LabelFault
 from monitor.snapshot import WindowVerdict
 from monitor.watch.labels import (
     AT_AN_ALARM,
     OF_A_WINDOW,
     OF_LATE,
-    LabelFault,
     Strictness,
+    in_order,
     label_fault,
+    lacks_one_side,
 )
 from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.reference import Reference
@@ -129,6 +132,8 @@ class Judge:
             doubt: labels may come at another pace, which looks like a small shift.
         """
         found = {name: self._verdict(name, now, age, cuts, fault) for name in self._windows.names}
+        # What is left of a loss of labels in a shorter window is a small shift, too.
+        doubt = doubt or any(one.label_fault for one in found.values())
         return {
             name: replace(
                 _doubted(one) if doubt and _is_small_shift(one) else one,
@@ -147,8 +152,12 @@ class Judge:
         if self._labelling is not Labelling.COMPLETE:
             return False
         cells = self._late_cells(now, age, totals)
-        lengths = {len(cells), *range(_LATE_PANES, len(cells), _LATE_PANES)}
-        return any(self._fault(cells[-n:], AT_AN_ALARM) is not None for n in sorted(lengths))
+        lengths = sorted({len(cells), *range(_LATE_PANES, len(cells), _LATE_PANES)})
+        if self.reference.opens is not None and any(
+            lacks_one_side(self.reference.labelling, cells[-n:]) for n in lengths
+        ):
+            return True
+        return any(self._fault(cells[-n:], AT_AN_ALARM) is not None for n in lengths)
 
     def reports_are_missing(self, name: str, now: int, age: int) -> bool:
         """Whether silence on predictions of a window may be for want of reports."""
@@ -207,16 +216,16 @@ class Judge:
     ) -> WindowVerdict:
         """Judged again only where the counts have changed."""
         length, closes = self._windows.length(name), self.reference.closes
-        if closes is not None and now - age - length < closes:
-            return _UNJUDGED
         if self.reports_are_missing(name, now, age):
             fault = LabelFault.REPORTS_STOPPED
         fault = fault or self.fault_of_late(now, age, cuts.totals)
+        if closes is not None and now - age - length < closes:
+            return _UNJUDGED if fault is None else _untrusted(fault)
         edition = self._windows.edition(name, self._model, now, age)
         known = self._known.get(name)
         if known is None or edition is None or known.edition != edition:
             known = self._known[name] = self._seen(name, now, age, cuts, edition)
-        return known.verdict if fault is None else _untrusted(known.verdict, fault)
+        return known.verdict if fault is None else _untrusted(fault)
 
     def _seen(self, name: str, now: int, age: int, cuts: Cuts, edition: Edition | None) -> _Known:
         """The window as it stands now."""
@@ -240,7 +249,7 @@ class Judge:
         after = ConfusionCounts.from_cells(outcomes[0])
         if not after.total.any():
             fault = self._fault_behind(cells[:, 0], 0.0)
-            return _UNJUDGED if fault is None else _untrusted(_UNJUDGED, fault)
+            return _UNJUDGED if fault is None else _untrusted(fault)
         before, dispersion = self.reference.blocks, self._dispersion(block_ms).larger(sampling)
         judgement = judge(before, after, dispersion)
         below = roc_decides(judgement) and self._is_below_curve(outcomes, cuts, dispersion)
@@ -253,8 +262,14 @@ class Judge:
             verdict=judgement.verdict,
             judgement=judgement,
             attribution=attribute(before, after, dispersion),
+            labels_in_order=self._in_order(cells[:, 0], judgement),
         )
-        return found if fault is None else _untrusted(found, fault)
+        return found if fault is None else _untrusted(fault)
+
+    def _in_order(self, cells: Int64Array, judgement: Judgement) -> bool:
+        if self._labelling is Labelling.COMPLETE:
+            return in_order(self.reference.labelling, cells)
+        return judgement.status["class_ratio"] is Status.CLEAN
 
     def _has_both_strata(self, cells: Int64Array, weights: Int64Array) -> bool:
         """Whether a sample of labels speaks of predicted positives and of the others."""
@@ -305,12 +320,9 @@ class Judge:
         return whole
 
 
-def _untrusted(found: WindowVerdict, fault: LabelFault) -> WindowVerdict:
-    """The same window, of which nothing is concluded: its labels have gone astray."""
-    verdict, judgement = Verdict.LABELS_NOT_TRUSTWORTHY, found.judgement
-    if judgement is not None:
-        judgement = replace(judgement, verdict=verdict)
-    return replace(found, verdict=verdict, judgement=judgement, label_fault=str(fault))
+def _untrusted(fault: LabelFault) -> WindowVerdict:
+    """Nothing is concluded, and no cause is told: the labels have gone astray."""
+    return WindowVerdict(verdict=Verdict.LABELS_NOT_TRUSTWORTHY, label_fault=str(fault))
 
 
 def _is_small_shift(found: WindowVerdict) -> bool:

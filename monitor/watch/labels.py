@@ -15,7 +15,6 @@ log class ratio.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -23,32 +22,15 @@ import numpy as np
 from monitor.counts import Outcome
 from monitor.drift.components import jackknife_variance
 from monitor.events import FloatArray, Int64Array
-from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.join.deltas import PREDICTED_POSITIVE
+from monitor.regimes.faults import SIDES, LabelFault, faults_of_sides, strata
 from monitor.windows.pace import Pace
 
 _HALF = 0.5
 _LEAST = 1e-3
 _FEWEST_BLOCKS = 5
-_ONE_SIDE = 0.5
-"""Coverage of one predicted class over that of the other below which nothing is at random."""
-_FEWEST_DUE = 50
-
-
-class LabelFault(StrEnum):
-    """What is wrong with the labels."""
-
-    POSITIVES_MISSING = "positives_missing"
-    """Labels of actual positives are missing more often than before."""
-    NEGATIVES_MISSING = "negatives_missing"
-    """Labels of actual negatives are missing more often than before."""
-    LABELS_MISSING = "labels_missing"
-    """Labels of both classes are missing."""
-    DELAYS_CHANGED = "delays_changed"
-    """Labels of the youngest predictions come at another pace than those of mature ones."""
-    REPORTS_STOPPED = "reports_stopped"
-    """Where only positives are reported: reports have all but ended, and all at once."""
-    ONE_SIDE_LABELLED = "one_side_labelled"
-    """Predicted positives get labels, and predicted negatives do not; or the reverse."""
+_FEWER, _Z, _Z_AT_ONCE = 0.95, 3.0, 4.0
+_Z_ORDER = 2.326
 
 
 class Strictness(NamedTuple):
@@ -127,33 +109,75 @@ def _fault_of_sides(blocks: Int64Array) -> LabelFault | None:
     >>> print(_fault_of_sides(np.array([[62, 38, 0, 0, 100, 3820]])))
     one_side_labelled
     """
-    labelled, made = _strata(blocks.sum(axis=0))
-    if not labelled.any() or made.min() <= 0:
-        return None
-    due = made * (labelled / made).max()
-    fewer = labelled < _ONE_SIDE * due
-    return LabelFault.ONE_SIDE_LABELLED if (fewer & (due >= _FEWEST_DUE)).any() else None
+    found = faults_of_sides(*strata(blocks.sum(axis=0)))
+    return next((fault for fault, holds in zip(SIDES, found, strict=True) if holds), None)
 
 
 def _fault_since(
     before: Int64Array, after: Int64Array, strictness: Strictness, *, given: bool
 ) -> LabelFault | None:
     """What has become wrong since the reference."""
-    usual, usual_left_out = _coverage(before.sum(axis=0)), _coverage(_left_out(before))
-    total, left_out = after.sum(axis=0), _left_out(after)
-    lack, shift = _missing(total, usual)
-    lack_error, shift_error = np.sqrt(
-        _variance(_missing(left_out, usual)) + _variance(_missing(total, usual_left_out))
-    )
+    (lack, shift), (lack_error, shift_error) = _gaps(before, after)
     if lack <= 0:
         return None
     least_lack = -np.log(strictness.coverage)
-    if abs(shift) > max(strictness.shift, strictness.z * shift_error):
+    # Labels lost within few blocks make the blocks scatter, and hide behind that.
+    at_once = not given and lacks_one_side(before, after, z=_Z_AT_ONCE)
+    if abs(shift) > strictness.shift and (abs(shift) > strictness.z * shift_error or at_once):
         one = LabelFault.POSITIVES_MISSING if shift > 0 else LabelFault.NEGATIVES_MISSING
         return LabelFault.LABELS_MISSING if lack > 1 - 1 / np.e and not given else one
     if not given and lack > max(least_lack, strictness.z * lack_error):
         return LabelFault.LABELS_MISSING
     return None
+
+
+def in_order(before: Int64Array, after: Int64Array) -> bool:
+    """Whether labels are certain to come as they did in the reference, of either class.
+
+    Args:
+        before: counts by blocks of time, (blocks, 6), of the reference.
+        after: the same of the window.
+
+    >>> month = np.tile([62, 38, 16, 3804, 100, 3820], (30, 1))
+    >>> in_order(month, month[:24]), in_order(month, month[:24] - np.array([20, 0, 5, 0, 0, 0]))
+    (True, False)
+    """
+    if len(after) < _FEWEST_BLOCKS or not before[:, : len(Outcome)].any():
+        return False
+    (lack, shift), (lack_error, shift_error) = _gaps(before, after)
+    least_lack = -np.log(OF_A_WINDOW.coverage)
+    certain = lack + _Z_ORDER * lack_error < least_lack
+    return bool(certain and abs(shift) + _Z_ORDER * shift_error < 2 * OF_A_WINDOW.shift)
+
+
+def _gaps(before: Int64Array, after: Int64Array) -> tuple[FloatArray, FloatArray]:
+    """As `_missing`, and the errors, from between blocks."""
+    usual, usual_left_out = _coverage(before.sum(axis=0)), _coverage(_left_out(before))
+    total, left_out = after.sum(axis=0), _left_out(after)
+    variance = _variance(_missing(left_out, usual)) + _variance(_missing(total, usual_left_out))
+    return _missing(total, usual), np.sqrt(variance)
+
+
+def lacks_one_side(before: Int64Array, after: Int64Array, *, z: float = _Z) -> bool:
+    """Whether labels of one predicted class are missing since the reference, before it is a fault.
+
+    A shift of prevalence alone leaves both coverages as they are. Errors are those of
+    independent rows: rather a shift that is announced later than one that is none.
+
+    Args:
+        before: counts by blocks of time, (blocks, 6), of the reference.
+        after: the same of the last stretch that is mature.
+        z: standard errors beyond which it is more than chance.
+
+    >>> hours = np.tile([62, 38, 16, 3804, 100, 3820], (6, 1))
+    >>> lacks_one_side(hours, hours), lacks_one_side(hours, hours - np.array([20, 0, 4, 0, 0, 0]))
+    (False, True)
+    """
+    labelled, made = strata(after.sum(axis=0))
+    came = (labelled + _HALF) / (made * _coverage(before.sum(axis=0)) + _HALF)
+    gap = abs(np.log(came[0] / came[1]))
+    error = np.sqrt((np.maximum(1 - labelled / np.maximum(made, 1), 0) / (labelled + _HALF)).sum())
+    return bool(gap > -np.log(_FEWER) and gap > z * error)
 
 
 def pace_fault(
@@ -174,26 +198,13 @@ def pace_fault(
 
 def _coverage(cells: Int64Array) -> FloatArray:
     """Share of labelled predictions, (..., 2): called positive, negative."""
-    labelled, made = _strata(cells)
+    labelled, made = strata(cells)
     return (labelled + 1) / (made + 1)
-
-
-def _strata(cells: Int64Array) -> tuple[FloatArray, FloatArray]:
-    """Labelled and all predictions, (..., 2): called positive, called negative."""
-    labelled = np.stack(
-        [
-            cells[..., Outcome.TP] + cells[..., Outcome.FP],
-            cells[..., Outcome.FN] + cells[..., Outcome.TN],
-        ],
-        axis=-1,
-    )
-    made = cells[..., [PREDICTED_POSITIVE, PREDICTED_NEGATIVE]]
-    return labelled, np.maximum(made, labelled)
 
 
 def _missing(cells: Int64Array, usual: FloatArray) -> FloatArray:
     """Log of usual over present coverage, and log(x1 / x0), (2, ...)."""
-    labelled, made = _strata(cells)
+    labelled, made = strata(cells)
     due = made * usual + 1
     lack = np.log(due.sum(axis=-1) / (labelled.sum(axis=-1) + 2))
     tp, fp, fn, tn = (cells[..., outcome] + _HALF for outcome in Outcome)

@@ -87,7 +87,6 @@ class Windows:
         ConfigError: what is kept cannot serve these panes and windows.
 
     Attributes:
-        lifetime: int64 (series, 6): everything ever counted, silence not.
         weights: of labels that carry a sampling probability.
     """
 
@@ -108,10 +107,16 @@ class Windows:
         self._days = Days(self._rings[_COARSE], HISTORY_DAYS)
         self.weights = WeightSums(config, catalogue, self._rings[:_BY_LABEL])
         self._running = {name: RunningWindow(self._rings, CELLS) for name in self._lengths}
-        self.lifetime = np.zeros((0, CELLS), dtype=np.int64)
+        self._lifetime = np.zeros((0, CELLS), dtype=np.int64)
         self._room = (0, 0)
         self._silent = np.zeros(0, dtype=np.bool_)
         self._changes = np.zeros(0, dtype=np.int64)
+
+    @property
+    def lifetime(self) -> Int64Array:
+        """Everything ever counted, (series, 6); silence not."""
+        self._ensure()
+        return self._lifetime
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -151,7 +156,7 @@ class Windows:
         event, column = np.nonzero(rows != NO_ROW)
         row = rows[event, column]
         cell, count = deltas.cell[event], deltas.count[event]
-        np.add.at(self.lifetime, (row, cell), count)
+        np.add.at(self._lifetime, (row, cell), count)
         times = (deltas.time[event], deltas.label_time[event])
         panes = [ring.pane_of(times[i // 2]) for i, ring in enumerate(self._rings)]
         for ring, pane in zip(self._rings, panes, strict=True):
@@ -384,7 +389,7 @@ class Windows:
             "days": self._days.state(),
             "weights": self.weights.state(),
             "running": {name: window.state() for name, window in self._running.items()},
-            "lifetime": self.lifetime.copy(),
+            "lifetime": self._lifetime.copy(),
         }
 
     def restore(self, state: State, left: Numbers) -> None:
@@ -397,7 +402,7 @@ class Windows:
         for name, window in self._running.items():
             if name in state["running"]:
                 window.restore(state["running"][name], left)
-        self.lifetime = state["lifetime"][left.series]
+        self._lifetime = state["lifetime"][left.series]
         self._room = (0, 0)
         self._ensure()
 
@@ -428,10 +433,10 @@ class Windows:
             ring.ensure(rows)
         for window in self._running.values():
             window.ensure(models, rows)
-        more = rows - len(self.lifetime)
+        more = rows - len(self._lifetime)
         if more > 0:
             fresh = np.zeros((more, CELLS), dtype=np.int64)
-            self.lifetime = np.concatenate([self.lifetime, fresh])
+            self._lifetime = np.concatenate([self._lifetime, fresh])
 
 
 def _is_silent(setting: ModelConfig) -> bool:

@@ -31,9 +31,6 @@ class WeightSums:
         config: says which models weigh their labels.
         catalogue: numbers of models, groups and series.
         rings: of the windows, by the time of the prediction; of the same panes.
-
-    Attributes:
-        lifetime: int64 (series, 8): all weights in force; no rows where none are kept.
     """
 
     def __init__(self, config: Config, catalogue: Catalogue, rings: list[PaneRing]) -> None:
@@ -43,7 +40,13 @@ class WeightSums:
         self._rings = [
             PaneRing(width=ring.width, span=ring.span, cells=SUMS) for ring in rings if self.kept
         ]
-        self.lifetime = np.zeros((0, SUMS), dtype=np.int64)
+        self._lifetime = np.zeros((0, SUMS), dtype=np.int64)
+
+    @property
+    def lifetime(self) -> Int64Array:
+        """All weights in force, (series, 8); no rows where none are kept."""
+        self._ensure()
+        return self._lifetime
 
     def apply(self, deltas: Deltas) -> None:
         """Take notice of outcomes that came or went."""
@@ -58,7 +61,7 @@ class WeightSums:
         stratum, count = deltas.stratum[event], deltas.count[event]
         for first, unit in ((0, WEIGHTS), (len(Outcome), SQUARED_WEIGHTS)):
             amount = count * unit[stratum]
-            np.add.at(self.lifetime, (row, first + cell), amount)
+            np.add.at(self._lifetime, (row, first + cell), amount)
             for ring in self._rings:
                 ring.add(ring.pane_of(deltas.time[event]), row, first + cell, amount)
 
@@ -69,7 +72,7 @@ class WeightSums:
 
     def state(self) -> State:
         """All weights; nothing where none are kept."""
-        return {"rings": [ring.state() for ring in self._rings], "lifetime": self.lifetime.copy()}
+        return {"rings": [ring.state() for ring in self._rings], "lifetime": self._lifetime.copy()}
 
     def restore(self, state: State, series: Int64Array) -> None:
         """Go on from what `state` gave, with the series that are left."""
@@ -77,7 +80,7 @@ class WeightSums:
             return
         for ring, kept in zip(self._rings, state["rings"], strict=False):
             ring.restore(kept, series)
-        self.lifetime = state["lifetime"][series[series < len(state["lifetime"])]]
+        self._lifetime = state["lifetime"][series[series < len(state["lifetime"])]]
 
     def sum(self, place: Place, rows: Int64Array) -> Int64Array:
         """Weights of a window in these series, (rows, 8); zeros where none are kept."""
@@ -99,7 +102,7 @@ class WeightSums:
         rows = self._catalogue.series_count
         for ring in self._rings:
             ring.ensure(rows)
-        more = rows - len(self.lifetime)
+        more = rows - len(self._lifetime)
         if more > 0:
             fresh = np.zeros((more, SUMS), dtype=np.int64)
-            self.lifetime = np.concatenate([self.lifetime, fresh])
+            self._lifetime = np.concatenate([self._lifetime, fresh])

@@ -1,5 +1,7 @@
 """Samples of labels that come late: corrected within either stratum, or held back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from labelled import FPR, PRECISION, PREVALENCE, RECALL, stream
@@ -123,12 +125,7 @@ def test_the_error_of_the_coverage_is_in_the_interval_of_a_sample():
     held = {}
     for known in (0.0, 0.05**2):
         evidence = Evidence.of(np.full(DRAWS, Kind.CORRECTED_FLAGGED), cells)
-        evidence = Evidence(
-            kind=evidence.kind,
-            cells=cells,
-            weights=evidence.weights,
-            coverage=Coverage(noisy, np.full((DRAWS, 4), known)),
-        )
+        evidence = replace(evidence, coverage=Coverage(noisy, np.full((DRAWS, 4), known)))
         _, lower, upper = measure(evidence, "precision")
         held[known] = np.mean((lower <= PRECISION) & (upper >= PRECISION))
     assert held[0.0] < 0.85

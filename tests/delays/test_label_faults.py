@@ -7,7 +7,8 @@ from labelled import DAY, stream
 from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
-from monitor.watch.labels import OF_A_WINDOW, OF_LATE, LabelFault, label_fault
+from monitor.regimes.faults import LabelFault
+from monitor.watch.labels import OF_A_WINDOW, OF_LATE, label_fault
 
 STOPPED, BACK, END = 40, 50, 60
 

@@ -7,7 +7,7 @@ from labelled import DAY, stream
 from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
-from monitor.watch.labels import LabelFault
+from monitor.regimes.faults import LabelFault
 from monitor.watch.silence import Silence, silences
 
 STOPPED, BACK, END, TIMEOUT = 50, 58, 80, 8

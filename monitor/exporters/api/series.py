@@ -125,12 +125,14 @@ def _steps(history: History, step: int | None, most: int) -> tuple[Int64Array, I
 def _measured(
     closes: Int64Array, cells: Int64Array, about: Background, names: Sequence[str] = METRICS
 ) -> dict[str, FloatArray]:
-    """Estimate, lower and upper limit of each metric, (3, steps); NaN while labels are to come."""
+    """Estimate and limits of each metric, (3, steps); NaN while labels are to come, or astray."""
     kind = KIND_OF[about.labelling]
     known = np.zeros(len(closes), dtype=np.bool_)
     if about.mature_until is not None and kind is not Kind.WEIGHTED:
         known = closes <= about.mature_until
     evidence = Evidence.of(np.full(len(cells), kind, dtype=np.int64), cells)
+    if about.labelling is Labelling.COMPLETE:
+        evidence.distrust_sides(np.arange(len(cells)))
     found = {}
     for name in names:
         with np.errstate(all="ignore"):

@@ -7,13 +7,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from monitor import __version__
+from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
 from monitor.drift import CAUSES, Attribution, Judgement, Verdict
 from monitor.drift.label_free import ASSUMPTION, Nowcast
 from monitor.exporters.diagnosis_headline import moved, reason
-from monitor.exporters.replay_json import bounds, counted, defined, reference_object, window_object
+from monitor.exporters.replay_json import (
+    bounds,
+    counted,
+    defined,
+    reference_object,
+    refusal_object,
+    window_object,
+)
+from monitor.exporters.standing import standing, verdict_on
 from monitor.metrics.precision import precision
-from monitor.snapshot import ModelState, Snapshot, Window, WindowVerdict
+from monitor.regimes import NEVER_TOLD
+from monitor.snapshot import ModelState, Snapshot, Window
 
 SEVERITY = (
     Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED,
@@ -28,11 +38,9 @@ SEVERITY = (
 )
 """The order in which models are listed: what a person must look at comes first."""
 
-_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
-
 
 def longest_window(snapshot: Snapshot) -> str:
-    """Name of the longest window: the one that a model's own verdict is of."""
+    """Name of the longest window, which speaks for a model unless `standing` says otherwise."""
     return max((window.name for window in snapshot.windows), key=parse_duration)
 
 
@@ -53,36 +61,37 @@ def status_object(
         offset: leave out the first so many.
         limit: so many at most.
     """
-    window = longest_window(snapshot)
+    names_of_windows = [window.name for window in snapshot.windows]
+    speaks = {model.name: standing(model, names_of_windows) for model in snapshot.models}
+    verdicts = {
+        model.name: verdict_on(model, speaks[model.name]).verdict for model in snapshot.models
+    }
     wanted = [
         model
         for model in snapshot.models
         if matching.casefold() in model.name.casefold() and (not names or model.name in names)
     ]
-    wanted.sort(key=lambda model: (SEVERITY.index(_found(model, window).verdict), model.name))
+    wanted.sort(key=lambda model: (SEVERITY.index(verdicts[model.name]), model.name))
     return {
         "version": __version__,
         "now": _time(snapshot.now_ms),
         "watermark": _time(snapshot.watermark_ms),
         "records": snapshot.records,
         "rejected": {str(reason): n for reason, n in snapshot.rejected.items() if n},
-        "windows": [w.name for w in snapshot.windows],
-        "verdict_window": window,
-        "verdicts": _tally(snapshot, window),
+        "windows": names_of_windows,
+        "verdict_window": longest_window(snapshot),
+        "verdicts": _tally([*verdicts.values()]),
         "total": len(wanted),
         "offset": offset,
-        "models": [_model(snapshot, model, window) for model in wanted[offset : offset + limit]],
+        "models": [
+            _model(snapshot, model, speaks[model.name]) for model in wanted[offset : offset + limit]
+        ],
     }
 
 
-def _tally(snapshot: Snapshot, window: str) -> dict[str, int]:
+def _tally(found: list[Verdict]) -> dict[str, int]:
     """How many models there are of each verdict, the worst first."""
-    found = [_found(model, window).verdict for model in snapshot.models]
     return {str(verdict): found.count(verdict) for verdict in SEVERITY if verdict in found}
-
-
-def _found(model: ModelState, window: str) -> WindowVerdict:
-    return model.watched.verdicts.get(window, _UNJUDGED)
 
 
 def _model(snapshot: Snapshot, model: ModelState, window: str) -> dict[str, Any]:
@@ -90,7 +99,9 @@ def _model(snapshot: Snapshot, model: ModelState, window: str) -> dict[str, Any]
     return {
         "name": model.name,
         "version": model.version or None,
-        "verdict": str(_found(model, window).verdict),
+        "verdict": str(verdict_on(model, window).verdict),
+        "verdict_window": window,
+        "label_fault": verdict_on(model, window).label_fault or None,
         "headline": _headline(snapshot, model, window),
         "labelling": model.labelling,
         "refused": dict(model.refused),
@@ -121,7 +132,9 @@ def _model(snapshot: Snapshot, model: ModelState, window: str) -> dict[str, Any]
 
 def _headline(snapshot: Snapshot, model: ModelState, window: str) -> str:
     """What happened since the reference, in a line."""
-    found, reference = _found(model, window), model.watched.reference
+    found, reference = verdict_on(model, window), model.watched.reference
+    if model.labelling == Labelling.FLAGGED_ONLY:
+        return NEVER_TOLD
     if found.label_fault:
         fault = found.label_fault.replace("_", " ")
         return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."
@@ -136,7 +149,7 @@ def _headline(snapshot: Snapshot, model: ModelState, window: str) -> str:
 
 
 def _window(snapshot: Snapshot, model: ModelState, window: Window) -> dict[str, Any]:
-    row, found = model.row, _found(model, window.name)
+    row, found = model.row, verdict_on(model, window.name)
     negative, positive = window.label_coverage()
     return {
         **window_object(window, row, known=snapshot.now_ms is not None),
@@ -156,6 +169,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> dict[str, 
         "far_from_reference": found.far_from_reference,
         "verdict": str(found.verdict),
         "label_fault": found.label_fault or None,
+        **refusal_object(window, row),
         "judgement": None if found.judgement is None else _judgement(found.judgement),
         "attribution": None if found.attribution is None else _attribution(found.attribution),
         "nowcast": None if found.nowcast is None else _nowcast(found.nowcast),

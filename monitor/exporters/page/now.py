@@ -145,9 +145,18 @@ def _unknown(model: Json) -> h.Element:
     return h.div[
         h.h3["What cannot be known"],
         h.p[_LABELLING.get(model["labelling"], model["labelling"])],
-        h.p(".refused")[model["refused_because"]] if model["refused_because"] else None,
+        (h.p(".refused")[sentence] for sentence in _refused(model)),
         h.ul[_missing(model)],
     ]
+
+
+def _refused(model: Json) -> list[str]:
+    """Why something is withheld, of the model and of each window, each reason once."""
+    windows = [
+        f"Last {name}: {found['refused_because']}." if found["refused_because"] else ""
+        for name, found in model["windows"].items()
+    ]
+    return [text for text in (model["refused_because"], *windows) if text]
 
 
 def _missing(model: Json) -> Iterator[h.Node]:

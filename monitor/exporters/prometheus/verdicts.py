@@ -13,8 +13,8 @@ from monitor.counts import Outcome
 from monitor.drift import Verdict
 from monitor.events import FloatArray
 from monitor.exporters.prometheus.family import Family, Labels, Line, Shape, line
+from monitor.regimes.faults import LabelFault
 from monitor.snapshot import ModelState, Snapshot, Watched, WindowVerdict
-from monitor.watch.labels import LabelFault
 
 _BOUNDS = {
     "estimate": ("", ""),

@@ -24,7 +24,7 @@ _ROW = ("model", "window", "segment", "value")
 _OUTCOMES = ("tp", "fp", "fn", "tn")
 _PREDICTED = ("positive", "negative")
 _OF_THE_REFERENCE = "reference"
-_STATUSES = ("mature", "corrected", "immature")
+_STATUSES = ("mature", "corrected", "immature", "untrusted")
 
 _METRICS = {
     "classifier_precision{}_ratio": (
@@ -229,7 +229,8 @@ def _status() -> Family:
         name="classifier_window_status",
         kind="gauge",
         meaning="1 for what the window rests on: mature labels, corrected for those that are "
-        "still to come, or too few (immature; its metrics are absent).",
+        "still to come, too few (immature; its metrics are absent), or labels gone astray "
+        "(untrusted; absent too, but for precision where predicted positives are labelled).",
         labels=("model", "window", "status"),
         lines=lambda shape: [
             line(model=m.name, window=w.name, status=status)
