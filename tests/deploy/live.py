@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from conservation import Scraper
 from exporters.test_exporter_system import free_port
 
 from monitor.clock import SystemClock
@@ -82,12 +83,15 @@ def live(program: str, folder: Path) -> Iterator[Live]:
     )
     app = create_app(lambda: state, ready=lambda: True, collectors=[service])
     with BackgroundServer(app) as server:
+        scrape = Scraper(server.url)  # what Prometheus scrapes obeys the laws
+        scrape()
         path.write_text(CONFIG.format(rules=rules, port=server.port))
         command = [program, f"--config.file={path}", f"--storage.tsdb.path={folder / 'data'}"]
         command += [f"--web.listen-address=127.0.0.1:{port}", "--log.level=error"]
         with (folder / "log").open("wb") as log, subprocess.Popen(command, stderr=log) as process:
             try:
                 yield Live(f"http://127.0.0.1:{port}/api/v1", f"127.0.0.1:{server.port}")
+                scrape()
             finally:
                 process.terminate()
                 process.wait(20)

@@ -186,6 +186,25 @@ def test_of_two_predictions_of_one_id_the_earlier_counts_whatever_comes_first():
             assert (feed.cells["positive"], feed.cells["negative"]) == (0, 1)
 
 
+@pytest.mark.parametrize("says", [(1, 0), (0, 1)])
+def test_where_batches_end_changes_no_count_though_predictions_of_one_id_differ(says):
+    """Moves between cells are told as they were seen: they alone depend on it."""
+    events = []
+    for i in range(20):
+        first = prediction(i, ts=10, says=says[0], model="ab"[i % 2])
+        second = prediction(i, ts=5 + i % 10, says=says[1], model="ba"[i % 3 % 2])
+        events += [first, label(i, ts=20, says=i % 2), second, label(i, ts=21, says=i % 3 % 2)]
+    told, moves = [], set()
+    for size in (1, 2, 3, 7, len(events)):
+        feed = Feed().take(events, size=size)
+        books = feed.books()
+        counted = {name: books[name] for name in ("matched", "pending", "duplicate", "applied")}
+        told.append((feed.outcomes, dict(feed.cells), counted))
+        moves.add(feed.join.books.transitions.tobytes())
+    assert all(one == told[0] for one in told)
+    assert len(moves) > 1
+
+
 def test_beyond_the_limit_the_earliest_are_evicted_and_counted():
     events = [prediction(i, ts=i) for i in range(50_000)]
     feed = Feed(max_pending=20_000, label_timeout=None).take(events, size=5000)
