@@ -30,7 +30,8 @@ _MAX_LOAD = 0.9
 """Share of places taken at which the next ones are begun."""
 _PACE = 16
 """Rows that move for each row that is entered."""
-_LEAST_PLACES = 1024
+LEAST_PLACES = 1 << 20
+"""Places at the start, 4 MiB: most monitors never outgrow them."""
 _JUMPS = 32
 _GROUP = 8
 """Places that are looked at together."""
@@ -55,7 +56,7 @@ class KeyIndex:
     ) -> None:
         self._keys_at = keys_at
         self._slots_of = slots_of
-        self._places = _Places(_LEAST_PLACES, _LEAST_PLACES)
+        self._places = _Places(LEAST_PLACES, LEAST_PLACES)
         self._former: _Places | None = None
         self._to_move: deque[int] = deque()
 
@@ -86,7 +87,7 @@ class KeyIndex:
             return
         while self._to_move:
             self._move_chunk(self._to_move.popleft())
-        size = int(_ROOM * (rows + more)) + _LEAST_PLACES
+        size = max(int(_ROOM * (rows + more)), LEAST_PLACES)
         self._former, self._places = self._places, _Places(size, slots)
         self._to_move = deque(chunks)
         if self._to_move:
@@ -124,7 +125,7 @@ class _Places:
         groups = -(-size // _GROUP)
         self._places = np.zeros((groups, _GROUP), dtype=np.uint32)
         self._groups = np.uint64(groups)
-        self.slots = 1 << slots.bit_length()  # some are left for rows to come
+        self.slots = 1 << max(slots, size).bit_length()  # more than rows that fit in
         self._slot = np.uint32(self.slots - 1)
         self.taken = 0
 

@@ -5,9 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.join import index
 from monitor.join.index import KeyIndex
 
 _INVERSE = np.uint64(pow(0x9E3779B97F4A7C15, -1, 2**64))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_places():
+    """So few that they have to grow."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index, "LEAST_PLACES", 1024)
+        yield
 
 
 class Rows:

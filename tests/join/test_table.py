@@ -1,10 +1,19 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.events import EARLIEST_MS, LATEST_MS, NO_SCORE, RETRACTED
-from monitor.join import words
+from monitor.join import index, words
 from monitor.join.table import CHUNK, PredictionTable
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_places():
+    """So few that they have to grow."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index, "LEAST_PLACES", 1024)
+        yield
 
 
 def _words(n, seed=0):
