@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from monitor.counts import add_at
 from monitor.events import Int64Array
 from monitor.kept import State
 
@@ -53,6 +54,11 @@ class Books:
         self.duplicate_labels = 0
         self.late = 0
         self.orphaned = 0
+
+    def move(self, model: Int64Array, old: Int64Array, new: Int64Array) -> None:
+        """Enter outcomes that moved from one cell to another; -1 is none."""
+        flat = self.transitions.reshape(-1, CELLS * CELLS)
+        add_at(flat, model, (1 + old) * CELLS + 1 + new, 1)
 
     def ensure(self, models: int) -> None:
         """Make room for so many models."""

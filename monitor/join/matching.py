@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from monitor.catalogue import Catalogue
 from monitor.config import Labelling
+from monitor.counts import add_at
 from monitor.events import (
     BoolArray,
     CountDeltas,
@@ -96,11 +97,11 @@ class Join:
         predicted = outcomes.predicted_positive.astype(np.int64)
         actual = outcomes.actual_positive.astype(np.int64)
         cell = silence.OUTCOME[actual, predicted]
-        np.add.at(self.books.predictions, (model, predicted), 1)
+        add_at(self.books.predictions, model, predicted, 1)
         np.add.at(self.books.matched, model, 1)
         np.add.at(self.books.applied, model, 1)
-        np.add.at(self.books.labels, (model, actual), 1)
-        np.add.at(self.books.transitions[:, 0], (model, 1 + cell), 1)
+        add_at(self.books.labels, model, actual, 1)
+        self.books.move(model, np.full_like(cell, _NO_OUTCOME), cell)
         when = words.when_words(outcomes.time, outcomes.group)
         what = words.what_words(outcomes.predicted_positive, outcomes.score)
         counted = _deltas(when, what, outcomes.label_time, cell, +1)
@@ -295,7 +296,7 @@ class Join:
         self.books.duplicate_labels += len(slots) - int(first.sum())
         changed = np.flatnonzero(own != after)
         when, own, after = when[changed], own[changed], after[changed]
-        np.add.at(self.books.labels, (model[changed], words.label_values_of(after)), 1)
+        add_at(self.books.labels, model[changed], words.label_values_of(after), 1)
         return self._move(when, own, when, after)
 
     def _strata(self, slots: Int64Array, labels: Labels) -> Int64Array:
@@ -318,7 +319,7 @@ class Join:
         np.add.at(self.books.matched, old_model[old >= 0], -1)
         np.add.at(self.books.matched, model[new >= 0], 1)
         moved = old != new
-        np.add.at(self.books.transitions, (model[moved], 1 + old[moved], 1 + new[moved]), 1)
+        self.books.move(model[moved], old[moved], new[moved])
         gone, come = np.flatnonzero(old >= 0), np.flatnonzero(new >= 0)
         return [
             _deltas(
@@ -337,7 +338,7 @@ class Join:
 
     def _enter_books(self, model: Int64Array, what: KeyArray, sign: int) -> None:
         predicted = words.predicted_positive_of(what).astype(np.int64)
-        np.add.at(self.books.predictions, (model, predicted), sign)
+        add_at(self.books.predictions, model, predicted, sign)
 
     def _retention(self, model: Int64Array) -> Int64Array:
         return np.maximum(self._horizon, self._label_timeout)[model]

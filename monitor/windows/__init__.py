@@ -21,6 +21,7 @@ import numpy as np
 from monitor.catalogue import NO_ROW, Catalogue
 from monitor.config import Config, Labelling, ModelConfig, Reference, WindowClock
 from monitor.config.quantities import format_duration
+from monitor.counts import add_at
 from monitor.errors import ConfigError
 from monitor.events import Int64Array
 from monitor.join import CELLS, Deltas
@@ -156,7 +157,7 @@ class Windows:
         event, column = np.nonzero(rows != NO_ROW)
         row = rows[event, column]
         cell, count = deltas.cell[event], deltas.count[event]
-        np.add.at(self._lifetime, (row, cell), count)
+        add_at(self._lifetime, row, cell, count)
         times = (deltas.time[event], deltas.label_time[event])
         panes = [ring.pane_of(times[i // 2]) for i, ring in enumerate(self._rings)]
         for ring, pane in zip(self._rings, panes, strict=True):

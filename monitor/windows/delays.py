@@ -9,7 +9,7 @@ import numpy as np
 
 from monitor.catalogue import Catalogue
 from monitor.config import Config
-from monitor.counts import Outcome
+from monitor.counts import Outcome, add_at
 from monitor.events import FloatArray, Int64Array
 from monitor.join import Deltas
 from monitor.kept import State
@@ -95,7 +95,7 @@ class LabelDelays:
         kind = cell * _BINS + np.searchsorted(EDGES_SECONDS, delay / 1000)
         flat = self._counts.reshape(-1)
         np.add.at(flat, model * (len(Outcome) * _BINS) + kind, count)
-        np.add.at(self._total_ms, (model, cell), count * delay)
+        add_at(self._total_ms, model, cell, count * delay)
         self._cohorts.add(self._cohorts.pane_of(time), model, kind, count)
         told = np.flatnonzero(_ACTUAL_POSITIVE[cell])
         when = self._reports.pane_of(deltas.label_time[rows][told])

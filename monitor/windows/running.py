@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.counts import add_at
 from monitor.events import Int64Array
 from monitor.kept import Numbers, State
 from monitor.windows.panes import PaneRing
@@ -68,7 +69,7 @@ class RunningWindow:
         for number in in_use:
             pane = panes[number]
             inside = np.flatnonzero((ring == number) & (pane >= start) & (pane < end))
-            np.add.at(self.sums, (row[inside], cell[inside]), count[inside])
+            add_at(self.sums, row[inside], cell[inside], count[inside])
             self._changes[model[inside]] += 1
 
     def changes(self, model: int, place: Place) -> int | None:
