@@ -463,3 +463,21 @@ def test_a_partition_that_goes_before_its_commit_is_said():
         "kafka precision-monitor: gave away events[0], and the commit failed: rebalancing; what "
         "was counted since the last commit may be counted by the next reader too"
     )
+
+
+def test_a_partition_that_goes_is_told_though_a_commit_before_is_on_its_way():
+    cluster = FakeCluster(*places("events", 2))
+    for number in range(10):
+        cluster.produce(("events", number % 2), prediction(number))
+    reader = Reader(cluster).turns()
+    (member,) = cluster.members
+    told = member.commit
+    member.commit = lambda **asked: None if asked["asynchronous"] else told(**asked)
+    reader.source.settled(reader.source.position())  # never answered
+    other = Reader(cluster)
+    for _ in range(5):
+        reader.turn()
+        other.turn()
+    assert reader.said == other.said == []
+    assert other.source._share.partitions
+    assert reader.records + other.records == 10

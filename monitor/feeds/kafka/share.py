@@ -123,14 +123,17 @@ class Share:
         consumer.incremental_assign(self._beginning(committed, unknown))
 
     def _on_revoke(self, consumer: Consumer, gone: list[TopicPartition]) -> None:
-        """Who reads them next begins behind what is durable here."""
+        """Who reads them next begins behind what is durable here.
+
+        Told in any case: a commit before, that nobody waited for, may yet be refused.
+        """
         places = [(one.topic, one.partition) for one in gone]
         ours = [self.partitions[place] for place in places if place in self.partitions]
         if ours and self.checkpoint is not None and self.checkpoint():
             offsets = {one.place: one.given for one in ours if one.given != UNKNOWN}
-            if told := self._to_tell(offsets):
+            if offsets:
                 try:
-                    consumer.commit(offsets=told, asynchronous=False)
+                    consumer.commit(offsets=self._named(offsets), asynchronous=False)
                 except KafkaException as error:
                     self._say_repeated(places, f"the commit failed: {error.args[0].str()}")
         self._drop(places)
@@ -173,13 +176,16 @@ class Share:
         return found
 
     def _to_tell(self, offsets: Mapping[Place, int]) -> list[TopicPartition]:
-        """What of these offsets the group does not know yet, with whose they are."""
+        """What of these offsets the group was not told yet, as far as is known."""
+        known = self._committed
+        return self._named(
+            {place: at for place, at in offsets.items() if at > known.get(place, -1)}
+        )
+
+    def _named(self, offsets: Mapping[Place, int]) -> list[TopicPartition]:
+        """Offsets with whose they are."""
         text = f"precision-monitor {self._offsets.member}"
-        return [
-            TopicPartition(*place, at, metadata=text)
-            for place, at in offsets.items()
-            if at > self._committed.get(place, -1)
-        ]
+        return [TopicPartition(*place, at, metadata=text) for place, at in offsets.items()]
 
 
 def topic_partition(place: Place, offset: int = OFFSET_INVALID) -> TopicPartition:
