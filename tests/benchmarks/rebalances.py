@@ -20,8 +20,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from kafka.reader import cells, counted, stream
 from kafka.test_kafka_cluster import TOPICS, Cluster, given_by, given_of, reading
-from kafka.test_kafka_source import cells, counted, stream
 
 from monitor.engine import Monitor
 from monitor.feeds.kafka.source import KafkaSource

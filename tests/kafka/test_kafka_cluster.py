@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from kafka.test_kafka_source import cells, counted, stream
+from kafka.reader import cells, counted, stream
 
 from monitor.clock import SystemClock
 from monitor.config import KafkaFeed

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 
 import pytest
 from kafka.cluster import FakeCluster, places
-from kafka.test_kafka_source import EXTRA, cells, counted, stream
+from kafka.reader import EXTRA, cells, counted, stream
 
 from monitor.clock import ManualClock
 from monitor.config import Config

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from deploy.expressions import RULES
 from kafka.cluster import FakeCluster, places
-from kafka.test_kafka_source import Reader, counted, stream
+from kafka.reader import Reader, counted, stream
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
