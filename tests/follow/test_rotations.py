@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from follow.test_follow import Following, append, line
+from follow.following import Following, append, line
 
 KEPT = 8
 
