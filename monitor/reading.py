@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,14 @@ from monitor.windows.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
 
 _LIFETIME = "all"
 _LABEL_NAMES = ("negative", "positive", "retracted")
+
+
+class _View(NamedTuple):
+    """Where a window stands for each model, and what counts in it."""
+
+    name: str
+    bounds: Int64Array
+    cells: Int64Array
 
 
 class Reading:
@@ -78,6 +87,7 @@ class Reading:
         """
         ages = self._maturities.ages(watermark)
         received, lifetime = self._received, self._lifetime(watermark)
+        views = [self._view(name, now, ages) for name in self._windows.names]
         models = self._models(ages, watermark, now, between or _nothing, lifetime)
         faults = {
             name: [_fault_of(model, name) for model in models] for name in self._windows.names
@@ -85,8 +95,7 @@ class Reading:
         return Snapshot(
             series=self._catalogue.series,
             windows=tuple(
-                self._window(name, watermark, now, ages, faults[name])
-                for name in self._windows.names
+                self._window(view, watermark, now, ages, faults[view.name]) for view in views
             ),
             lifetime=lifetime,
             models=models,
@@ -113,14 +122,22 @@ class Reading:
             label=self._label_books().received,
         )
 
-    def _window(
-        self, name: str, watermark: int | None, now: int | None, ages: Ages, faults: list[str]
-    ) -> Window:
+    def _view(self, name: str, now: int | None, ages: Ages) -> _View:
+        """Bounds and counts; before windows are judged, which rests on where they stand."""
         at = np.array([age or 0 for age in ages], dtype=np.int64)
         bounds, cells = self._windows.view(name, now or 0, at)
-        evidence = self._maturities.evidence(
-            name, now or 0, watermark, ages, cells.copy(), faults=faults
-        )
+        return _View(name, bounds, cells.copy())
+
+    def _window(
+        self,
+        view: _View,
+        watermark: int | None,
+        now: int | None,
+        ages: Ages,
+        faults: list[str],
+    ) -> Window:
+        name, bounds, cells = view
+        evidence = self._maturities.evidence(name, now or 0, watermark, ages, cells, faults=faults)
         return self._measured(name, bounds[self._catalogue.model_of_series()], evidence)
 
     def _lifetime(self, watermark: int | None) -> Window:
@@ -219,6 +236,7 @@ class Reading:
             labelling=str(setting.labelling),
             refused=no,
             refused_because=" ".join(REASONS[reason] for reason in sorted(set(no.values()))),
+            last_prediction_ms=self._windows.last_prediction(number),
             objective=setting.objective.model_dump(exclude_none=True),
             ever=(predictions[1], predictions[0], applied),
         )

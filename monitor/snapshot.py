@@ -262,6 +262,8 @@ class ModelState:
         refused: metrics that cannot be known from such labels, each with its reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
         objective: what the model is meant to reach, by the metric; only what is asked for.
+        last_prediction_ms: end of the pane of its latest prediction; None where none came, or
+            none for a year.
         maturity_settled: False while the stream is too short to show long delays.
         watched: verdicts, evidence and detections.
         ever: predictions called positive and negative, and labelled ones, as counters show them:
@@ -290,6 +292,7 @@ class ModelState:
     refused: Mapping[str, str] = field(default_factory=dict)
     refused_because: str = ""
     objective: Mapping[str, float] = field(default_factory=dict)
+    last_prediction_ms: int | None = None
     maturity_settled: bool = True
     watched: Watched = field(default_factory=Watched)
     ever: tuple[int, int, int] = (0, 0, 0)

@@ -12,6 +12,7 @@ from monitor.cli.output import show
 from monitor.cli.remote import Remote
 from monitor.clock import SystemClock
 from monitor.errors import FeedError
+from monitor.printable import one_line
 
 _UNDEFINED = "—"
 _MOST_MODELS = 1_000
@@ -82,14 +83,14 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _row(model: Mapping[str, Any], window: Mapping[str, Any]) -> str:
-    name = "".join(c if c.isprintable() else "?" for c in model["name"])
+    name = one_line(model["name"])
     if len(name) > _LONGEST_NAME - 1:
         name = f"{name[: _LONGEST_NAME - 2]}…"
     numbers = "".join(f"{_ratio(window['metrics'][m]['estimate']):>11}" for m in _METRICS)
     outcomes = sum(window["outcomes"].values())
     share = outcomes / window["predictions"] if window["predictions"] else None
     labelled = _UNDEFINED if share is None else f"{100 * min(share, 1):.0f} %"
-    return f"{name:<{_LONGEST_NAME}}{numbers}{labelled:>10}  {model['headline']}"
+    return f"{name:<{_LONGEST_NAME}}{numbers}{labelled:>10}  {one_line(model['headline'])}"
 
 
 def _ratio(value: float | None) -> str:

@@ -109,6 +109,7 @@ class Windows:
         self.weights = WeightSums(config, catalogue, self._rings[:_BY_LABEL])
         self._running = {name: RunningWindow(self._rings, CELLS) for name in self._lengths}
         self._lifetime = np.zeros((0, CELLS), dtype=np.int64)
+        self._last: dict[int, tuple[tuple[int, int | None], int | None]] = {}
         self._room = (0, 0)
         self._silent = np.zeros(0, dtype=np.bool_)
         self._changes = np.zeros(0, dtype=np.int64)
@@ -281,6 +282,22 @@ class Windows:
         rows = np.array([self._totals_row(model)])
         cells = self._rings[place.ring].sum(place.start, place.end, rows)[0]
         return int(cells[PREDICTED_POSITIVE]), int(cells[PREDICTED_NEGATIVE])
+
+    def last_prediction(self, model: int) -> int | None:
+        """End of the pane of a model's latest prediction, epoch milliseconds.
+
+        Of a fine pane within two days, else of an hour within a year; None without any.
+        Read again only where predictions or panes have come since.
+        """
+        self._ensure()
+        fine, made = self._rings[_FINE], slice(PREDICTED_POSITIVE, PREDICTED_NEGATIVE + 1)
+        state, known = (int(self._changes[model]), fine.newest), self._last.get(model)
+        if known is None or known[0] != state:
+            rows = ((fine, self._totals_row(model)), (self._hours, model))
+            ends = ((ring.last(row, made), ring.width) for ring, row in rows)
+            found = next(((pane + 1) * width for pane, width in ends if pane is not None), None)
+            known = self._last[model] = (state, found)
+        return known[1]
 
     @property
     def step_ms(self) -> int:

@@ -16,6 +16,7 @@ from monitor.events import Int64Array
 from monitor.kept import GONE, State, renumbered
 
 _AT_A_TIME = 1 << 16
+_LOOKED_AT = 64
 _MOST = np.iinfo(np.int32).max
 
 
@@ -124,6 +125,26 @@ class PaneRing:
             for (row, cell), count in self._ahead[pane].items():
                 total[rows == row, cell] += count
         return total
+
+    def last(self, row: int, cells: slice) -> int | None:
+        """The latest pane, kept or ahead, in which one of some cells of a row counts."""
+        counted = range(*cells.indices(self.cells))
+        ahead = [
+            pane
+            for pane, table in self._ahead.items()
+            if any(table.get((row, cell), 0) > 0 for cell in counted)
+        ]
+        if ahead:
+            return max(ahead)
+        end = None if self.newest is None else self.newest + 1
+        while end is not None and self.newest is not None and end > self.newest + 1 - self.span:
+            slot = (end - 1) % self.span
+            first = max(0, slot + 1 - _LOOKED_AT, slot + self.newest + 2 - self.span - end)
+            busy = np.flatnonzero((self._counts[first : slot + 1, row, cells] > 0).any(axis=1))
+            if len(busy):
+                return end - 1 - slot + first + int(busy[-1])
+            end -= slot + 1 - first
+        return None
 
     def reaches_back(self, pane: int) -> bool:
         """Whether this pane is still kept, or lies ahead."""

@@ -214,8 +214,9 @@ def test_many_models_come_a_page_at_a_time_the_worst_first():
         assert got(client, "status", q="M00", limit=5)["total"] == 100
         assert [m["name"] for m in got(client, "status", model="m0007")["models"]] == ["m0007"]
         several = client.get(f"{API}/series")
-        assert several.status_code == 404
+        assert several.status_code == 400
         assert "one must be named; there are 1000: m0000, " in several.json()["error"]
+        assert several.json()["error"].endswith("m0004, …; see /api/v1/status")
 
 
 def test_without_a_way_to_ask_the_history_is_not_served():

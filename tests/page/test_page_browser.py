@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import closing
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
@@ -214,6 +214,38 @@ def test_names_that_are_scripts_are_only_names(browser, nasty, path):
     page.wait_for_load_state("networkidle")
     assert [c for c in page.complaints if "40" not in c] == []
     assert page.locator("img, main script, b:has-text('key')").count() == 0
+
+
+LONG = "fraud-" + "x" * 240
+TURNED = "moc.kcatta\u202egro.knab\u2066\u200f"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_long_names_and_those_that_turn_the_text_around_leave_the_page_in_shape(browser, size):
+    config = Config(
+        models={name: {"segments": ["shop"], "maturity": "1h"} for name in (LONG, "short")},
+        windows=["1d", "7d"],
+    )
+    turned = Config(defaults={"segments": ["shop"], "maturity": "1h"}, windows=["1d", "7d"])
+    page = browser.page(size)
+    query = "&before=1970-02-10..1970-03-02&after=1970-03-10..1970-03-31"
+    for settings, name, told in (
+        (config, LONG, LONG),
+        (turned, TURNED, TURNED.encode("unicode_escape").decode()),
+    ):
+        records = [
+            counts(model, (40 + day) * DAY + 60, (80, 45, 20 + day, 855), shop=f"{name}-shop")
+            for model in (name, "short")
+            for day in range(60)
+        ]
+        with served(fed(Monitor(settings), records)) as url:
+            for path in ("/", f"/?model={quote(name)}{query}"):
+                page.goto(url + path)
+                text = said(page, "body")
+                assert told in text
+                assert not set("\u202e\u2066\u200f") & set(text + page.title())
+                assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
+    assert page.complaints == []
 
 
 def test_the_policy_of_the_page_stops_what_would_be_put_into_it(browser, september):

@@ -100,7 +100,7 @@ def test_a_model_without_any_event_has_a_page():
     with served(Monitor(Config(models={"m": {}}))) as url:
         code, text = page(url)
     assert code == 200
-    assert "there is no reference that is complete" in text
+    assert "no predictions yet" in text
     assert "Nothing can be compared so: after: cannot be left out" in text
 
 

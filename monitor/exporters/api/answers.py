@@ -39,10 +39,11 @@ Trend = list[float | None]
 """Precision by steps of time; None where it is not known."""
 
 _REMEMBERED = 64
+_NAMED = 5
 
 
 class UnknownModelError(UsageError):
-    """There is no such model, or several and none was named."""
+    """There is no such model."""
 
 
 class Explained(NamedTuple):
@@ -241,14 +242,16 @@ def named(snapshot: Snapshot, name: str | None) -> ModelState:
     """A model by its name; the only one there is where none is named.
 
     Raises:
-        UnknownModelError: no such model, or several and none was named.
+        UnknownModelError: no such model.
+        UsageError: none was named, and there are several, or none yet.
     """
     known = {model.name: model for model in snapshot.models}
     if name is None and len(known) == 1:
         return next(iter(known.values()))
     if name is None:
-        some = ", ".join(list(known)[:5]) or "none yet"
-        raise UnknownModelError(f"model: one must be named; there are {len(known)}: {some}")
+        some = ", ".join(list(known)[:_NAMED]) or "none yet"
+        fault = f"model: one must be named; there are {len(known)}: {some}"
+        raise UsageError(fault if len(known) <= _NAMED else f"{fault}, …; see /api/v1/status")
     if name not in known:
         raise UnknownModelError(f"model: there is no such model, got {name!r}")
     return known[name]

@@ -50,7 +50,7 @@ def _get(
     if text:
         content["text/plain"] = {"schema": _TEXT}
     faults = {
-        "400": "A parameter does not fit.",
+        "400": "A parameter does not fit, or none names one of several models.",
         "404": "There is no such model.",
         "503": "The history cannot be read just now.",
     }
@@ -106,10 +106,13 @@ _SCHEMAS: dict[str, Any] = {
         name=_TEXT,
         verdict=_VERDICT,
         verdict_window=_TEXT,
+        verdict_because={"type": ["string", "null"]},
         headline=_TEXT,
         labelling=_TEXT,
         refused=_map(_TEXT),
         predictions=_COUNT,
+        last_prediction=_TIME,
+        last_prediction_age_seconds=_NUMBER,
         labelled=_COUNT,
         pending=_COUNT,
         expired=_COUNT,

@@ -11,6 +11,7 @@ from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
 from monitor.drift import CAUSES, Attribution, Judgement, Verdict
 from monitor.drift.label_free import ASSUMPTION, Nowcast
+from monitor.exporters.api.lacking import lacking
 from monitor.exporters.diagnosis_headline import moved, reason
 from monitor.exporters.replay_json import (
     bounds,
@@ -102,6 +103,7 @@ def _model(snapshot: Snapshot, model: ModelState, window: str) -> dict[str, Any]
         "verdict": str(verdict_on(model, window).verdict),
         "verdict_window": window,
         "label_fault": verdict_on(model, window).label_fault or None,
+        "verdict_because": _because(snapshot, model, window),
         "headline": _headline(snapshot, model, window),
         "labelling": model.labelling,
         "refused": dict(model.refused),
@@ -109,6 +111,8 @@ def _model(snapshot: Snapshot, model: ModelState, window: str) -> dict[str, Any]
         "objective": dict(model.objective),
         "segments": list(model.segments),
         "predictions": model.predictions_positive + model.predictions_negative,
+        "last_prediction": _time(model.last_prediction_ms),
+        "last_prediction_age_seconds": _age(snapshot, model),
         "labelled": model.labelled,
         "pending": model.pending,
         "expired": model.expired,
@@ -139,13 +143,23 @@ def _headline(snapshot: Snapshot, model: ModelState, window: str) -> str:
         fault = found.label_fault.replace("_", " ")
         return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."
     if found.judgement is None:
-        if reference is None:
-            return "Nothing is compared yet: there is no reference that is complete."
-        return f"Nothing is compared yet: the last {window} reach back into the reference."
+        return f"Nothing is compared yet: {_because(snapshot, model, window)}."
     after = next(w for w in snapshot.windows if w.name == window)
     now = float(after.metrics["precision"].estimate[model.row])
     then = math.nan if reference is None else float(precision(reference.counts))
     return f"{moved(then, now)}: {reason(found.verdict, found.judgement)}"
+
+
+def _because(snapshot: Snapshot, model: ModelState, window: str) -> str | None:
+    of = next(one for one in snapshot.windows if one.name == window)
+    return lacking(model, of, verdict_on(model, window))
+
+
+def _age(snapshot: Snapshot, model: ModelState) -> float | None:
+    """Seconds of event time since a model's latest prediction, at least 0."""
+    if snapshot.now_ms is None or model.last_prediction_ms is None:
+        return None
+    return max(0, snapshot.now_ms - model.last_prediction_ms) / 1000
 
 
 def _window(snapshot: Snapshot, model: ModelState, window: Window) -> dict[str, Any]:

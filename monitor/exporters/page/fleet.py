@@ -11,7 +11,16 @@ from monitor.exporters.api.answers import Trend
 from monitor.exporters.page.shapes import sign
 from monitor.exporters.page.sparkline import sparkline
 from monitor.exporters.page.where import pages
-from monitor.exporters.page.words import VERDICTS, Json, count, interval, moment, ratio
+from monitor.exporters.page.words import (
+    VERDICTS,
+    Json,
+    count,
+    interval,
+    last_prediction,
+    moment,
+    ratio,
+)
+from monitor.printable import one_line
 
 ROWS = 50
 """Models on a page."""
@@ -91,8 +100,16 @@ def _table(status: Json, window: str, trends: Mapping[str, Trend]) -> h.Element:
 def _row(model: Json, window: str, trends: Mapping[str, Trend]) -> h.Element:
     metrics = model["windows"][window]["metrics"]
     return h.tr[
-        h.th(scope="row")[h.a(href=model_link(model["name"]))[model["name"]]],
-        h.td[sign(model["verdict"]), " ", VERDICTS[model["verdict"]].name],
+        h.th(scope="row")[
+            h.a(href=model_link(model["name"]))[one_line(model["name"])],
+            h.small[last_prediction(model)],
+        ],
+        h.td[
+            sign(model["verdict"]),
+            " ",
+            VERDICTS[model["verdict"]].name,
+            h.small[model["verdict_because"]] if model["verdict_because"] else None,
+        ],
         h.td(".trend")[sparkline(trends.get(model["name"], ()), "precision")],
         (
             h.td(".number")[

@@ -16,10 +16,12 @@ from monitor.exporters.page.words import (
     count,
     duration,
     interval,
+    last_prediction,
     moment,
     percent,
     ratio,
 )
+from monitor.printable import one_line
 
 _LABELLING = {
     "complete": "Every prediction gets a label sooner or later, or misses it at random.",
@@ -118,11 +120,12 @@ def _fresh(status: Json, model: Json) -> h.Element:
     detectors = model["detectors"]
     rows = {
         "Event time now": moment(status["now"]),
+        "Last prediction": last_prediction(model).removeprefix("last prediction "),
         "Predictions": f"{count(model['predictions'])}, {count(model['pending'])} wait for a label",
         "Labels need": f"{duration(model['maturity_seconds'])}; windows end so long before now"
         + ("" if model["maturity_settled"] else " (not settled yet)"),
         "Evidence for a worse model": _evidence(detectors),
-        "Version": model["version"] or UNDEFINED,
+        "Version": one_line(model["version"] or UNDEFINED),
     }
     return h.div[
         h.h3["How fresh this is"],
@@ -165,6 +168,7 @@ def _missing(model: Json) -> Iterator[h.Node]:
         yield h.li["Cases without a label: the numbers speak of the labelled ones."]
     for found in model["labels_missing_in"]:
         yield h.li(".warn")[
-            f"Labels are missing more in {found['segment']} = {found['value']}: "
+            f"Labels are missing more in {one_line(found['segment'])} = "
+            f"{one_line(found['value'])}: "
             f"{percent(found['share'])} without one, {percent(found['elsewhere'])} elsewhere."
         ]

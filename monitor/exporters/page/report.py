@@ -19,6 +19,7 @@ from monitor.exporters.page.when import Choice, when_section
 from monitor.exporters.page.where import Look, where_section
 from monitor.exporters.page.why import side_name, why_section
 from monitor.exporters.page.words import Json
+from monitor.printable import one_line
 
 _ROWS = 200
 
@@ -35,7 +36,7 @@ def report_html(diagnosis: Json, series: Json, curve: Json | None) -> str:
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     before, after = (side_name(diagnosis[side]) for side in ("before", "after"))
     return document(
-        f"{diagnosis['model']}: why precision moved",
+        f"{one_line(diagnosis['model'])}: why precision moved",
         head=[
             h.meta(
                 http_equiv="Content-Security-Policy",

@@ -23,6 +23,7 @@ from monitor.exporters.page.when import Choice, when_section
 from monitor.exporters.page.where import Look, where_section
 from monitor.exporters.page.why import verdict_line, why_section
 from monitor.exporters.page.words import Json, moment
+from monitor.printable import one_line
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
@@ -99,7 +100,7 @@ def _model(answers: Answers, request: Request, name: str) -> str:
     model = status["models"][0]
     shown = _sections(answers, request, status, model)
     return document(
-        name,
+        one_line(name),
         head=_head(),
         aside=[
             h.a(href="/")["Precision monitor"],
@@ -164,7 +165,7 @@ def _iso(request: Request) -> Iso:
 def _note(error: MonitorError) -> h.Element:
     return h.section("#why", aria_labelledby="why-title")[
         h.h2(id="why-title")["Why"],
-        h.p(".fault", role="alert")[f"Nothing can be compared so: {error}."],
+        h.p(".fault", role="alert")[one_line(f"Nothing can be compared so: {error}.")],
     ]
 
 
@@ -174,7 +175,7 @@ def _fault(error: MonitorError) -> str:
         head=_head(),
         aside=h.a(href="/")["Precision monitor"],
         sections=(),
-        main=h.p(".fault", role="alert")[str(error)],
+        main=h.p(".fault", role="alert")[one_line(str(error))],
     )
 
 

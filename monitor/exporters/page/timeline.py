@@ -148,8 +148,10 @@ def _ratios(series: Json, frame: Frame, xs: Sequence[float]) -> Iterator[h.Node]
     """The class ratio on a scale of logarithms, as labelled and from predictions."""
     labelled = [_log(v) for v in series["metrics"]["class_ratio"]["estimate"]]
     guessed = [_log(v) for v in series["class_ratio_from_predictions"]]
-    known = [v for v in (labelled if any(v is not None for v in labelled) else guessed) if v]
-    low, high = (min(known), max(known)) if known else (-1.0, 0.0)
+    low, high = _shown(
+        [v for v in labelled if v is not None], [v for v in guessed if v is not None]
+    )
+    guessed = [None if v is None or not low <= v <= high else v for v in guessed]
     room = max((high - low) * 0.25, 0.15)
     panel = Panel(_TOP + frame.upper + _GAP, frame.lower, low - room, high + room)
     yield _value_axis(
@@ -161,6 +163,17 @@ def _ratios(series: Json, frame: Frame, xs: Sequence[float]) -> Iterator[h.Node]
     for values, kind in ((guessed, "estimated"), (labelled, "prevalence")):
         places = zip(xs, map(panel.y, values), strict=True)
         yield h.path(f".line.{kind}", d=line(places))
+
+
+def _shown(labelled: Sequence[float], guessed: Sequence[float]) -> tuple[float, float]:
+    """Ends of the scale of logarithms: what is estimated shows within a decade of what is known.
+
+    Farther out its line breaks: nothing is drawn where it is not.
+    """
+    if not labelled:
+        return (min(guessed), max(guessed)) if guessed else (-1.0, 0.0)
+    near = [v for v in guessed if min(labelled) - 1 <= v <= max(labelled) + 1]
+    return min([*labelled, *near]), max([*labelled, *near])
 
 
 def _log(value: float | None) -> float | None:

@@ -10,6 +10,7 @@ import htpy as h
 
 from monitor.exporters.page.shapes import n
 from monitor.exporters.page.words import Json, count, points, ratio, signed
+from monitor.printable import one_line
 
 _EXPLAINED = (
     " (★ marks in what; corrected for looking at all of them). Within: what the value's own "
@@ -77,7 +78,7 @@ def _ranked(segments: Sequence[Json]) -> list[Json]:
 
 
 def _name(part: Json) -> str:
-    return f"{part['segment']} = {part['value']}"
+    return one_line(f"{part['segment']} = {part['value']}")
 
 
 def _table(shown: Sequence[Json]) -> h.Element:

@@ -22,6 +22,7 @@ from monitor.exporters.page.words import (
     signed,
     stretch,
 )
+from monitor.printable import one_line
 
 
 def why_section(diagnosis: Json) -> h.Element:
@@ -45,7 +46,9 @@ def why_section(diagnosis: Json) -> h.Element:
 def verdict_line(verdict: str, headline: str) -> h.Element:
     """The verdict in colour, shape and words, then what happened."""
     meaning = VERDICTS[verdict]
-    return h.p(f".verdict.{meaning.tone}")[sign(verdict), h.strong[meaning.name], h.span[headline]]
+    return h.p(f".verdict.{meaning.tone}")[
+        sign(verdict), h.strong[meaning.name], h.span[one_line(headline)]
+    ]
 
 
 def side_name(side: Json) -> str:
@@ -119,5 +122,7 @@ def _outcomes(side: Json) -> Iterator[h.Node]:
 def _bullets(title: str, sentences: list[str]) -> h.Element:
     return h.div[
         h.h3[title],
-        h.ul[(h.li[sentence] for sentence in sentences)] if sentences else h.p["Nothing."],
+        h.ul[(h.li[one_line(sentence)] for sentence in sentences)]
+        if sentences
+        else h.p["Nothing."],
     ]

@@ -14,6 +14,7 @@ Json = Mapping[str, Any]
 """An object as the API gives it."""
 
 _DAY = timedelta(days=1)
+_MINUTE = 60
 
 
 class Meaning(NamedTuple):
@@ -221,3 +222,12 @@ def duration(seconds: float | None) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.1f} {unit}".replace(".0 ", " ")
     return f"{seconds:.0f} seconds"
+
+
+def last_prediction(model: Json) -> str:
+    """How long ago a model last predicted, by event time."""
+    age = model["last_prediction_age_seconds"]
+    if age is None:
+        return "no prediction yet" if not model["predictions"] else "no prediction for a year"
+    said = "under a minute" if age < _MINUTE else duration(age)
+    return f"last prediction {said} ago"
