@@ -205,6 +205,21 @@ def test_every_answer_is_what_the_document_says(client):
         jsonschema.validate(error.json(), document["components"]["schemas"]["Error"])
 
 
+def test_what_the_document_bounds_is_what_is_taken(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    bounds = {
+        (path.rpartition("/")[2], given["name"]): given["schema"]
+        for path, route in paths.items()
+        for given in route["get"].get("parameters", [])
+    }
+    for name in ("offset", "limit"):
+        most = bounds["status", name]["maximum"]
+        assert got(client, "status", **{name: most})["total"] == 1
+        assert client.get(f"{API}/status", params={name: most + 1}).status_code == 400
+    for step in bounds["series", "step"]["enum"]:
+        assert got(client, "series", step=step)["step_seconds"] > 0
+
+
 def test_many_models_come_a_page_at_a_time_the_worst_first():
     state = made_up(models=[f"m{i:04}" for i in range(1_000)], segments=())
     with served(create_app(lambda: state, ready=lambda: True)) as client:

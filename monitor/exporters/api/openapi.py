@@ -213,14 +213,18 @@ DOCUMENT: dict[str, Any] = {
             "Status",
             _query("model", "Only these models; may be given several times."),
             _query("q", "Only models whose name holds this text."),
-            _query("offset", "Leave out the first so many.", _COUNT),
-            _query("limit", "So many at most.", _COUNT),
+            _query("offset", "Leave out the first so many.", _COUNT | {"maximum": 10**9}),
+            _query("limit", "So many at most.", _COUNT | {"maximum": 1_000}),
         ),
         "/api/v1/series": _get(
             "One model over time.",
             "Series",
             _MODEL,
-            _query("step", "1h, 6h, 1d, 7d, 28d or 364d; the finest that is readable if left out."),
+            _query(
+                "step",
+                "The finest that is readable if left out.",
+                {"enum": ["1h", "6h", "1d", "7d", "28d", "364d"]},
+            ),
         ),
         "/api/v1/diagnosis": _get(
             "Why precision moved between two stretches of time.",
