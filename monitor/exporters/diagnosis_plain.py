@@ -107,7 +107,7 @@ def _slide(diagnosis: Diagnosis) -> Iterator[str]:
         weighed = f"; what they do to precision is {_points(recall)} and {_points(false)} points"
     yield (
         f"Recall and the false positive rate {way} together, as with a {cause} threshold or with "
-        f"scores that slid: a step along the ROC curve, not off it{weighed}."
+        f"scores that slid along the ROC curve; these two alone do not show a worse model{weighed}."
     )
 
 
