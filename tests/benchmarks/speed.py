@@ -2,7 +2,8 @@
 
     python -m tests.benchmarks.speed [--events N] [--pending N ...] [--variants …]
 
-One process, one core, CPU time, variants in turn, the median of several rounds.
+One core, CPU time, variants in turn, each time in a process of its own, the median of
+several rounds.
 Input is made from a seed (`made.py`): 20 models, a hundred predictions a second.
 Before the clock starts, every variant remembers the same number of pending
 predictions. All must agree on every count, or nothing is printed.
@@ -22,9 +23,14 @@ predictions. All must agree on every count, or nothing is printed.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import pickle
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from monitor.config import Config
 from monitor.engine import Monitor
@@ -73,7 +79,39 @@ VARIANTS: dict[str, Callable[[], Variant]] = {
     "monitor": ThisMonitor,
 }
 NAMES = [*VARIANTS, *PEERS]
+Run = Callable[[str, Path], tuple[float, dict[str, int]]]
 OPTIONAL = ("streamz", "bytewax")
+
+
+def streamed(name: str, input_: Path) -> tuple[float, dict[str, int]]:
+    """CPU seconds of one variant for a stream, and what it counts; to be run in a fresh process.
+
+    Args:
+        name: of the variant.
+        input_: blocks of predictions that wait, and those of the stream, pickled.
+    """
+    waiting, blocks = pickle.loads(input_.read_bytes())  # noqa: S301  # our own
+    variant = VARIANTS[name]()
+    for block in waiting:
+        variant.remember(block)
+    del waiting
+    spent = cpu_seconds(lambda: _stream(variant, blocks))
+    return spent, variant.cells()
+
+
+def _stream(variant: Variant, blocks: list[bytes]) -> None:
+    for block in blocks:
+        variant.take(block)
+    if isinstance(variant, Bytewax):
+        variant.finish()
+
+
+def in_own_process(name: str, input_: Path) -> tuple[float, dict[str, int]]:
+    """The same in a process that has imported all variants and done nothing yet."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([f"{__package__}.peers", "monitor.engine"])
+    with ProcessPoolExecutor(1, mp_context=context) as process:
+        return process.submit(streamed, name, input_).result()
 
 
 class Table:
@@ -82,12 +120,17 @@ class Table:
     Args:
         events: of the stream.
         waiting: predictions that wait from the start.
+        folder: for the input of other processes.
+        run: runs one variant.
     """
 
-    def __init__(self, events: list[dict], waiting: list[dict]) -> None:
+    def __init__(
+        self, events: list[dict], waiting: list[dict], folder: Path, run: Run | None = None
+    ) -> None:
         self._events = events
-        self._blocks = blocks_of(events)
-        self._waiting = blocks_of(waiting)
+        self._run = run or in_own_process
+        self._input = folder / "blocks.pickle"
+        self._input.write_bytes(pickle.dumps((blocks_of(waiting), blocks_of(events))))
         self.counts: set[Counts] = set()
 
     def measured(self, names: list[str], rounds: int) -> dict[str, float]:
@@ -104,18 +147,9 @@ class Table:
         return found
 
     def _streamed(self, name: str) -> float:
-        variant = VARIANTS[name]()
-        for block in self._waiting:
-            variant.remember(block)
-        spent = cpu_seconds(lambda: self._stream(variant))
-        self._note(variant.cells())
+        spent, cells = self._run(name, self._input)
+        self._note(cells)
         return spent / len(self._events) * 1e9
-
-    def _stream(self, variant: Variant) -> None:
-        for block in self._blocks:
-            variant.take(block)
-        if isinstance(variant, Bytewax):
-            variant.finish()
 
     def _recomputed(self, name: str) -> Callable[[], float]:
         counted = PEERS[name](self._events)
@@ -162,8 +196,9 @@ def report(events: int, pending: list[int], rounds: int, names: list[str], many:
     made = Made()
     stream, waiting = made.events(events), made.waiting(max(pending))
     for size in pending:
-        counted = Table(stream, waiting[:size])
-        found = counted.measured(names, rounds)
+        with TemporaryDirectory() as folder:
+            counted = Table(stream, waiting[:size], Path(folder))
+            found = counted.measured(names, rounds)
         cells = dict(zip(CELLS, counted.counts.pop(), strict=True))
         base = found.get("monitor", min(found.values()))
         print(f"\n{events:,} events, {size:,} pending; every variant counts {cells}")

@@ -26,19 +26,25 @@ def events():
 
 
 @pytest.mark.parametrize("name", [name for name in speed.NAMES if name not in speed.OPTIONAL])
-def test_a_variant_counts_what_the_monitor_counts(events, name):
+def test_a_variant_counts_what_the_monitor_counts(events, name, tmp_path):
     for module in NEEDED.get(name, ()):
         pytest.importorskip(module, reason=f"{module} comes with the extra bench")
-    counted = speed.Table(events, Made().waiting(100))
+    counted = speed.Table(events, Made().waiting(100), tmp_path, speed.streamed)
     found = counted.measured(sorted({name, "monitor"}), 1)
     assert all(spent > 0 for spent in found.values())
     assert sum(counted.counts.pop()) > EVENTS / 10
 
 
-def test_variants_that_disagree_are_refused(events, monkeypatch):
+def test_a_variant_runs_in_a_process_of_its_own(events, tmp_path):
+    counted = speed.Table(events, [], tmp_path)
+    assert counted.measured(["monitor"], 1)["monitor"] > 0
+    assert sum(counted.counts.pop()) > EVENTS / 10
+
+
+def test_variants_that_disagree_are_refused(events, monkeypatch, tmp_path):
     monkeypatch.setattr(PlainWindows, "cells", lambda _: dict.fromkeys(speed.CELLS, 1))
     with pytest.raises(SystemExit, match="disagree"):
-        speed.Table(events, []).measured(["windows", "monitor"], 1)
+        speed.Table(events, [], tmp_path, speed.streamed).measured(["windows", "monitor"], 1)
 
 
 def test_what_is_pending_changes_no_count():
