@@ -150,8 +150,10 @@ class PredictionTable:
 
     def state(self) -> KeyArray:
         """All rows in the order of arrival, (n, 3), with those forgotten between; a copy."""
-        slots = np.array(self._chunks, dtype=np.int64)[:, None] * CHUNK + np.arange(CHUNK)
-        rows: KeyArray = self._rows[slots.reshape(-1)[: len(self)]]
+        rows: KeyArray = np.empty((len(self), _WORDS), dtype=np.uint64)
+        for number, chunk in enumerate(self._chunks):  # far cheaper than one index for all
+            part = rows[number * CHUNK : (number + 1) * CHUNK]
+            part[:] = self._rows[chunk * CHUNK : chunk * CHUNK + len(part)]
         return rows
 
     def restore(self, rows: KeyArray) -> None:
