@@ -29,7 +29,7 @@ from .turns import cpu_seconds, machine, medians, table
 
 TURNS = 3
 """Predictions in all, by those that wait at most."""
-_SMALL = 100_000
+_SMALL = 500_000
 """Below so many pending the room that is kept in store says nothing."""
 
 
