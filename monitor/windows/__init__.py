@@ -13,16 +13,13 @@ read of panes and windows: those end after the timeout.
 
 from __future__ import annotations
 
-from math import gcd
 from typing import NamedTuple
 
 import numpy as np
 
 from monitor.catalogue import NO_ROW, Catalogue
-from monitor.config import Config, Labelling, ModelConfig, Reference, WindowClock
-from monitor.config.quantities import format_duration
+from monitor.config import Config, Labelling, ModelConfig, WindowClock
 from monitor.counts import add_at
-from monitor.errors import ConfigError
 from monitor.events import Int64Array
 from monitor.join import CELLS, Deltas
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, known, settled
@@ -32,18 +29,14 @@ from monitor.windows.panes import PaneRing
 from monitor.windows.recalled import Recalled, busy, in_blocks
 from monitor.windows.running import Place, RunningWindow
 from monitor.windows.weights import SUMS, WeightSums
+from monitor.windows.widths import HOUR_MS, LONGEST_FIRST_MS, coarse_panes
 
-__all__ = ["DAY_MS", "Edition", "History", "Windows"]
+__all__ = ["DAY_MS", "HOUR_MS", "LONGEST_FIRST_MS", "Edition", "History", "Windows"]
 
-HOUR_MS = 3_600_000
 FINE_SPAN_MS = 2 * DAY_MS
 """Event time for which fine panes are kept."""
 HISTORY_DAYS = 366
 """Days for which each model's totals are kept by the hour, and every series by the day."""
-LONGEST_FIRST_MS = 28 * DAY_MS
-"""A reference of the first days is extended to this, while it has too few outcomes."""
-LONGEST_MATURITY_MS = 60 * DAY_MS
-"""Windows end at this age at the latest where labels have no timeout."""
 
 _BY_PREDICTION, _BY_LABEL = 0, 2
 _FINE, _COARSE = 0, 1
@@ -95,10 +88,7 @@ class Windows:
         self._catalogue = catalogue
         self._pane = config.pane
         self._lengths = config.window_lengths
-        longest = _longest_span(config) + _longest_maturity(config) + 2 * DAY_MS
-        fine, coarse = config.pane, _coarse_width(config.pane, tuple(self._lengths.values()))
-        if kept is not None:
-            coarse = _kept_width(config, kept)
+        fine, (coarse, longest) = config.pane, coarse_panes(config, kept)
         self._rings = [
             PaneRing(width=width, span=-(-span // width), cells=CELLS)
             for _ in range(2 if _uses_label_clock(config) else 1)
@@ -459,62 +449,6 @@ class Windows:
 
 def _is_silent(setting: ModelConfig) -> bool:
     return setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT
-
-
-def _coarse_width(pane: int, lengths: tuple[int, ...]) -> int:
-    """The widest run of panes, an hour at most, that every window is a multiple of."""
-    panes = gcd(*lengths) // pane
-    most = max(1, HOUR_MS // pane)
-    return pane * max(k for k in range(1, min(panes, most) + 1) if panes % k == 0)
-
-
-def _kept_width(config: Config, kept: State) -> int:
-    """Width of the kept coarse panes.
-
-    Raises:
-        ConfigError: panes or windows are configured that cannot be made of them.
-    """
-    if kept["pane"] != config.pane:
-        raise _unfit("pane", format_duration(kept["pane"]), format_duration(config.pane))
-    ring = kept["rings"][_COARSE]
-    width, reach = int(ring["width"]), ring["width"] * ring["span"] - 2 * DAY_MS
-    for name, length in config.window_lengths.items():
-        known = length in kept["lengths"]
-        if length % width or (length > reach and not known):
-            raise _unfit(
-                "windows",
-                f"of panes of {format_duration(width)} that reach back {format_duration(reach)}",
-                name,
-            )
-    return width
-
-
-def _unfit(key: str, kept: str, wanted: str) -> ConfigError:
-    fault = (
-        f"{key}: must fit the state that is kept, which is {kept}, got {wanted}; change it "
-        "back, or move the state directory away to begin anew"
-    )
-    return ConfigError((fault,))
-
-
-def _longest_maturity(config: Config) -> int:
-    settings = [*config.models.values()] or [config.defaults]
-    timeouts = [s.label_timeout for s in settings]
-    return max(LONGEST_MATURITY_MS if t is None else t for t in timeouts)
-
-
-def _longest_span(config: Config) -> int:
-    """The longest stretch of event time that is ever asked for at once."""
-    settings = [*config.models.values()] or [config.defaults]
-    references = [_reach(s.reference) for s in settings]
-    return max(*config.window_lengths.values(), *references, LONGEST_FIRST_MS)
-
-
-def _reach(reference: Reference) -> int:
-    """How far back from the moment when it is mature a reference is read, milliseconds."""
-    if reference.window is not None:
-        return reference.window.length
-    return 2 * (reference.trailing or 0) or reference.first or 0
 
 
 def _uses_label_clock(config: Config) -> bool:
