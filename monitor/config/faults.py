@@ -128,7 +128,7 @@ def _line(path: KeyPath, instead: KeyPath, document: Document) -> int:
 
 def _shared(path: KeyPath) -> KeyPath:
     """Where `defaults` has what a model does not set itself."""
-    return ("defaults", *path[2:]) if path[0] == "models" and len(path) > 2 else path  # noqa: PLR2004
+    return ("defaults", *path[2:]) if path[0] == "models" and len(path) > 2 else path  # noqa: PLR2004  # a key
 
 
 def _path(loc: KeyPath) -> KeyPath:

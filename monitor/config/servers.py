@@ -50,7 +50,7 @@ class FileFeed(Section):
 
     @field_validator("follow")
     @classmethod
-    def _followed_has_lines(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001
+    def _followed_has_lines(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001  # the key's
         ending = _without_gz(info.data.get("path", Path())).suffix.lower()
         if value and ending in _TABLES:
             raise q.unfit(f"cannot be true for {ending} files", "leave it out, or write NDJSON")

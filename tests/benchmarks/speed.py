@@ -31,6 +31,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 from monitor.config import Config
 from monitor.engine import Monitor
@@ -79,11 +80,13 @@ VARIANTS: dict[str, Callable[[], Variant]] = {
     "monitor": ThisMonitor,
 }
 NAMES = [*VARIANTS, *PEERS]
-Run = Callable[[str, Path], tuple[float, dict[str, int]]]
+Measured = tuple[float, dict[str, int]]
+Run = Callable[[str, Path], Measured]
+Result = TypeVar("Result")
 OPTIONAL = ("streamz", "bytewax")
 
 
-def streamed(name: str, input_: Path) -> tuple[float, dict[str, int]]:
+def streamed(name: str, input_: Path) -> Measured:
     """CPU seconds of one variant for a stream, and what it counts; to be run in a fresh process.
 
     Args:
@@ -106,12 +109,12 @@ def _stream(variant: Variant, blocks: list[bytes]) -> None:
         variant.finish()
 
 
-def in_own_process(name: str, input_: Path) -> tuple[float, dict[str, int]]:
-    """The same in a process that has imported all variants and done nothing yet."""
+def in_own_process(work: Callable[..., Result], *given: object) -> Result:
+    """What a function gives in a process that has imported all variants and done nothing yet."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([f"{__package__}.peers", "monitor.engine"])
     with ProcessPoolExecutor(1, mp_context=context) as process:
-        return process.submit(streamed, name, input_).result()
+        return process.submit(work, *given).result()
 
 
 class Table:
@@ -128,7 +131,7 @@ class Table:
         self, events: list[dict], waiting: list[dict], folder: Path, run: Run | None = None
     ) -> None:
         self._events = events
-        self._run = run or in_own_process
+        self._run = run or partial(in_own_process, streamed)
         self._input = folder / "blocks.pickle"
         self._input.write_bytes(pickle.dumps((blocks_of(waiting), blocks_of(events))))
         self.counts: set[Counts] = set()
@@ -160,19 +163,24 @@ class Table:
         self.counts.add(tuple(cells[name] for name in CELLS))
 
 
+def grown(events: int, pending: int) -> Measured:
+    """CPU seconds of this program for a stream, and what it counts, while so many wait."""
+    blocks, one = blocks_of(Made().events(events)), ThisMonitor()
+    remember(one.monitor, pending)
+    return cpu_seconds(lambda: [one.take(block) for block in blocks]), one.cells()
+
+
 def growth(events: int, sizes: list[int], rounds: int) -> dict[int, float]:
     """CPU nanoseconds an event of this program, by how many predictions are pending.
 
     Raises:
         SystemExit: they do not count the same.
     """
-    blocks, counts = blocks_of(Made().events(events)), set()
+    counts = set()
 
     def run(size: int) -> float:
-        one = ThisMonitor()
-        remember(one.monitor, size)
-        spent = cpu_seconds(lambda: [one.take(block) for block in blocks])
-        counts.add(tuple(one.cells().values()))
+        spent, cells = in_own_process(grown, events, size)
+        counts.add(tuple(cells.values()))
         return spent / events * 1e9
 
     found = medians({str(size): partial(run, size) for size in sizes}, rounds)
