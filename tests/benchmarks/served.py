@@ -1,15 +1,17 @@
-"""The running service: the same bytes posted by several clients, and out of a followed file.
+"""The running service: the same events posted, in a followed file, and out of Kafka.
 
     python -m tests.benchmarks.served [--events N] [--clients N]
 
 CPU time of the server's process, all its threads, from ready until everything is
-counted; bodies of 10,000 events. Both ways keep a state directory; what is posted is
-in the journal, on disk, before it is answered.
+counted; bodies of 10,000 events. Every way keeps a state directory; what is posted is
+in the journal, on disk, before it is answered. Kafka's brokers are the client's mock
+cluster, in this process: it keeps 5 MB a partition, room for some 100,000 events.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -22,12 +24,14 @@ from pathlib import Path
 
 import httpx
 
-from .kills import Service, until
+from .kills import KAFKA, Cluster, Service, until
 from .made import BLOCK, Made, blocks_of
 from .pending import process_seconds
 from .turns import machine, medians, table
 
 OK, BUSY = 200, (429, 503)
+MOST_PRODUCED = 100_000
+"""Events that fit into Kafka's mock cluster."""
 _PAUSE = 0.5
 
 
@@ -52,8 +56,19 @@ class Served:
         """CPU seconds for the same bytes, appended to a file that is followed."""
         return self._measured(self._append)
 
-    def _measured(self, load: Callable[[Service, Path], None]) -> float:
-        with tempfile.TemporaryDirectory() as name, _service(Path(name)) as (service, process):
+    def consumed(self) -> float:
+        """CPU seconds for the same events out of Kafka."""
+        cluster = Cluster()
+
+        def produce(*_: object) -> None:
+            for block in self._blocks:
+                cluster.produce("predictions", list(map(json.loads, block.splitlines())))
+
+        return self._measured(produce, KAFKA.format(brokers=json.dumps(cluster.brokers)))
+
+    def _measured(self, load: Callable[[Service, Path], None], feed: str = "") -> float:
+        folder = tempfile.TemporaryDirectory()
+        with folder as name, _service(Path(name), feed) as (service, process):
             before = process_seconds(process)
             load(service, Path(name))
             events = sum(block.count(b"\n") for block in self._blocks)
@@ -87,9 +102,9 @@ def _records(service: Service) -> int:
 
 
 @contextmanager
-def _service(folder: Path) -> Iterator[tuple[Service, int]]:
+def _service(folder: Path, feed: str) -> Iterator[tuple[Service, int]]:
     (folder / "events.ndjson").touch()
-    service = Service(folder, every="1h")
+    service = Service(folder, every="1h", more=feed)
     command = [sys.executable, "-m", "monitor", "run", "-c", f"{folder}/monitor.yaml"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
@@ -102,17 +117,24 @@ def _service(folder: Path) -> Iterator[tuple[Service, int]]:
 
 
 def report(events: int, clients: int, rounds: int) -> None:
-    """Print the table.
+    """Print the tables.
 
     Raises:
-        SystemExit: the two ways do not count the same.
+        SystemExit: the ways do not count the same.
     """
+    _compare(events, clients, rounds, kafka=False)
+    _compare(min(events, MOST_PRODUCED), clients, rounds, kafka=True)
+
+
+def _compare(events: int, clients: int, rounds: int, *, kafka: bool) -> None:
     served = Served(blocks_of(Made().events(events)), clients)
-    found = medians({"followed file": served.followed, "HTTP": served.posted}, rounds)
+    other = {"Kafka": served.consumed} if kafka else {"HTTP": served.posted}
+    found = medians({"followed file": served.followed, **other}, rounds)
     if len(served.counts) != 1:
-        raise SystemExit(f"the two ways disagree: {sorted(served.counts)}")
+        raise SystemExit(f"the ways disagree: {sorted(served.counts)}")
     base = found["followed file"]
-    print(f"\nThe service, CPU of its process: {events:,} events, {clients} clients")
+    clients_said = "" if kafka else f", {clients} clients"
+    print(f"\nThe service, CPU of its process: {events:,} events{clients_said}")
     rows = [(name, 1e9 * s / events, f"{s / base:.2f}x") for name, s in found.items()]
     print(table(("", "ns an event", "beside the file"), rows))
 
@@ -127,7 +149,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.quick:
         options.events, options.rounds = 2 * BLOCK, 1
-    print(machine("granian", "starlette"))
+    print(machine("granian", "starlette", "confluent-kafka"))
     report(options.events, options.clients, options.rounds)
 
 

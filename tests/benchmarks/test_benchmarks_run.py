@@ -75,7 +75,9 @@ def test_what_is_pending_is_weighed_and_kept():
 
 def test_posted_and_followed_events_count_the_same(capsys):
     served.report(EVENTS, 2, 1)
-    assert "HTTP" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "HTTP" in said
+    assert "Kafka" in said
 
 
 def test_a_slope_is_the_exponent_of_the_cost():
