@@ -53,27 +53,39 @@ def test_rules_of_any_configuration_have_no_fault(system_program, tmp_path, conf
 
 def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
     """What it was where there is a reference, and no empty place for it where there is none."""
-    config = Config(models={name: {"labelling": "sampled"} for name in ("known", "bare")})
+    names = ("known", "bare", "careful")
+    config = Config(models={name: {"labelling": "sampled"} for name in names})
     (tmp_path / "rules.yml").write_text(as_prometheus(groups(Scope.of(config))))
-    place = 'job="m",instance="a",model="known"'
-    gauges = {
-        f'classifier_precision_ratio{{{place},window="7d"}}': 0.5,
-        f'classifier_balanced_precision_ratio{{{place},window="7d"}}': 0.9,
-        f'classifier_precision_change_logit{{{place},window="7d",cause="recall"}}': -0.4,
-    }
-    reference = {"tp": 80, "fp": 20, "fn": 20.5, "tn": 879.5}
-    gauges |= {
-        f'classifier_reference_outcomes{{{place},outcome="{cell}"}}': count
-        for cell, count in reference.items()
-    }
-    for name in ("known", "bare"):
+    gauges = {}
+    # The second flags less and misses more: its LR+ rose.
+    for model, recall, false_positive in (("known", 0.3, 0.02), ("careful", 0.4, 0.001)):
+        place = f'job="m",instance="a",model="{model}"'
+        odds = recall / false_positive
+        now = {
+            "precision": 0.5,
+            "balanced_precision": odds / (1 + odds),
+            "recall": recall,
+            "false_positive": false_positive,
+        }
+        gauges |= {
+            f'classifier_{metric}_ratio{{{place},window="7d"}}': value
+            for metric, value in now.items()
+        }
+        reference = {"tp": 80, "fp": 20, "fn": 20.5, "tn": 879.5}
+        gauges |= {
+            f'classifier_reference_outcomes{{{place},outcome="{cell}"}}': count
+            for cell, count in reference.items()
+        }
+    for name in names:
         labels = f'job="m",instance="a",model="{name}",window="7d",verdict="model_degraded"'
         gauges[f"classifier_verdict{{{labels}}}"] = 1
     said = {
-        "known": "balanced precision 0.900, was 0.973; precision 0.500, was 0.800; by cause, in "
-        "log-odds: prevalence —, recall -0.40, false positives —.",
-        "bare": "balanced precision —; precision —; by cause, in log-odds: prevalence —, recall —, "
-        "false positives —.",
+        "known": "recall 0.300, was 0.796; false-positive rate 0.0200, was 0.0222; log LR+ 2.71, "
+        "was 3.58; precision 0.500, was 0.800; balanced precision 0.938, was 0.973.",
+        "careful": "recall 0.400, was 0.796; false-positive rate 0.0010, was 0.0222; log LR+ 5.99, "
+        "was 3.58; log LR- -0.51, was -1.57 (higher is worse); precision 0.500, was 0.800; "
+        "balanced precision 0.998, was 0.973.",
+        "bare": "recall —; false-positive rate —; log LR+ —; precision —; balanced precision —.",
     }
     text = alerts((tmp_path / "rules.yml").read_text())["ModelDegraded"]["annotations"]
     expected = [
@@ -85,12 +97,13 @@ def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
         for name, numbers in said.items()
     ]
     scenario = {
-        "interval": "1m",
-        "input_series": [{"series": n, "values": f"{v}x20"} for n, v in gauges.items()],
+        "interval": "10m",
+        "input_series": [{"series": n, "values": f"{v}x160"} for n, v in gauges.items()],
         "alert_rule_test": [
-            {"eval_time": "10m", "alertname": "ModelDegraded", "exp_alerts": expected}
+            {"eval_time": "1500m", "alertname": "ModelDegraded", "exp_alerts": expected}
         ],
     }
     path = tmp_path / "test.yml"
-    path.write_text(yaml.safe_dump({"rule_files": ["rules.yml"], "tests": [scenario]}))
+    asked = {"rule_files": ["rules.yml"], "evaluation_interval": "10m", "tests": [scenario]}
+    path.write_text(yaml.safe_dump(asked))
     checked(system_program("promtool"), "test", "rules", path)

@@ -32,32 +32,44 @@ def _verdict_in(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> str:
     """The same, and 0 for each other model."""
     where = {"window": windows} if windows else {}
     found = scope.select("classifier_verdict", verdict=verdicts, **where)
-    return f"max without (window, verdict) (max_over_time({found}[{GAP}]))"
+    return f"max without (window, verdict) (last_over_time({found}[{GAP}]))"
 
 
 def _model_degraded(scope: Scope) -> Alert:
     fired = f"max_over_time({scope.select('classifier_degradation_detected')}[{GAP}])"
+    warming_up = f"max_over_time({scope.select('classifier_detector_warming_up')}[{GAP}])"
     return Alert(
         name="ModelDegraded",
         why="Both must say so. The detector alone bounds false pages a year, whatever the rhythm "
         "of the traffic; the verdict alone tells a worse model from rarer positives. A model "
-        "without detectors, whose labels are sampled or weighted, has the verdict of the longest "
-        "window instead, which must have held for a day: days that scatter bring it about for "
-        "hours. max_over_time: one failed scrape must not resolve a page.",
+        "whose detectors cannot page (labels are sampled or weighted, or the reference is too "
+        "small for them: warming up, for ever where it is given or dated) has the verdict of the "
+        "longest window instead, which must have held for a day: days that scatter bring it "
+        "about for hours. What was not known a day ago has not held for one. Look back: one "
+        "failed scrape must not resolve a page; last_over_time, as one sample must not carry a "
+        "verdict through the time it has to hold.",
         expr=f"{_verdict_holds(scope, DEGRADED)}\nand\n{fired} == 1\n"
-        f"or\n(\nmin_over_time((\n  {_verdict_in(scope, DEGRADED, scope.long)}\n"
-        f")[{HELD}:{GAP}]) == 1\n"
-        f"unless\n{fired}\n)",
+        f"or\n(\n{_held(scope)}\nunless\n({fired} unless {warming_up} == 1)\n)",
         severity="page",
         hold="5m",
         keep="30m",
         summary=f"{texts.MODEL} separates the classes worse than its reference."
         + texts.in_windows(DEGRADED, texts.skill_moved()),
         description="The verdict lays the fall to the model, and so does the detector of skill "
-        "(where labels are sampled there is none): recall fell or false positives rose, and "
-        "rarer positives do not explain it. Look for a deployment, a changed feature or a new "
-        "kind of case; break it down by segment.",
+        "(where labels are sampled or the reference is too small for one, the verdict has held "
+        "for a day): recall fell or false positives rose, and rarer positives do not explain it. "
+        "Look for a deployment, a changed feature or a new kind of case; break it down by "
+        "segment.",
         runbook=scope.link("README.md#model_degraded"),
+    )
+
+
+def _held(scope: Scope) -> str:
+    """1 for each model of which the longest window has said so for a day."""
+    found = scope.select("classifier_verdict", verdict=DEGRADED, window=scope.long)
+    return (
+        f"min_over_time((\n  {_verdict_in(scope, DEGRADED, scope.long)}\n)[{HELD}:{GAP}]) == 1\n"
+        f"and\nmax without (window, verdict) (present_over_time({found}[{HELD}] offset {HELD}))"
     )
 
 
@@ -92,7 +104,7 @@ def _operating_point_moved(scope: Scope) -> Alert:
         name="OperatingPointMoved",
         why="The gauge, not the verdict: where the class ratio moved too, the verdict is "
         "prevalence_shift. An hour of it, since traffic differs from hour to hour.",
-        expr=f"max without (window) (max_over_time({moved}[{GAP}])) == 1",
+        expr=f"max without (window) (last_over_time({moved}[{GAP}])) == 1",
         severity="ticket",
         hold="1h",
         keep="1h",
@@ -108,7 +120,7 @@ def _operating_point_moved(scope: Scope) -> Alert:
 def _labels_not_trustworthy(scope: Scope) -> Alert:
     return Alert(
         name="LabelsNotTrustworthy",
-        why="Windows of a day and more, as labels come in the rhythm of days. max_over_time: "
+        why="Windows of a day and more, as labels come in the rhythm of days. last_over_time: "
         "failed scrapes must not resolve it.",
         expr=_verdict_holds(scope, ("labels_not_trustworthy",), *scope.daily),
         severity="ticket",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from monitor.exporters.rules.recording import (
     AT_REFERENCE,
     BALANCED,
-    CHANGE,
     CLASS_RATIO,
     FALSE_POSITIVE,
     PRECISION,
@@ -24,8 +23,6 @@ from monitor.exporters.rules.scope import GAP
 
 MODEL = "{{ $labels.model }}"
 
-_CAUSES = {"prevalence": "prevalence", "recall": "recall", "false_positives": "false positives"}
-
 
 def in_windows(verdicts: tuple[str, ...], text: str, series: str = "classifier_verdict") -> str:
     """A text once for each window in which one of these verdicts holds.
@@ -36,7 +33,7 @@ def in_windows(verdicts: tuple[str, ...], text: str, series: str = "classifier_v
         series: the gauge that is 1 there.
     """
     chosen = f',verdict=~"{"|".join(verdicts)}"' if verdicts else ""
-    query = f"max by (window) (max_over_time({series}{{model=%q{chosen}}}[{GAP}])) == 1"
+    query = f"max by (window) (last_over_time({series}{{model=%q{chosen}}}[{GAP}])) == 1"
     return (
         f"{{{{ range printf `{query}` $labels.model | query | sortByLabel `window` }}}}"
         f" {{{{ .Labels.window }}}}: {text}.{{{{ end }}}}"
@@ -71,6 +68,28 @@ def in_reference(before: str, digits: int = 3) -> str:
     return f"{{{{ with {_of_model(before)} | query }}}} {known}{{{{ end }}}}"
 
 
+_NOW, _BEFORE = '{model=%[1]q,window=%[2]q,segment=""}', "{model=%[1]q}"
+
+
+def _log_ratios(recall: str, false_positive: str, which: str) -> tuple[str, str]:
+    """Queries of log LR+ and log LR-, the logs of TPR / FPR and of (1 - TPR) / (1 - FPR)."""
+    recall, false_positive = f"{recall}{which}", f"{false_positive}{which}"
+    return (
+        f"ln(({recall} > 0) / ({false_positive} > 0))",
+        f"ln((1 - {recall} > 0) / (1 - {false_positive} > 0))",
+    )
+
+
+def _at(expr: str) -> str:
+    """A query of the window that `in_windows` is at."""
+    return f"printf `{expr}` $labels.model .Labels.window"
+
+
+def _of(expr: str) -> str:
+    """What a query of the reference finds, as what it was; nothing where that is not known."""
+    return _known(f"printf `{expr}` $labels.model", 2, ", was ")
+
+
 def of_monitor(expr: str, digits: int = 0) -> str:
     """A number of the monitor that the alert is about; `%q` in the expression is its instance."""
     return _first(f"printf `{expr}` $labels.instance", digits)
@@ -81,6 +100,11 @@ def _of_model(series: str, **more: str) -> str:
     return f"printf `{series}{{model=%q{matchers}}}` $labels.model"
 
 
+def _known(query: str, digits: int, before: str, after: str = "") -> str:
+    """A number and what stands around it; nothing at all where it is not known."""
+    return f"{{{{ with {query} | query }}}}{before}{_number(digits)}{after}{{{{ end }}}}"
+
+
 def _first(query: str, digits: int) -> str:
     return f"{{{{ with {query} | query }}}}{_number(digits)}{{{{ else }}}}—{{{{ end }}}}"
 
@@ -89,17 +113,22 @@ def _number(digits: int) -> str:
     return f"{{{{ . | first | value | printf `%.{digits}f` }}}}"
 
 
-def causes() -> str:
-    """What moved precision in the window, in log-odds."""
-    parts = [f"{said} {at_window(CHANGE, 2, cause=cause)}" for cause, said in _CAUSES.items()]
-    return f"by cause, in log-odds: {', '.join(parts)}"
-
-
 def skill_moved() -> str:
-    """Balanced precision and precision, now and before, and what moved precision."""
+    """Recall and false positives, skill, precision and balanced precision, now and before.
+
+    A model can be worse though LR+ rose: fewer alarms, and more misses than that explains.
+    Then LR- is shown too.
+    """
+    positive, negative = _log_ratios(RECALL, FALSE_POSITIVE, _NOW)
+    was_positive, was_negative = _log_ratios(REFERENCE_RECALL, REFERENCE_FALSE_POSITIVE, _BEFORE)
+    rose = f"{BALANCED}{_NOW} >= ignoring (window) group_left () {REFERENCE_BALANCED}{_BEFORE}"
+    lower = _known(
+        _at(f"({negative}) and {rose}"), 2, "; log LR- ", f"{_of(was_negative)} (higher is worse)"
+    )
     return (
-        f"balanced precision {at_window(BALANCED)}{was(REFERENCE_BALANCED)}; "
-        f"precision {at_window(PRECISION)}{was(REFERENCE_PRECISION)}; {causes()}"
+        f"{point_moved()}; log LR+ {_first(_at(positive), 2)}{_of(was_positive)}{lower}; "
+        f"precision {at_window(PRECISION)}{was(REFERENCE_PRECISION)}; "
+        f"balanced precision {at_window(BALANCED)}{was(REFERENCE_BALANCED)}"
     )
 
 
