@@ -71,7 +71,7 @@ def test_the_bundled_flights_moved_as_the_full_stream_did(capsys):
         "2013-07-01T00:00:00Z",
         "2013-08-01T00:00:00Z",
     )
-    assert found["blocks"]["before"], found["blocks"]["unit"] == (31, "day")
+    assert (found["blocks"]["before"], found["blocks"]["unit"]) == (31, "day")
     assert found["components"]["class_ratio"]["change"] == pytest.approx(-1.07, abs=0.01)
     assert abs(found["log_likelihood_ratio"]["change"]) < 0.02
     assert found["operating_point_moved"] is True

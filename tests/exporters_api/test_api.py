@@ -109,7 +109,7 @@ def test_without_ranges_the_longest_window_is_compared_with_the_reference(client
     found = got(client, "diagnosis")
     (model,) = got(client, "status")["models"]
     window = model["windows"]["28d"]
-    assert found["after"]["open"], found["after"]["close"] == (window["open"], window["close"])
+    assert [found["after"][end] for end in ("open", "close")] == [window["open"], window["close"]]
     assert found["after"]["outcomes"] == window["outcomes"]
     assert found["before"]["outcomes"] == model["reference"]["outcomes"]
     assert found["verdict"] == window["verdict"]
