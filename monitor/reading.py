@@ -237,6 +237,7 @@ class Reading:
             refused=no,
             refused_because=" ".join(REASONS[reason] for reason in sorted(set(no.values()))),
             last_prediction_ms=self._windows.last_prediction(number),
+            last_label_ms=self._delays.last_label(number),
             objective=setting.objective.model_dump(exclude_none=True),
             ever=(predictions[1], predictions[0], applied),
         )

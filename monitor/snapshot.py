@@ -264,6 +264,8 @@ class ModelState:
         objective: what the model is meant to reach, by the metric; only what is asked for.
         last_prediction_ms: end of the pane of its latest prediction; None where none came, or
             none for a year.
+        last_label_ms: end of the hour of its latest label in force; None where none came, or
+            none for 90 days.
         maturity_settled: False while the stream is too short to show long delays.
         watched: verdicts, evidence and detections.
         ever: predictions called positive and negative, and labelled ones, as counters show them:
@@ -293,6 +295,7 @@ class ModelState:
     refused_because: str = ""
     objective: Mapping[str, float] = field(default_factory=dict)
     last_prediction_ms: int | None = None
+    last_label_ms: int | None = None
     maturity_settled: bool = True
     watched: Watched = field(default_factory=Watched)
     ever: tuple[int, int, int] = (0, 0, 0)

@@ -74,7 +74,8 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     yield f"event time {status['now'] or _UNDEFINED}   last {window}   {tally or 'no models yet'}"
     yield ""
     heads = "".join(f"{title:>11}" for title in _METRICS.values())
-    yield f"{'model':<{_LONGEST_NAME}}{heads}{'labelled':>10}  what happened"
+    heads += f"{'labelled':>10}{'predicted':>11}{'last label':>12}"
+    yield f"{'model':<{_LONGEST_NAME}}{heads}  what happened"
     for model in status["models"]:
         yield _row(model, model["windows"][window])
     shown = len(status["models"])
@@ -90,7 +91,20 @@ def _row(model: Mapping[str, Any], window: Mapping[str, Any]) -> str:
     outcomes = sum(window["outcomes"].values())
     share = outcomes / window["predictions"] if window["predictions"] else None
     labelled = _UNDEFINED if share is None else f"{100 * min(share, 1):.0f} %"
-    return f"{name:<{_LONGEST_NAME}}{numbers}{labelled:>10}  {one_line(model['headline'])}"
+    ages = (_ago(model[f"last_{what}_age_seconds"]) for what in ("prediction", "label"))
+    seen = "".join(f"{age:>{width}}" for age, width in zip(ages, (11, 12), strict=True))
+    said = one_line(model["headline"])
+    return f"{name:<{_LONGEST_NAME}}{numbers}{labelled:>10}{seen}  {said}"
+
+
+def _ago(seconds: float | None) -> str:
+    """In the largest unit of which there are two, to the minute and rounded down."""
+    if seconds is None:
+        return _UNDEFINED
+    for size, unit in ((86_400, "d"), (3_600, "h")):
+        if seconds >= 2 * size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return f"{seconds // 60:.0f} min ago"
 
 
 def _ratio(value: float | None) -> str:

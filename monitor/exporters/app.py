@@ -21,6 +21,7 @@ from monitor.errors import MonitorError
 from monitor.exporters.api.answers import Answers
 from monitor.exporters.api.asking import Ask
 from monitor.exporters.api.routes import api_routes
+from monitor.exporters.api.trends import PATIENCE_SECONDS
 from monitor.exporters.page.routes import page_routes
 from monitor.exporters.prometheus.exposition import Exposition
 from monitor.exporters.prometheus.negotiation import Format, accepts_gzip, negotiate
@@ -45,6 +46,7 @@ def create_app(
     access: Access | None = None,
     ask: Ask | None = None,
     clock: Clock | None = None,
+    patience: float = PATIENCE_SECONDS,
 ) -> Guard:
     """The ASGI app of the exporter.
 
@@ -60,6 +62,7 @@ def create_app(
         access: who is let in, everybody by default; the probes are open to all.
         ask: reaches the history that the API looks back at; it answers 503 where None.
         clock: measures how long scrapes take; the machine's where None.
+        patience: seconds that a page of models waits for its small lines.
     """
     scrapes = ScrapeTelemetry([_format_name(fmt) for fmt in (Format.TEXT, Format.OPENMETRICS)])
     registry = CollectorRegistry()
@@ -67,7 +70,7 @@ def create_app(
         registry.register(collector)
     exposition = Exposition(read_snapshot, registry)
     metrics = _Metrics(exposition, scrapes, clock or SystemClock(), restored)
-    answers = Answers(read_snapshot, ask)
+    answers = Answers(read_snapshot, ask, patience)
     routes = [
         Route("/metrics", metrics.answer),
         Route("/healthz", _health),

@@ -7,10 +7,15 @@ from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement, Status, Verdict
+from monitor.exporters.rates_words import Rates, known, short
 
 _HARDLY = 0.005
 """Precision that moved by less than half a point stayed where it was."""
 
+_SMALL = 0.1
+"""Two digits do not say enough below it."""
+
+_RATES = {"recall": "recall", "false_positive_rate": "FPR"}
 _CHANGED = {
     "class_ratio": "the class ratio",
     "recall": "recall",
@@ -22,8 +27,19 @@ _CHANGED = {
 def headline(diagnosis: Diagnosis) -> str:
     """One line of at most 100 columns."""
     sides = [side.metrics["precision"].estimate for side in (diagnosis.before, diagnosis.after)]
-    why = reason(diagnosis.verdict, diagnosis.judgement, diagnosis.judged_within)
+    why = reason(
+        diagnosis.verdict, diagnosis.judgement, rates_of(diagnosis), diagnosis.judged_within
+    )
     return f"{moved(*sides)}: {why}"
+
+
+def rates_of(diagnosis: Diagnosis) -> Rates:
+    """Recall and the false positive rate, before and after."""
+    sides = diagnosis.before.metrics, diagnosis.after.metrics
+    return {
+        name: (sides[0][name].estimate, sides[1][name].estimate)
+        for name in ("recall", "false_positive_rate")
+    }
 
 
 def certainties(diagnosis: Diagnosis) -> str:
@@ -56,12 +72,15 @@ def moved(before: float, after: float) -> str:
     return f"Precision {'fell' if after < before else 'rose'} {ends}"
 
 
-def reason(verdict: Verdict, judgement: Judgement, judged_within: str | None = None) -> str:
+def reason(
+    verdict: Verdict, judgement: Judgement, rates: Rates, judged_within: str | None = None
+) -> str:
     """Why, and whether the model is at fault: what a verdict means in a few words.
 
     Args:
         verdict: what happened.
         judgement: what it rests on.
+        rates: recall and the false positive rate, before and after.
         judged_within: the segment key whose mix alone changed, if that is so.
     """
     positives = _positives(judgement)
@@ -76,18 +95,33 @@ def reason(verdict: Verdict, judgement: Judgement, judged_within: str | None = N
         Verdict.MODEL_IMPROVED: "the model got better; prevalence is not shown to have changed.",
         Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED: f"the model got worse, and {positives}.",
         Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED: f"the model got better, and {positives}.",
-        Verdict.OPERATING_POINT_MOVED: _slid(judgement),
+        Verdict.OPERATING_POINT_MOVED: _slid(judgement, rates),
         Verdict.INSUFFICIENT_EVIDENCE: _unknown(judgement),
         Verdict.LABELS_NOT_TRUSTWORTHY: "these labels cannot say why. Model's fault? Open.",
     }[verdict]
 
 
-def _slid(judgement: Judgement) -> str:
+def _slid(judgement: Judgement, rates: Rates) -> str:
     change = judgement.change
-    changed = judgement.status["class_ratio"] is Status.CHANGED
-    ratio = f"{'fewer' if change['class_ratio'] < 0 else 'more'} positives; " if changed else ""
     way = "fell" if change["recall"] < 0 else "rose"
-    return f"{ratio}recall and FPR {way} together. Worse model? Not shown."
+    if judgement.status["class_ratio"] is Status.CHANGED:
+        few = "fewer" if change["class_ratio"] < 0 else "more"
+        return f"{few} positives; recall and FPR {way}, too: threshold or scores moved."
+    return f"{_both(rates, way)}: threshold or scores moved."
+
+
+def _both(rates: Rates, way: str) -> str:
+    """What harms first: missed positives where both fell, false alarms where both rose."""
+    ends = {name: [f"{end:.3f}" for end in rates.get(name, ())] for name in _RATES}
+    if not known(rates) or any(old == new for old, new in ends.values()):
+        return f"recall and FPR {way} together"
+    fine = min(min(ends) for ends in rates.values()) < _SMALL
+    shown = [
+        (title, " → ".join(short(end, 3 if fine else 2) for end in rates[name]))
+        for name, title in _RATES.items()
+    ]
+    (one, first), (other, second) = shown if way == "fell" else shown[::-1]
+    return f"{one} {way} {first}, {other} {second}"
 
 
 def _unknown(judgement: Judgement) -> str:
@@ -110,4 +144,4 @@ def _positives(judgement: Judgement) -> str:
 
 
 def _short(ratio: float) -> str:
-    return f"{ratio:.3f}".removeprefix("0")
+    return short(ratio, 3)

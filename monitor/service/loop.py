@@ -23,6 +23,7 @@ PUBLISH_EVERY_SECONDS = 1.0
 """A scrape sees a state that is at most so old."""
 IDLE_SECONDS = 0.1
 """How long the loop rests when nothing came, and so how late it sees that it is to stop."""
+_NAP_SECONDS, _ASKED_LATELY_SECONDS = 0.005, 0.3
 
 
 class RejectedSink(Protocol):
@@ -86,6 +87,7 @@ class Service:
         self._alive = alive
         self._published = clock.monotonic()
         self.inquiries = Inquiries()
+        self._asked: float | None = None
         if keeper is not None:
             keeper.resume(sources, self._event_clock)
             for source in self._shared:
@@ -105,7 +107,7 @@ class Service:
         try:
             while not stopping():
                 if not self.turn():
-                    self._clock.sleep(IDLE_SECONDS)
+                    self._clock.sleep(self._rest())
             self._count_the_rest()
             if self._keeper is not None:
                 self._keeper.close(self._monitor, self._sources, self._event_clock)
@@ -139,7 +141,16 @@ class Service:
         return asked or any(came)
 
     def _answer(self) -> bool:
-        return self.inquiries.answer(self._monitor)
+        asked = self.inquiries.answer(self._monitor)
+        if asked:
+            self._asked = self._clock.monotonic()
+        return asked
+
+    def _rest(self) -> float:
+        """Seconds to rest when nothing comes; few after a question, as a page asks several."""
+        asked = self._asked
+        lately = asked is not None and self._clock.monotonic() - asked < _ASKED_LATELY_SECONDS
+        return _NAP_SECONDS if lately else IDLE_SECONDS
 
     def _read(self, source: Source) -> bool:
         try:

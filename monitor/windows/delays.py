@@ -14,6 +14,7 @@ from monitor.events import FloatArray, Int64Array
 from monitor.join import Deltas
 from monitor.kept import State
 from monitor.windows.cohorts import Coverage, DelayCurve, delay_curve
+from monitor.windows.latest_labels import LatestLabels
 from monitor.windows.pace import Pace, pace
 from monitor.windows.panes import PaneRing
 
@@ -81,6 +82,7 @@ class LabelDelays:
         self._seen: tuple[tuple[int, int] | None, bytes] = (None, b"")
         self._cohorts = PaneRing(width=width, span=span, cells=len(Outcome) * _BINS)
         self._reports = PaneRing(width=width, span=span, cells=1)
+        self._latest = LatestLabels()
 
     def apply(self, deltas: Deltas) -> None:
         """Take notice of outcomes that came or went."""
@@ -97,6 +99,7 @@ class LabelDelays:
         np.add.at(flat, model * (len(Outcome) * _BINS) + kind, count)
         add_at(self._total_ms, model, cell, count * delay)
         self._cohorts.add(self._cohorts.pane_of(time), model, kind, count)
+        self._latest.add(model, deltas.label_time[rows], count)
         told = np.flatnonzero(_ACTUAL_POSITIVE[cell])
         when = self._reports.pane_of(deltas.label_time[rows][told])
         self._reports.add(when, model[told], np.zeros_like(when), count[told])
@@ -105,6 +108,15 @@ class LabelDelays:
         """Let event time move on (epoch milliseconds)."""
         self._cohorts.advance(watermark)
         self._reports.advance(watermark)
+        self._latest.advance(watermark)
+
+    def last_label(self, model: int) -> int | None:
+        """End of the hour of a model's latest label in force, epoch milliseconds.
+
+        None without any, or without any for 90 days.
+        """
+        self._ensure()
+        return self._latest.end_of_last(model, int(self._changes[model]))
 
     @property
     def width_ms(self) -> int:
@@ -277,6 +289,7 @@ class LabelDelays:
             "total_ms": self._total_ms.copy(),
             "cohorts": self._cohorts.state(),
             "reports": self._reports.state(),
+            "latest": self._latest.state(),
         }
 
     def restore(self, state: State, models: Int64Array) -> None:
@@ -286,6 +299,7 @@ class LabelDelays:
         """
         kept = models[models < len(state["counts"])]
         self._counts, self._total_ms = state["counts"][kept], state["total_ms"][kept]
+        self._latest.restore(state["latest"], models)
         if state["cohorts"]["width"] == self._cohorts.width:
             self._cohorts.restore(state["cohorts"], models)
             self._reports.restore(state["reports"], models)
@@ -293,6 +307,7 @@ class LabelDelays:
     def _ensure(self) -> None:
         self._cohorts.ensure(len(self._catalogue.models))
         self._reports.ensure(len(self._catalogue.models))
+        self._latest.ensure(len(self._catalogue.models))
         more = len(self._catalogue.models) - len(self._changes)
         if more > 0:
             self._changes = np.concatenate([self._changes, np.zeros(more, dtype=np.int64)])

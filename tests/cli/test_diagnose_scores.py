@@ -51,6 +51,6 @@ def found_sentences(verdict):
     if verdict == "model_degraded":
         return ["recall lies certainly below the ROC curve of before"]
     return [
-        "Recall and the false positive rate fell together, as with a higher threshold",
+        "Recall and the false positive rate fell together: fewer cases are flagged, as with a",
         "recall is not certainly below the ROC curve of before",
     ]

@@ -118,7 +118,7 @@ def test_statuses_are_those_of_the_components():
             "prevalence_shift_and_model_improved",
             "the model got better, and positives became rarer",
         ),
-        ((9_000, 9_000, 1_000, 81_000), "operating_point_moved", "recall and FPR rose together"),
+        ((9_000, 9_000, 1_000, 81_000), "operating_point_moved", "threshold or scores moved"),
         ((8, 4, 2, 86), "insufficient_evidence", "too little evidence to say why"),
         ((0, 0, 0, 0), "insufficient_evidence", "too little evidence to say why"),
     ],

@@ -60,6 +60,53 @@ def test_text_page_and_json_say_the_same(name):
         assert sentence.replace("'", "&#39;") in page
 
 
+def test_a_slide_says_first_what_became_of_the_rates_and_whose_doing_it_is():
+    diagnosis = found((8_000, 4_500, 2_000, 85_500), (9_600, 27_000, 400, 63_000))
+    assert str(diagnosis.verdict) == "operating_point_moved"
+    first, text = diagnosis_text(diagnosis).splitlines()[0], " ".join(plainly(diagnosis))
+    assert first.endswith(": FPR rose .050 → .300, recall .800 → .960: threshold or scores moved.")
+    assert text.startswith(
+        "The false positive rate rose about sixfold, from .050 to .300; recall rose from .80 to .96"
+    )
+    for said in (
+        "Positives are as frequent as before: prevalence is not the cause.",
+        "These two alone do not show a worse model.",
+        "The positives found beyond before are paid for with false positives.",
+        "Labelled scores of both times, which tell a slide from a worse model, are not at hand",
+        "Skill (log LR+) certainly fell, by 1.61 ± 0.02, but it does so by itself when more cases",
+        "First see what was changed between before and after",
+    ):
+        assert said in text
+
+
+def test_better_precision_for_missed_positives_is_no_good_news():
+    diagnosis = found((8_000, 4_500, 2_000, 85_500), (4_800, 1_000, 5_200, 89_000))
+    text = " ".join(plainly(diagnosis))
+    assert text.startswith("Recall fell from .80 to .48; the false positive rate fell from .050 to")
+    assert "The better precision is paid for with positives that are missed." in text
+
+
+def test_a_worse_model_says_by_which_rate():
+    worse = plainly(found(MANY, (6_000, 4_500, 4_000, 85_500)))
+    assert worse[0].startswith("Recall fell from .80 to .60 (points of precision: recall -")
+    assert worse[1] == "Positives are as frequent as before: prevalence is not the cause."
+
+
+def test_skill_that_fell_behind_a_better_precision_is_told_where_the_verdict_is_open():
+    text = " ".join(plainly(diagnose(*map(period, PAIRS["march-december"][:2]))))
+    assert text.startswith("Skill (log LR+) certainly fell, by 0.16 ± 0.06; what became of recall")
+    assert "Precision rose all the same: it does not show that skill fell." in text
+    assert "Likely, not certainly: prevalence rose (+11.6 points)" in text
+
+
+@pytest.mark.parametrize("name", [*CASES, *PAIRS])
+def test_no_open_question_goes_without_a_sentence(name):
+    pair = CASES.get(name)
+    diagnosis = found(*pair) if pair else diagnose(*map(period, PAIRS[name][:2]))
+    clear = {"no_change", "prevalence_shift"}
+    assert plainly(diagnosis) or str(diagnosis.verdict) in clear
+
+
 def test_fewer_positives_are_named_where_skill_is_open():
     diagnosis = found((300, 170, 75, 3_200), (110, 150, 45, 3_700))
     assert str(diagnosis.verdict) == "insufficient_evidence"

@@ -7,7 +7,7 @@ from page.pages import counts, fed
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.exporters.api.status import status_object
-from monitor.exporters.page.words import last_prediction
+from monitor.exporters.page.words import last_label, last_prediction
 from monitor.windows.panes import PaneRing
 
 HOUR, DAY = 3_600, 86_400
@@ -72,6 +72,46 @@ def test_the_last_prediction_is_told_to_the_minute_and_after_days_to_the_hour():
     assert last_prediction(young) == "last prediction 9.5 minutes ago"
     quick = shown({}, told + more, now=(ts + 40) * 1000)
     assert last_prediction(quick) == "last prediction under a minute ago"
+
+
+def told(name, at, labelled_at=None, label=1):
+    """A prediction, and a label of it; seconds."""
+    yield {"type": "prediction", "id": name, "ts": at, "prediction": 1, "model": "m"}
+    if labelled_at is not None:
+        yield {"type": "label", "id": name, "ts": labelled_at, "label": label}
+
+
+def test_the_last_label_is_told_by_its_own_time_to_the_hour():
+    start = 20 * DAY
+    events = [*told("a", start, start + HOUR), *told("b", start + 60, start + 5 * HOUR, label=0)]
+    events += [*told("c", start + 30 * HOUR)]
+    model = shown({"label_timeout": "9d"}, events, now=(start + 30 * HOUR) * 1000)
+    assert model["last_label"] == "1970-01-21T06:00:00Z"
+    assert model["last_label_age_seconds"] == 24 * HOUR
+    assert last_label(model) == "last label 24 hours ago"
+    early = shown({"label_timeout": "9d"}, events, now=(start + 6 * HOUR) * 1000)
+    assert last_label(early) == "last label under an hour ago"
+
+
+def test_a_label_that_was_taken_back_is_not_the_last_one():
+    start = 20 * DAY
+    events = [*told("a", start, start + HOUR), *told("b", start + 60, start + 5 * HOUR)]
+    events.append({"type": "label", "id": "b", "ts": start + 6 * HOUR, "label": None})
+    model = shown({"label_timeout": "9d"}, events)
+    assert model["last_label"] == "1970-01-21T02:00:00Z"
+
+
+def test_without_a_label_that_is_said():
+    assert last_label(shown({}, [*told("a", 20 * DAY)])) == "no label yet"
+    assert shown({}, [*told("a", 20 * DAY)])["last_label"] is None
+
+
+def test_the_last_label_outlives_a_restart_with_other_label_timeouts():
+    events = [*told("a", 20 * DAY, 20 * DAY + HOUR)]
+    monitor = fed(Monitor(Config(models={"m": {"label_timeout": "2d"}})), events)
+    again = Monitor(Config(models={"m": {"label_timeout": "30d"}}), monitor.state())
+    for one in (monitor, again):
+        assert one.snapshot().models[0].last_label_ms == (20 * DAY + 2 * HOUR) * 1000
 
 
 def test_the_last_pane_is_found_wherever_it_lies():

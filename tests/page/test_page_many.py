@@ -1,6 +1,7 @@
 """A thousand models, a thousand segments: quick, small, and still of use."""
 
 import re
+import threading
 import time
 
 import httpx
@@ -119,7 +120,7 @@ def test_a_page_of_models_asks_the_monitor_once_an_hour_of_its_time():
         asked.append(read)
         return read(monitor)
 
-    app = create_app(lambda: states[-1], ready=lambda: True, ask=ask)
+    app = create_app(lambda: states[-1], ready=lambda: True, ask=ask, patience=60)
     with BackgroundServer(app) as server, httpx.Client(base_url=server.url) as client:
         first = client.get("/").text
         assert first.count('class="spark"') == 50
@@ -139,7 +140,7 @@ def test_a_trend_is_drawn_of_the_numbers_of_the_series():
     rng = np.random.default_rng(1)
     records = [counts("m", d * DAY, rng.poisson((8, 5, 2, 85)).tolist()) for d in range(90)]
     state = fed(monitor, records).snapshot()
-    answers = Answers(lambda: state, lambda read: read(monitor))
+    answers = Answers(lambda: state, lambda read: read(monitor), patience=60)
     whole = answers.series("m", step=DAY * 1000, last=60)["metrics"]["precision"]["estimate"]
     assert answers.trends(["m"], step=DAY * 1000, last=60) == {"m": whole}
     assert sum(value is not None for value in whole) > 50
@@ -157,3 +158,29 @@ def test_without_an_answer_the_models_are_listed_without_lines():
         text = httpx.get(server.url).text
     assert "What needs a look stands first." in text
     assert 'class="spark"' not in text
+
+
+def test_lines_that_are_late_are_said_to_be_and_come_with_the_next_load():
+    model = {"maturity": "1h", "label_timeout": "2d"}
+    monitor = Monitor(Config(models={"a": model, "b": model}, windows=["7d"]))
+    fed(monitor, [counts(m, d * DAY, (8, 5, 2, 85)) for d in range(20) for m in "ab"])
+    state, free, asked = monitor.snapshot(), threading.Event(), []
+
+    def starved(read):
+        asked.append(read)
+        assert free.wait(60)
+        return read(monitor)
+
+    app = create_app(lambda: state, ready=lambda: True, ask=starved, patience=0.01)
+    with BackgroundServer(app) as server, httpx.Client(base_url=server.url) as client:
+        for _ in range(3):
+            text = client.get("/").text
+            assert 'class="spark"' not in text
+            assert "The lines of 2 models are missing, the monitor being busy" in text
+        assert len(asked) == 1, "what is under way is not asked for again"
+        free.set()
+        deadline = time.monotonic() + 60
+        while (text := client.get("/").text).count('class="spark"') < 2:
+            assert time.monotonic() < deadline
+        assert "are missing" not in text
+        assert len(asked) == 1

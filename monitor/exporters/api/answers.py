@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -11,7 +10,6 @@ import numpy as np
 import xxhash
 
 from monitor.config import Labelling
-from monitor.config.quantities import HOUR_MS
 from monitor.diagnosis import Diagnosis
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -26,17 +24,15 @@ from monitor.exporters.api.compare import (
     recall,
 )
 from monitor.exporters.api.curve import curve_object
-from monitor.exporters.api.series import MOST_STEPS, Background, Mark, series_object, trend
+from monitor.exporters.api.series import MOST_STEPS, Background, Mark, series_object
 from monitor.exporters.api.status import status_object
+from monitor.exporters.api.trends import PATIENCE_SECONDS, Trend, Trends
 from monitor.exporters.diagnosis_json import diagnosis_object
 from monitor.snapshot import ModelState, Snapshot
 from monitor.windows import History
 from monitor.windows.recalled import Recalled
 
 T = TypeVar("T")
-
-Trend = list[float | None]
-"""Precision by steps of time; None where it is not known."""
 
 _REMEMBERED = 64
 _NAMED = 5
@@ -70,16 +66,22 @@ class Answers:
     Args:
         read_snapshot: gives the latest snapshot.
         ask: reaches the history; None where there is none to be had.
+        patience: seconds that a list of models waits for its lines.
     """
 
-    def __init__(self, read_snapshot: Callable[[], Snapshot], ask: Ask | None) -> None:
+    def __init__(
+        self,
+        read_snapshot: Callable[[], Snapshot],
+        ask: Ask | None,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
         self._read = read_snapshot
         self._ask = ask
         self._lock = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._known: dict[Hashable, Any] = {}
         self._explained: dict[Hashable, Explained] = {}
-        self._trends: dict[str, tuple[int | None, Trend]] = {}
+        self._trends = Trends(self._asked, patience)
 
     def snapshot(self) -> Snapshot:
         """The state now."""
@@ -116,8 +118,11 @@ class Answers:
         snapshot = self._read()
         model = named(snapshot, name)
 
+        def looked() -> History:
+            return self._asked(lambda monitor: monitor.history(model.name))
+
         def made() -> dict[str, Any]:
-            history = self._asked(lambda monitor: monitor.history(model.name))
+            history = self._once(snapshot, ("history", model.name), looked)
             return series_object(
                 history, background(snapshot, model), step=step, last=last, most=most
             )
@@ -136,24 +141,16 @@ class Answers:
             last: leave out all but so many steps.
 
         Returns:
-            By name; what was known last, if anything, where the history cannot be reached.
+            By name; what was known last, if anything, where the history is not told in time.
         """
         snapshot, wanted = self._read(), set(names)
         about = {m.name: background(snapshot, m) for m in snapshot.models if m.name in wanted}
-        hours = {name: _hour(one.mature_until) for name, one in about.items()}
-        with self._lock:
-            known = {name: self._trends[name] for name in about if name in self._trends}
-        stale = [name for name in about if name not in known or known[name][0] != hours[name]]
-        if stale:
-            with contextlib.suppress(UnansweredError):
-                histories = self._asked(lambda monitor: _histories(monitor, stale))
-                known |= {
-                    name: (hours[name], trend(history, about[name], step=step, last=last))
-                    for name, history in histories.items()
-                }
-        with self._lock:
-            self._trends |= known
-        return {name: values for name, (_, values) in known.items()}
+        return self._trends.of(about, step=step, last=last)
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether the history can be asked for at all."""
+        return self._ask is not None
 
     def explained(self, name: str | None, before: str | None, after: str | None) -> Explained:
         """Why precision moved between two stretches of time, and the curve of the later one.
@@ -211,16 +208,6 @@ class Answers:
             if snapshot is self._snapshot and len(self._known) < _REMEMBERED:
                 self._known[key] = made
         return made
-
-
-def _histories(monitor: Monitor, names: Sequence[str]) -> dict[str, History]:
-    """Of the models that there still are."""
-    there = set(monitor.models)
-    return {name: monitor.history(name) for name in names if name in there}
-
-
-def _hour(moment: int | None) -> int | None:
-    return None if moment is None else moment // HOUR_MS
 
 
 def _digest(kept: Kept) -> str:

@@ -23,6 +23,7 @@ from monitor.exporters.replay_json import (
 )
 from monitor.exporters.standing import standing, verdict_on
 from monitor.metrics.precision import precision
+from monitor.metrics.rates import false_positive_rate, recall
 from monitor.regimes import NEVER_TOLD
 from monitor.snapshot import ModelState, Snapshot, Window
 
@@ -112,7 +113,9 @@ def _model(snapshot: Snapshot, model: ModelState, window: str) -> dict[str, Any]
         "segments": list(model.segments),
         "predictions": model.predictions_positive + model.predictions_negative,
         "last_prediction": _time(model.last_prediction_ms),
-        "last_prediction_age_seconds": _age(snapshot, model),
+        "last_prediction_age_seconds": _age(snapshot, model.last_prediction_ms),
+        "last_label": _time(model.last_label_ms),
+        "last_label_age_seconds": _age(snapshot, model.last_label_ms),
         "labelled": model.labelled,
         "pending": model.pending,
         "expired": model.expired,
@@ -147,7 +150,12 @@ def _headline(snapshot: Snapshot, model: ModelState, window: str) -> str:
     after = next(w for w in snapshot.windows if w.name == window)
     now = float(after.metrics["precision"].estimate[model.row])
     then = math.nan if reference is None else float(precision(reference.counts))
-    return f"{moved(then, now)}: {reason(found.verdict, found.judgement)}"
+    rates = {
+        name: (math.nan if reference is None else float(rate(reference.counts)), estimate)
+        for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))
+        for estimate in [float(after.metrics[name].estimate[model.row])]
+    }
+    return f"{moved(then, now)}: {reason(found.verdict, found.judgement, rates)}"
 
 
 def _because(snapshot: Snapshot, model: ModelState, window: str) -> str | None:
@@ -155,11 +163,11 @@ def _because(snapshot: Snapshot, model: ModelState, window: str) -> str | None:
     return lacking(model, of, verdict_on(model, window))
 
 
-def _age(snapshot: Snapshot, model: ModelState) -> float | None:
-    """Seconds of event time since a model's latest prediction, at least 0."""
-    if snapshot.now_ms is None or model.last_prediction_ms is None:
+def _age(snapshot: Snapshot, moment: int | None) -> float | None:
+    """Seconds of event time since a moment, at least 0."""
+    if snapshot.now_ms is None or moment is None:
         return None
-    return max(0, snapshot.now_ms - model.last_prediction_ms) / 1000
+    return max(0, snapshot.now_ms - moment) / 1000
 
 
 def _window(snapshot: Snapshot, model: ModelState, window: Window) -> dict[str, Any]:

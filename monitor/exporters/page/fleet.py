@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import htpy as h
 
-from monitor.exporters.api.answers import Trend
+from monitor.exporters.api.trends import Trend
 from monitor.exporters.page.shapes import sign
 from monitor.exporters.page.sparkline import sparkline
 from monitor.exporters.page.where import pages
@@ -16,6 +16,7 @@ from monitor.exporters.page.words import (
     Json,
     count,
     interval,
+    last_label,
     last_prediction,
     moment,
     ratio,
@@ -28,7 +29,7 @@ ROWS = 50
 _SHOWN = ("precision", "balanced_precision", "prevalence", "recall", "false_positive_rate")
 
 
-def fleet(status: Json, matching: str, page: int, trends: Mapping[str, Trend]) -> h.Node:
+def fleet(status: Json, matching: str, page: int, trends: Mapping[str, Trend], late: int) -> h.Node:
     """Models as rows.
 
     Args:
@@ -36,6 +37,7 @@ def fleet(status: Json, matching: str, page: int, trends: Mapping[str, Trend]) -
         matching: what their names were filtered by.
         page: which page, from 0 on.
         trends: precision over time by the name of the model.
+        late: so many of them are still to come.
     """
     window = status["verdict_window"]
     return [
@@ -55,6 +57,12 @@ def fleet(status: Json, matching: str, page: int, trends: Mapping[str, Trend]) -
         h.section("#models", aria_labelledby="models-title")[
             h.h2(id="models-title")[f"Models, last {window}"],
             h.p(".muted")[f"Event time {moment(status['now'])}. What needs a look stands first."],
+            h.p(".muted")[
+                f"The lines of {count(late)} models are missing, the monitor being busy: they "
+                "come when the page is loaded again."
+            ]
+            if late
+            else None,
             h.div(".scroll", tabindex="0", role="region", aria_label="Models")[
                 _table(status, window, trends) if status["models"] else _none(status, matching)
             ],
@@ -103,6 +111,7 @@ def _row(model: Json, window: str, trends: Mapping[str, Trend]) -> h.Element:
         h.th(scope="row")[
             h.a(href=model_link(model["name"]))[one_line(model["name"])],
             h.small[last_prediction(model)],
+            h.small[last_label(model)],
         ],
         h.td[
             sign(model["verdict"]),

@@ -16,6 +16,7 @@ from monitor.exporters.page.words import (
     count,
     duration,
     interval,
+    last_label,
     last_prediction,
     moment,
     percent,
@@ -121,6 +122,7 @@ def _fresh(status: Json, model: Json) -> h.Element:
     rows = {
         "Event time now": moment(status["now"]),
         "Last prediction": last_prediction(model).removeprefix("last prediction "),
+        "Last label": last_label(model).removeprefix("last label "),
         "Predictions": f"{count(model['predictions'])}, {count(model['pending'])} wait for a label",
         "Labels need": f"{duration(model['maturity_seconds'])}; windows end so long before now"
         + ("" if model["maturity_settled"] else " (not settled yet)"),

@@ -84,12 +84,13 @@ def _page(answers: Answers, request: Request) -> str:
 def _fleet(answers: Answers, status: Json, matching: str, page: int) -> str:
     names = [model["name"] for model in status["models"]]
     trends = answers.trends(names, step=DAY_MS, last=_TREND_DAYS)
+    late = len(names) - len(trends) if answers.looks_back else 0
     return document(
         "Models",
         head=_head(),
         aside=h.strong["Precision monitor"],
         sections=(),
-        main=fleet(status, matching, page, trends),
+        main=fleet(status, matching, page, trends, late),
     )
 
 

@@ -30,8 +30,8 @@ def why_section(diagnosis: Json) -> h.Element:
     return h.section("#why", aria_labelledby="why-title")[
         h.h2(id="why-title")["Why"],
         verdict_line(diagnosis["verdict"], diagnosis["headline"]),
-        h.p[VERDICTS[diagnosis["verdict"]].sentence, " ", h.em[diagnosis["certainties"]]],
         h.p(".plainly")[" ".join(diagnosis["plainly"])] if diagnosis["plainly"] else None,
+        h.p[VERDICTS[diagnosis["verdict"]].sentence, " ", h.em[diagnosis["certainties"]]],
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],
         (h.p(".muted")[sentence] for sentence in diagnosis["footnotes"]),
         _counterfactual(diagnosis),

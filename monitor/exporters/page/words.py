@@ -14,7 +14,7 @@ Json = Mapping[str, Any]
 """An object as the API gives it."""
 
 _DAY = timedelta(days=1)
-_MINUTE = 60
+_MINUTE, _HOUR = 60, 3_600
 
 
 class Meaning(NamedTuple):
@@ -231,3 +231,11 @@ def last_prediction(model: Json) -> str:
         return "no prediction yet" if not model["predictions"] else "no prediction for a year"
     said = "under a minute" if age < _MINUTE else duration(age)
     return f"last prediction {said} ago"
+
+
+def last_label(model: Json) -> str:
+    """How long before now a model's latest label is dated, by event time."""
+    age = model["last_label_age_seconds"]
+    if age is None:
+        return "no label yet" if not model["labelled"] else "no label for 90 days"
+    return f"last label {'under an hour' if age < _HOUR else duration(age)} ago"
