@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import warnings
 from argparse import Namespace
@@ -23,7 +24,13 @@ def run(args: Namespace) -> int:
     _check_installed()
     if bool(args.input) == bool(args.kafka) or bool(args.kafka) != bool(args.topics):
         raise MonitorError("spark: give either --input DIR, or --kafka BROKERS with --topics")
+    if (args.kafka and args.files_per_batch) or (args.input and args.records_per_batch):
+        raise MonitorError(
+            "spark: --files-per-batch goes with --input, --records-per-batch with --kafka"
+        )
     _hush_pandas()
+    if _is_local(args.master):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not the first on the PATH
     from monitor.distributed import spark  # noqa: PLC0415  # needs what was just looked for
 
     job = spark.Job(
@@ -60,6 +67,11 @@ def _check_installed() -> None:
             f"spark: {', '.join(missing)} is not installed; "
             "pip install 'precision-monitor[spark]', and Java 17"
         )
+
+
+def _is_local(master: str | None) -> bool:
+    """Whether the tasks run beside this process, not on a cluster or as spark-submit says."""
+    return master.startswith("local") if master else "PYSPARK_GATEWAY_PORT" not in os.environ
 
 
 def _hush_pandas() -> None:

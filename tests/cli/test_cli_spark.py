@@ -9,6 +9,7 @@ import pytest
 
 import monitor
 from monitor.cli import main, spark
+from monitor.cli.parser import build_parser
 
 PACKAGE = Path(monitor.__file__).parent
 WORDS = ["spark", "-c", "m.yaml", "--checkpoint", "ck", "--to", "out"]
@@ -30,10 +31,47 @@ def test_exactly_one_input_is_asked_for(words, monkeypatch, capsys):
     assert "give either --input DIR, or --kafka BROKERS with --topics" in capsys.readouterr().err
 
 
-def test_buckets_are_counted_from_one(capsys):
+@pytest.mark.parametrize(
+    ("option", "given", "said"),
+    [
+        ("--buckets", "0", "must be an integer from 1 on, got '0'"),
+        ("--files-per-batch", "0", "must be an integer from 1 on, got '0'"),
+        ("--every", "soon", "must be like 10s, 1m or 1 minute, got 'soon'"),
+        ("--source", " ", "must be a name"),
+        ("--patience", "x", "must be seconds from 0 to 86400, got 'x'"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_before_spark_starts(option, given, said, capsys):
     with pytest.raises(SystemExit):
-        main([*WORDS, "--input", "in", "--buckets", "0"])
-    assert "must be an integer from 1 on, got '0'" in capsys.readouterr().err
+        main([*WORDS, "--input", "in", option, given])
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--input", "in", "--records-per-batch", "5"],
+        ["--kafka", "b:1", "--topics", "t", "--files-per-batch", "5"],
+    ],
+)
+def test_a_limit_of_the_other_input_is_refused(words, monkeypatch, capsys):
+    monkeypatch.setattr(spark, "_NEEDED", ())
+    assert main([*WORDS, *words]) == 2
+    assert "--records-per-batch with --kafka" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("given", "read"), [("10s", "10 seconds"), ("1 Minute", "1 minutes")])
+def test_a_length_of_time_is_given_as_spark_reads_it(given, read):
+    assert build_parser().parse_args([*WORDS, "--input", "in", "--every", given]).every == read
+
+
+def test_tasks_beside_the_command_run_in_its_own_python(monkeypatch):
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    assert spark._is_local(None)
+    assert spark._is_local("local[2]")
+    assert not spark._is_local("spark://host:7077")
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")  # as spark-submit has it
+    assert not spark._is_local(None)
 
 
 def imported(path):

@@ -68,7 +68,9 @@ def test_run_answers_promql_with_the_numbers_of_replay(system_program, tmp_path)
         serving("run", "-c", config, stream="stderr") as port,
         prometheus(program, tmp_path, port) as api,
     ):
-        until(lambda: query(api, f"precision_monitor_records_total == {EVENTS}"))
+        counted = sum(expected["outcomes"].values())
+        shown = f'sum(classifier_window_outcomes{{window="all",segment=""}}) == {counted}'
+        until(lambda: query(api, shown))  # records are told at once, outcomes each second
         for name, window in {"all": expected, **expected["windows"]}.items():
             where = f'{{model="{MODEL}",window="{name}",segment=""}}'
             for cell, count in window["outcomes"].items():

@@ -3,8 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import re
 
-from monitor.cli.parser.command import PROGRAM, Command, add_config, count
+from monitor.cli.parser.command import PROGRAM, Command, add_config, count, seconds
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
+_INTERVAL = re.compile(r"(\d+) ?(s|seconds?|m|minutes?|h|hours?)")
+
+
+def _interval(text: str) -> str:
+    """A length of time as Spark reads it."""
+    found = _INTERVAL.fullmatch(text.strip().lower())
+    if not found or int(found[1]) < 1:
+        raise argparse.ArgumentTypeError(f"must be like 10s, 1m or 1 minute, got {text!r}")
+    return f"{int(found[1])} {_UNITS[found[2][0]]}"
+
+
+def _source(text: str) -> str:
+    """The name of a job."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must be a name, got ''")
+    return text
 
 
 def _spark(parser: argparse.ArgumentParser) -> None:
@@ -18,12 +37,16 @@ def _spark(parser: argparse.ArgumentParser) -> None:
         help="of the files (default %(default)s)",
     )
     read.add_argument(
-        "--files-per-batch", type=int, default=0, metavar="N", help="at most (default: no limit)"
+        "--files-per-batch", type=count, default=0, metavar="N", help="at most (default: no limit)"
     )
     read.add_argument("--kafka", metavar="BROKERS", help="HOST:PORT, HOST:PORT, …")
     read.add_argument("--topics", metavar="NAMES", help="of Kafka, with commas between")
     read.add_argument(
-        "--records-per-batch", type=int, default=0, metavar="N", help="at most (default: no limit)"
+        "--records-per-batch",
+        type=count,
+        default=0,
+        metavar="N",
+        help="at most (default: no limit)",
     )
     read.add_argument(
         "--kafka-client",
@@ -48,7 +71,7 @@ def _spark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--token-file", metavar="FILE", help="bearer token of the monitor's feed")
     parser.add_argument(
         "--patience",
-        type=float,
+        type=seconds,
         default=600.0,
         metavar="SECONDS",
         help="how long a monitor that is away is asked again (default %(default)g)",
@@ -61,13 +84,18 @@ def _spark(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--source",
+        type=_source,
         default="spark",
         metavar="NAME",
         help="of the job, in its counts (default %(default)s); one a job",
     )
     when = parser.add_mutually_exclusive_group()
     when.add_argument(
-        "--every", default="10 seconds", metavar="T", help="between batches (default %(default)s)"
+        "--every",
+        type=_interval,
+        default="10 seconds",
+        metavar="T",
+        help="between batches: 10s, 1m, 1 minute (default %(default)s)",
     )
     when.add_argument("--once", action="store_true", help="stop at the end of the input")
     parser.add_argument(
