@@ -56,7 +56,7 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
 
 
 def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
-    yield headline(diagnosis)
+    yield from wrap(headline(diagnosis), COLUMNS)
     slid = diagnosis.operating_point_moved and diagnosis.verdict is Verdict.PREVALENCE_SHIFT
     verdict = f"{diagnosis.verdict} (the operating point moved, too)" if slid else diagnosis.verdict
     known = f"{diagnosis.model}: {verdict}. {certainties(diagnosis)}"
