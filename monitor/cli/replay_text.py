@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from monitor.config import Labelling
 from monitor.counts import Outcome
-from monitor.exporters.reference_text import far_text, reference_text
+from monitor.exporters.reference_text import far_text, reference_text, warming_up_text
 from monitor.regimes import because
 from monitor.snapshot import ModelState, Snapshot, Window
 
@@ -111,6 +111,7 @@ def _found(model: ModelState) -> Iterator[str]:
         yield "  no verdict: there is no reference to compare with yet"
     else:
         yield from _told(f"compared with the reference: {reference_text(watched.reference)}")
+        yield from _told(warming_up_text(watched) or "")
     for window, found in watched.verdicts.items():
         fault = f" ({found.label_fault.replace('_', ' ')})" if found.label_fault else ""
         yield f"  {window:<8}{found.verdict}{fault}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from urllib.parse import urlsplit
 
 from monitor.cli.output import show
 from monitor.config import Config, load_config
@@ -21,7 +22,7 @@ def run(args: Namespace) -> int:
     scope = Scope.of(
         config,
         job=args.job,
-        runbooks=f"{args.runbooks.rstrip('/')}/" if args.runbooks else "",
+        runbooks=_runbooks(args.runbooks),
         objective_severity=args.objective_severity,
         label_silence=_duration("--label-silence", args.label_silence),
         prediction_silence=_duration("--prediction-silence", args.prediction_silence),
@@ -34,6 +35,23 @@ def run(args: Namespace) -> int:
     write = as_kubernetes if args.kubernetes else as_prometheus
     show(write(groups(scope)))
     return 0
+
+
+def _runbooks(text: str) -> str:
+    """What links of alerts begin with; "" for paths within the project."""
+    if not text:
+        return ""
+    try:
+        parts = urlsplit(text)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.fragment
+    except ValueError:
+        fits = False
+    if not fits or any(one.isspace() or not one.isprintable() for one in text):
+        raise UsageError(
+            f"--runbooks: must be an http or https URL without #, got {text!r}; "
+            "write it like https://git.example.org/monitor/blob/main"
+        )
+    return f"{text.rstrip('/')}/"
 
 
 def _duration(option: str, text: str) -> str:

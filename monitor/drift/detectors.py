@@ -28,8 +28,9 @@ TOLERANCE = 0.1
 """Change of log-odds that is never a reason to page."""
 YEAR = 31_557_600.0
 
-_FEWEST_POSITIVES = 1_000
-_FEWEST_FALSE_POSITIVES = 500
+FEWEST_POSITIVES = 1_000
+FEWEST_FALSE_POSITIVES = 500
+"""What a reference must hold for detectors to rest on it."""
 _MANY_POSITIVES = 10_000
 _HALF = 0.5
 
@@ -78,8 +79,8 @@ def suffices(reference: ConfusionCounts) -> BoolArray:
     >>> bool(suffices(ConfusionCounts(tp=900, fn=100, fp=499, tn=9_000)))
     False
     """
-    enough = reference.actual_positive >= _FEWEST_POSITIVES
-    return np.asarray(enough & (reference.fp >= _FEWEST_FALSE_POSITIVES))
+    enough = reference.actual_positive >= FEWEST_POSITIVES
+    return np.asarray(enough & (reference.fp >= FEWEST_FALSE_POSITIVES))
 
 
 def page_threshold(false_pages_per_year: float, *, series: int, pane_seconds: float) -> float:
@@ -282,7 +283,7 @@ class ClassRatioDetector:
     @property
     def warming_up(self) -> BoolArray:
         """The history of the profile has under 1,000 positives: such series never alarm."""
-        return np.asarray(self._profile.positives < _FEWEST_POSITIVES)
+        return np.asarray(self._profile.positives < FEWEST_POSITIVES)
 
     @property
     def evidence(self) -> FloatArray:
@@ -328,8 +329,8 @@ def _caution(positives: CountArray) -> FloatArray:
     Between them by the logarithm: a step would make a page later for a reference
     that has almost grown up.
     """
-    grown = np.log(np.maximum(positives, 1) / _FEWEST_POSITIVES)
-    return np.asarray(2.0 - np.clip(grown / np.log(_MANY_POSITIVES / _FEWEST_POSITIVES), 0.0, 1.0))
+    grown = np.log(np.maximum(positives, 1) / FEWEST_POSITIVES)
+    return np.asarray(2.0 - np.clip(grown / np.log(_MANY_POSITIVES / FEWEST_POSITIVES), 0.0, 1.0))
 
 
 def _logit(hits: ArrayLike, misses: ArrayLike) -> FloatArray:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from monitor.config.quantities import format_time
-from monitor.snapshot import Before, WindowVerdict
+from monitor.counts import ConfusionCounts
+from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
+from monitor.snapshot import Before, Watched, WindowVerdict
 
 _WHERE_FROM = {
     "counts": "given counts",
@@ -28,6 +30,35 @@ def reference_text(before: Before) -> str:
         parts.append(f"{format_time(before.opens)}..{format_time(before.closes)}")
     parts += [f"{round(before.counts.total.item()):,} outcomes", f"r0 = {before.class_ratio:.4g}"]
     return ", ".join(parts)
+
+
+def too_small_text(reference: ConfusionCounts) -> str:
+    """How far a reference is from what detectors need, and what pages then; "" where it suffices.
+
+    >>> too_small_text(ConfusionCounts(tp=2_208, fp=15, fn=552, tn=97_225))
+    '15 of 500 false positives in the reference: detectors cannot page; a degraded verdict of the \
+longest window that holds for a day does'
+    """
+    needed = (
+        (reference.actual_positive.item(), FEWEST_POSITIVES, "positives"),
+        (reference.fp.item(), FEWEST_FALSE_POSITIVES, "false positives"),
+    )
+    lacking = [f"{int(n):,} of {least:,} {what}" for n, least, what in needed if n < least]
+    if not lacking:
+        return ""
+    return (
+        f"{' and '.join(lacking)} in the reference: detectors cannot page; a degraded verdict of "
+        "the longest window that holds for a day does"
+    )
+
+
+def warming_up_text(watched: Watched) -> str | None:
+    """Why the detectors of a model cannot page; None where they can, or there are none."""
+    if not watched.warming_up or watched.detectors_off:
+        return None
+    if watched.reference is None:
+        return "there is no reference yet: nothing can page"
+    return too_small_text(watched.reference.counts) or "the reference does not suffice"
 
 
 def far_text(found: WindowVerdict) -> str:

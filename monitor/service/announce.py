@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from monitor.config.quantities import format_time
-from monitor.exporters.reference_text import far_text, reference_text
+from monitor.exporters.reference_text import far_text, reference_text, warming_up_text
 from monitor.printable import one_line
 from monitor.snapshot import ModelState, Snapshot, WindowVerdict
 
@@ -39,6 +39,8 @@ def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:
     now, before = model.watched.reference, old.watched.reference if old else None
     if now is not None and (before is None or before.version != now.version):
         yield f"{model.name}: reference: {reference_text(now)}"
+        if why := warming_up_text(model.watched):
+            yield f"{model.name}: {why}"
 
 
 def _detections(model: ModelState, said: int) -> Iterator[str]:

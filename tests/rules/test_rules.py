@@ -201,3 +201,20 @@ def test_a_silence_must_be_a_duration(capsys, option, wrong):
     assert (done.code, done.out) == (2, "")
     assert f"{option}: " in done.err
     assert repr(wrong) in done.err
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["not a url", "docs/", "ftp://x.y", "https://", "https:///x", "https://[x", "https://x.y/#a"],
+)
+def test_runbooks_must_be_a_url(capsys, wrong):
+    done = ran(capsys, "rules", "--runbooks", wrong)
+    assert (done.code, done.out) == (2, "")
+    assert "--runbooks: must be an http or https URL" in done.err
+    assert repr(wrong) in done.err
+
+
+def test_runbooks_may_end_in_a_slash(capsys):
+    done = ran(capsys, "rules", "--runbooks", "http://localhost:3000/docs/")
+    assert done.code == 0
+    assert "runbook_url: http://localhost:3000/docs/README.md#model_degraded" in done.out

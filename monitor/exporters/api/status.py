@@ -13,6 +13,7 @@ from monitor.drift import CAUSES, Attribution, Judgement, Verdict
 from monitor.drift.label_free import ASSUMPTION, Nowcast
 from monitor.exporters.api.lacking import lacking
 from monitor.exporters.diagnosis_headline import moved, reason
+from monitor.exporters.reference_text import warming_up_text
 from monitor.exporters.replay_json import (
     bounds,
     counted,
@@ -126,6 +127,7 @@ def _model(snapshot: Snapshot, model: ModelState, window: str) -> dict[str, Any]
         "detectors": {
             "off": watched.detectors_off or None,
             "warming_up": watched.warming_up,
+            "warming_up_because": warming_up_text(watched),
             "evidence": defined(watched.evidence),
             "degradation_detected": watched.degradation_detected,
             "prevalence_shift_detected": watched.prevalence_shift_detected,

@@ -138,8 +138,8 @@ def _fresh(status: Json, model: Json) -> h.Element:
 def _evidence(detectors: Json) -> str:
     if detectors["off"]:
         return "no detector runs under this labelling"
-    if detectors["warming_up"]:
-        return "the detector has too small a reference yet"
+    if detectors["warming_up_because"]:
+        return str(detectors["warming_up_because"])
     share = detectors["evidence"]
     fired = "; it has fired" if detectors["degradation_detected"] else ""
     known = UNDEFINED if share is None else f"{100 * share:.2g} %"

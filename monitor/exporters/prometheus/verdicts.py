@@ -93,7 +93,9 @@ def verdict_families() -> Iterator[Family]:
     )
     yield _by_model(
         "classifier_detector_warming_up",
-        "1 while the reference does not suffice for the detectors.",
+        "1 while the reference does not suffice for the detectors: it has under 1,000 positives "
+        "or 500 false positives, or there is none. A degraded verdict that holds for a day pages "
+        "then.",
         lambda watched: [float(watched.warming_up)],
     )
     yield _by_model(
