@@ -128,7 +128,7 @@ def _unknown(judgement: Judgement) -> str:
     status = judgement.status
     slid = Status.CHANGED in (status["recall"], status["false_positive_rate"])
     if status["log_likelihood_ratio"] is Status.CLEAN and not slid:
-        return "the model is as before. Whether prevalence changed is not certain."
+        return "skill is as before. Whether prevalence changed is not certain."
     if status["log_likelihood_ratio"] is Status.CHANGED:
         fell = judgement.change["log_likelihood_ratio"] < 0
         return f"skill {'fell' if fell else 'rose'}, but too little evidence to blame one cause."
