@@ -93,7 +93,8 @@ def test_on_real_flights():
         as_the_first(monitor, monitor.watermark_ms + 3_600_000)
 
 
-def test_what_has_not_changed_is_not_read_again(monkeypatch):
+def counted():
+    """Ninety hours of four models, and a function that counts a hundred more outcomes of one."""
     config = Config(defaults=MODELS["given"], windows=["1h", "1d", "3d"])
     monitor = Monitor(config)
     decoder = Decoder(DecodeSettings.from_config(config))
@@ -106,6 +107,23 @@ def test_what_has_not_changed_is_not_read_again(monkeypatch):
     for hour in range(90):
         for model in "abcd":
             tell(model, hour * HOUR)
+    return monitor, tell
+
+
+def test_counts_that_change_while_no_window_moves():
+    monitor, tell = counted()
+    monitor.snapshot()
+    for hour in (70, 80, 80):
+        before = [model.watched.verdicts["1d"].judgement for model in monitor.snapshot().models]
+        tell("a", hour * HOUR)
+        as_the_first(monitor, None)
+        after = [model.watched.verdicts["1d"].judgement for model in monitor.snapshot().models]
+        changed = [old != new for old, new in zip(before, after, strict=True)]
+        assert changed == [True, False, False, False]
+
+
+def test_what_has_not_changed_is_not_read_again(monkeypatch):
+    monitor, tell = counted()
     monitor.snapshot()
     reads = []
     for name in ("sum", "table", "series"):
