@@ -25,7 +25,8 @@ class Receiver(BaseHTTPRequestHandler):
         except (KeyError, TypeError, ValueError) as error:
             self.send_error(400, f"no message of Alertmanager: {error!r}")
             return
-        print(*said, sep="\n", flush=True)
+        # In one piece: several messages may come at once.
+        print("".join(f"{line}\n" for line in said), end="", flush=True)
         self.send_response(200)
         self.send_header("Content-Length", "0")
         self.end_headers()

