@@ -106,3 +106,16 @@ def test_key_zero_is_stored():
     table = PredictionTable()
     table.append(np.zeros(1, np.uint64), np.ones(1, np.uint64), np.ones(1, np.uint64))
     assert table.find(np.zeros(1, np.uint64)).tolist() == [0]
+
+
+def test_state_holds_every_chunk_in_the_order_of_arrival_and_gives_it_back():
+    rows, table = 3 * CHUNK + 100, PredictionTable()
+    keys = np.arange(1, rows + 1, dtype=np.uint64)
+    table.append(keys, keys + np.uint64(7), keys + np.uint64(9))
+    state = table.state()
+    assert np.array_equal(state, np.stack([keys, keys + np.uint64(7), keys + np.uint64(9)], axis=1))
+    restored = PredictionTable()
+    restored.restore(state)
+    found = restored.find(keys)
+    assert np.array_equal(restored.when(found), keys + np.uint64(7))
+    assert np.array_equal(restored.what(found), keys + np.uint64(9))
