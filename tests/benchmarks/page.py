@@ -131,14 +131,14 @@ def _of(process: subprocess.Popen[bytes], case: Case, url: str, file: Path, seco
     before, began = process_seconds(process.pid), time.monotonic()
     for second in range(seconds):
         _append(file, case, second)
-        time.sleep(max(0.0, began + second + 1 - time.monotonic()))
+        time.sleep(max(0.0, began + second + 1 - time.monotonic()))  # live: a second each
     busy = (process_seconds(process.pid) - before) / (time.monotonic() - began)
     answers, began = [], time.monotonic()
     for second in range(seconds, 2 * seconds):
         _append(file, case, second)
         while time.monotonic() < began + second - seconds + 1:
             answers.append(looked(url))
-            time.sleep(_PAUSE)
+            time.sleep(_PAUSE)  # as somebody who looks again
     first, last = (sorted(a[i] for a in answers) for i in (0, 1))
     return (
         f"{case.name:<20}{busy:>8.2f}{statistics.median(first):>10.0f}{first[-1]:>8.0f}"
@@ -152,7 +152,7 @@ def _append(file: Path, case: Case, second: int) -> None:
 
 
 def _records(url: str) -> int:
-    time.sleep(_PAUSE)
+    time.sleep(_PAUSE)  # to ask costs the server, too
     try:
         return int(httpx.get(f"{url}api/v1/status?limit=1", timeout=60).json()["records"])
     except (httpx.HTTPError, ValueError, KeyError):
