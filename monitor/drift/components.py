@@ -1,7 +1,7 @@
-"""The five components of a change, and how well each is known.
+"""The components of a change, and how well each is known.
 
     log r, logit TPR, logit FPR, log LR+ = log TPR - log FPR,
-    log LR- = log(1 - TPR) - log(1 - FPR)
+    log LR- = log(1 - TPR) - log(1 - FPR), log odds ratio = logit TPR - logit FPR
 
 Owns their estimates (half a count added to each cell, so that they are always
 finite), their differences after minus before, and the standard errors of those:
@@ -34,9 +34,10 @@ _SMOOTHING = 0.5
 class Component(IntEnum):
     """Index along the first axis of every array of components.
 
-    The first five decide the verdict. The last two are what remains of the
-    change of logit(precision) once recall's, or the false positives', part is
-    taken away; what remains without prevalence is log LR+ itself.
+    The first five have a status in the verdict; the odds ratio, by how much the
+    classes are told apart at all, is asked beside them. The last two are what
+    remains of the change of logit(precision) once recall's, or the false
+    positives', part is taken away; what remains without prevalence is log LR+.
     """
 
     CLASS_RATIO = 0
@@ -44,8 +45,9 @@ class Component(IntEnum):
     FALSE_POSITIVE_RATE = 2
     LOG_LIKELIHOOD_RATIO = 3
     NEGATIVE_LOG_LIKELIHOOD_RATIO = 4
-    ALL_BUT_RECALL = 5
-    ALL_BUT_FALSE_POSITIVES = 6
+    ODDS_RATIO = 5
+    ALL_BUT_RECALL = 6
+    ALL_BUT_FALSE_POSITIVES = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +97,7 @@ class Rates:
         )
 
     def components(self) -> FloatArray:
-        """All seven components, stacked along a new first axis (see `Component`)."""
+        """All eight components, stacked along a new first axis (see `Component`)."""
         log_recall, log_miss = np.log(self.recall), np.log(self.miss_rate)
         log_false, log_true = np.log(self.false_positive_rate), np.log(self.specificity)
         return np.stack(
@@ -105,6 +107,7 @@ class Rates:
                 log_false - log_true,
                 log_recall - log_false,
                 log_miss - log_true,
+                log_recall - log_miss - log_false + log_true,
                 self.log_class_ratio - log_false,
                 self.log_class_ratio + log_recall,
             ]
@@ -116,13 +119,15 @@ class Rates:
         recall = self.recall_variance * dispersion.recall
         false = self.false_positive_rate_variance * dispersion.false_positive_rate
         log_recall, log_false = recall / self.recall**2, false / self.false_positive_rate**2
+        logit_recall, logit_false = log_recall / self.miss_rate**2, log_false / self.specificity**2
         return np.stack(
             np.broadcast_arrays(
                 ratio,
-                log_recall / self.miss_rate**2,
-                log_false / self.specificity**2,
+                logit_recall,
+                logit_false,
                 log_recall + log_false,
                 recall / self.miss_rate**2 + false / self.specificity**2,
+                logit_recall + logit_false,
                 ratio + log_false,
                 ratio + log_recall,
             )
@@ -160,7 +165,7 @@ def components(counts: ConfusionCounts) -> FloatArray:
     >>> components(ConfusionCounts(tp=90, fp=50, fn=10, tn=850)).round(3).tolist()
     [-2.188, 2.154, -2.824, 2.772, -2.206]
     """
-    return Rates.of(counts).components()[: Component.ALL_BUT_RECALL]
+    return Rates.of(counts).components()[: Component.ODDS_RATIO]
 
 
 def changes(
@@ -176,7 +181,7 @@ def changes(
             the independent error only, since blocks show it by themselves.
 
     Returns:
-        Changes of shape (7, *series). The error of each window is the larger of
+        Changes of shape (8, *series). The error of each window is the larger of
         the independent one and the one between its non-empty blocks
         (delete-one-block jackknife), the independent one where it has fewer
         than two.

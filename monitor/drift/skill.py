@@ -22,6 +22,7 @@ Z_ONE_SIDED = 2.3263478740408408  # .99: equivalence at one chance in a hundred
 Z_TWO_SIDED = 2.5758293035489004  # .995: p < .01, looking at one
 _Z_TWO_LEFT = 2.807033768343811  # 1 - .01/4: p < .01/2
 _Z_THREE_LEFT = 2.935199468866699  # 1 - .01/6: p < .01/3
+_Z_ODDS_RATIO = 3.2905267314919255  # .9995: p < .001
 
 CLEAN, CHANGED, UNKNOWN = np.int8(0), np.int8(1), np.int8(2)
 """Statuses of a component."""
@@ -57,10 +58,11 @@ def statuses(found: Changes) -> NDArray[np.int8]:
         Holm 1979 (a simple sequentially rejective procedure); Schuirmann 1987
         (equivalence by one-sided tests).
 
-    >>> statuses(Changes(np.array([0.0, -1.0, 0.3, 0.0, 0.0]), np.full(5, 0.05))).tolist()
+    >>> statuses(Changes(np.array([0, -1, 0.3, 0, 0, -1.3]), np.full(6, 0.05))).tolist()
     [0, 1, 1, 0, 0]
     """
-    distance, error = np.abs(found.change[:5]), found.standard_error[:5]
+    decisive = slice(Component.ODDS_RATIO)
+    distance, error = np.abs(found.change[decisive]), found.standard_error[decisive]
     z = distance / error
     needed = np.full(z.shape, Z_TWO_SIDED)
     needed[_HOLM_FAMILY] = _holm_bound(z[_HOLM_FAMILY])
@@ -79,7 +81,7 @@ def _holm_bound(z: FloatArray) -> FloatArray:
 
 
 def skill(
-    change: FloatArray,
+    found: Changes,
     status: NDArray[np.int8],
     below_reference_curve: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.int8]:
@@ -92,8 +94,14 @@ def skill(
        the same way: as 2 by the sign of the estimates, else unknown.
     4. Neither changed: clean if both are clean, or if log LR+ is; else unknown.
 
+    A slide of the threshold that moves one rate just beyond what is tolerated and
+    leaves the other within it would pass for 3. So a clean rate that certainly
+    moved the same way (p < .01) counts as changed in 2, by the sign of the
+    estimates; and 3 is unknown unless the odds ratio certainly moved, too
+    (p < .001): a slide leaves it about as it was.
+
     Args:
-        change: components after minus before along the first axis.
+        found: changes in the order of `Component` along the first axis.
         status: their statuses.
         below_reference_curve: TPR is below the reference's ROC curve at today's
             FPR, which is degraded whatever 2 says; shape of the series.
@@ -103,25 +111,45 @@ def skill(
 
     Source:
         Biggerstaff 2000 (Comparing diagnostic tests: a simple graphic using
-        likelihood ratios).
+        likelihood ratios); Glas et al. 2003 (The diagnostic odds ratio: a single
+        indicator of test performance).
     """
-    recall, false = change[Component.RECALL], change[Component.FALSE_POSITIVE_RATE]
+    recall, false = found.change[Component.RECALL], found.change[Component.FALSE_POSITIVE_RATE]
     recall_status, false_status = status[Component.RECALL], status[Component.FALSE_POSITIVE_RATE]
     recall_changed, false_changed = recall_status == CHANGED, false_status == CHANGED
     any_changed, both = recall_changed | false_changed, recall_changed & false_changed
+    opposite = recall * false < 0
+    slid = any_changed & _together(found)
     one_clean = (recall_status == CLEAN) | (false_status == CLEAN)
-    one_sided = any_changed & (one_clean | (recall * false < 0))
+    one_sided = any_changed & (opposite | (one_clean & ~slid))
+    told = both | _is_certain(found, Component.ODDS_RATIO, _Z_ODDS_RATIO)
     blamed = np.where(recall_changed, recall < 0, false > 0)
-    worse, better = _dominance(change, status, both=both)
+    by_one = np.where(blamed, np.int8(Skill.DEGRADED), np.int8(Skill.IMPROVED))
+    worse, better = _dominance(found.change, status, both=both)
+    worse, better = any_changed & ~one_sided & worse, any_changed & ~one_sided & better
     if below_reference_curve is not None:
-        worse, better = worse | below_reference_curve, better & ~below_reference_curve
+        worse, better = (
+            worse | (any_changed & below_reference_curve),
+            better & ~below_reference_curve,
+        )
     clean = (recall_status == CLEAN) & (false_status == CLEAN)
     clean |= status[Component.LOG_LIKELIHOOD_RATIO] == CLEAN
-    found = np.where(both, np.int8(Skill.MOVED), np.int8(Skill.UNKNOWN))
-    found = np.where(any_changed & better, np.int8(Skill.IMPROVED), found)
-    found = np.where(any_changed & worse, np.int8(Skill.DEGRADED), found)
-    found = np.where(one_sided, np.where(blamed, Skill.DEGRADED, Skill.IMPROVED), found)
-    return np.where(~any_changed & clean, Skill.CLEAN, found).astype(np.int8)
+    verdict = np.where(both | slid, np.int8(Skill.MOVED), np.int8(Skill.UNKNOWN))
+    verdict = np.where(better, np.int8(Skill.IMPROVED), verdict)
+    verdict = np.where(worse, np.int8(Skill.DEGRADED), verdict)
+    verdict = np.where(one_sided & told, by_one, verdict)
+    return np.where(~any_changed & clean, Skill.CLEAN, verdict).astype(np.int8)
+
+
+def _together(found: Changes) -> NDArray[np.bool_]:
+    """Whether recall and the false positive rate certainly moved the same way."""
+    rates = Component.RECALL, Component.FALSE_POSITIVE_RATE
+    same_way = found.change[rates[0]] * found.change[rates[1]] > 0
+    return np.asarray(same_way & _is_certain(found, rates[0]) & _is_certain(found, rates[1]))
+
+
+def _is_certain(found: Changes, component: Component, z: float = Z_TWO_SIDED) -> NDArray[np.bool_]:
+    return np.asarray(np.abs(found.change[component]) > z * found.standard_error[component])
 
 
 def _dominance(

@@ -111,8 +111,8 @@ class Judgement:
     Attributes:
         verdict: what happened.
         status: of `class_ratio`, `recall`, `false_positive_rate` and `log_likelihood_ratio`.
-        change: of these and of `negative_log_likelihood_ratio`, after minus
-            before: logits of the rates, logs of the ratios.
+        change: of these, of `negative_log_likelihood_ratio` and of `odds_ratio`,
+            after minus before: logits of the rates, logs of the ratios.
         standard_error: of each change.
         operating_point_moved: TPR and FPR went the same way along the ROC curve,
             as after a slide of the threshold; skill is not to blame.
@@ -202,7 +202,7 @@ def judge_changes(
     """The verdict on changes that are known already, of one series (see `judge`).
 
     Args:
-        found: changes of shape (7,), in the order of `Component`.
+        found: changes of shape (8,), in the order of `Component`.
         labels_trustworthy: False where the labels themselves have gone astray.
         below_reference_curve: TPR is below the reference's curve at today's FPR.
 
@@ -210,18 +210,19 @@ def judge_changes(
         The judgement.
     """
     known = statuses(found)
-    separation = skill(found.change, known, np.asarray(below_reference_curve))
+    separation = skill(found, known, np.asarray(below_reference_curve))
     code = int(_verdict_codes(separation, known))
     verdict = _VERDICTS[code] if labels_trustworthy else Verdict.LABELS_NOT_TRUSTWORTHY
-    named = {c.name.lower(): int(known[c]) for c in list(Component)[:5]}
+    names = [component.name.lower() for component in Component][: Component.ODDS_RATIO + 1]
+    named = dict(zip(names, known.tolist(), strict=False))
     status = {name: _STATUSES[s] for name, s in list(named.items())[:4]}
-    change = {name: float(found.change[i]) for i, name in enumerate(named)}
+    change = {name: float(found.change[i]) for i, name in enumerate(names)}
     certain = {name: change[name] for name, s in named.items() if s == CHANGED}
     return Judgement(
         verdict=verdict,
         status=status,
         change=change,
-        standard_error={name: float(found.standard_error[i]) for i, name in enumerate(named)},
+        standard_error={name: float(found.standard_error[i]) for i, name in enumerate(names)},
         operating_point_moved=bool(separation == Skill.MOVED),
         main_driver=_main_driver(found),
         fell=tuple(name for name, value in certain.items() if value < 0),
@@ -257,7 +258,7 @@ def verdicts(
         before, after = before[..., None], after[..., None]
     found = changes(as_blocks(before), as_blocks(after), dispersion)
     known = statuses(found)
-    return np.asarray(_VERDICTS[_verdict_codes(skill(found.change, known), known)], dtype=object)
+    return np.asarray(_VERDICTS[_verdict_codes(skill(found, known), known)], dtype=object)
 
 
 def _verdict_codes(separation: NDArray[np.int8], known: NDArray[np.int8]) -> NDArray[np.intp]:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis
-from monitor.drift import Status, Verdict
+from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.verdict import DEGRADED
 from monitor.exporters.diagnosis_headline import rates_of
@@ -177,7 +177,11 @@ def _skill(diagnosis: Diagnosis) -> Iterator[str]:
         values["log_likelihood_ratio"] for values in (judgement.change, judgement.standard_error)
     )
     status, way = judgement.status["log_likelihood_ratio"], "fell" if change < 0 else "rose"
-    if status is Status.CLEAN:
+    rates = [judgement.status[name] for name in _RATES]
+    by_one = Status.CHANGED in rates and not diagnosis.operating_point_moved
+    if by_one and (status is Status.CLEAN or Status.UNKNOWN not in rates):
+        yield _hardly_apart(judgement)
+    elif status is Status.CLEAN:
         yield "The model tells positives from others as well as before."
     elif status is Status.CHANGED and diagnosis.operating_point_moved:
         yield (
@@ -192,6 +196,18 @@ def _skill(diagnosis: Diagnosis) -> Iterator[str]:
             "Whether the model tells positives from others worse is open: its skill (log LR+) "
             f"moved by {change:+.2f} ± {error:.2f}, which shows no change and rules none out."
         )
+
+
+def _hardly_apart(judgement: Judgement) -> str:
+    """Why one rate that changed is not laid to the model."""
+    change, error = judgement.change, judgement.standard_error["odds_ratio"]
+    by_recall = judgement.status["recall"] is Status.CHANGED
+    worse = change["recall"] < 0 if by_recall else change["false_positive_rate"] > 0
+    return (
+        "How well the classes are told apart (log odds ratio) moved by "
+        f"{change['odds_ratio']:+.2f} ± {error:.2f}: too little to tell a "
+        f"{'worse' if worse else 'better'} model from a slide of the threshold."
+    )
 
 
 def _unplaced(diagnosis: Diagnosis, how: str) -> Iterator[str]:

@@ -356,7 +356,7 @@ def main() -> None:
     for size, (right, wrong) in twelve_truths(options.draws).items():
         print(f"{size:>10} {right:7.4f} {wrong:7.4f}")
     print("Slide of the threshold, step in standard deviations: degraded / improved / moved")
-    for step in (-1.0, -0.5, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.5, 1.0):
+    for step in (-1.0, -0.5, -0.2, -0.1, -0.08, -0.05, 0.05, 0.08, 0.1, 0.2, 0.5, 1.0):
         row = [slide(options.draws, size, step) for size in SIZES[2:]]
         print(f"{step:>10} " + "   ".join(" / ".join(f"{x:.3f}" for x in cell) for cell in row))
     print("The same where the ROC curve of the scores decides: degraded (goal .01)")

@@ -113,3 +113,19 @@ def test_fewer_positives_are_named_where_skill_is_open():
     text = diagnosis_text(diagnosis)
     assert "certainly fewer positives. Whether skill changed is open." in text.splitlines()[0]
     assert plainly(diagnosis)[0].startswith("There are certainly fewer positives, which is ")
+
+
+@pytest.mark.parametrize(
+    ("after", "odds", "way"),
+    [
+        ((8_120, 5_500, 1_880, 84_500), "-0.14 ± 0.04", "worse"),
+        ((756, 450, 244, 8_550), "-0.26 ± 0.09", "worse"),
+        ((7_880, 3_700, 2_120, 86_300), "+0.13 ± 0.04", "better"),
+    ],
+)
+def test_one_rate_that_moved_alone_is_weighed_by_the_odds_ratio(after, odds, way):
+    diagnosis = found(MANY, after)
+    assert diagnosis.verdict == "insufficient_evidence"
+    text = " ".join(plainly(diagnosis))
+    assert f"(log odds ratio) moved by {odds}: too little to tell a {way} model" in text
+    assert "as well as before" not in text

@@ -57,6 +57,7 @@ def test_independent_errors_follow_the_delta_method() -> None:
         1 / fp + 1 / tn,
         1 / tp - 1 / p + 1 / fp - 1 / n,
         1 / fn - 1 / p + 1 / tn - 1 / n,
+        1 / tp + 1 / fn + 1 / fp + 1 / tn,
         1 / p + 1 / n + 1 / fp - 1 / n,
         1 / p + 1 / n + 1 / tp - 1 / p,
     ]
@@ -106,7 +107,7 @@ def test_one_block_is_a_scalar_and_blocks_may_differ_in_number() -> None:
     days = ConfusionCounts(tp=[40, 40], fp=[20, 25], fn=[10, 10], tn=[425, 430])
     alone = changes(window, window[None])
     np.testing.assert_array_equal(alone.standard_error, changes(window, window).standard_error)
-    assert changes(days, window).change == pytest.approx(np.zeros(7))
+    assert changes(days, window).change == pytest.approx(np.zeros(8))
 
 
 def test_empty_windows_are_finite_and_badly_known() -> None:

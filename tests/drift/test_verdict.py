@@ -21,6 +21,7 @@ NAMES = (
     "false_positive_rate",
     "log_likelihood_ratio",
     "negative_log_likelihood_ratio",
+    "odds_ratio",
 )
 
 
@@ -30,15 +31,15 @@ def after(prevalence: float, recall: float, false: float, size: float = 1e5) -> 
 
 
 def oracle(d: list[float], se: list[float]) -> tuple[Verdict, bool]:
-    """The design's text, clause by clause, on five changes and their errors."""
-    clean = [abs(x) + 2.326 * e < 0.2 for x, e in zip(d, se, strict=True)]
+    """The design's text, clause by clause, on six changes and their errors."""
+    clean = [abs(x) + 2.326 * e < 0.2 for x, e in zip(d, se, strict=True)][:5]
     p = [2 * NORMAL.cdf(-abs(x) / e) for x, e in zip(d, se, strict=True)]
-    changed = [False] * 3 + [not c and q < 0.01 for c, q in zip(clean[3:], p[3:], strict=True)]
+    changed = [False] * 3 + [not c and q < 0.01 for c, q in zip(clean[3:], p[3:5], strict=True)]
     for rank, index in enumerate(sorted(range(3), key=lambda i: p[i])):
         if p[index] >= 0.01 / (3 - rank):
             break
         changed[index] = not clean[index]
-    skill = _skill(d, clean, changed)
+    skill = _skill(d, p, clean, changed)
     if skill == "clean":
         if clean[0]:
             return Verdict.NO_CHANGE, False
@@ -51,8 +52,8 @@ def oracle(d: list[float], se: list[float]) -> tuple[Verdict, bool]:
     return Verdict(("prevalence_shift_and_" if changed[0] else "") + f"model_{skill}"), False
 
 
-def _skill(d: list[float], clean: list[bool], changed: list[bool]) -> str:
-    recall, false, plus, minus = 1, 2, 3, 4
+def _skill(d: list[float], p: list[float], clean: list[bool], changed: list[bool]) -> str:
+    recall, false, plus, minus, odds = 1, 2, 3, 4, 5
     if changed[recall] and changed[false]:
         if d[recall] * d[false] < 0:
             return "degraded" if d[recall] < 0 else "improved"
@@ -63,12 +64,16 @@ def _skill(d: list[float], clean: list[bool], changed: list[bool]) -> str:
         return _one(degraded=degraded, improved=improved, neither="moved")
     if changed[recall] or changed[false]:
         one, other = (recall, false) if changed[recall] else (false, recall)
-        if clean[other] or d[one] * d[other] < 0:
+        together = d[one] * d[other] > 0 and max(p[one], p[other]) < 0.01
+        if d[one] * d[other] < 0 or (clean[other] and not together):
+            if p[odds] >= 0.001:
+                return "unknown"
             bad = d[one] < 0 if one == recall else d[one] > 0
             return "degraded" if bad else "improved"
         worse, better = (plus, minus) if d[one] < 0 else (minus, plus)
         sign = -1 if d[one] < 0 else 1
-        return _one(degraded=d[worse] * sign > 0, improved=d[better] * sign > 0, neither="unknown")
+        neither = "moved" if together else "unknown"
+        return _one(degraded=d[worse] * sign > 0, improved=d[better] * sign > 0, neither=neither)
     return "clean" if (clean[recall] and clean[false]) or clean[plus] else "unknown"
 
 
@@ -78,15 +83,19 @@ def _one(*, degraded: bool, improved: bool, neither: str) -> str:
     return "degraded" if degraded else "improved"
 
 
-finite = st.floats(-2, 2).filter(lambda x: x == 0 or abs(x) > 1e-6)
+small = st.floats(-0.4, 0.4).filter(lambda x: x == 0 or abs(x) > 1e-6)
+large = st.floats(-2, 2).filter(lambda x: x == 0 or abs(x) > 1e-6)
 
 
 @settings(max_examples=600)
 @given(
-    st.lists(finite, min_size=5, max_size=5),
-    st.lists(st.floats(0.005, 0.5), min_size=5, max_size=5),
+    st.lists(small, min_size=6, max_size=6) | st.lists(large, min_size=6, max_size=6),
+    st.lists(st.floats(0.005, 0.1), min_size=6, max_size=6)
+    | st.lists(st.floats(0.005, 0.5), min_size=6, max_size=6),
 )
-def test_the_rule_is_the_designs(d: list[float], se: list[float]) -> None:
+def test_the_rule_is_the_designs_and_asks_for_the_odds_ratio(
+    d: list[float], se: list[float]
+) -> None:
     found = judge_changes(Changes(np.array([*d, 0.0, 0.0]), np.array([*se, 1.0, 1.0])))
     assert (found.verdict, found.operating_point_moved) == oracle(d, se)
 
