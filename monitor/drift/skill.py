@@ -95,10 +95,10 @@ def skill(
     4. Neither changed: clean if both are clean, or if log LR+ is; else unknown.
 
     A slide of the threshold that moves one rate just beyond what is tolerated and
-    leaves the other within it would pass for 3. So a clean rate that certainly
-    moved the same way (p < .01) counts as changed in 2, by the sign of the
-    estimates; and 3 is unknown unless the odds ratio certainly moved, too
-    (p < .001): a slide leaves it about as it was.
+    leaves the other within it would pass for 3. So the point moved as in 2 where a
+    clean rate certainly moved the same way (p < .01); and one rate is laid to the
+    model only where the odds ratio certainly moved, too (p < .001): a slide leaves
+    it about as it was.
 
     Args:
         found: changes in the order of `Component` along the first axis.
@@ -122,16 +122,14 @@ def skill(
     slid = any_changed & _together(found)
     one_clean = (recall_status == CLEAN) | (false_status == CLEAN)
     one_sided = any_changed & (opposite | (one_clean & ~slid))
-    told = both | _is_certain(found, Component.ODDS_RATIO, _Z_ODDS_RATIO)
+    told = any_changed & (both | _is_certain(found, Component.ODDS_RATIO, _Z_ODDS_RATIO))
     blamed = np.where(recall_changed, recall < 0, false > 0)
     by_one = np.where(blamed, np.int8(Skill.DEGRADED), np.int8(Skill.IMPROVED))
     worse, better = _dominance(found.change, status, both=both)
-    worse, better = any_changed & ~one_sided & worse, any_changed & ~one_sided & better
+    worse, better = told & ~one_sided & worse, told & ~one_sided & better
     if below_reference_curve is not None:
-        worse, better = (
-            worse | (any_changed & below_reference_curve),
-            better & ~below_reference_curve,
-        )
+        worse = worse | (any_changed & below_reference_curve)
+        better = better & ~below_reference_curve
     clean = (recall_status == CLEAN) & (false_status == CLEAN)
     clean |= status[Component.LOG_LIKELIHOOD_RATIO] == CLEAN
     verdict = np.where(both | slid, np.int8(Skill.MOVED), np.int8(Skill.UNKNOWN))

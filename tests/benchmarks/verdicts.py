@@ -345,6 +345,23 @@ def real_streams(path: Path, episodes: list[tuple[str, str, str, str]]) -> None:
         print(f"    driver {driver.cause} {driver.share:.2f} certain {driver.certain}")
 
 
+def _print_slides(draws: int) -> None:
+    print("Slide of the threshold, step in standard deviations: degraded / improved / moved")
+    for prevalence in (0.1, 0.01):
+        print(f"at a prevalence of {prevalence:g} (goal .01)")
+        for step in (-1.0, -0.5, -0.2, -0.1, -0.08, -0.05, 0.05, 0.08, 0.1, 0.2, 0.5, 1.0):
+            row = [slide(draws, size, step, prevalence) for size in SIZES[2:]]
+            print(f"{step:>10} " + "   ".join(" / ".join(f"{x:.3f}" for x in cell) for cell in row))
+    print("The same where the ROC curve of the scores decides: degraded (goal .01)")
+    for step in (-0.5, -0.3, 0.3, 0.5):
+        row = [slide_with_scores(draws // 2, size, step) for size in SIZES[2:5]]
+        print(f"{step:>10} " + "   ".join(f"{x:.3f}" for x in row))
+    print("Classes .5 closer and the threshold .5 higher: degraded, with the curve")
+    for size in SIZES[2:5]:
+        found = slide_with_scores(draws // 2, size, 0.5, worse=0.5)
+        print(f"{size:>10} {found:.3f}")
+
+
 def main() -> None:
     """Print every table."""
     parser = argparse.ArgumentParser(description="Verdicts against their goals (seeded).")
@@ -355,18 +372,7 @@ def main() -> None:
     print("Twelve truths: right (goal .80/.95/.99/.999 at 1e4/3e4/1e5/1e6), worst wrong (.015)")
     for size, (right, wrong) in twelve_truths(options.draws).items():
         print(f"{size:>10} {right:7.4f} {wrong:7.4f}")
-    print("Slide of the threshold, step in standard deviations: degraded / improved / moved")
-    for step in (-1.0, -0.5, -0.2, -0.1, -0.08, -0.05, 0.05, 0.08, 0.1, 0.2, 0.5, 1.0):
-        row = [slide(options.draws, size, step) for size in SIZES[2:]]
-        print(f"{step:>10} " + "   ".join(" / ".join(f"{x:.3f}" for x in cell) for cell in row))
-    print("The same where the ROC curve of the scores decides: degraded (goal .01)")
-    for step in (-0.5, -0.3, 0.3, 0.5):
-        row = [slide_with_scores(options.draws // 2, size, step) for size in SIZES[2:5]]
-        print(f"{step:>10} " + "   ".join(f"{x:.3f}" for x in row))
-    print("Classes .5 closer and the threshold .5 higher: degraded, with the curve")
-    for size in SIZES[2:5]:
-        found = slide_with_scores(options.draws // 2, size, 0.5, worse=0.5)
-        print(f"{size:>10} {found:.3f}")
+    _print_slides(options.draws)
     print("Mix only, share of skill verdicts: by segment (goal .02) / all together")
     for size in (10_000, 100_000):
         for share in (0.5, 0.7):

@@ -65,9 +65,9 @@ def _skill(d: list[float], p: list[float], clean: list[bool], changed: list[bool
     if changed[recall] or changed[false]:
         one, other = (recall, false) if changed[recall] else (false, recall)
         together = d[one] * d[other] > 0 and max(p[one], p[other]) < 0.01
+        if p[odds] >= 0.001:
+            return "moved" if together else "unknown"
         if d[one] * d[other] < 0 or (clean[other] and not together):
-            if p[odds] >= 0.001:
-                return "unknown"
             bad = d[one] < 0 if one == recall else d[one] > 0
             return "degraded" if bad else "improved"
         worse, better = (plus, minus) if d[one] < 0 else (minus, plus)
