@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import compress, repeat
-from operator import is_
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -80,36 +78,26 @@ class Assembler:
         self._types = types
         self._latest_ms = latest_ms
         self._codes = GroupCodes(settings, types.segment_values)
-        self._kinds = list(map(type, records))
-        self._present = set(self._kinds)
+        self._rows = _by_kind(records, types)
         self._unfit: list[int] = []
 
     def assemble(self) -> Assembled:
         """The fit records as columns, each kind in the order of the records."""
-        types, present = self._types, self._present
+        types, rows = self._types, self._rows
         parts: dict[str, Any] = {}
-        if types.prediction in present:
-            parts["predictions"] = self._predictions(self._rows(types.prediction))
-        if Label in present:
-            parts["labels"] = self._labels(self._rows(Label))
-        if types.outcome in present:
-            parts |= self._outcomes(self._rows(types.outcome), parts)
-        if types.counts in present:
-            parts["counts"] = self._counts(self._rows(types.counts))
+        if predictions := rows[types.prediction]:
+            parts["predictions"] = self._predictions(predictions)
+        if labels := rows[Label]:
+            parts["labels"] = self._labels(labels)
+        if outcomes := rows[types.outcome]:
+            parts |= self._outcomes(outcomes, parts)
+        if counts := rows[types.counts]:
+            parts["counts"] = self._counts(counts)
         batch = EventBatch(groups=tuple(self._codes.groups), **parts)
         return Assembled(batch, sorted(self._unfit))
 
-    def _rows(self, kind: type[Any]) -> Sequence[Any]:
-        if len(self._present) == 1:
-            return self._records
-        return list(compress(self._records, self._are(kind)))
-
     def _positions(self, kind: type[Any]) -> Int64Array:
-        return np.flatnonzero(list(self._are(kind)))
-
-    def _are(self, kind: type[Any]) -> Iterator[bool]:
-        """Which records are of a kind."""
-        return map(is_, self._kinds, repeat(kind))
+        return np.flatnonzero([type(record) is kind for record in self._records])
 
     def _mark_unfit(self, kind: type[Any], fit: BoolArray) -> None:
         if not fit.all():
@@ -203,6 +191,14 @@ class Assembler:
 
     def _times(self, values: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
         return within_years(seconds_of(values), self._latest_ms)
+
+
+def _by_kind(records: Sequence[Record], types: RecordTypes) -> dict[type[Any], list[Any]]:
+    """The records of each kind, in their order."""
+    rows: dict[type[Any], list[Any]] = {kind: [] for kind in types.by_name.values()}
+    for record in records:
+        rows[type(record)].append(record)
+    return rows
 
 
 class Divided(NamedTuple):
