@@ -283,7 +283,8 @@ def keys_of(ids: Iterable[str]) -> KeyArray:
 
 def keys_of_bytes(ids: Iterable[bytes]) -> KeyArray:
     """The keys of ids that are UTF-8 already, see `keys_of`."""
-    return np.fromiter(map(xxhash.xxh3_64_intdigest, ids, repeat(_KEY_SEED)), dtype=np.uint64)
+    digests = b"".join(map(xxhash.xxh3_64_digest, ids, repeat(_KEY_SEED)))
+    return np.frombuffer(digests, ">u8").astype(np.uint64)
 
 
 def bin_of(scores: ArrayLike, bins: int = SCORE_BINS) -> Int64Array:

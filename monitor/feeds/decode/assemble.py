@@ -78,12 +78,12 @@ class Assembler:
         self._types = types
         self._latest_ms = latest_ms
         self._codes = GroupCodes(settings, types.segment_values)
-        self._rows = _by_kind(records, types)
         self._unfit: list[int] = []
 
     def assemble(self) -> Assembled:
         """The fit records as columns, each kind in the order of the records."""
-        types, rows = self._types, self._rows
+        types = self._types
+        rows = _by_kind(self._records, types)
         parts: dict[str, Any] = {}
         if predictions := rows[types.prediction]:
             parts["predictions"] = self._predictions(predictions)
