@@ -1,4 +1,5 @@
 import json
+from operator import mul
 
 import numpy as np
 import pytest
@@ -50,6 +51,18 @@ def test_the_fast_path_equals_the_slow_one(records):
     assert not fast.rejected
     assert slow.records == fast.records + 1
     assert [r.position for r in slow.rejected] == ["f:1"]
+
+
+@given(st.lists(st.builds(mul, st.sampled_from("aü💥\n"), st.integers(1, 256))), st.booleans())
+def test_ids_are_too_large_by_their_own_bytes_however_long_the_lines_are(ids, ascii_only):
+    records = [{"type": "label", "id": name, "ts": 1, "label": 1} for name in ids]
+    lines = [json.dumps(record, ensure_ascii=ascii_only).encode() for record in records]
+    batch = ANY.decode_lines(b"\n".join(lines), source="t")
+    large = [i for i, name in enumerate(ids, 1) if len(name.encode()) > 256]
+    assert [(r.position, r.reason) for r in batch.rejected] == [
+        (f"t:{i}", "too_large") for i in large
+    ]
+    assert batch.labels.key.tolist() == [key(name) for name in ids if len(name.encode()) <= 256]
 
 
 @given(streams, st.integers(1, 7))

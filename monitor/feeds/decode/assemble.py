@@ -65,6 +65,7 @@ class Assembler:
         settings: which models are known and what is kept of them.
         types: the record types made for these settings.
         latest_ms: the latest event time that is taken; None for no such bound.
+        longest: bytes that no record exceeds as text; None where that is not known.
     """
 
     def __init__(
@@ -73,10 +74,12 @@ class Assembler:
         settings: DecodeSettings,
         types: RecordTypes,
         latest_ms: int | None,
+        longest: int | None = None,
     ) -> None:
         self._records = records
         self._types = types
         self._latest_ms = latest_ms
+        self._longest = longest
         self._codes = GroupCodes(settings, types.segment_values)
         self._unfit: list[int] = []
 
@@ -106,7 +109,7 @@ class Assembler:
     def _predictions(self, rows: Sequence[Prediction]) -> Predictions:
         ids = [row.id for row in rows]
         decided, fit = self._decisions(rows)
-        fit &= ids_fit(ids)
+        fit &= ids_fit(ids, self._longest)
         self._mark_unfit(self._types.prediction, fit)
         return _fit_rows(Predictions(key=keys_of(ids), **decided), fit)
 
@@ -122,7 +125,7 @@ class Assembler:
     def _labels(self, rows: Sequence[Label]) -> Labels:
         ids = [row.id for row in rows]
         time, fit = self._times([row.ts for row in rows])
-        fit &= ids_fit(ids)
+        fit &= ids_fit(ids, self._longest)
         self._mark_unfit(Label, fit)
         made = Labels(
             key=keys_of(ids),
@@ -144,7 +147,7 @@ class Assembler:
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
         )
         named = np.fromiter(map(bool, ids), np.bool_, len(ids))
-        made = divided(decided, labels, named, fit & inside & ids_fit(ids))
+        made = divided(decided, labels, named, fit & inside & ids_fit(ids, self._longest))
         self._mark_unfit(self._types.outcome, made.fit)
         joined = self._in_order(parts.get("predictions"), made.predictions, made.fit & named)
         together = Labels.concatenate([parts.get("labels", Labels()), made.labels])

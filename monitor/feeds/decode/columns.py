@@ -101,8 +101,15 @@ def _floats(values: Sequence[Any]) -> FloatArray:
     return found
 
 
-def ids_fit(ids: Sequence[str]) -> BoolArray:
-    """Which ids are short enough in bytes, given that they are in characters."""
-    if "".join(ids).isascii():
+def ids_fit(ids: Sequence[str], longest: int | None = None) -> BoolArray:
+    """Which ids are short enough in bytes, given that they are in characters.
+
+    Args:
+        ids: of records that were decoded.
+        longest: bytes that none of the records exceeds as JSON, which no id in it
+            can exceed in UTF-8; None where that is not known.
+    """
+    short = longest is not None and longest <= MAX_ID_BYTES
+    if short or "".join(ids).isascii():
         return np.ones(len(ids), np.bool_)
     return np.fromiter((len(i.encode()) <= MAX_ID_BYTES for i in ids), np.bool_, len(ids))

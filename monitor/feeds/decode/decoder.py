@@ -28,11 +28,13 @@ class _Decoded(NamedTuple):
         records: what could be decoded.
         positions: for each of these, where it stood.
         undecodable: where the others stood.
+        longest: no record has more bytes as text; None where that is not known.
     """
 
     records: list[Record]
     positions: Sequence[int]
     undecodable: Sequence[int]
+    longest: int | None = None
 
 
 class Decoder:
@@ -111,10 +113,9 @@ class Decoder:
 
     def _whole(self, lines: Lines) -> _Decoded | None:
         """All lines at once; None where one of them needs a closer look."""
+        longest = lines.longest
         if not (
-            lines.splits_objects
-            and lines.longest <= self.settings.max_record_bytes
-            and lines.is_utf8
+            lines.splits_objects and longest <= self.settings.max_record_bytes and lines.is_utf8
         ):
             return None
         try:
@@ -123,7 +124,7 @@ class Decoder:
             return None
         if len(records) != len(lines):
             return None
-        return _Decoded(records, range(len(records)), ())
+        return _Decoded(records, range(len(records)), (), longest)
 
     def _line_by_line(self, lines: Lines) -> _Decoded:
         records: list[Record] = []
@@ -161,7 +162,9 @@ class Decoder:
     def _batch(
         self, decoded: _Decoded, latest_ms: int | None, reject: Callable[[int], Rejection]
     ) -> EventBatch:
-        made = Assembler(decoded.records, self.settings, self._types, latest_ms).assemble()
+        made = Assembler(
+            decoded.records, self.settings, self._types, latest_ms, decoded.longest
+        ).assemble()
         unfit = [decoded.positions[index] for index in made.unfit]
         return replace(
             made.batch,
