@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from feeds.oracle import KEYS, SEGMENTS, THRESHOLDS, decode, key, rows_of
 from feeds.strategies import good, streams
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from monitor.config import Config
@@ -63,6 +63,31 @@ def test_ids_are_too_large_by_their_own_bytes_however_long_the_lines_are(ids, as
         (f"t:{i}", "too_large") for i in large
     ]
     assert batch.labels.key.tolist() == [key(name) for name in ids if len(name.encode()) <= 256]
+
+
+@settings(max_examples=30, deadline=None)  # a machine may be busy
+@given(st.lists(streams, max_size=4))
+def test_what_a_decoder_remembers_of_earlier_blocks_changes_nothing(blocks):
+    used = Decoder(SETTINGS)
+    for block in blocks:
+        found = used.decode_lines(block, source="f")
+        fresh = Decoder(SETTINGS).decode_lines(block, source="f")
+        assert found.groups == fresh.groups
+        assert rows_of(found) == rows_of(fresh)
+        assert found.rejected == fresh.rejected
+
+
+def test_more_groups_than_a_decoder_remembers_are_all_told_apart():
+    records = [
+        {"type": "prediction", "id": "a", "ts": 1, "prediction": 1, "version": str(number)}
+        for number in range(20_000)
+    ]
+    data = b"".join(json.dumps(record).encode() + b"\n" for record in records)
+    decoder = Decoder(DecodeSettings())
+    for _ in range(2):
+        batch = decoder.decode_lines(data, source="t")
+        assert batch.groups == tuple(Group("default", str(number)) for number in range(20_000))
+        assert batch.predictions.group.tolist() == list(range(20_000))
 
 
 @given(streams, st.integers(1, 7))

@@ -29,7 +29,7 @@ from monitor.feeds.arrow.rows import RowReader
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.assemble import decided_by, divided
 from monitor.feeds.decode.columns import LEFT_OUT, within_years
-from monitor.feeds.decode.groups import UNFIT, GroupCodes
+from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames
 
 pa: Any = import_module("pyarrow")
 
@@ -95,7 +95,7 @@ class _Part:
     def __init__(self, settings: DecodeSettings, columns: Columns) -> None:
         self._settings = settings
         self._columns = columns
-        self._groups = GroupCodes(settings)
+        self._groups = GroupCodes(GroupNames(settings))
 
     def decode(self, kind: str) -> tuple[EventBatch, BoolArray]:
         """The events of the rows that fit, and which rows do."""
@@ -170,7 +170,7 @@ class _Part:
         return np.array(codes, np.int64)[inverse]
 
     def _group_code(self, names: list[str | None]) -> int:
-        return self._groups.resolve(names[0], names[1], names[2:])
+        return self._groups.resolve(names[0], names[1], tuple(names[2:]))
 
 
 def _distinct(columns: list[Texts], rows: int) -> tuple[list[int], NDArray[np.int64]]:

@@ -30,7 +30,7 @@ from monitor.feeds.decode.columns import (
     seconds_of,
     within_years,
 )
-from monitor.feeds.decode.groups import UNFIT, GroupCodes, name_fits
+from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames, name_fits
 from monitor.feeds.decode.records import (
     Counts,
     Label,
@@ -40,7 +40,6 @@ from monitor.feeds.decode.records import (
     Record,
     RecordTypes,
 )
-from monitor.feeds.decode.settings import DecodeSettings
 
 C = TypeVar("C", Predictions, Labels, CountDeltas)
 
@@ -62,8 +61,8 @@ class Assembler:
 
     Args:
         records: of any types, in their order.
-        settings: which models are known and what is kept of them.
-        types: the record types made for these settings.
+        types: the record types made for the settings.
+        names: the groups of these settings, by the segments of these types.
         latest_ms: the latest event time that is taken; None for no such bound.
         longest: bytes that no record exceeds as text; None where that is not known.
     """
@@ -71,8 +70,8 @@ class Assembler:
     def __init__(
         self,
         records: Sequence[Record],
-        settings: DecodeSettings,
         types: RecordTypes,
+        names: GroupNames,
         latest_ms: int | None,
         longest: int | None = None,
     ) -> None:
@@ -80,7 +79,7 @@ class Assembler:
         self._types = types
         self._latest_ms = latest_ms
         self._longest = longest
-        self._codes = GroupCodes(settings, types.segment_values)
+        self._codes = GroupCodes(names)
         self._unfit: list[int] = []
 
     def assemble(self) -> Assembled:

@@ -10,6 +10,7 @@ import msgspec
 
 from monitor.events import EventBatch, Rejection, RejectReason
 from monitor.feeds.decode.assemble import Assembler
+from monitor.feeds.decode.groups import GroupNames
 from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8
 from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, fault_of, parse
 from monitor.feeds.decode.records import Record, RecordTypes
@@ -56,6 +57,7 @@ class Decoder:
     def __init__(self, settings: DecodeSettings) -> None:
         self.settings = settings
         self._types = RecordTypes(settings.segment_keys)
+        self._names = GroupNames(settings, self._types.segment_values)
         self._json = msgspec.json.Decoder(self._types.any)
 
     def decode_lines(
@@ -163,7 +165,7 @@ class Decoder:
         self, decoded: _Decoded, latest_ms: int | None, reject: Callable[[int], Rejection]
     ) -> EventBatch:
         made = Assembler(
-            decoded.records, self.settings, self._types, latest_ms, decoded.longest
+            decoded.records, self._types, self._names, latest_ms, decoded.longest
         ).assemble()
         unfit = [decoded.positions[index] for index in made.unfit]
         return replace(

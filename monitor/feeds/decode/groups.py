@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from monitor.feeds.decode.settings import MAX_NAME_BYTES, DecodeSettings
 
 UNFIT = -1
 """Stands for the group of a record whose group cannot be made out."""
+_REMEMBERED = 1 << 14
+"""So many names of groups are remembered: about 10 MB where they are short."""
 
 
 def name_fits(name: str) -> bool:
@@ -27,15 +30,22 @@ def name_fits(name: str) -> bool:
     return len(name.encode()) <= MAX_NAME_BYTES and "\0" not in name
 
 
-class GroupCodes:
-    """Gives each distinct group of one batch its code.
+class Named(NamedTuple):
+    """What a record's model, version and segment come down to."""
 
-    Attributes:
-        groups: the distinct groups so far; a code is an index into it.
+    group: Group
+    threshold: float | None
+
+
+class GroupNames:
+    """Knows which group a record names; remembers it, for most come again with every batch.
+
+    Safe to use from any thread.
 
     Args:
         settings: which models are known and what is kept of them.
-        segment_values: values of all kept keys of a record's segment.
+        segment_values: values of all kept keys of a record's segment, in the order of
+            the settings; None for none.
     """
 
     def __init__(
@@ -43,68 +53,93 @@ class GroupCodes:
         settings: DecodeSettings,
         segment_values: Callable[[Any], Sequence[str | None]] = tuple,
     ) -> None:
-        self.groups: list[Group] = []
         self._settings = settings
+        self._segment_keys = settings.segment_keys
         self._segment_values = segment_values
+        self.find = lru_cache(_REMEMBERED)(self._find)
+
+    def _find(self, model: str | None, version: str | None, segment: Hashable) -> Named | None:
+        """The group of what a record names; None where a name cannot be used.
+
+        Args:
+            model: its name; None for the only one.
+            version: None or "" for none.
+            segment: what `segment_values` takes.
+        """
+        values = self._segment_values(segment)
+        name = self._settings.only_model if model is None else model
+        fields = None if name is None else self._settings.fields_of(name)
+        named = [value for value in (name, *values) if value is not None]
+        if not (name and fields and all(named) and all(map(name_fits, [*named, version or ""]))):
+            return None
+        by_key = dict(zip(self._segment_keys, values, strict=True))
+        kept = tuple(by_key[key] or MISSING_VALUE for key in fields.segments)
+        return Named(Group(name, version or "", kept), fields.threshold)
+
+
+class GroupCodes:
+    """Gives each distinct group of one batch its code.
+
+    Attributes:
+        groups: the distinct groups so far; a code is an index into it.
+
+    Args:
+        names: of the settings by which the batch is decoded.
+    """
+
+    def __init__(self, names: GroupNames) -> None:
+        self.groups: list[Group] = []
+        self._names = names
         self._thresholds: list[float] = []
         self._code_of: dict[Group, int] = {}
-        self._known = _Known(self._new)
+        self._known = _Known(self.resolve)
 
     def of(self, records: Sequence[Grouped]) -> Int64Array:
         """A code for each record; `UNFIT` where its model or a name cannot be used."""
         models = [record.model for record in records]
-        versions = [record.version for record in records]
-        segments = [record.segment for record in records]
-        alone = versions.count(None) == segments.count(None) == len(models)
-        named = models if alone else zip(models, versions, segments, strict=True)
-        return np.fromiter(map(self._known.__getitem__, named), np.int64, len(models))
+        keys: Iterable[_Key] = models
+        if [record for record in records if record.version or record.segment]:
+            versions = [record.version for record in records]
+            keys = zip(models, versions, [record.segment for record in records], strict=True)
+        return np.fromiter(map(self._known.__getitem__, keys), np.int64, len(models))
 
-    def resolve(self, model: str | None, version: str | None, values: Sequence[str | None]) -> int:
+    def resolve(self, model: str | None, version: str | None, segment: Hashable) -> int:
         """The code of what a record names, a new one for a new group; `UNFIT` as above.
 
         Args:
             model: its name; None for the only one.
             version: None or "" for none.
-            values: of all kept segment keys, in the order of the settings; None for none.
+            segment: of the kind that the names were made for.
         """
-        name = self._settings.only_model if model is None else model
-        fields = None if name is None else self._settings.fields_of(name)
-        named = [value for value in (name, *values) if value is not None]
-        if not (name and fields and all(named) and all(map(name_fits, [*named, version or ""]))):
-            return UNFIT
-        by_key = dict(zip(self._settings.segment_keys, values, strict=True))
-        kept = tuple(by_key[key] or MISSING_VALUE for key in fields.segments)
-        return self._code(Group(name, version or "", kept), fields.threshold)
+        named = self._names.find(model, version, segment)
+        return UNFIT if named is None else self._code(*named)
 
     def thresholds(self, codes: Int64Array) -> FloatArray:
         """The threshold of each code's model; NaN where it has none or is unfit."""
         return np.array([*self._thresholds, nan])[codes]
 
     def _code(self, group: Group, threshold: float | None) -> int:
-        if group not in self._code_of:
-            self._code_of[group] = len(self.groups)
+        code = self._code_of.setdefault(group, len(self.groups))
+        if code == len(self.groups):
             self.groups.append(group)
             self._thresholds.append(nan if threshold is None else threshold)
-        return self._code_of[group]
-
-    def _new(self, model: str | None, version: str | None, segment: Any) -> int:
-        return self.resolve(model, version, self._segment_values(segment))
+        return code
 
 
-_Named = str | tuple[str | None, str | None, Any] | None
+_Key = str | tuple[str | None, str | None, Hashable] | None
 
 
-class _Known(dict[_Named, int]):
+class _Known(dict[_Key, int]):
     """Codes by model, version and segment, or by the model alone where these are left out.
 
     Asks for those it does not know yet.
     """
 
-    def __init__(self, new: Callable[[str | None, str | None, Any], int]) -> None:
+    def __init__(self, new: Callable[[str | None, str | None, Hashable], int]) -> None:
         super().__init__()
         self._new = new
 
-    def __missing__(self, key: _Named) -> int:
+    def __missing__(self, key: _Key) -> int:
         named = key if isinstance(key, tuple) else (key, None, None)
         self[key] = code = self._new(*named)
         return code
