@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from monitor.config import Config, Labelling, ModelConfig
-from monitor.events import OTHER_VALUE, BoolArray, Group, Int64Array, Series
+from monitor.events import OTHER_VALUE, BoolArray, Group, Int64Array, Rows, Series
 from monitor.kept import GONE, Numbers, State, renumbered
 
 MAX_GROUPS = 1 << 20
@@ -25,6 +25,9 @@ NO_ROW = -1
 
 UNKNOWN_GROUP = -1
 """In `Catalogue.groups_of`: this group's model is not taken."""
+
+_MOST_KNOWN = 1 << 16
+"""Groups of batches whose number is remembered."""
 
 
 class Catalogue:
@@ -47,6 +50,7 @@ class Catalogue:
         self._owner = np.zeros(0, dtype=np.int64)
         self._known_series: tuple[Series, ...] = ()
         self._rows_of: tuple[int, list[Int64Array]] = (0, [])
+        self._known: dict[Group, tuple[int, bool]] = {}
         for name in config.models:
             self._enter_model(name)
 
@@ -92,6 +96,18 @@ class Catalogue:
         """
         return self._tables()[1]
 
+    def series_of_groups(self, groups: Int64Array) -> tuple[Rows, Int64Array]:
+        """Every series that each of these groups counts in.
+
+        Returns:
+            Which of the groups, once for each of its series; and the series.
+        """
+        rows = self.rows[groups]
+        if rows.shape[1] == 1:  # no segments: each counts in its model's totals alone
+            return slice(None), rows[:, 0]
+        event, column = (rows != NO_ROW).nonzero()
+        return event, rows[event, column]
+
     def model_of_series(self) -> Int64Array:
         """Model number of each series; not to be written to."""
         if len(self._owner) != len(self._series):
@@ -114,20 +130,17 @@ class Catalogue:
         """Row of a model's totals."""
         return self._series[Series(model)]
 
-    def groups_of(self, groups: Sequence[Group]) -> Int64Array:
-        """Number of each of a batch's groups; `UNKNOWN_GROUP` where its model is not taken."""
-        return np.array([self._group(group) for group in groups], dtype=np.int64)
+    def groups_of(self, groups: Sequence[Group]) -> tuple[Int64Array, BoolArray]:
+        """Number of each of a batch's groups, and which of them lost a value to `OTHER_VALUE`.
 
-    def overflowed(self, groups: Sequence[Group], numbers: Int64Array) -> BoolArray:
-        """Which of a batch's groups lost a value to `OTHER_VALUE`, given their numbers."""
-        kept = [values for _, values in self._groups]
-        return np.array(
-            [
-                number != UNKNOWN_GROUP and kept[number] != group.values
-                for group, number in zip(groups, numbers.tolist(), strict=True)
-            ],
-            dtype=np.bool_,
-        )
+        The number is `UNKNOWN_GROUP` where a group's model is not taken.
+        """
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+        known = self._known
+        numbered = [known.get(group) or self._number(group) for group in groups]
+        numbers, overflowed = zip(*numbered, strict=True) if numbered else ((), ())
+        return np.array(numbers, dtype=np.int64), np.array(overflowed, dtype=np.bool_)
 
     def names_rank(self) -> Int64Array:
         """Place of each group in the order of names, which no order of arrival changes."""
@@ -161,6 +174,7 @@ class Catalogue:
         self._models, self._settings, self._series = {}, [], {}
         self._names, self._known_series = (), ()
         self._owner, self._rows_of = self._owner[:0], (0, [])
+        self._known.clear()
         for i in models.tolist():
             self._models[names[i]] = len(self._models)
             self._settings.append(self._config.model(names[i]))
@@ -186,16 +200,20 @@ class Catalogue:
             return False
         return {"name": name, **_counted_by(self._config.model(name))} == model
 
-    def _group(self, group: Group) -> int:
+    def _number(self, group: Group) -> tuple[int, bool]:
+        """As `groups_of`; stays what it is, since caps that were reached stay so."""
         model = self._model(group.model)
         if model == UNKNOWN_GROUP:
-            return UNKNOWN_GROUP
+            return UNKNOWN_GROUP, False
         values = self._capped(model, group.values)
-        known = self._groups.get((model, values))
-        if known is None and len(self._groups) >= MAX_GROUPS - self._config.max_models:
+        number = self._groups.get((model, values))
+        if number is None and len(self._groups) >= MAX_GROUPS - self._config.max_models:
             values = (OTHER_VALUE,) * len(values)
-            known = self._groups.get((model, values))
-        return self._enter_group(model, values) if known is None else known
+            number = self._groups.get((model, values))
+        if number is None:
+            number = self._enter_group(model, values)
+        self._known[group] = number, values != group.values
+        return self._known[group]
 
     def _model(self, name: str) -> int:
         known = self._models.get(name)

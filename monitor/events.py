@@ -25,6 +25,8 @@ Int64Array = NDArray[np.int64]
 KeyArray = NDArray[np.uint64]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
+Rows = NDArray[Any] | slice
+"""Which rows: indices, a mask, or a slice."""
 
 EARLIEST_MS = -2_208_988_800_000
 """1900-01-01T00:00:00Z: an event time before it is `timestamp_out_of_range`."""
@@ -125,11 +127,16 @@ class Columns:
     """Arrays of one length; what is common to all kinds of columns."""
 
     def __len__(self) -> int:
-        return len(getattr(self, fields(self)[0].name))
+        return len(getattr(self, self._names()[0]))
 
-    def take(self, index: NDArray[Any]) -> Self:
-        """The rows that an index array or a mask names, in that order."""
-        return type(self)(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
+    def take(self, index: Rows) -> Self:
+        """The rows that an index array, a mask or a slice names, in that order."""
+        return type(self)(**{name: getattr(self, name)[index] for name in self._names()})
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        """Names of the columns: what `dataclasses.fields` would say, at no cost."""
+        return cls.__slots__
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
@@ -138,8 +145,17 @@ class Columns:
             return parts[0]
         if not parts:
             return cls()
-        columns = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)}
+        columns = {name: [getattr(part, name) for part in parts] for name in cls._names()}
         return cls(**{name: np.concatenate(arrays) for name, arrays in columns.items()})
+
+
+def rows_where(flags: BoolArray) -> Rows:
+    """The rows that are flagged: indices, or where it is all of them a slice, which copies nothing.
+
+    >>> rows_where(np.array([True, False, True])).tolist(), rows_where(np.array([True]))
+    ([0, 2], slice(None, None, None))
+    """
+    return slice(None) if flags.all() else flags.nonzero()[0]
 
 
 def _empty(dtype: Any) -> Callable[[], NDArray[Any]]:
@@ -306,7 +322,7 @@ def bin_of(scores: ArrayLike, bins: int = SCORE_BINS) -> Int64Array:
     [0, 29, 29, 99]
     """
     values = np.asarray(scores, dtype=np.float64)
-    if not ((values >= 0) & (values <= 1)).all():
+    if not (values.min(initial=0) >= 0 and values.max(initial=1) <= 1):  # NaN is neither
         raise ValueError(f"bin_of: scores must lie in [0, 1], got {scores!r}")
     index = (values * bins).astype(np.int64)
     index = index - (values < index / bins) + (values >= (index + 1) / bins)
@@ -320,6 +336,8 @@ def score_bins(score: FloatArray) -> Int64Array:
     [0, 290, 299, 999, 1023]
     """
     missing = np.isnan(score)
+    if not missing.any():
+        return bin_of(score)
     return np.where(missing, NO_SCORE, bin_of(np.where(missing, 0.0, score)))
 
 

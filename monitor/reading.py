@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.catalogue import NO_ROW, Catalogue
+from monitor.catalogue import Catalogue
 from monitor.config import Config, Labelling
 from monitor.events import EARLIEST_MS, LATEST_MS, FloatArray, Int64Array, RejectReason
 from monitor.join import BEFORE_ALL, Join
@@ -164,9 +164,8 @@ class Reading:
 
     def _take_off(self, cells: Int64Array, by_group: Int64Array) -> None:
         """Take counts by group off counts by series."""
-        rows = self._catalogue.rows
-        group, column = np.nonzero(rows != NO_ROW)
-        np.subtract.at(cells, rows[group, column], by_group[group])
+        group, row = self._catalogue.series_of_groups(np.arange(len(by_group)))
+        np.subtract.at(cells, row, by_group[group])
 
     def _measured(self, name: str, bounds: Int64Array, evidence: Evidence) -> Window:
         asked = self._asked()[self._catalogue.model_of_series()]

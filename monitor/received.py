@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.catalogue import UNKNOWN_GROUP, Catalogue
-from monitor.events import EventBatch, Int64Array, RejectReason
+from monitor.events import EventBatch, Int64Array, RejectReason, rows_where
 from monitor.kept import State
 
 EVENT_OF_COLUMNS = {
@@ -53,18 +53,17 @@ class Received:
         self.records += batch.records
         self.rejected.update(rejection.reason for rejection in batch.rejected)
         batch = _with_groups_in_use(batch)
-        numbers = self._catalogue.groups_of(batch.groups)
+        numbers, overflowed = self._catalogue.groups_of(batch.groups)
         self._note_versions(batch, numbers)
-        overflowed = self._catalogue.overflowed(batch.groups, numbers)
         for name in _GROUPED:
             columns = getattr(batch, name)
             if len(columns):
-                self.overflowed += int(overflowed[columns.group].sum())
+                if overflowed.any():
+                    self.overflowed += int(overflowed[columns.group].sum())
                 group = numbers[columns.group]
-                known = np.flatnonzero(group != UNKNOWN_GROUP)
-                self.rejected[RejectReason.UNKNOWN_MODEL] += len(group) - len(known)
-                columns = replace(columns, group=group)
-                taken = columns if len(known) == len(group) else columns.take(known)
+                known = rows_where(group != UNKNOWN_GROUP)
+                taken = replace(columns, group=group).take(known)
+                self.rejected[RejectReason.UNKNOWN_MODEL] += len(group) - len(taken)
                 batch = replace(batch, **{name: taken})
         for name, event in EVENT_OF_COLUMNS.items():
             self.events[event] += len(getattr(batch, name))
@@ -72,6 +71,8 @@ class Received:
 
     def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
         """Remember the version of each model's latest prediction."""
+        if not any(group.version for group in batch.groups):
+            return
         latest = np.full(len(batch.groups), _BEFORE_ALL, dtype=np.int64)
         np.maximum.at(latest, batch.predictions.group, batch.predictions.time)
         for group, number, time in zip(batch.groups, numbers, latest.tolist(), strict=True):

@@ -58,13 +58,12 @@ class Watermark:
         self._highest = [(when, key, kind) for when, key, kind in state["highest"]]
 
     def _see(self, time: Int64Array, key: KeyArray, kind: int) -> None:
-        if self.time is not None:
-            ahead = time > self.time
-            time, key = time[ahead], key[ahead]
-        if not len(time):
+        if not len(time) or (self.time is not None and time.max() <= self.time):
             return
         floor = _third_highest_time(time)
-        high = time >= floor
+        if self.time is not None:
+            floor = max(floor, self.time + 1)
+        high = (time >= floor).nonzero()[0]
         events = zip(time[high].tolist(), key[high].tolist(), strict=True)
         known = {(when, identity, kind) for when, identity in events} | set(self._highest)
         self._highest = sorted(known, reverse=True)[:_RANK]

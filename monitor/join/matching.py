@@ -16,6 +16,7 @@ from monitor.events import (
     Labels,
     Outcomes,
     Predictions,
+    rows_where,
 )
 from monitor.join import silence, words
 from monitor.join.books import Books
@@ -200,15 +201,17 @@ class Join:
         when = words.when_words(given.time, given.group)
         what = words.what_words(given.predicted_positive, given.score)
         slots = self._table.find(given.key)
-        fresh = np.flatnonzero(slots < 0)
         changes = self._supersede(slots, when, what)
+        fresh = rows_where(slots < 0)
+        key, when, what = given.key[fresh], when[fresh], what[fresh]
         model = self._catalogue.model_of_group[given.group[fresh]]
-        self._enter_books(model, what[fresh], +1)
+        self._enter_books(model, what, +1)
+        changes.append(_population(when, what, +1))
         over = given.time[fresh] + self._retention(model) < watermark
         np.add.at(self.books.dropped, model[over], 1)
-        kept = fresh[~over]
-        self._table.append(given.key[kept], when[kept], what[kept])
-        return given.key[kept], [*changes, _population(when[fresh], what[fresh], +1)]
+        kept = rows_where(~over)
+        self._table.append(key[kept], when[kept], what[kept])
+        return key[kept], changes
 
     def _distinct(self, predictions: Predictions) -> Predictions:
         """One prediction for each id of a batch: the earliest; the others are duplicates."""
@@ -270,15 +273,17 @@ class Join:
     def _label(self, labels: Labels, watermark: int) -> list[Deltas]:
         """Let labels meet their predictions; what changed."""
         slots = self._table.find(labels.key)
-        self._hold(labels.take(slots < 0), watermark)
-        known = np.flatnonzero(slots >= 0)
+        known = rows_where(slots >= 0)
+        if not isinstance(known, slice):
+            self._hold(labels.take(slots < 0), watermark)
         slots, labels = slots[known], labels.take(known)
         when, what = self._table.when(slots), self._table.what(slots)
         model = self._catalogue.model_of_group[words.groups_of(when)]
         delay = labels.time - words.times_of(when)
         late = (delay > self._label_timeout[model]) | self._past(when, what, model, watermark)
         self.books.late += int(late.sum())
-        return self._put(slots[~late], labels.take(~late))
+        timely = rows_where(~late)
+        return self._put(slots[timely], labels.take(timely))
 
     def _put(self, slots: Int64Array, labels: Labels) -> list[Deltas]:
         """Labels in time compete for their predictions; the winners stay in force."""
@@ -294,7 +299,7 @@ class Join:
         first = words.label_values_of(own) < 0
         np.add.at(self.books.applied, model[first], 1)
         self.books.duplicate_labels += len(slots) - int(first.sum())
-        changed = np.flatnonzero(own != after)
+        changed = rows_where(own != after)
         when, own, after = when[changed], own[changed], after[changed]
         add_at(self.books.labels, model[changed], words.label_values_of(after), 1)
         return self._move(when, own, when, after)
@@ -320,7 +325,7 @@ class Join:
         np.add.at(self.books.matched, model[new >= 0], 1)
         moved = old != new
         self.books.move(model[moved], old[moved], new[moved])
-        gone, come = np.flatnonzero(old >= 0), np.flatnonzero(new >= 0)
+        gone, come = rows_where(old >= 0), rows_where(new >= 0)
         return [
             _deltas(
                 old_when[gone], old_what[gone], words.label_times_of(old_what[gone]), old[gone], -1

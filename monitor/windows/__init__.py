@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.catalogue import NO_ROW, Catalogue
+from monitor.catalogue import Catalogue
 from monitor.config import Config, Labelling, ModelConfig, WindowClock
 from monitor.counts import add_at
 from monitor.events import Int64Array
@@ -144,10 +144,8 @@ class Windows:
         self._changes[model] += 1
         hour = self._hours.pane_of(deltas.time)
         self._hours.add(hour, model, deltas.cell, deltas.count)
-        rows = self._catalogue.rows[deltas.group]
-        event, column = np.nonzero(rows != NO_ROW)
-        row = rows[event, column]
-        cell, count = deltas.cell[event], deltas.count[event]
+        event, row = self._catalogue.series_of_groups(deltas.group)
+        model, cell, count = model[event], deltas.cell[event], deltas.count[event]
         add_at(self._lifetime, row, cell, count)
         times = (deltas.time[event], deltas.label_time[event])
         panes = [ring.pane_of(times[i // 2]) for i, ring in enumerate(self._rings)]
@@ -155,7 +153,7 @@ class Windows:
             ring.add(pane, row, cell, count)
         self._days.add_late(panes[_COARSE], row, cell, count)
         for window in self._running.values():
-            window.add(model[event], panes, row, cell, count)
+            window.add(model, panes, row, cell, count)
 
     def advance(self, watermark: int) -> None:
         """Let event time move on (epoch milliseconds)."""

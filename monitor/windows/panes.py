@@ -89,18 +89,28 @@ class PaneRing:
 
     def add(self, pane: Int64Array, row: Int64Array, cell: Int64Array, count: Int64Array) -> None:
         """Add to cells; counts may be negative."""
-        newest = self.newest
-        if newest is None or (len(pane) and pane.max() > newest):
+        if not len(pane):
+            return
+        newest, latest = self.newest, int(pane.max())
+        if newest is None or latest > newest:
             ahead = np.flatnonzero(pane > newest) if newest is not None else np.arange(len(pane))
             for i in ahead.tolist():
                 self._ahead[int(pane[i])][int(row[i]), int(cell[i])] += int(count[i])
         if newest is None:
             return
-        inside = (pane <= newest) & (pane > newest - self.span)
-        if not inside.all():
+        earliest, oldest = int(pane.min()), newest - self.span + 1
+        if latest > newest or earliest < oldest:
+            inside = np.flatnonzero((pane <= newest) & (pane >= oldest))
+            if not len(inside):
+                return
             pane, row, cell, count = pane[inside], row[inside], cell[inside], count[inside]
-        self._note_written(pane)
-        flat = ((pane % self.span) * self._counts.shape[1] + row) * self.cells + cell
+            earliest, latest = max(earliest, oldest), min(latest, newest)
+        self._note_written(earliest, latest)
+        lap = earliest // self.span * self.span
+        slot = pane - lap
+        if latest - lap >= self.span:
+            slot = np.where(slot < self.span, slot, slot - self.span)
+        flat = (slot * self._counts.shape[1] + row) * self.cells + cell
         if self._counts.dtype == np.int32:
             self._widen_for(flat, count)
         np.add.at(self._counts.reshape(-1), flat, count.astype(self._counts.dtype))
@@ -190,11 +200,9 @@ class PaneRing:
             if number != GONE:
                 self._ahead[pane][number, cell] = count
 
-    def _note_written(self, pane: Int64Array) -> None:
+    def _note_written(self, earliest: int, latest: int) -> None:
         """Remember which panes may hold anything; rather one too many."""
-        if not len(pane):
-            return
-        first, last = int(pane.min()) % self.span, int(pane.max()) % self.span
+        first, last = earliest % self.span, latest % self.span
         if first <= last:
             self._written[first : last + 1] = True
         else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.catalogue import NO_ROW, Catalogue
+from monitor.catalogue import Catalogue
 from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.events import EARLIEST_MS, LATEST_MS, Int64Array, Series
@@ -95,9 +95,8 @@ class RangeCounts:
             return
         deltas = deltas.take(inside)
         slot = self._slots_of(deltas.time // self.block_ms)
-        rows = self._catalogue.rows[deltas.group]
-        event, column = np.nonzero(rows != NO_ROW)
-        slot, row, cell = slot[event], rows[event, column], deltas.cell[event]
+        event, row = self._catalogue.series_of_groups(deltas.group)
+        slot, cell = slot[event], deltas.cell[event]
         np.add.at(self._counts, (slot, row, cell), deltas.count[event])
         if self._columns > CELLS:
             self._weigh(slot, row, cell, deltas.take(event))

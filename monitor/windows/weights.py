@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.catalogue import NO_ROW, Catalogue
+from monitor.catalogue import Catalogue
 from monitor.config import Config, Labelling
 from monitor.counts import Outcome
 from monitor.events import Int64Array
@@ -55,9 +55,8 @@ class WeightSums:
         if not self.kept or not len(told):
             return
         deltas = deltas.take(told)
-        rows = self._catalogue.rows[deltas.group]
-        event, column = np.nonzero(rows != NO_ROW)
-        row, cell = rows[event, column], deltas.cell[event]
+        event, row = self._catalogue.series_of_groups(deltas.group)
+        cell = deltas.cell[event]
         stratum, count = deltas.stratum[event], deltas.count[event]
         for first, unit in ((0, WEIGHTS), (len(Outcome), SQUARED_WEIGHTS)):
             amount = count * unit[stratum]

@@ -147,7 +147,7 @@ def joined(decode: Decode, blocks: list[bytes]):
         batch = decode(block)
         groups = sorted(batch.groups)
         given = with_groups_of(batch.predictions, batch, groups)
-        numbers = catalogue.groups_of(groups)
+        numbers, _ = catalogue.groups_of(groups)
         if len(given):
             given = replace(given, group=numbers[given.group])
         said.append(join.apply(given, batch.labels, watermark))

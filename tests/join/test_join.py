@@ -30,7 +30,7 @@ class Feed:
     def take(self, events, size=None):
         for batch in in_batches(events, size or max(1, len(events))):
             before = BEFORE_ALL if self.watermark.time is None else self.watermark.time
-            numbers = self.catalogue.groups_of(batch.groups)
+            numbers, _ = self.catalogue.groups_of(batch.groups)
             if len(batch.predictions):
                 batch.predictions.group[:] = numbers[batch.predictions.group]
             deltas = self.join.apply(batch.predictions, batch.labels, before)

@@ -94,7 +94,7 @@ class Columnar:
                 time=ms,
                 predicted_positive=np.array([bool(event["prediction"])]),
                 score=np.array([event.get("score", np.nan)]),
-                group=self.catalogue.groups_of([group]),
+                group=self.catalogue.groups_of([group])[0],
             )
         self.deltas.append(self.join.apply(predictions, labels, watermark))
 
