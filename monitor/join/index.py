@@ -28,7 +28,7 @@ _ROOM = 1.8
 """Places for each row when they are begun."""
 _MAX_LOAD = 0.9
 """Share of places taken at which the next ones are begun."""
-_PACE = 16
+_PACE = 32
 """Rows that move for each row that is entered."""
 LEAST_PLACES = 1 << 20
 """Places at the start, 4 MiB: most monitors never outgrow them."""
@@ -69,7 +69,7 @@ class KeyIndex:
         """Slot of each key; -1 where it is not remembered."""
         slots = self._places.find(keys, self._keys_at)
         if self._former is not None:
-            missing = np.flatnonzero(slots < 0)
+            missing = (slots < 0).nonzero()[0]
             slots[missing] = self._former.find(keys.take(missing), self._keys_at)
         return slots
 
@@ -140,18 +140,18 @@ class _Places:
         """Slot of each key; -1 where none of its places leads to it."""
         slots = np.full(len(keys), -1, dtype=np.int64)
         todo, step = np.arange(len(keys)), 0
-        group, marks = self._first(keys), self._marks(keys)
+        group, marks = self._first(keys)
         while len(todo):
             places = self._places.take(group, axis=0)
             alike = _words((places & ~self._slot) == marks[:, None])
-            while len(which := np.flatnonzero(alike)):
+            while len(which := alike.nonzero()[0]):
                 place = places.reshape(-1).take(which * _GROUP + _lowest(alike.take(which)))
                 found = (place & self._slot).astype(np.int64)
                 hit = keys_at(found) == keys.take(which)
                 slots[todo.take(which[hit])] = found[hit]
                 alike &= alike - _ONE
                 alike[which[hit]] = 0
-            onward = np.flatnonzero((places[:, -1] != 0) & (slots.take(todo) < 0))
+            onward = ((places[:, -1] != 0) & (slots.take(todo) < 0)).nonzero()[0]
             step += 1
             todo, keys, marks = todo.take(onward), keys.take(onward), marks.take(onward)
             group = self._next(group.take(onward), step)
@@ -161,30 +161,33 @@ class _Places:
         """Enter distinct keys that have no place yet."""
         self.taken += len(keys)
         places = self._places.reshape(-1)
-        group, mine = self._first(keys), self._marks(keys) | slots.astype(np.uint32)
+        group, marks = self._first(keys)
+        mine = marks | slots.astype(np.uint32)
         steps = np.zeros(len(keys), dtype=np.int64)
         while len(mine):
             free = _words(self._places.take(group, axis=0) == 0)
-            some = np.flatnonzero(free)
+            some = free.nonzero()[0]
             at = group.take(some) * _GROUP + _lowest(free.take(some))
             places[at] = mine.take(some)
             left = np.ones(len(mine), dtype=np.bool_)
             left[some] = places.take(at) != mine.take(some)  # of several that want it, one has it
-            onward = np.flatnonzero(left)
+            onward = left.nonzero()[0]
             full = free.take(onward) == 0
             mine, steps = mine.take(onward), steps.take(onward) + full
             group = group.take(onward)
             group = np.where(full, self._next(group, steps), group)
 
-    def _first(self, keys: KeyArray) -> Int64Array:
-        """Group where the search for each key begins: its bits, mixed, scaled to the groups."""
-        return ((((keys * _MIXER) >> _HALF) * self._groups) >> _HALF).astype(np.int64)
+    def _first(self, keys: KeyArray) -> tuple[Int64Array, NDArray[np.uint32]]:
+        """Where the search for each key begins, and its mark, never 0.
 
-    def _marks(self, keys: KeyArray) -> NDArray[np.uint32]:
-        """The mark of each key, never 0, from bits that hardly tell the group."""
-        bits = ((keys * _MIXER) >> _MARK_AT).astype(np.uint32) << _MARK_AT
+        The group from the upper half of its bits, mixed and scaled to the groups; the
+        mark from bits below, which hardly tell the group.
+        """
+        mixed = keys * _MIXER
+        group = (((mixed >> _HALF) * self._groups) >> _HALF).astype(np.int64)
+        bits = (mixed >> _MARK_AT).astype(np.uint32) << _MARK_AT
         marks: NDArray[np.uint32] = np.maximum(bits & ~self._slot, np.uint32(self.slots))
-        return marks
+        return group, marks
 
     def _next(self, group: Int64Array, step: Int64Array | int) -> Int64Array:
         """Where it goes on: wider jumps against clusters, at last group by group to the end."""
