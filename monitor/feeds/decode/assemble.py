@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -42,6 +43,9 @@ from monitor.feeds.decode.records import (
 )
 
 C = TypeVar("C", Predictions, Labels, CountDeltas)
+
+_EMPTY = EventBatch()
+"""Its columns stand for kinds that a batch has none of: made once, for small batches."""
 
 
 class Assembled(NamedTuple):
@@ -95,7 +99,7 @@ class Assembler:
             parts |= self._outcomes(outcomes, parts)
         if counts := rows[types.counts]:
             parts["counts"] = self._counts(counts)
-        batch = EventBatch(groups=tuple(self._codes.groups), **parts)
+        batch = replace(_EMPTY, groups=tuple(self._codes.groups), **parts)
         return Assembled(batch, sorted(self._unfit))
 
     def _positions(self, kind: type[Any]) -> Int64Array:

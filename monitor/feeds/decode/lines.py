@@ -49,7 +49,7 @@ class Lines:
             data = data.replace(b"\r\n", b"\n").removesuffix(b"\r")
         self.data = data
         self._bytes = np.frombuffer(self.data, np.uint8)
-        self._ends: Int64Array = np.flatnonzero(self._bytes == _NEWLINE)
+        self._ends: Int64Array = (self._bytes == _NEWLINE).nonzero()[0]
         if data and not data.endswith(b"\n"):
             self._ends = np.append(self._ends, len(self.data))
 
@@ -63,7 +63,10 @@ class Lines:
     @property
     def longest(self) -> int:
         """Bytes of the longest line, newline left out; 0 without lines."""
-        return int(np.diff(self._ends, prepend=-1).max(initial=1)) - 1
+        if not self._ends.size:
+            return 0
+        later = self._ends[1:] - self._ends[:-1] - 1
+        return int(later.max(initial=self._ends[0]))
 
     @property
     def splits_objects(self) -> bool:
