@@ -6,9 +6,8 @@ row by row, as fields: so that reasons are the same in every format.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +19,12 @@ from monitor.events import (
     EventBatch,
     Int64Array,
     Labels,
+    Outcomes,
     Predictions,
     concatenate,
 )
 from monitor.feeds import table_fields
-from monitor.feeds.arrow.reading import Columns, Texts, is_plain
+from monitor.feeds.arrow.reading import Columns, Ids, Texts, ids_of, is_plain
 from monitor.feeds.arrow.rows import RowReader
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.assemble import decided_by, divided
@@ -32,6 +32,9 @@ from monitor.feeds.decode.columns import LEFT_OUT, within_years
 from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames
 
 pa: Any = import_module("pyarrow")
+
+Made = Predictions | Labels | Outcomes
+C = TypeVar("C", Predictions, Labels)
 
 _DENSE = 1 << 16
 """Up to so many possible combinations of names, distinct ones are found without sorting."""
@@ -52,6 +55,7 @@ class ArrowDecoder:
     def __init__(self, name: str, schema: Any, decoder: Decoder) -> None:
         table_fields.check_columns(name, schema.names)
         self._settings = decoder.settings
+        self._names = GroupNames(self._settings)
         self._segments = table_fields.segment_columns(schema.names, self._settings.segment_keys)
         self._type = table_fields.type_of_rows(schema.names)
         self._plain = is_plain(schema, self._segments)
@@ -65,71 +69,81 @@ class ArrowDecoder:
         """
         if not (self._plain and _is_utf8(batch)):
             return self._rows.decode(batch, np.arange(batch.num_rows), first_row)
-        parts, unfit = [], []
+        ids, groups = ids_of(batch), GroupCodes(self._names)
+        made: list[Made] = []
+        fit = np.zeros(batch.num_rows, np.bool_)
         for kind, rows in self._kinds(batch).items():
             if kind in self._whole:
-                part = batch if len(rows) == batch.num_rows else batch.take(pa.array(rows))
-                made, fit = _Part(self._settings, Columns(part, self._segments)).decode(kind)
-                parts.append(replace(made, records=int(fit.sum())))
-                unfit.append(rows[~fit])
-            else:
-                unfit.append(rows)
-        if alone := np.sort(np.concatenate(unfit)).tolist():
-            parts.append(self._rows.decode(batch, np.array(alone), first_row))
-        return parts[0] if len(parts) == 1 else concatenate(parts)
+                which = None if len(rows) == batch.num_rows else rows
+                columns = Columns(batch, self._segments, which)
+                part = _Part(self._settings, groups, columns, ids.of(which))
+                parts, fit[rows] = part.decode(kind)
+                made += parts
+        alone = np.flatnonzero(~fit)
+        found = _batch(made, groups, batch.num_rows - len(alone))
+        if not len(alone):
+            return found
+        return concatenate([found, self._rows.decode(batch, alone, first_row)])
 
-    def _kinds(self, batch: Any) -> dict[str | None, Int64Array]:
-        """Row numbers by the type of event."""
-        if "type" not in batch.schema.names:
-            return {self._type: np.arange(batch.num_rows)}
+    def _kinds(self, batch: Any) -> dict[str, Int64Array]:
+        """Row numbers by the type of event, of those types that there are."""
         codes, values = Columns(batch, {}).texts("type")
-        kinds = np.array([*values, None], object)
-        kinds[kinds == None] = self._type  # noqa: E711 - elementwise
-        by_row = kinds[codes]
-        return {kind: np.flatnonzero(by_row == kind) for kind in dict.fromkeys(kinds.tolist())}
+        kinds = [self._type if value is None else value for value in [*values, None]]
+        distinct = list(dict.fromkeys(kinds))
+        places = np.array([distinct.index(kind) for kind in kinds])[codes]
+        rows = {kind: np.flatnonzero(places == place) for place, kind in enumerate(distinct)}
+        return {kind: numbers for kind, numbers in rows.items() if len(numbers)}
 
 
 class _Part:
-    """Rows of one type."""
+    """Rows of one type.
 
-    def __init__(self, settings: DecodeSettings, columns: Columns) -> None:
+    Args:
+        settings: which models are known and what is kept of them.
+        groups: of the whole batch.
+        columns: of these rows.
+        ids: of these rows.
+    """
+
+    def __init__(
+        self, settings: DecodeSettings, groups: GroupCodes, columns: Columns, ids: Ids
+    ) -> None:
         self._settings = settings
+        self._groups = groups
         self._columns = columns
-        self._groups = GroupCodes(GroupNames(settings))
+        self._ids = ids
 
-    def decode(self, kind: str) -> tuple[EventBatch, BoolArray]:
+    def decode(self, kind: str) -> tuple[list[Made], BoolArray]:
         """The events of the rows that fit, and which rows do."""
-        made, fit = {
+        return {
             "prediction": self._predictions,
             "label": self._labels,
             "outcome": self._outcomes,
         }[kind]()
-        return replace(made, groups=tuple(self._groups.groups)), fit
 
-    def _predictions(self) -> tuple[EventBatch, BoolArray]:
+    def _predictions(self) -> tuple[list[Made], BoolArray]:
         decided, fit = self._decisions()
-        key, size = self._columns.ids()
+        key, size = self._ids
         fit &= _sized(size)
-        return EventBatch(predictions=Predictions(key=key, **decided).take(fit)), fit
+        return [_fit_rows(Predictions(key=key, **decided), fit)], fit
 
-    def _labels(self) -> tuple[EventBatch, BoolArray]:
+    def _labels(self) -> tuple[list[Made], BoolArray]:
         labels, fit, size = self._label_columns("ts")
         fit &= _sized(size)
-        return EventBatch(labels=labels.take(fit)), fit
+        return [_fit_rows(labels, fit)], fit
 
-    def _outcomes(self) -> tuple[EventBatch, BoolArray]:
+    def _outcomes(self) -> tuple[list[Made], BoolArray]:
         decided, fit = self._decisions()
         labels, label_fit, size = self._label_columns("label_ts", "ts")
         fit &= label_fit & ((size < 0) | _sized(size))
         made = divided(decided, labels, size >= 0, fit)
-        parts = {name: getattr(made, name) for name in ("predictions", "labels", "outcomes")}
-        return EventBatch(**parts), made.fit
+        return [made.predictions, made.labels, made.outcomes], made.fit
 
     def _decisions(self) -> tuple[dict[str, Any], BoolArray]:
         time, fit = self._times("ts")
         score, score_fit = self._columns.numbers("score")
         score_fit = score_fit & ~((score < 0) | (score > 1))
-        given, given_fit = self._classes("prediction")
+        given, given_fit = self._columns.classes("prediction")
         group = self._group_codes()
         positive, decided = decided_by(given, score, self._groups.thresholds(group))
         fit &= score_fit & given_fit & decided & (group != UNFIT)
@@ -138,13 +152,13 @@ class _Part:
 
     def _label_columns(self, *times: str) -> tuple[Labels, BoolArray, Int64Array]:
         time, fit = self._times(*times)
-        value, value_fit = self._classes("label")
+        given, given_fit = self._columns.classes("label")
         weight, weight_fit = self._columns.numbers("sampling_probability")
         weight_fit = weight_fit & ~((weight <= 0) | (weight > 1))
-        key, size = self._columns.ids()
-        value[value == LEFT_OUT] = RETRACTED
+        key, size = self._ids
+        value = np.where(given == LEFT_OUT, RETRACTED, given)
         labels = Labels(key=key, time=time, value=value, sampling_probability=weight)
-        return labels, fit & value_fit & weight_fit, size
+        return labels, fit & given_fit & weight_fit, size
 
     def _times(self, *names: str) -> tuple[Int64Array, BoolArray]:
         """Milliseconds of the first of some columns that has a value, row by row."""
@@ -155,29 +169,40 @@ class _Part:
         time, inside = within_years(seconds, self._settings.latest_ms)
         return time, fit & inside
 
-    def _classes(self, name: str) -> tuple[Int64Array, BoolArray]:
-        values, fit = self._columns.numbers(name)
-        null = np.isnan(values)
-        fit = fit & (null | (values == 0) | (values == 1))
-        return np.where(null | ~fit, LEFT_OUT, values).astype(np.int64), fit
-
     def _group_codes(self) -> Int64Array:
         keys = self._settings.segment_keys
         named = [self._columns.texts("model"), self._columns.texts("version")]
         named += [self._columns.segment(key) for key in keys]
-        first, inverse = _distinct(named, len(self._columns))
-        codes = [self._group_code([_text(column, row) for column in named]) for row in first]
+        one_of_each, inverse = _distinct(named, len(self._columns))
+        codes = [self._group_code([_text(column, row) for column in named]) for row in one_of_each]
         return np.array(codes, np.int64)[inverse]
 
     def _group_code(self, names: list[str | None]) -> int:
         return self._groups.resolve(names[0], names[1], tuple(names[2:]))
 
 
+def _batch(made: list[Made], groups: GroupCodes, records: int) -> EventBatch:
+    """Events of all types as one batch."""
+    return EventBatch(
+        predictions=Predictions.concatenate([m for m in made if isinstance(m, Predictions)]),
+        labels=Labels.concatenate([m for m in made if isinstance(m, Labels)]),
+        outcomes=Outcomes.concatenate([m for m in made if isinstance(m, Outcomes)]),
+        groups=tuple(groups.groups),
+        records=records,
+    )
+
+
+def _fit_rows(columns: C, fit: BoolArray) -> C:
+    return columns if fit.all() else columns.take(fit)
+
+
 def _distinct(columns: list[Texts], rows: int) -> tuple[list[int], NDArray[np.int64]]:
-    """The first row of each distinct combination, and the combination of each row."""
+    """A row of each distinct combination, and the combination of each row."""
     code, size = np.zeros(rows, np.int64), 1
     for column in columns:
         choices = len(column.values) + 1
+        if choices == 1:
+            continue
         if size * choices > _DENSE:
             _, code = np.unique(code, return_inverse=True)
             size = rows
@@ -186,10 +211,10 @@ def _distinct(columns: list[Texts], rows: int) -> tuple[list[int], NDArray[np.in
         _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
         return first.tolist(), inverse
     place = np.full(size, -1)
-    place[code[::-1]] = np.arange(rows)[::-1]
-    first = place[place >= 0]
-    place[place >= 0] = np.arange(len(first))
-    return first.tolist(), place[code]
+    place[code] = np.arange(rows)
+    one_of_each = place[place >= 0]
+    place[place >= 0] = np.arange(len(one_of_each))
+    return one_of_each.tolist(), place[code]
 
 
 def _text(column: Texts, row: int) -> str | None:

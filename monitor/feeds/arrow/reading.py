@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from monitor.events import BoolArray, FloatArray, Int64Array, KeyArray, keys_of_bytes
 from monitor.feeds import table_fields
+from monitor.feeds.decode.columns import LEFT_OUT
 
 pa: Any = import_module("pyarrow")
 pc: Any = import_module("pyarrow.compute")
 
+Rows = Int64Array | None
 _MICROSECONDS = 1e6
+_LUMP = 2_000
+"""Ids that are Python objects at a time: memory for so few is used again and again, which
+halves the time that a batch of keys takes."""
 
 
 class Numbers(NamedTuple):
@@ -26,6 +32,18 @@ class Numbers(NamedTuple):
     """
 
     values: FloatArray
+    fit: BoolArray
+
+
+class Classes(NamedTuple):
+    """A column of classes.
+
+    Attributes:
+        values: 0 or 1; `LEFT_OUT` where there is null, and where none of them stands.
+        fit: false where something else stands.
+    """
+
+    values: Int64Array
     fit: BoolArray
 
 
@@ -52,6 +70,10 @@ class Ids(NamedTuple):
     key: KeyArray
     size: Int64Array
 
+    def of(self, rows: Rows) -> Ids:
+        """Those of some rows; None stands for all."""
+        return self if rows is None else Ids(self.key[rows], self.size[rows])
+
 
 def is_plain(schema: Any, segments: Mapping[str, str]) -> bool:
     """Whether `Columns` can read every column that carries fields of predictions and labels."""
@@ -67,38 +89,48 @@ def is_plain(schema: Any, segments: Mapping[str, str]) -> bool:
 
 
 class Columns:
-    """The columns of one record batch; a column that is not there is all null.
+    """The columns of some rows of a record batch; a column that is not there is all null.
 
     Args:
         batch: of plain columns, see `is_plain`.
         segments: the name of each segment key's column.
+        rows: their numbers; None for all of them.
     """
 
-    def __init__(self, batch: Any, segments: Mapping[str, str]) -> None:
+    def __init__(self, batch: Any, segments: Mapping[str, str], rows: Rows = None) -> None:
         self._batch = batch
         self._segments = segments
+        self._rows = rows
 
     def __len__(self) -> int:
-        return int(self._batch.num_rows)
+        return int(self._batch.num_rows) if self._rows is None else len(self._rows)
 
     def numbers(self, name: str) -> Numbers:
-        """Numbers or bools of a column."""
+        """Numbers of a column."""
+        return self._numbers(self._column(name))
+
+    def classes(self, name: str) -> Classes:
+        """Classes of a column of numbers or bools."""
         column = self._column(name)
-        if pa.types.is_boolean(column.type):
+        if pa.types.is_boolean(column.type) or pa.types.is_null(column.type):
             column = column.cast(pa.int8())
-        return _numbers(column, 1.0)
+        values, null = self._values(column)
+        positive = values == 1
+        known = (positive | (values == 0)) & ~null
+        return Classes(np.where(known, positive, np.int64(LEFT_OUT)), known | null)
 
     def times(self, name: str) -> Numbers:
         """Epoch seconds of a column of these or of timestamps; those without zone are UTC."""
         column = self._column(name)
         if not pa.types.is_timestamp(column.type):
-            return _numbers(column, 1.0)
+            return self._numbers(column)
         in_microseconds = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-        return _numbers(in_microseconds.cast(pa.int64()), _MICROSECONDS)
+        values, fit = self._numbers(in_microseconds.cast(pa.int64()))
+        return Numbers(values / _MICROSECONDS, fit)
 
     def texts(self, name: str) -> Texts:
         """Strings of a column, each distinct one once."""
-        return _texts(self._column(name))
+        return self._texts(self._column(name))
 
     def segment(self, key: str) -> Texts:
         """Values of a segment key."""
@@ -106,36 +138,63 @@ class Columns:
             return self.texts(self._segments[key])
         whole = self._column("segment")
         if pa.types.is_struct(whole.type) and whole.type.get_field_index(key) >= 0:
-            return _texts(pc.struct_field(whole, [key]))
-        return _texts(pa.nulls(len(self)))
-
-    def ids(self) -> Ids:
-        """Keys of the ids."""
-        column = _decoded(self._column("id")).cast(pa.large_binary())
-        size = pc.binary_length(column).fill_null(-1).to_numpy(zero_copy_only=False)
-        ids = column.fill_null(b"").to_numpy(zero_copy_only=False).tolist()
-        return Ids(keys_of_bytes(ids), size)
+            return self._texts(pc.struct_field(whole, [key]))
+        return self._texts(pa.nulls(len(whole)))
 
     def _column(self, name: str) -> Any:
         index = self._batch.schema.get_field_index(name)
-        return pa.nulls(len(self)) if index < 0 else self._batch.column(index)
+        return pa.nulls(self._batch.num_rows) if index < 0 else self._batch.column(index)
+
+    def _numbers(self, column: Any) -> Numbers:
+        values, null = self._values(column.cast(pa.float64(), safe=False))
+        if null.any():
+            values = np.where(null, np.nan, values)
+        return Numbers(values, null | ~np.isnan(values))
+
+    def _texts(self, column: Any) -> Texts:
+        if pa.types.is_null(column.type):
+            return Texts(np.full(len(self), -1), [])
+        if pa.types.is_dictionary(column.type) and len(column.dictionary) > len(column):
+            column = _decoded(column)
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        codes, null = self._values(column.indices)
+        codes = codes.astype(np.int64)
+        if null.any():
+            codes[null] = -1
+        return Texts(codes, column.dictionary.to_pylist())
+
+    def _values(self, column: Any) -> tuple[NDArray[Any], BoolArray]:
+        """The rows' values as they lie in memory, which mean nothing at null, and where that is."""
+        buffers = [None, column.buffers()[1]]
+        bare = pa.Array.from_buffers(column.type, len(column), buffers, offset=column.offset)
+        values, null = bare.to_numpy(), _null(column)
+        return (values, null) if self._rows is None else (values[self._rows], null[self._rows])
 
 
-def _numbers(column: Any, unit: float) -> Numbers:
-    values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    null = column.is_null().to_numpy(zero_copy_only=False)
-    return Numbers(values if unit == 1 else values / unit, null | ~np.isnan(values))
+def ids_of(batch: Any) -> Ids:
+    """Keys of the ids of a record batch of plain columns."""
+    index = batch.schema.get_field_index("id")
+    if index < 0 or pa.types.is_null(batch.column(index).type):
+        return Ids(np.zeros(batch.num_rows, np.uint64), np.full(batch.num_rows, -1))
+    column = _decoded(batch.column(index)).cast(pa.large_binary())
+    filled = column.fill_null(b"") if column.null_count else column
+    size = np.where(_null(column), -1, pc.binary_length(filled).to_numpy())
+    return Ids(np.concatenate([keys_of_bytes(lump) for lump in _lumps(filled)]), size)
 
 
-def _texts(column: Any) -> Texts:
-    if pa.types.is_null(column.type):
-        return Texts(np.full(len(column), -1), [])
-    if pa.types.is_dictionary(column.type) and len(column.dictionary) > len(column):
-        column = _decoded(column)
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    codes = column.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return Texts(codes, column.dictionary.to_pylist())
+def _lumps(column: Any) -> Iterator[list[bytes]]:
+    """The strings of a column, a lump at a time; of an empty one, one empty lump."""
+    for start in range(0, max(len(column), 1), _LUMP):
+        yield column.slice(start, _LUMP).to_numpy(zero_copy_only=False).tolist()
+
+
+def _null(column: Any) -> BoolArray:
+    """Where there is null."""
+    if not column.null_count:
+        return np.zeros(len(column), np.bool_)
+    null: BoolArray = column.is_null().to_numpy(zero_copy_only=False)
+    return null
 
 
 def _decoded(column: Any) -> Any:
