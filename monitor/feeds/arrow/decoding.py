@@ -88,6 +88,7 @@ class ArrowDecoder:
     def _kinds(self, batch: Any) -> dict[str, Int64Array]:
         """Row numbers by the type of event, of those types that there are."""
         codes, values = Columns(batch, {}).texts("type")
+        # a null's code is -1: the last of the kinds
         kinds = [self._type if value is None else value for value in [*values, None]]
         distinct = list(dict.fromkeys(kinds))
         places = np.array([distinct.index(kind) for kind in kinds])[codes]

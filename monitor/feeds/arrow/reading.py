@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -146,6 +147,8 @@ class Columns:
         return pa.nulls(self._batch.num_rows) if index < 0 else self._batch.column(index)
 
     def _numbers(self, column: Any) -> Numbers:
+        if pa.types.is_null(column.type):
+            return Numbers(np.full(len(self), np.nan), np.ones(len(self), np.bool_))
         values, null = self._values(column.cast(pa.float64(), safe=False))
         if null.any():
             values = np.where(null, np.nan, values)
@@ -218,9 +221,21 @@ def _is_number(kind: Any) -> bool:
 def _is_text(kind: Any) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
+    elif pa.types.is_string_view(kind):
+        return _reads_views()
     return any(
         is_it(kind) for is_it in (pa.types.is_string, pa.types.is_large_string, pa.types.is_null)
     )
+
+
+@cache
+def _reads_views() -> bool:
+    """Whether this pyarrow can make other strings of string views; early ones cannot."""
+    try:
+        pa.array([], pa.string_view()).cast(pa.large_binary())
+    except pa.ArrowNotImplementedError:
+        return False
+    return True
 
 
 def _is_struct_of_texts(kind: Any) -> bool:

@@ -1,0 +1,185 @@
+"""Arrow's columns say the same in whatever form they come: beside lines, and beside themselves."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import xxhash
+from feeds.oracle import rows_of
+from feeds.test_decode import DECODER
+from feeds.test_tables import ANY, ROWS, SCHEMA, as_json, by_arrow, by_lines, same
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.events import Group, keys_of
+from monitor.feeds.arrow.decoding import ArrowDecoder
+from monitor.feeds.arrow.reading import ids_of
+from monitor.feeds.arrow.rows import RowReader
+
+TEXTS = ("type", "id", "model", "version", "region", "channel")
+_lengths = st.integers(1, 40)
+IDS = st.one_of(
+    _lengths.flatmap(lambda n: st.lists(st.text("0aé", min_size=n, max_size=n), min_size=6)),
+    st.lists(st.none() | st.text("a\0é\U0001f600", max_size=5) | st.just("ü" * 129), min_size=6),
+    st.lists(st.uuids().map(str), min_size=6),
+)
+LISTS = st.lists(ROWS, min_size=1, max_size=6)
+
+
+@st.composite
+def text_columns(draw, values):
+    """These strings as one of the forms that Arrow has for them."""
+    plain = [pa.string(), pa.large_string(), pa.string_view()]
+    form = draw(st.sampled_from([*plain, pa.int8(), pa.int32(), pa.uint16()]))
+    if form in plain:
+        return pa.array(values, form)
+    words = draw(st.permutations([*dict.fromkeys([*values, "of no use"]), None]))
+    codes = [None if v is None and draw(st.booleans()) else words.index(v) for v in values]
+    return pa.DictionaryArray.from_arrays(pa.array(codes, form), pa.array(words, pa.string()))
+
+
+@st.composite
+def batches_of(draw, rows):
+    """A batch with these rows, out of the midst of a longer one."""
+    before, after = draw(st.integers(0, 9)), draw(st.integers(0, 9))
+    longer = [rows[0]] * before + rows + [rows[-1]] * after
+    columns = {
+        name: draw(text_columns([row[name] for row in longer]))
+        if name in TEXTS
+        else pa.array([row[name] for row in longer], SCHEMA.field(name).type)
+        for name in rows[0]
+    }
+    return pa.record_batch(columns).slice(before, len(rows))
+
+
+def decoded(batch, decoder=DECODER):
+    return ArrowDecoder("t", batch.schema, decoder).decode(batch, 1)
+
+
+@given(LISTS, IDS, st.data())
+def test_any_form_of_columns_says_the_same_as_lines(rows, ids, data):
+    rows = [{**row, "id": one} for row, one in zip(rows, ids, strict=False)]
+    batch = data.draw(batches_of(rows))
+    same(decoded(batch), by_lines([as_json(row) for row in rows]))
+
+
+def in_order(batch):
+    """The columns of a batch as they stand, with groups by name."""
+    kinds = {kind: getattr(batch, kind) for kind in ("predictions", "labels", "outcomes")}
+    found = {
+        (kind, name): getattr(columns, name).tolist()
+        for kind, columns in kinds.items()
+        for name in columns.__slots__
+    }
+    for kind in ("predictions", "outcomes"):
+        found[kind, "group"] = [batch.groups[code] for code in kinds[kind].group]
+    return json.dumps([*found.values()])
+
+
+@given(LISTS, IDS, st.data())
+def test_events_of_a_type_are_in_the_order_of_their_rows(rows, ids, data):
+    kind = data.draw(st.sampled_from(["prediction", "label", "outcome"]))
+    rows = [{**row, "id": one, "type": kind} for row, one in zip(rows, ids, strict=False)]
+    batch = data.draw(batches_of(rows))
+    assert in_order(decoded(batch)) == in_order(by_lines([as_json(row) for row in rows]))
+
+
+@given(st.lists(st.none() | st.text(max_size=3), max_size=30), st.integers(0, 9), st.integers(0, 9))
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_keys_are_those_of_the_ids(kind, ids, before, after):
+    column = pa.array(["x"] * before + ids + [None] * after, kind)
+    key, size = ids_of(pa.record_batch({"id": column}).slice(before, len(ids)))
+    assert key.dtype == np.uint64
+    given_ids = [one for one in ids if one is not None]
+    assert key[size >= 0].tolist() == keys_of(given_ids).tolist()
+    assert size.tolist() == [-1 if one is None else len(one.encode()) for one in ids]
+
+
+@pytest.mark.parametrize("rows", [1_999, 2_000, 2_001, 6_000])
+def test_keys_of_more_ids_than_are_hashed_at_a_time_are_those_of_the_ids(rows):
+    ids = [f"order-{i}" for i in range(rows + 7)]
+    key, size = ids_of(pa.record_batch({"id": pa.array(ids)}).slice(7))
+    assert key.tolist() == keys_of(ids[7:]).tolist()
+    assert size.tolist() == [len(one) for one in ids[7:]]
+
+
+def hidden(values, shown, kind):
+    """A column with values under its nulls, as other programs leave them there."""
+    valid = pa.array([1 if one else None for one in shown]).buffers()[0]
+    return pa.Array.from_buffers(kind, len(values), [valid, *pa.array(values, kind).buffers()[1:]])
+
+
+def test_what_lies_under_a_null_is_not_looked_at():
+    nan, shown = float("nan"), [True, False, False, True]
+    codes = hidden([0, 99, -5, 1], shown, pa.int8())
+    batch = pa.record_batch(
+        {
+            "id": ["a", "b", "c", "d"],
+            "ts": [5.0] * 4,
+            "label_ts": hidden([6.0, nan, 1e300, 7.0], shown, pa.float64()),
+            "score": hidden([0.5, nan, 7.0, 0.25], shown, pa.float64()),
+            "prediction": [1, 0, 1, 0],
+            "label": hidden([1, 9, 1, 0], shown, pa.uint8()),
+            "model": pa.DictionaryArray.from_arrays(codes, pa.array(["x", "y"]), safe=False),
+        }
+    )
+    found = decoded(batch, ANY)
+    assert found.rejected == ()
+    assert found.predictions.score.tolist()[::3] == [0.5, 0.25]
+    assert np.isnan(found.predictions.score[1:3]).all()
+    assert found.labels.time.tolist() == [6000, 7000]
+    assert found.labels.value.tolist() == [1, 0]
+    by_row = [found.groups[code] for code in found.predictions.group]
+    assert by_row == [Group("x"), Group("default"), Group("default"), Group("y")]
+
+
+def test_rows_that_name_nothing_are_told_from_those_that_name_the_one_thing():
+    rows = {"id": ["a", "b", "c"], "ts": [5] * 3, "prediction": [1] * 3}
+    found = decoded(pa.record_batch({**rows, "version": ["1", None, "1"]}), ANY)
+    versions = [found.groups[code].version for code in found.predictions.group]
+    assert versions == ["1", "", "1"]
+
+
+def test_ids_under_nulls_are_none():
+    ids = hidden(["a", "b", "c"], [True, False, True], pa.string())
+    rows = {"ts": [5] * 3, "prediction": [1] * 3, "label": [1] * 3}
+    found = decoded(pa.record_batch({"id": ids, **rows}), ANY)
+    assert found.predictions.key.tolist() == keys_of(["a", "c"]).tolist()
+    assert len(found.outcomes) == 1
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.string_view()])
+def test_fit_rows_are_never_read_one_by_one(kind, monkeypatch):
+    def refused(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(RowReader, "decode", refused)
+    texts = {"id": pa.array(["a", "b"], kind), "model": pa.array(["x", None], kind)}
+    rows = {"ts": [5, 5], "prediction": [1, None], "label": [None, 1], **texts}
+    kinds = pa.array(["prediction", "label"], kind)
+    found = decoded(pa.record_batch({"type": kinds, **rows}), ANY)
+    assert (len(found.predictions), len(found.labels), found.records) == (1, 1, 2)
+    assert found.groups == (Group("x"),)
+
+
+def test_an_empty_batch_has_no_events():
+    table = pa.Table.from_pylist([], SCHEMA)
+    batch = pa.RecordBatch.from_pylist([], SCHEMA)
+    for found in (decoded(batch), by_arrow(table)):
+        assert rows_of(found) == []
+        assert (found.records, found.groups, found.rejected) == (0, (), ())
+
+
+def test_rows_of_a_batch_that_is_unfit_as_a_whole_are_each_told():
+    rows = {"type": ["lable"] * 3, "id": ["a"] * 3, "ts": [5] * 3}
+    found = decoded(pa.record_batch(rows), ANY)
+    assert [r.position for r in found.rejected] == ["t:1", "t:2", "t:3"]
+    assert found.records == 3
+
+
+@given(st.lists(st.text(max_size=300)))
+def test_a_key_is_the_seeded_xxh3_of_the_id_whatever_the_machine(ids):
+    expected = [xxhash.xxh3_64_intdigest(one.encode(), 0x9E3779B97F4A7C15) for one in ids]
+    assert keys_of(ids).tolist() == expected
+    assert keys_of(ids).dtype.isnative
