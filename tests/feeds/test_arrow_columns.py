@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
-import xxhash
 from feeds.oracle import rows_of
 from feeds.test_decode import DECODER
 from feeds.test_tables import ANY, ROWS, SCHEMA, as_json, by_arrow, by_lines, same
@@ -178,8 +177,9 @@ def test_rows_of_a_batch_that_is_unfit_as_a_whole_are_each_told():
     assert found.records == 3
 
 
-@given(st.lists(st.text(max_size=300)))
-def test_a_key_is_the_seeded_xxh3_of_the_id_whatever_the_machine(ids):
-    expected = [xxhash.xxh3_64_intdigest(one.encode(), 0x9E3779B97F4A7C15) for one in ids]
-    assert keys_of(ids).tolist() == expected
-    assert keys_of(ids).dtype.isnative
+def test_labels_of_outcomes_come_behind_the_others_as_in_lines():
+    kinds = ["outcome", "label", "prediction"]
+    rows = {"id": ["a"] * 3, "ts": [5.0] * 3, "prediction": [1] * 3, "label": [0, 1, None]}
+    batch = pa.record_batch({"type": kinds, **rows})
+    lines = by_lines(batch.to_pylist(), ANY)
+    assert decoded(batch, ANY).labels.value.tolist() == lines.labels.value.tolist() == [1, 0]

@@ -6,6 +6,7 @@ row by row, as fields: so that reasons are the same in every format.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -59,41 +60,43 @@ class ArrowDecoder:
         self._segments = table_fields.segment_columns(schema.names, self._settings.segment_keys)
         self._type = table_fields.type_of_rows(schema.names)
         self._plain = is_plain(schema, self._segments)
-        self._whole = {"prediction"} | ({"label", "outcome"} if "label" in schema.names else set())
+        self._whole = ["prediction", *(["label", "outcome"] if "label" in schema.names else [])]
         self._rows = RowReader(name, decoder, self._type, self._segments)
 
     def decode(self, batch: Any, first_row: int) -> EventBatch:
         """The events of one record batch, whose first row has this number in the table.
 
-        Predictions and labels are in the order of the rows within each type.
+        Predictions and labels are in the order of the rows within each type, those of
+        outcomes behind the others.
         """
         if not (self._plain and _is_utf8(batch)):
             return self._rows.decode(batch, np.arange(batch.num_rows), first_row)
         ids, groups = ids_of(batch), GroupCodes(self._names)
         made: list[Made] = []
         fit = np.zeros(batch.num_rows, np.bool_)
-        for kind, rows in self._kinds(batch).items():
-            if kind in self._whole:
-                which = None if len(rows) == batch.num_rows else rows
-                columns = Columns(batch, self._segments, which)
-                part = _Part(self._settings, groups, columns, ids.of(which))
-                parts, fit[rows] = part.decode(kind)
-                made += parts
+        for kind, rows in self._kinds(batch):
+            which = None if len(rows) == batch.num_rows else rows
+            columns = Columns(batch, self._segments, which)
+            part = _Part(self._settings, groups, columns, ids.of(which))
+            parts, fit[rows] = part.decode(kind)
+            made += parts
         alone = np.flatnonzero(~fit)
         found = _batch(made, groups, batch.num_rows - len(alone))
         if not len(alone):
             return found
         return concatenate([found, self._rows.decode(batch, alone, first_row)])
 
-    def _kinds(self, batch: Any) -> dict[str, Int64Array]:
-        """Row numbers by the type of event, of those types that there are."""
+    def _kinds(self, batch: Any) -> Iterator[tuple[str, Int64Array]]:
+        """Row numbers by the type of event, of the types that are read by whole columns."""
         codes, values = Columns(batch, {}).texts("type")
         # a null's code is -1: the last of the kinds
         kinds = [self._type if value is None else value for value in [*values, None]]
-        distinct = list(dict.fromkeys(kinds))
-        places = np.array([distinct.index(kind) for kind in kinds])[codes]
-        rows = {kind: np.flatnonzero(places == place) for place, kind in enumerate(distinct)}
-        return {kind: numbers for kind, numbers in rows.items() if len(numbers)}
+        number = {kind: index for index, kind in enumerate(self._whole)}
+        numbers = np.array([number.get(kind, -1) for kind in kinds])[codes]
+        for kind, index in number.items():
+            rows = np.flatnonzero(numbers == index)
+            if len(rows):
+                yield kind, rows
 
 
 class _Part:
