@@ -165,8 +165,9 @@ class KafkaSource:
             place = place_of(message)
             error = message.error()
             if error is None:
-                run = runs.setdefault(place, Run(place))
-                run.add(message)
+                if place not in runs:
+                    runs[place] = Run(place)
+                runs[place].add(message)
             if place in runs and (error or len(runs[place].offsets) >= CHUNK_MESSAGES):
                 self._keep(runs.pop(place))
             if error is not None:
