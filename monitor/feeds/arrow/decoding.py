@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,9 @@ from monitor.events import (
     Labels,
     Outcomes,
     Predictions,
+    Rows,
     concatenate,
+    rows_where,
 )
 from monitor.feeds import table_fields
 from monitor.feeds.arrow.reading import Columns, Ids, Texts, ids_of, is_plain
@@ -35,7 +37,6 @@ from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames
 pa: Any = import_module("pyarrow")
 
 Made = Predictions | Labels | Outcomes
-C = TypeVar("C", Predictions, Labels)
 
 _DENSE = 1 << 16
 """Up to so many possible combinations of names, distinct ones are found without sorting."""
@@ -75,9 +76,8 @@ class ArrowDecoder:
         made: list[Made] = []
         fit = np.zeros(batch.num_rows, np.bool_)
         for kind, rows in self._kinds(batch):
-            which = None if len(rows) == batch.num_rows else rows
-            columns = Columns(batch, self._segments, which)
-            part = _Part(self._settings, groups, columns, ids.of(which))
+            columns = Columns(batch, self._segments, rows)
+            part = _Part(self._settings, groups, columns, ids.of(rows))
             parts, fit[rows] = part.decode(kind)
             made += parts
         alone = np.flatnonzero(~fit)
@@ -86,17 +86,17 @@ class ArrowDecoder:
             return found
         return concatenate([found, self._rows.decode(batch, alone, first_row)])
 
-    def _kinds(self, batch: Any) -> Iterator[tuple[str, Int64Array]]:
-        """Row numbers by the type of event, of the types that are read by whole columns."""
-        codes, values = Columns(batch, {}).texts("type")
+    def _kinds(self, batch: Any) -> Iterator[tuple[str, Rows]]:
+        """Rows by the type of event, of the types that are read by whole columns."""
+        codes, values = Columns(batch, {}, slice(None)).texts("type")
         # a null's code is -1: the last of the kinds
         kinds = [self._type if value is None else value for value in [*values, None]]
         number = {kind: index for index, kind in enumerate(self._whole)}
         numbers = np.array([number.get(kind, -1) for kind in kinds])[codes]
         for kind, index in number.items():
-            rows = np.flatnonzero(numbers == index)
-            if len(rows):
-                yield kind, rows
+            found = numbers == index
+            if found.any():
+                yield kind, rows_where(found)
 
 
 class _Part:
@@ -129,12 +129,12 @@ class _Part:
         decided, fit = self._decisions()
         key, size = self._ids
         fit &= _sized(size)
-        return [_fit_rows(Predictions(key=key, **decided), fit)], fit
+        return [Predictions(key=key, **decided).take(rows_where(fit))], fit
 
     def _labels(self) -> tuple[list[Made], BoolArray]:
         labels, fit, size = self._label_columns("ts")
         fit &= _sized(size)
-        return [_fit_rows(labels, fit)], fit
+        return [labels.take(rows_where(fit))], fit
 
     def _outcomes(self) -> tuple[list[Made], BoolArray]:
         decided, fit = self._decisions()
@@ -194,10 +194,6 @@ def _batch(made: list[Made], groups: GroupCodes, records: int) -> EventBatch:
         groups=tuple(groups.groups),
         records=records,
     )
-
-
-def _fit_rows(columns: C, fit: BoolArray) -> C:
-    return columns if fit.all() else columns.take(fit)
 
 
 def _distinct(columns: list[Texts], rows: int) -> tuple[list[int], NDArray[np.int64]]:

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.events import BoolArray, FloatArray, Int64Array, KeyArray, keys_of_bytes
+from monitor.events import BoolArray, FloatArray, Int64Array, KeyArray, Rows, keys_of_bytes
 from monitor.feeds import table_fields
 from monitor.feeds.decode.columns import LEFT_OUT
 
 pa: Any = import_module("pyarrow")
 pc: Any = import_module("pyarrow.compute")
 
-Rows = Int64Array | None
 _MICROSECONDS = 1e6
 _LUMP = 2_000
 """Ids that are Python objects at a time: memory for so few is used again and again, which
@@ -72,8 +71,8 @@ class Ids(NamedTuple):
     size: Int64Array
 
     def of(self, rows: Rows) -> Ids:
-        """Those of some rows; None stands for all."""
-        return self if rows is None else Ids(self.key[rows], self.size[rows])
+        """Those of some rows."""
+        return Ids(self.key[rows], self.size[rows])
 
 
 def is_plain(schema: Any, segments: Mapping[str, str]) -> bool:
@@ -95,16 +94,16 @@ class Columns:
     Args:
         batch: of plain columns, see `is_plain`.
         segments: the name of each segment key's column.
-        rows: their numbers; None for all of them.
+        rows: their numbers, or the slice of all.
     """
 
-    def __init__(self, batch: Any, segments: Mapping[str, str], rows: Rows = None) -> None:
+    def __init__(self, batch: Any, segments: Mapping[str, str], rows: Rows) -> None:
         self._batch = batch
         self._segments = segments
         self._rows = rows
 
     def __len__(self) -> int:
-        return int(self._batch.num_rows) if self._rows is None else len(self._rows)
+        return int(self._batch.num_rows) if isinstance(self._rows, slice) else len(self._rows)
 
     def numbers(self, name: str) -> Numbers:
         """Numbers of a column."""
@@ -172,7 +171,7 @@ class Columns:
         buffers = [None, column.buffers()[1]]
         bare = pa.Array.from_buffers(column.type, len(column), buffers, offset=column.offset)
         values, null = bare.to_numpy(), _null(column)
-        return (values, null) if self._rows is None else (values[self._rows], null[self._rows])
+        return values[self._rows], null[self._rows]
 
 
 def ids_of(batch: Any) -> Ids:
