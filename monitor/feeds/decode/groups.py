@@ -31,7 +31,12 @@ def name_fits(name: str) -> bool:
 
 
 class Named(NamedTuple):
-    """What a record's model, version and segment come down to."""
+    """What a record's model, version and segment come down to.
+
+    Attributes:
+        group: its group.
+        threshold: of its model; None where it has none.
+    """
 
     group: Group
     threshold: float | None
@@ -41,6 +46,10 @@ class GroupNames:
     """Knows which group a record names; remembers it, for most come again with every batch.
 
     Safe to use from any thread.
+
+    Attributes:
+        find: the group and the threshold of a model, a version and a segment (None for
+            one that is left out); None where a name cannot be used.
 
     Args:
         settings: which models are known and what is kept of them.
@@ -59,13 +68,6 @@ class GroupNames:
         self.find = lru_cache(_REMEMBERED)(self._find)
 
     def _find(self, model: str | None, version: str | None, segment: Hashable) -> Named | None:
-        """The group of what a record names; None where a name cannot be used.
-
-        Args:
-            model: its name; None for the only one.
-            version: None or "" for none.
-            segment: what `segment_values` takes.
-        """
         values = self._segment_values(segment)
         name = self._settings.only_model if model is None else model
         fields = None if name is None else self._settings.fields_of(name)
@@ -109,7 +111,7 @@ class GroupCodes:
         Args:
             model: its name; None for the only one.
             version: None or "" for none.
-            segment: of the kind that the names were made for.
+            segment: what the names' `segment_values` takes.
         """
         named = self._names.find(model, version, segment)
         return UNFIT if named is None else self._code(*named)
