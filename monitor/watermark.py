@@ -45,8 +45,8 @@ class Watermark:
             self._see(time, key, kind)
         if len(batch.counts):
             reached = int(batch.counts.watermark.max())
-            if reached > (NO_TIME if self.time is None else self.time):
-                self.time = reached
+            if reached != NO_TIME:
+                self._reach(reached)
 
     def state(self) -> State:
         """The highest events, and the time that follows from them."""
@@ -57,18 +57,18 @@ class Watermark:
         self.time = state["time"]
         self._highest = [(when, key, kind) for when, key, kind in state["highest"]]
 
+    def _reach(self, time: int) -> None:
+        self.time = time if self.time is None else max(self.time, time)
+
     def _see(self, time: Int64Array, key: KeyArray, kind: int) -> None:
         if not len(time) or (self.time is not None and time.max() <= self.time):
             return
-        floor = _third_highest_time(time)
-        if self.time is not None:
-            floor = max(floor, self.time + 1)
-        high = (time >= floor).nonzero()[0]
+        high = (time >= _third_highest_time(time)).nonzero()[0]
         events = zip(time[high].tolist(), key[high].tolist(), strict=True)
         known = {(when, identity, kind) for when, identity in events} | set(self._highest)
         self._highest = sorted(known, reverse=True)[:_RANK]
         if len(self._highest) == _RANK:
-            self.time = self._highest[-1][0]
+            self._reach(self._highest[-1][0])
 
 
 def _third_highest_time(time: Int64Array) -> int:

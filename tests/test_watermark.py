@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streams import batch_of, in_batches
 
+from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.watermark import Watermark
 
 events = st.lists(
@@ -40,3 +41,17 @@ def test_it_never_goes_back():
         watermark.advance(batch_of([event]))
         seen.append(-1 if watermark.time is None else watermark.time)
     assert seen == sorted(seen)
+
+
+def test_it_does_not_fall_behind_what_a_sender_of_counts_has_reached():
+    decoder, watermark = Decoder(DecodeSettings()), Watermark()
+    reached = []
+    for line in (
+        b'{"type":"counts","ts":10,"watermark":100,"tp":1,"fp":0,"fn":0,"tn":0,"model":"m"}',
+        b'{"type":"label","id":"a","ts":101,"label":1}',
+        b'{"type":"label","id":"b","ts":102,"label":1}',  # the third-highest is of the counts
+        b'{"type":"label","id":"c","ts":103,"label":1}',
+    ):
+        watermark.advance(decoder.decode_lines(line, source=""))
+        reached.append(watermark.time)
+    assert reached == [100_000, 100_000, 100_000, 101_000]
