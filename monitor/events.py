@@ -12,7 +12,7 @@ that turns an id into a key. Must not know how events look outside (`feeds`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import repeat
 from typing import Any, NamedTuple, Self
@@ -342,7 +342,14 @@ def score_bins(score: FloatArray) -> Int64Array:
 
 
 def concatenate(batches: Sequence[EventBatch]) -> EventBatch:
-    """One batch with the rows of all, groups renumbered."""
+    """One batch with the rows of all, groups renumbered; those that hold nothing make no work."""
+    batches = [
+        batch
+        for batch in batches
+        if batch.groups or len(batch.labels) or batch.records or batch.rejected
+    ]
+    if len(batches) == 1:
+        return batches[0]
     codes: dict[Group, int] = {}
     for batch in batches:
         for group in batch.groups:
@@ -363,6 +370,21 @@ def concatenate(batches: Sequence[EventBatch]) -> EventBatch:
         rejected=tuple(r for batch in batches for r in batch.rejected),
         records=sum(batch.records for batch in batches),
     )
+
+
+def with_groups_in_use(batch: EventBatch) -> EventBatch:
+    """The batch without groups that none of its events belongs to."""
+    columns = {name: getattr(batch, name) for name in ("predictions", "outcomes", "counts")}
+    named = np.zeros(len(batch.groups), dtype=np.bool_)
+    for column in columns.values():
+        named[column.group] = True
+    if named.all():
+        return batch
+    used = np.flatnonzero(named)
+    place = np.zeros(len(batch.groups), dtype=np.int64)
+    place[used] = np.arange(len(used))
+    renumbered = {name: replace(c, group=place[c.group]) for name, c in columns.items() if len(c)}
+    return replace(batch, groups=tuple(batch.groups[i] for i in used.tolist()), **renumbered)
 
 
 def by_stretch(batch: EventBatch, since: int | None, stretch: int) -> list[EventBatch]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.catalogue import UNKNOWN_GROUP, Catalogue
-from monitor.events import EventBatch, Int64Array, RejectReason, rows_where
+from monitor.events import EventBatch, Int64Array, RejectReason, rows_where, with_groups_in_use
 from monitor.kept import State
 
 EVENT_OF_COLUMNS = {
@@ -52,7 +52,7 @@ class Received:
         """The batch with the catalogue's groups; events of models beyond the cap taken out."""
         self.records += batch.records
         self.rejected.update(rejection.reason for rejection in batch.rejected)
-        batch = _with_groups_in_use(batch)
+        batch = with_groups_in_use(batch)  # what only rejected records named makes no model
         numbers, overflowed = self._catalogue.groups_of(batch.groups)
         self._note_versions(batch, numbers)
         for name in _GROUPED:
@@ -100,18 +100,3 @@ class Received:
         self.records, self.overflowed = state["records"], state["overflowed"]
         self.events = Counter(state["events"])
         self.rejected = Counter({RejectReason(r): n for r, n in state["rejected"].items()})
-
-
-def _with_groups_in_use(batch: EventBatch) -> EventBatch:
-    """The batch without groups that only rejected records named: these make no model."""
-    columns = {name: getattr(batch, name) for name in _GROUPED}
-    named = np.zeros(len(batch.groups), dtype=np.bool_)
-    for column in columns.values():
-        named[column.group] = True
-    if named.all():
-        return batch
-    used = np.flatnonzero(named)
-    place = np.zeros(len(batch.groups), dtype=np.int64)
-    place[used] = np.arange(len(used))
-    renumbered = {name: replace(c, group=place[c.group]) for name, c in columns.items() if len(c)}
-    return replace(batch, groups=tuple(batch.groups[i] for i in used.tolist()), **renumbered)

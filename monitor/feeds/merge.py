@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from monitor.errors import FeedError
-from monitor.events import BoolArray, EventBatch, concatenate
+from monitor.events import BoolArray, EventBatch, concatenate, rows_where, with_groups_in_use
 
 BEFORE_ALL = -(2**63)
 """The time that a stream has come to before anything came."""
 _AFTER_ALL = 2**63 - 1
 _MOVING = ("predictions", "outcomes", "counts")
 _KINDS = (*_MOVING, "labels")
-_GROUPED = _MOVING
 
 
 def merged(streams: Sequence[Iterator[EventBatch]]) -> Iterator[EventBatch]:
@@ -101,27 +100,18 @@ def _inverted(which: dict[str, BoolArray]) -> dict[str, BoolArray]:
 def _part(batch: EventBatch, which: dict[str, BoolArray]) -> EventBatch:
     if all(mask.all() for mask in which.values()):
         return batch
-    parts: dict[str, Any] = {k: getattr(batch, k).take(mask) for k, mask in which.items()}
-    return _with_used_groups(replace(batch, **parts))
-
-
-def _with_used_groups(batch: EventBatch) -> EventBatch:
-    columns = {kind: getattr(batch, kind) for kind in _GROUPED}
-    used, codes = np.unique(
-        np.concatenate([column.group for column in columns.values()]), return_inverse=True
-    )
-    ends = np.cumsum([len(column) for column in columns.values()])[:-1]
-    renumbered: dict[str, Any] = {
-        kind: replace(column, group=group)
-        for (kind, column), group in zip(columns.items(), np.split(codes, ends), strict=True)
+    parts: dict[str, Any] = {
+        kind: getattr(batch, kind).take(rows_where(mask)) for kind, mask in which.items()
     }
-    return replace(batch, groups=tuple(batch.groups[code] for code in used), **renumbered)
+    return with_groups_in_use(replace(batch, **parts))
 
 
 def _in_order(batch: EventBatch) -> EventBatch:
-    columns = {kind: getattr(batch, kind) for kind in _KINDS}
-    ordered: dict[str, Any] = {
-        kind: column.take(np.argsort(column.time, kind="stable"))
-        for kind, column in columns.items()
-    }
-    return replace(batch, **ordered)
+    return replace(batch, **{kind: _by_time(getattr(batch, kind)) for kind in _KINDS})
+
+
+def _by_time(columns: Any) -> Any:
+    time = columns.time
+    if (time[1:] >= time[:-1]).all():
+        return columns
+    return columns.take(np.argsort(time, kind="stable"))
