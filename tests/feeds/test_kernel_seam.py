@@ -140,7 +140,11 @@ def assert_same_batch(found: EventBatch, expected: EventBatch) -> None:
 
 
 def joined(decode: Decode, blocks: list[bytes]):
-    """What the join says of each block, and its state after the last."""
+    """What the join says of each block, and its state after the last.
+
+    Labels are put in one order first: that of labels beside those of outcomes is free in a
+    batch, and decides how often one came into force, though not which of them is in the end.
+    """
     catalogue = Catalogue(CONFIG)
     join, said, watermark = Join(catalogue, 100), [], BEFORE_ALL
     for block in blocks:
@@ -150,7 +154,7 @@ def joined(decode: Decode, blocks: list[bytes]):
         numbers, _ = catalogue.groups_of(groups)
         if len(given):
             given = replace(given, group=numbers[given.group])
-        said.append(join.apply(given, batch.labels, watermark))
+        said.append(join.apply(given, in_order(batch.labels), watermark))
         times = np.concatenate([batch.predictions.time, batch.labels.time])
         watermark = max(watermark, int(times.max(initial=BEFORE_ALL)))
     return said, join.state()
