@@ -174,7 +174,6 @@ class Catalogue:
         self._models, self._settings, self._series = {}, [], {}
         self._names, self._known_series = (), ()
         self._owner, self._rows_of = self._owner[:0], (0, [])
-        self._known.clear()
         for i in models.tolist():
             self._models[names[i]] = len(self._models)
             self._settings.append(self._config.model(names[i]))
