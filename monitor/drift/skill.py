@@ -24,6 +24,11 @@ _Z_TWO_LEFT = 2.807033768343811  # 1 - .01/4: p < .01/2
 _Z_THREE_LEFT = 2.935199468866699  # 1 - .01/6: p < .01/3
 _Z_ODDS_RATIO = 3.2905267314919255  # .9995: p < .001
 
+_SMALL = 2 * EQUIVALENCE
+"""A change of a rate below it may be a slide of the threshold whose other half is hidden."""
+_COMPARABLE = 0.25
+"""A slide moves the log-odds of one rate by at least this share of what it moves the other's."""
+
 CLEAN, CHANGED, UNKNOWN = np.int8(0), np.int8(1), np.int8(2)
 """Statuses of a component."""
 
@@ -94,11 +99,11 @@ def skill(
        the same way: as 2 by the sign of the estimates, else unknown.
     4. Neither changed: clean if both are clean, or if log LR+ is; else unknown.
 
-    A slide of the threshold that moves one rate just beyond what is tolerated and
-    leaves the other within it would pass for 3. So the point moved as in 2 where a
-    clean rate certainly moved the same way (p < .01); and one rate is laid to the
-    model only where the odds ratio certainly moved, too (p < .001): a slide leaves
-    it about as it was.
+    A small slide of the threshold moves one rate just beyond what is tolerated and
+    leaves the other within it, and would pass for 3. So the point moved as in 2 where
+    the other rate certainly moved the same way (p < .01) and by a quarter as much at
+    least; and a change below .4 is laid to the model only where the odds ratio
+    certainly moved, too (p < .001): a slide leaves it about as it was.
 
     Args:
         found: changes in the order of `Component` along the first axis.
@@ -119,13 +124,15 @@ def skill(
     recall_changed, false_changed = recall_status == CHANGED, false_status == CHANGED
     any_changed, both = recall_changed | false_changed, recall_changed & false_changed
     opposite = recall * false < 0
-    slid = any_changed & _together(found)
+    slid = any_changed & ~both & _together(found)
     one_clean = (recall_status == CLEAN) | (false_status == CLEAN)
     one_sided = any_changed & (opposite | (one_clean & ~slid))
-    told = any_changed & (both | _is_certain(found, Component.ODDS_RATIO, _Z_ODDS_RATIO))
+    moved = np.where(recall_changed, np.abs(recall), np.abs(false))
+    told = both | slid | (moved >= _SMALL)
+    told = any_changed & (told | _is_certain(found, Component.ODDS_RATIO, _Z_ODDS_RATIO))
     blamed = np.where(recall_changed, recall < 0, false > 0)
     by_one = np.where(blamed, np.int8(Skill.DEGRADED), np.int8(Skill.IMPROVED))
-    worse, better = _dominance(found.change, status, both=both)
+    worse, better = _dominance(found, status, both=both, slid=slid)
     worse, better = told & ~one_sided & worse, told & ~one_sided & better
     if below_reference_curve is not None:
         worse = worse | (any_changed & below_reference_curve)
@@ -140,10 +147,12 @@ def skill(
 
 
 def _together(found: Changes) -> NDArray[np.bool_]:
-    """Whether recall and the false positive rate certainly moved the same way."""
+    """Whether both rates certainly moved the same way, by comparable amounts."""
     rates = Component.RECALL, Component.FALSE_POSITIVE_RATE
-    same_way = found.change[rates[0]] * found.change[rates[1]] > 0
-    return np.asarray(same_way & _is_certain(found, rates[0]) & _is_certain(found, rates[1]))
+    one, other = found.change[rates[0]], found.change[rates[1]]
+    larger, smaller = np.maximum(abs(one), abs(other)), np.minimum(abs(one), abs(other))
+    alike = (one * other > 0) & (smaller >= _COMPARABLE * larger)
+    return np.asarray(alike & _is_certain(found, rates[0]) & _is_certain(found, rates[1]))
 
 
 def _is_certain(found: Changes, component: Component, z: float = Z_TWO_SIDED) -> NDArray[np.bool_]:
@@ -151,17 +160,24 @@ def _is_certain(found: Changes, component: Component, z: float = Z_TWO_SIDED) ->
 
 
 def _dominance(
-    change: FloatArray, status: NDArray[np.int8], *, both: NDArray[np.bool_]
+    found: Changes,
+    status: NDArray[np.int8],
+    *,
+    both: NDArray[np.bool_],
+    slid: NDArray[np.bool_],
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether a point that slid is dominated, or dominates, on every concave ROC curve.
 
     Both rates fell: below the chord from the origin (LR+ fell) it is dominated,
     above the line through (1, 1) (LR- fell) it dominates. Both rose: LR- rose,
-    LR+ rose. Where both rates certainly changed the ratio must have, too; else
-    its sign is enough. Both at once (a model worse than chance) is neither.
+    LR+ rose. Where both rates changed the ratio must have, too; where the point
+    slid within what is tolerated, it must have moved for certain; else its sign is
+    enough. Both at once (a model worse than chance) is neither.
     """
     indices = [Component.LOG_LIKELIHOOD_RATIO, Component.NEGATIVE_LOG_LIKELIHOOD_RATIO]
-    believed = (status[indices] == CHANGED) | ~both
+    change = found.change
+    certain = np.stack([_is_certain(found, index) for index in indices])
+    believed = np.where(both, status[indices] == CHANGED, certain | ~slid)
     fell, rose = believed & (change[indices] < 0), believed & (change[indices] > 0)
     recall_changed = status[Component.RECALL] == CHANGED
     falling = np.where(

@@ -348,7 +348,8 @@ def real_streams(path: Path, episodes: list[tuple[str, str, str, str]]) -> None:
 def _print_slides(draws: int) -> None:
     print("Slide of the threshold, step in standard deviations: degraded / improved / moved")
     for prevalence in (0.1, 0.01):
-        print(f"at a prevalence of {prevalence:g} (goal .01)")
+        goal = " (goal .01)" if prevalence == TRUTHS["nothing"][0] else ""
+        print(f"at a prevalence of {prevalence:g}{goal}")
         for step in (-1.0, -0.5, -0.2, -0.1, -0.08, -0.05, 0.05, 0.08, 0.1, 0.2, 0.5, 1.0):
             row = [slide(draws, size, step, prevalence) for size in SIZES[2:]]
             print(f"{step:>10} " + "   ".join(" / ".join(f"{x:.3f}" for x in cell) for cell in row))

@@ -18,10 +18,12 @@ def test_verdicts_on_twelve_truths_are_right_or_silent() -> None:
         assert wrong <= 0.02, "1.5 % and the noise of 600 draws"
 
 
-@pytest.mark.parametrize("prevalence", [0.1, 0.01])
+@pytest.mark.parametrize(("prevalence", "least"), [(0.1, 10_000), (0.01, 100_000)])
 @pytest.mark.parametrize("step", [-1, -0.5, -0.2, -0.1, -0.05, 0.05, 0.1, 0.2, 0.5, 1])
-def test_a_slide_of_the_threshold_is_no_worse_model(step: float, prevalence: float) -> None:
-    for size in (10_000, 100_000, 1_000_000):
+def test_a_slide_of_the_threshold_is_no_worse_model(
+    step: float, prevalence: float, least: int
+) -> None:
+    for size in (least, 10 * least, 1_000_000):
         degraded, improved, _ = verdicts.slide(2_000, size, step, prevalence)
         assert degraded <= 0.01
         assert improved <= 0.01

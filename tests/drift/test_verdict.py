@@ -53,7 +53,7 @@ def oracle(d: list[float], se: list[float]) -> tuple[Verdict, bool]:
 
 
 def _skill(d: list[float], p: list[float], clean: list[bool], changed: list[bool]) -> str:
-    recall, false, plus, minus, odds = 1, 2, 3, 4, 5
+    recall, false, plus, minus = 1, 2, 3, 4
     if changed[recall] and changed[false]:
         if d[recall] * d[false] < 0:
             return "degraded" if d[recall] < 0 else "improved"
@@ -63,18 +63,27 @@ def _skill(d: list[float], p: list[float], clean: list[bool], changed: list[bool
         improved = changed[better] and d[better] * sign > 0
         return _one(degraded=degraded, improved=improved, neither="moved")
     if changed[recall] or changed[false]:
-        one, other = (recall, false) if changed[recall] else (false, recall)
-        together = d[one] * d[other] > 0 and max(p[one], p[other]) < 0.01
-        if p[odds] >= 0.001:
-            return "moved" if together else "unknown"
-        if d[one] * d[other] < 0 or (clean[other] and not together):
-            bad = d[one] < 0 if one == recall else d[one] > 0
-            return "degraded" if bad else "improved"
-        worse, better = (plus, minus) if d[one] < 0 else (minus, plus)
-        sign = -1 if d[one] < 0 else 1
-        neither = "moved" if together else "unknown"
-        return _one(degraded=d[worse] * sign > 0, improved=d[better] * sign > 0, neither=neither)
+        return _one_changed(d, p, clean, changed)
     return "clean" if (clean[recall] and clean[false]) or clean[plus] else "unknown"
+
+
+def _one_changed(d: list[float], p: list[float], clean: list[bool], changed: list[bool]) -> str:
+    recall, false, plus, minus, odds = 1, 2, 3, 4, 5
+    one, other = (recall, false) if changed[recall] else (false, recall)
+    together = d[one] * d[other] > 0 and max(p[one], p[other]) < 0.01
+    together = together and 0.25 <= d[one] / d[other] <= 4
+    worse, better = (plus, minus) if d[one] < 0 else (minus, plus)
+    sign = -1 if d[one] < 0 else 1
+    if together:
+        degraded = p[worse] < 0.01 and d[worse] * sign > 0
+        improved = p[better] < 0.01 and d[better] * sign > 0
+        return _one(degraded=degraded, improved=improved, neither="moved")
+    if abs(d[one]) < 0.4 and p[odds] >= 0.001:
+        return "unknown"
+    if clean[other] or d[one] * d[other] < 0:
+        bad = d[one] < 0 if one == recall else d[one] > 0
+        return "degraded" if bad else "improved"
+    return _one(degraded=d[worse] * sign > 0, improved=d[better] * sign > 0, neither="unknown")
 
 
 def _one(*, degraded: bool, improved: bool, neither: str) -> str:
@@ -93,9 +102,7 @@ large = st.floats(-2, 2).filter(lambda x: x == 0 or abs(x) > 1e-6)
     st.lists(st.floats(0.005, 0.1), min_size=6, max_size=6)
     | st.lists(st.floats(0.005, 0.5), min_size=6, max_size=6),
 )
-def test_the_rule_is_the_designs_and_asks_for_the_odds_ratio(
-    d: list[float], se: list[float]
-) -> None:
+def test_the_rule_is_the_designs_but_for_small_slides(d: list[float], se: list[float]) -> None:
     found = judge_changes(Changes(np.array([*d, 0.0, 0.0]), np.array([*se, 1.0, 1.0])))
     assert (found.verdict, found.operating_point_moved) == oracle(d, se)
 
@@ -193,6 +200,29 @@ def test_scores_settle_what_two_rates_leave_open() -> None:
     assert judge(BEFORE, slid, below_reference_curve=True).verdict is Verdict.MODEL_DEGRADED
     same = after(0.1, 0.8, 0.05)
     assert judge(BEFORE, same, below_reference_curve=True).verdict is Verdict.NO_CHANGE
+
+
+@pytest.mark.parametrize(
+    ("reference", "now"),
+    [
+        ((8_000, 0, 2_000, 9_000), (1_000, 0, 9_000, 9_000)),
+        ((800, 2, 200, 100_000), (500, 2, 500, 100_000)),
+        ((8_000, 20, 2_000, 1_000_000), (600, 3, 400, 100_000)),
+        ((80, 0, 20, 900), (60, 0, 40, 900)),
+    ],
+)
+def test_a_fall_of_recall_is_found_however_few_false_positives_there_are(
+    reference: tuple[int, ...], now: tuple[int, ...]
+) -> None:
+    cells = [
+        ConfusionCounts(tp=row[0], fp=row[1], fn=row[2], tn=row[3]) for row in (reference, now)
+    ]
+    assert judge(*cells).verdict is Verdict.MODEL_DEGRADED
+
+
+def test_more_false_positives_are_no_slide_where_recall_hardly_rose() -> None:
+    for false in (0.079, 0.1, 0.15):
+        assert judge(BEFORE, after(0.1, 0.808, false, size=1e6)).verdict is Verdict.MODEL_DEGRADED
 
 
 def test_labels_that_went_astray_leave_no_other_verdict() -> None:
