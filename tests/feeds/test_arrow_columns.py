@@ -183,3 +183,46 @@ def test_labels_of_outcomes_come_behind_the_others_as_in_lines():
     batch = pa.record_batch({"type": kinds, **rows})
     lines = by_lines(batch.to_pylist(), ANY)
     assert decoded(batch, ANY).labels.value.tolist() == lines.labels.value.tolist() == [1, 0]
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from(["a", "b", "c", None])] * 2, st.integers(0, 400)),
+        min_size=1,
+        max_size=12,
+    ),
+    st.booleans(),
+)
+def test_groups_are_numbered_in_the_order_of_the_rows_as_lines_number_them(named, many):
+    rows = [
+        {
+            "type": "prediction",
+            "id": f"{i}",
+            "ts": 1.0,
+            "prediction": 1,
+            "model": "fraud",
+            "version": f"{version if many else version % 2}",
+            "region": region,
+            "channel": channel,
+        }
+        for i, (region, channel, version) in enumerate(named)
+    ]
+    forms = {name: pa.string() for name in TEXTS} | {"ts": pa.float64(), "prediction": pa.int8()}
+    batch = {name: pa.array([row[name] for row in rows], forms[name]) for name in rows[0]}
+    lines = by_lines([as_json(row) for row in rows])
+    found = decoded(pa.record_batch(batch))
+    assert not found.rejected
+    assert found.groups == lines.groups
+    assert found.predictions.group.tolist() == lines.predictions.group.tolist()
+
+
+def test_a_year_beyond_python_s_is_out_of_range_and_the_rows_beside_it_are_read():
+    beyond = 700_000_000_000 * 10**6  # the year 24151
+    times = pa.array([10**15, beyond, 2 * 10**15], pa.timestamp("us", "UTC"))
+    columns = {"type": ["prediction"] * 3, "id": ["a", "b", "c"], "prediction": [1, 0, 1]}
+    batch = pa.record_batch({**columns, "model": ["fraud"] * 3, "ts": times})
+    found = decoded(batch)
+    assert len(found.predictions) == 2
+    (rejection,) = found.rejected
+    assert (rejection.reason, rejection.position) == ("timestamp_out_of_range", "t:2")
+    assert rejection.detail == "ts: must lie in 1900 to 2200"

@@ -197,7 +197,7 @@ def _batch(made: list[Made], groups: GroupCodes, records: int) -> EventBatch:
 
 
 def _distinct(columns: list[Texts], rows: int) -> tuple[list[int], NDArray[np.int64]]:
-    """A row of each distinct combination, and the combination of each row."""
+    """The first row of each distinct combination, in order, and the combination of each row."""
     code, size = np.zeros(rows, np.int64), 1
     for column in columns:
         choices = len(column.values) + 1
@@ -208,13 +208,14 @@ def _distinct(columns: list[Texts], rows: int) -> tuple[list[int], NDArray[np.in
             size = rows
         code, size = code * choices + column.codes + 1, size * choices
     if size > _DENSE:
-        _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-        return first.tolist(), inverse
-    place = np.full(size, -1)
-    place[code] = np.arange(rows)
-    one_of_each = place[place >= 0]
-    place[place >= 0] = np.arange(len(one_of_each))
-    return one_of_each.tolist(), place[code]
+        _, code = np.unique(code, return_inverse=True)
+    first = np.full(size if size <= _DENSE else rows, rows)
+    first[code[::-1]] = np.arange(rows)[::-1]
+    there = np.flatnonzero(first < rows)
+    there = there[np.argsort(first[there])]
+    place = np.empty(len(first), np.int64)
+    place[there] = np.arange(len(there))
+    return first[there].tolist(), place[code]
 
 
 def _text(column: Texts, row: int) -> str | None:

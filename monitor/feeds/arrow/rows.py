@@ -58,12 +58,18 @@ class RowReader:
 
 
 def _read(row: Any) -> dict[str, Any] | Fault:
+    found: dict[str, Any] = {}
+    name = ""
     try:
-        columns = {name: _microseconds(row.column(name)) for name in row.schema.names}
-        return {name: column[0].as_py() for name, column in columns.items()}
+        for name in row.schema.names:
+            found[name] = _microseconds(row.column(name))[0].as_py()
+    except OverflowError:  # no date of Python's has more than four digits in its year
+        detail = f"{name}: must lie in 1900 to 2200"
+        return Fault(RejectReason.TIMESTAMP_OUT_OF_RANGE, detail)
     except UnicodeDecodeError as error:
         detail = f"row: is not UTF-8: {error.reason} at byte {error.start} of a cell"
         return Fault(RejectReason.MALFORMED, detail)
+    return found
 
 
 def _microseconds(column: Any) -> Any:
