@@ -37,6 +37,11 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
     elif verdict is Verdict.PREVALENCE_SHIFT:
         yield "Do not retrain for this: it does not bring positives back, or take them away."
     if verdict is Verdict.INSUFFICIENT_EVIDENCE:
+        if {"recall", "false_positive_rate"} & {
+            *diagnosis.judgement.fell,
+            *diagnosis.judgement.rose,
+        }:
+            yield "See whether the threshold, the model, or what reaches it was changed."
         yield from _more(diagnosis)
         yield from _segments(diagnosis)
     if diagnosis.operating_point_moved:

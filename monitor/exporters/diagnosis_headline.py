@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement, Status, Verdict
-from monitor.exporters.rates_words import Rates, known, short
+from monitor.exporters.rates_words import Rates, from_to, known, short
 
 _HARDLY = 0.005
 """Precision that moved by less than half a point stayed where it was."""
@@ -96,7 +96,7 @@ def reason(
         Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED: f"the model got worse, and {positives}.",
         Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED: f"the model got better, and {positives}.",
         Verdict.OPERATING_POINT_MOVED: _slid(judgement, rates),
-        Verdict.INSUFFICIENT_EVIDENCE: _unknown(judgement),
+        Verdict.INSUFFICIENT_EVIDENCE: _unknown(judgement, rates),
         Verdict.LABELS_NOT_TRUSTWORTHY: "these labels cannot say why. Model's fault? Open.",
     }[verdict]
 
@@ -124,10 +124,10 @@ def _both(rates: Rates, way: str) -> str:
     return f"{one} {way} {first}, {other} {second}"
 
 
-def _unknown(judgement: Judgement) -> str:
+def _unknown(judgement: Judgement, rates: Rates) -> str:
     status = judgement.status
-    slid = Status.CHANGED in (status["recall"], status["false_positive_rate"])
-    if status["log_likelihood_ratio"] is Status.CLEAN and not slid:
+    moved = next((name for name in _RATES if status[name] is Status.CHANGED), None)
+    if status["log_likelihood_ratio"] is Status.CLEAN and moved is None:
         return "skill is as before. Whether prevalence changed is not certain."
     if status["log_likelihood_ratio"] is Status.CHANGED:
         fell = judgement.change["log_likelihood_ratio"] < 0
@@ -135,6 +135,11 @@ def _unknown(judgement: Judgement) -> str:
     if status["class_ratio"] is Status.CHANGED:
         way = "fewer" if judgement.change["class_ratio"] < 0 else "more"
         return f"certainly {way} positives. Whether skill changed is open."
+    if moved is not None and known(rates):
+        fell = judgement.change[moved] < 0
+        how = f"{'fell' if fell else 'rose'} {from_to(*rates[moved])}"
+        model = "worse" if fell == (moved == "recall") else "better"
+        return f"{_RATES[moved]} {how}; {model} model or moved threshold? Open."
     return "too little evidence to say why. Model's fault? Open."
 
 

@@ -7,6 +7,8 @@ from diagnosis.episodes import PAIRS, period
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
+from monitor.exporters.diagnosis_advice import advice
+from monitor.exporters.diagnosis_headline import headline
 from monitor.exporters.diagnosis_json import diagnosis_object
 from monitor.exporters.diagnosis_plain import footnotes, plainly, said_of
 from monitor.exporters.diagnosis_text import diagnosis_text
@@ -129,3 +131,7 @@ def test_one_rate_that_moved_alone_is_weighed_by_the_odds_ratio(after, odds, way
     text = " ".join(plainly(diagnosis))
     assert f"(log odds ratio) moved by {odds}: too little to tell a {way} model" in text
     assert "as well as before" not in text
+    said = headline(diagnosis)
+    assert len(said) <= 100
+    assert said.endswith(f"{way} model or moved threshold? Open.") or "skill" in said
+    assert any("See whether the threshold" in sentence for sentence in advice(diagnosis))
