@@ -26,9 +26,9 @@ from monitor.events import BoolArray, Int64Array, KeyArray
 
 _ROOM = 1.8
 """Places for each row when they are begun."""
-_MAX_LOAD = 0.9
+_MAX_LOAD = 0.85
 """Share of places taken at which the next ones are begun."""
-_PACE = 32
+_PACE = 24
 """Rows that move for each row that is entered."""
 LEAST_PLACES = 1 << 20
 """Places at the start, 4 MiB: most monitors never outgrow them."""
