@@ -2,11 +2,15 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 settings.register_profile("unhurried", parent=settings(), deadline=None)
 settings.load_profile("unhurried")
@@ -15,6 +19,38 @@ settings.load_profile("unhurried")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", action="store_true", help="write golden files anew")
     parser.addoption("--spark", action="store_true", help="run what starts a Spark, too")
+    parser.addoption("--no-skips", action="store_true", help="fail where a test would be skipped")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test marked `dev` where a package that the mark names is not installed."""
+    for mark in item.iter_markers("dev"):
+        for package in mark.args:
+            if find_spec(package) is None:
+                pytest.skip(f"needs {package}, a package of the extra dev")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport]:
+    """With `--no-skips`, a skipped test fails."""
+    report = yield
+    return _no_skip(report, item.config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport]:
+    """With `--no-skips`, a module that is skipped as a whole fails."""
+    report = yield
+    return _no_skip(report, collector.config)
+
+
+def _no_skip(report: Report, config: pytest.Config) -> Report:
+    if report.skipped and config.getoption("--no-skips") and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, and --no-skips allows none: {report.longrepr}"
+    return report
 
 
 @pytest.fixture

@@ -17,6 +17,11 @@ from monitor.join import Join
 
 EVENTS = 2_000
 NEEDED = {"careful": ("orjson",), "pandas": ("pandas",), "duckdb": ("duckdb", "pandas")}
+VARIANTS = [
+    pytest.param(name, marks=pytest.mark.dev(*NEEDED[name])) if name in NEEDED else name
+    for name in speed.NAMES
+    if name not in speed.OPTIONAL
+]
 ROOT = Path(__file__).parents[2]
 
 
@@ -25,10 +30,8 @@ def events():
     return Made(rate=2).events(EVENTS)
 
 
-@pytest.mark.parametrize("name", [name for name in speed.NAMES if name not in speed.OPTIONAL])
+@pytest.mark.parametrize("name", VARIANTS)
 def test_a_variant_counts_what_the_monitor_counts(events, name, tmp_path):
-    for module in NEEDED.get(name, ()):
-        pytest.importorskip(module, reason=f"{module} comes with the extra bench")
     counted = speed.Table(events, Made().waiting(100), tmp_path, speed.streamed)
     found = counted.measured(sorted({name, "monitor"}), 1)
     assert all(spent > 0 for spent in found.values())

@@ -1,7 +1,6 @@
 """Image, compose file, unit and manifests, as far as they can be checked without running them."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -66,8 +65,8 @@ def test_dashboards_can_be_told_apart_and_take_any_data_source():
         assert used <= set(variables)
 
 
+@pytest.mark.dev("grafana_foundation_sdk")
 def test_dashboards_are_what_the_script_writes(tmp_path):
-    pytest.importorskip("grafana_foundation_sdk", reason="the SDK writes them")
     script = DEPLOY / "grafana" / "build.py"
     subprocess.run([sys.executable, "-B", script, tmp_path], check=True)
     for path in tmp_path.iterdir():
@@ -105,10 +104,9 @@ def test_the_configuration_of_kubernetes_fits_the_pod_that_runs_it():
         assert any(path.is_relative_to(mount) for mount in mounts), path
 
 
+@pytest.mark.dev("kubernetes_validate")
 @pytest.mark.parametrize("name", OF_KUBERNETES_ITSELF)
 def test_manifests_fit_the_schemas_of_kubernetes_strictly(name):
-    if not os.environ.get("CI"):
-        pytest.importorskip("kubernetes_validate", reason="it knows the schemas")
     import kubernetes_validate as schemas  # noqa: PLC0415  # only where it is installed
 
     manifest = yaml.safe_load((KUBERNETES / name).read_text())

@@ -36,10 +36,9 @@ def words():
     return args[:at], args[at], args[at + 1 :]
 
 
+@pytest.mark.dev("kubernetes_validate")
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_manifests_fit_the_schemas_of_kubernetes_strictly(name):
-    if not os.environ.get("CI"):
-        pytest.importorskip("kubernetes_validate", reason="it knows the schemas")
     import kubernetes_validate as schemas  # noqa: PLC0415  # only where it is installed
 
     for manifest in documents(name):
@@ -97,9 +96,8 @@ def test_the_job_counts_by_the_configuration_of_the_monitor():
     assert (job.models, job.pane) == (monitor.models, monitor.pane)
 
 
+@pytest.mark.dev("pyspark")
 def test_the_image_starts_executors_as_this_spark_wants_them(tmp_path):
-    if not os.environ.get("CI"):
-        pytest.importorskip("pyspark", reason="it has the program of executors")
     for name in ("tini", "java"):
         (tmp_path / name).write_text('#!/bin/bash\n[ "$1" = -s ] && exec "${@:3}"\necho "$@"\n')
         (tmp_path / name).chmod(0o755)

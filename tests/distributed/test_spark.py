@@ -13,7 +13,6 @@ from shards import assert_same
 from spark_cluster import (
     CELLS,
     CONFIG,
-    HOME,
     SHORT_LIVED,
     Cluster,
     Started,
@@ -36,9 +35,7 @@ FILES = 6
 
 pytestmark = [
     pytest.mark.system,
-    pytest.mark.skipif(
-        HOME is None and not os.environ.get("CI"), reason="pyspark is not installed"
-    ),
+    pytest.mark.dev("pyspark"),
     pytest.mark.usefixtures("spark"),
 ]
 

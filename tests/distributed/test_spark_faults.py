@@ -2,10 +2,12 @@
 
 import pytest
 
-pytest.importorskip("pyspark")
+pytest.importorskip("pyspark", reason="a package of the extra dev")
 
 from monitor.config import Config
 from monitor.distributed.spark import Input, Job, _explained
+
+pytestmark = pytest.mark.dev("pyspark")
 
 STACK = """\
 [STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted

@@ -8,13 +8,15 @@ import sys
 
 import pytest
 
-pytest.importorskip("pyspark")
+pytest.importorskip("pyspark", reason="a package of the extra dev")
 from kafka.test_kafka_cluster import TOPICS, Cluster
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from spark_cluster import CONFIG, SHORT_LIVED, recounted, stream, summed
 
 from monitor.distributed.kafka import KafkaRecords, TopicReader
 from monitor.errors import MonitorError
+
+pytestmark = pytest.mark.dev("pyspark")
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,8 @@ from monitor.config.inference import InferenceConfig
 from monitor.engine import Monitor
 from monitor.exporters.prometheus.text import TextWriter
 
-schemathesis = pytest.importorskip("schemathesis", reason="part of the extra dev")
+schemathesis = pytest.importorskip("schemathesis", reason="a package of the extra dev")
+pytestmark = pytest.mark.dev("schemathesis")
 
 INFERENCE = InferenceConfig(
     score={}, prediction={"name": "p"}, segments={"region": {"name": "region", "index": 1}}

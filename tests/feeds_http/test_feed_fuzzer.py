@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("atheris", reason="part of the extra dev")
+pytestmark = pytest.mark.dev("atheris")
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "fuzz.py"
 
 
