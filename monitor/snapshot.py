@@ -19,7 +19,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
 from monitor.drift.class_ratio import FAR, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.label_free import Nowcast
-from monitor.events import FloatArray, Int64Array, RejectReason, Series
+from monitor.events.columns import FloatArray, Int64Array, RejectReason, Series
 from monitor.metrics.ratio import ratio
 
 METRICS = (
@@ -143,7 +143,7 @@ class WindowVerdict:
         judgement: what the verdict rests on; None where nothing could be judged.
         attribution: what each cause contributed; None likewise.
         label_fault: what is wrong with the labels where the verdict is
-            `labels_not_trustworthy`, see `monitor.regimes.faults.LabelFault`; else "".
+            `labels_not_trustworthy`, see `monitor.labels.faults.LabelFault`; else "".
         labels_in_order: it is certain that labels come as they did in the reference.
         nowcast: prevalence and precision of the predictions of the window's
             length that end now, if the model is unchanged; None without a reference.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitor.events import EventBatch, Group, Labels, Predictions
+from monitor.events.columns import EventBatch, Group, Labels, Predictions
 
 DAY = 86_400_000
 PREVALENCE, RECALL, FPR = 0.02, 0.8, 0.01

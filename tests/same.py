@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from monitor.kept import State
+from monitor.events.renumbering import State
 from monitor.snapshot import Snapshot
 from monitor.state.encoding import decoded, encoded
 

@@ -10,8 +10,8 @@ import numpy as np
 from monitor.distributed.packets import packets_of
 from monitor.distributed.pages import Page, Rules
 from monitor.distributed.tallies import events_of, merged, packed, unpacked
+from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.watermark import Watermark
 
 
 class Shards:

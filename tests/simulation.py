@@ -23,7 +23,7 @@ from streams import batch_of
 from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.service import Service
-from monitor.service.keeping import Keeper
+from monitor.service.checkpointing import Keeper
 from monitor.state import Checkpoints, StateFault, StateFaults
 
 START = 1_700_000_000

@@ -8,8 +8,8 @@ from readme_tables import README, with_tables
 from monitor.cli.parser import COMMANDS
 from monitor.config import Config, FileFeed, ModelConfig
 from monitor.drift import Verdict
-from monitor.events import RejectReason
-from monitor.exporters.prometheus.series import table_of_series
+from monitor.events.columns import RejectReason
+from monitor.prometheus.series import table_of_series
 
 TEXT = README.read_text()
 

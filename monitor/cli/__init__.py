@@ -19,9 +19,9 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from monitor.cli.complaint import USAGE, complain
-from monitor.cli.leaving import INTERRUPTED, READER_GONE
+from monitor.cli.failures import USAGE, complain
 from monitor.cli.parser import build_parser
+from monitor.cli.shutdown import INTERRUPTED, READER_GONE
 from monitor.errors import MonitorError
 
 __all__ = ["main"]

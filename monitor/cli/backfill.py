@@ -13,7 +13,7 @@ from monitor.config import Config
 from monitor.config.quantities import HOUR_MS, format_duration, parse_duration
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.events import EventBatch
+from monitor.events.columns import EventBatch
 
 _LABEL = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=([^\n]+)")
 _SECOND_MS = 1000
@@ -33,11 +33,7 @@ def backfilled(monitor: Monitor, args: Namespace) -> Iterator[Apply]:
             raise UsageError("--step and --target are of --openmetrics, which is missing")
         yield monitor.apply
         return
-    from monitor.exporters.backfill import (  # noqa: PLC0415  # a plain replay need not wait for it
-        Moments,
-        Recorder,
-        write_openmetrics,
-    )
+    from monitor.exporter.backfill import Moments, Recorder, write_openmetrics  # noqa: PLC0415  # only where it is asked for
 
     step, target = _step(args.step, monitor.config), _target(args.target, monitor.config)
     path, moments = Path(args.openmetrics), Moments(monitor, step)

@@ -8,8 +8,8 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
-from monitor.cli.leaving import INTERRUPTED, leave
 from monitor.cli.output import show, tell
+from monitor.cli.shutdown import INTERRUPTED, leave
 from monitor.clock import Clock, SystemClock
 from monitor.config import Config
 from monitor.config.quantities import Address, parse_address
@@ -20,7 +20,7 @@ from monitor.demo.playback import playback
 from monitor.demo.story import story
 from monitor.engine import Monitor
 from monitor.errors import MonitorError, UsageError
-from monitor.service.inquiries import Inquiries
+from monitor.service.questions import Inquiries
 from monitor.snapshot import Snapshot
 
 _PUBLISH_EVERY_SECONDS = 1.0
@@ -117,8 +117,8 @@ def _address(text: str) -> Address:
 
 @contextmanager
 def _served(demo: _Demo, listen: Address) -> Iterator[None]:
-    from monitor.exporters.app import create_app  # noqa: PLC0415  # --no-serve need not wait for it
-    from monitor.exporters.server import BackgroundServer  # noqa: PLC0415  # same
+    from monitor.exporter.app import create_app  # noqa: PLC0415  # --no-serve need not wait for it
+    from monitor.web.server import BackgroundServer  # noqa: PLC0415  # same
 
     app = create_app(lambda: demo.snapshot, ready=lambda: True, ask=demo.inquiries)
     server = BackgroundServer(app, host=listen.host, port=listen.port)

@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 from textwrap import fill
 
 from monitor import metrics
-from monitor.cli.leaving import cleared_by_sigterm
 from monitor.cli.output import show, tell
+from monitor.cli.shutdown import cleared_by_sigterm
 from monitor.clock import Clock, SystemClock
 from monitor.demo.faults.programs import installed, running
 from monitor.demo.faults.rules import hurried_rules
@@ -38,8 +38,8 @@ then the model gets worse. Precision falls both times. Who is told what?
 
 def run() -> int:
     """Put the two faults on the model; exit code 0 if the right people were told, else 1."""
-    from monitor.exporters.app import create_app  # noqa: PLC0415  # --help need not wait for it
-    from monitor.exporters.server import BackgroundServer  # noqa: PLC0415  # same
+    from monitor.exporter.app import create_app  # noqa: PLC0415  # --help need not wait for it
+    from monitor.web.server import BackgroundServer  # noqa: PLC0415  # same
 
     installed()
     show(_INTRODUCTION)

@@ -10,9 +10,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monitor.cli.compared import Compared, settings_of
 from monitor.cli.output import show, tell
 from monitor.cli.progress import Progress
+from monitor.cli.ranges import Compared, settings_of
 from monitor.cli.remote import Remote
 from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed, load_config
@@ -20,14 +20,14 @@ from monitor.diagnosis import Diagnosis, diagnose
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import FeedError, UsageError
-from monitor.exporters.diagnosis_headline import headline
-from monitor.exporters.diagnosis_json import diagnosis_json
-from monitor.exporters.diagnosis_text import diagnosis_text
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.report.diagnosis_json import diagnosis_json
+from monitor.report.headline import headline
+from monitor.report.text import diagnosis_text
 
 if TYPE_CHECKING:
-    from monitor.cli.told import Told
+    from monitor.cli.report_pages import Told
 
 _FINE, _FINDING = 0, 1
 
@@ -59,7 +59,7 @@ def _finding(verdict: str, failing: frozenset[Verdict]) -> int:
 
 
 def _told(monitor: Monitor, after: str | None) -> Told:
-    from monitor.cli.told import Told  # noqa: PLC0415  # only a report waits for it
+    from monitor.cli.report_pages import Told  # noqa: PLC0415  # only a report waits for it
 
     return Told(monitor, after)
 
@@ -75,7 +75,7 @@ def _ask(args: Namespace) -> str:
     query = {"model": args.model, "before": args.before, "after": args.after}
     found = remote.json("diagnosis", query)
     if args.html is not None:
-        from monitor.exporters.page.report import report_html  # noqa: PLC0415  # same
+        from monitor.exporter.page.report import report_html  # noqa: PLC0415  # same
 
         series = remote.json("series", {"model": args.model})
         report = report_html(found, series, remote.json("curve", query))

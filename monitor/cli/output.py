@@ -2,7 +2,7 @@
 
 import sys
 
-from monitor.printable import printable
+from monitor.report.printable import printable
 
 
 def show(text: str = "") -> None:

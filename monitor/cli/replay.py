@@ -8,20 +8,20 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from monitor.cli.backfill import backfilled
-from monitor.cli.notes import warn
 from monitor.cli.output import show, tell
 from monitor.cli.progress import Progress
 from monitor.cli.replay_text import replay_text
+from monitor.cli.warnings import warn
 from monitor.clock import SystemClock
 from monitor.config import Config, Labelling, load_config
 from monitor.engine import Monitor
 from monitor.errors import FeedError
-from monitor.events import EventBatch, Rejection
-from monitor.exporters.replay_json import replay_json
+from monitor.events.columns import EventBatch, Rejection
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.labels.sampled import SAMPLES
 from monitor.metrics.summary import summary
-from monitor.regimes import SAMPLES
+from monitor.report.replay_json import replay_json
 from monitor.snapshot import ModelState, Snapshot
 
 _SHOWN = 5

@@ -9,8 +9,8 @@ from textwrap import wrap
 
 from monitor.config import Labelling
 from monitor.counts import Outcome
-from monitor.exporters.reference_text import far_text, reference_text, warming_up_text
-from monitor.regimes import because
+from monitor.labels.refusals import because
+from monitor.report.reference import far_text, reference_text, warming_up_text
 from monitor.snapshot import ModelState, Snapshot, Window
 
 _COLUMNS = {

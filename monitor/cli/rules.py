@@ -9,7 +9,7 @@ from monitor.cli.output import show
 from monitor.config import Config, load_config
 from monitor.config.quantities import parse_duration
 from monitor.errors import UsageError
-from monitor.exporters.rules import Scope, as_grafana, as_kubernetes, as_prometheus, groups
+from monitor.prometheus.rules import Scope, as_grafana, as_kubernetes, as_prometheus, groups
 
 _RELATIVE = """\
 # runbook_url is a path within the project: --runbooks URL makes it a link to where your team reads

@@ -8,32 +8,32 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from types import FrameType
 
-from monitor.cli.complaint import complain
-from monitor.cli.leaving import leave
-from monitor.cli.notes import warn
+from monitor.cli.failures import complain
 from monitor.cli.output import tell
 from monitor.cli.parser.command import PROGRAM
+from monitor.cli.shutdown import leave
+from monitor.cli.warnings import warn
 from monitor.clock import SystemClock
 from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError
-from monitor.exporters.app import create_app
-from monitor.exporters.listeners import listener_readings
-from monitor.exporters.server import BackgroundServer
-from monitor.feeds.dead_letter import DeadLetter
+from monitor.exporter.app import create_app
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
+from monitor.prometheus.process_series import Readings
 from monitor.service import Service
 from monitor.service.changes import Decoding, Part
-from monitor.service.doors import ExporterDoor, exposed_listeners
+from monitor.service.checkpointing import Keeper
+from monitor.service.journal_replay import NewRejections
 from monitor.service.kafka_readings import kafka_readings
-from monitor.service.keeping import Keeper
+from monitor.service.listener_readings import listener_readings
+from monitor.service.listeners import ExporterDoor, exposed_listeners
 from monitor.service.notify import Notify
-from monitor.service.pushed import Pushed
+from monitor.service.posted import Pushed
 from monitor.service.reloads import Reloads
-from monitor.service.replayed import NewRejections
 from monitor.service.sources import Source, open_sources, unavailable_feeds
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
-from monitor.telemetry import Readings
+from monitor.state.dead_letter import DeadLetter
 from monitor.web.access import read_access
+from monitor.web.server import BackgroundServer
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from monitor.cli.output import show
 from monitor.config.quantities import format_size, format_time
-from monitor.kept import State
+from monitor.events.renumbering import State
 from monitor.state.inspection import Found, inspect
 
 _DAMAGED = 1

@@ -12,7 +12,7 @@ from monitor.cli.output import show
 from monitor.cli.remote import Remote
 from monitor.clock import SystemClock
 from monitor.errors import FeedError
-from monitor.printable import one_line
+from monitor.report.printable import one_line
 
 _UNDEFINED = "—"
 _MOST_MODELS = 1_000

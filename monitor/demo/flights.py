@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from monitor.config import Config
-from monitor.events import EventBatch, concatenate
+from monitor.events.columns import EventBatch, concatenate
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 

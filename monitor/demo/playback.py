@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from monitor.clock import Clock
-from monitor.events import EventBatch, Labels, Predictions
+from monitor.events.columns import EventBatch, Labels, Predictions
 
 _TICK_SECONDS = 0.1
 _DAY_MS = 86_400_000

@@ -6,7 +6,7 @@
     notes      what is not known, and why
     findings   all of it together: `diagnose(before, after)`
 
-Numbers only; how they are printed is the affair of `monitor.exporters`.
+Numbers only; how they are printed is the affair of `monitor.exporter`.
 """
 
 from monitor.diagnosis.findings import Diagnosis, Estimated, Part, Side, diagnose

@@ -15,19 +15,12 @@ import numpy as np
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion
-from monitor.events import Int64Array
+from monitor.events.columns import Int64Array
 from monitor.join.deltas import known, settled
-from monitor.regimes import (
-    KIND_OF,
-    REASONS,
-    SAMPLES,
-    Evidence,
-    expected,
-    labels_by_stratum,
-    measure,
-    sampled_counts,
-    sampling_dispersion,
-)
+from monitor.labels.estimates import measure, sampled_counts
+from monitor.labels.evidence import KIND_OF, Evidence
+from monitor.labels.refusals import REASONS
+from monitor.labels.sampled import SAMPLES, expected, labels_by_stratum, sampling_dispersion
 
 
 class Refusal(NamedTuple):

@@ -12,9 +12,9 @@ from scipy.special import expit, logit
 from monitor import metrics
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
-from monitor.diagnosis.astray import astray
+from monitor.diagnosis.caveats import notes
 from monitor.diagnosis.evidence import Refusal, lacking, refusal
-from monitor.diagnosis.notes import notes
+from monitor.diagnosis.label_faults import astray
 from monitor.diagnosis.periods import Period, dispersion_of
 from monitor.diagnosis.segments import SegmentPart, both_by_key, segment_parts, within_key
 from monitor.drift import (

@@ -14,7 +14,7 @@ from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis.evidence import Outcomes, Sample
 from monitor.drift import Dispersion, block_seconds
 from monitor.drift.dispersion import FEWEST_BLOCKS
-from monitor.events import Int64Array, Series
+from monitor.events.columns import Int64Array, Series
 from monitor.join.deltas import PREDICTED_POSITIVE, known
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.recalled import CountedRange

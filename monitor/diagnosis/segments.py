@@ -19,7 +19,7 @@ from monitor.drift import (
     judge_within_segments,
 )
 from monitor.drift.verdict import NOT_OF_THE_MODEL
-from monitor.events import FloatArray, Series
+from monitor.events.columns import FloatArray, Series
 from monitor.metrics.ratio import ratio
 
 FEWEST_OF_A_CLASS = 30

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from monitor.config import Config
 from monitor.counts import Outcome
 from monitor.distributed.tallies import Counting, Group, Tally, packed
-from monitor.events import EventBatch, KeyArray, RejectReason, score_bins
-from monitor.join.strata import NO_STRATUM, strata
+from monitor.events.columns import EventBatch, KeyArray, RejectReason, score_bins
+from monitor.join.sampling import NO_STRATUM, strata
 
 PREDICTION, LABEL = 0, 1
 

@@ -1,7 +1,7 @@
 """What a bucket remembers: one page of bytes, and what events do to it.
 
-The rule is `monitor.join.rule`; this keeps its states in 24 bytes an id, as the
-columnar join does (see `monitor.join.words`), sorted by key: only what a batch
+The rule is `monitor.join.single_id`; this keeps its states in 24 bytes an id, as the
+columnar join does (see `monitor.join.packing`), sorted by key: only what a batch
 touches is unpacked.
 """
 
@@ -19,8 +19,10 @@ from monitor.config import Config, Labelling
 from monitor.distributed.packets import PREDICTION, Packet
 from monitor.distributed.tallies import Counting, Group, Tally, merged, unpacked
 from monitor.errors import MonitorError
-from monitor.events import Int64Array, KeyArray
-from monitor.join import ENDLESS, rule, words
+from monitor.events.columns import Int64Array, KeyArray
+from monitor.join import ENDLESS
+from monitor.join import packing as words
+from monitor.join import single_id as rule
 
 _VERSION = 1
 _SWEEPS = 16

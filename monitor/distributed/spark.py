@@ -9,7 +9,7 @@ nothing along; Spark's watermark carries it from a batch to the next.
 
 `foreachBatch` is at-least-once: a batch is computed again after a crash, from the
 same input, the same state and the same watermark, and carries the same name; what
-takes counts replaces it (see `monitor.join.counted`).
+takes counts replaces it (see `monitor.join.external_counts`).
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from monitor.distributed.packets import packets_of
 from monitor.distributed.pages import Page, Rules
 from monitor.distributed.tallies import events_of, merged, packed, unpacked
 from monitor.errors import MonitorError
-from monitor.events import EventBatch
+from monitor.events.columns import EventBatch
+from monitor.events.watermark import Watermark
 from monitor.feeds.arrow.decoding import ArrowDecoder
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL
-from monitor.watermark import Watermark
 
 pa: Any = import_module("pyarrow")
 

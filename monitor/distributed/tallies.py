@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from monitor.config import Config, WindowClock
 from monitor.counts import Outcome
-from monitor.events import LATEST_MS, MISSING_VALUE, Int64Array
+from monitor.events.columns import LATEST_MS, MISSING_VALUE, Int64Array
 from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE
-from monitor.join.strata import NO_STRATUM
-from monitor.windows.delays import EDGES_SECONDS
+from monitor.join.sampling import NO_STRATUM
+from monitor.labels.delays import EDGES_SECONDS
 
 Group = tuple[str, tuple[str, ...]]
 """A model and its segment values."""

@@ -19,12 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtri
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.components import (
-    Rates,
-    as_blocks,
-    jackknife_variance,
-    leave_one_out,
-)
+from monitor.drift.components import Rates, as_blocks, jackknife_variance, leave_one_out
 from monitor.drift.dispersion import Dispersion
 from monitor.metrics.ratio import FloatArray, ratio
 

@@ -18,13 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from monitor.counts import ConfusionCounts, CountArray
-from monitor.drift.components import (
-    Changes,
-    Rates,
-    changes,
-    jackknife_variance,
-    leave_one_out,
-)
+from monitor.drift.components import Changes, Rates, changes, jackknife_variance, leave_one_out
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.verdict import Judgement, judge_changes
 from monitor.metrics.ratio import FloatArray, ratio

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from monitor.errors import FeedError
-from monitor.events import EventBatch
+from monitor.events.columns import EventBatch
 from monitor.feeds.arrow.files import read_arrow
 from monitor.feeds.blocks import GZIP_MAGIC, TornError, blocks, inflated, pieces
 from monitor.feeds.csv_file import read_csv

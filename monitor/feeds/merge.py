@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from monitor.errors import FeedError
-from monitor.events import BoolArray, EventBatch, concatenate, rows_where, with_groups_in_use
+from monitor.events.columns import (
+    BoolArray,
+    EventBatch,
+    concatenate,
+    rows_where,
+    with_groups_in_use,
+)
 
 BEFORE_ALL = -(2**63)
 """The time that a stream has come to before anything came."""

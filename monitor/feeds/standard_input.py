@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from monitor.events import EventBatch
+from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import count_lines
 from monitor.feeds.follow.part import Part

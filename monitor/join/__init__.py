@@ -9,7 +9,7 @@ deltas: minus one where it counted, plus one where it counts now. Therefore
 duplicates change nothing and any order of arrival inside the horizon gives the
 same state.
 
-The same is told for a single id, as one pure function, by `monitor.join.rule`; tests
+The same is told for a single id, as one pure function, by `monitor.join.single_id`; tests
 hold the columns to it, and it to a recount.
 
 One case is left to the order of arrival, since only the label in force is kept:
@@ -20,8 +20,8 @@ The horizon is judged by the watermark before the batch, so that the size of a
 batch decides nothing for a stream in order.
 """
 
-from monitor.join.books import Books
+from monitor.join.counters import Books
 from monitor.join.deltas import CELLS, Deltas
-from monitor.join.matching import BEFORE_ALL, ENDLESS, Join
+from monitor.join.join import BEFORE_ALL, ENDLESS, Join
 
 __all__ = ["BEFORE_ALL", "CELLS", "ENDLESS", "Books", "Deltas", "Join"]

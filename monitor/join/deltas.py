@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from monitor.counts import Outcome
-from monitor.events import Columns, Int64Array
+from monitor.events.columns import Columns, Int64Array
 
 PREDICTED_POSITIVE = 4
 """Cell of a prediction called positive, whatever comes of it."""
@@ -35,7 +35,7 @@ class Deltas(Columns):
         group: number of its group.
         cell: an `Outcome`, `PREDICTED_POSITIVE` or `PREDICTED_NEGATIVE`.
         score_bin: bin of the score, see `monitor.events.score_bins`.
-        stratum: how the label was sampled, see `monitor.join.strata`; left out: not told.
+        stratum: how the label was sampled, see `monitor.join.sampling`; left out: not told.
         count: what to add; negative where something ceases to count.
     """
 

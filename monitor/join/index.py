@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.events import BoolArray, Int64Array, KeyArray
+from monitor.events.columns import BoolArray, Int64Array, KeyArray
 
 _ROOM = 1.8
 """Places for each row when they are begun."""

@@ -4,7 +4,7 @@ Rows lie in chunks in the order of their arrival, which is nearly the order of
 time: what is forgotten is forgotten from the front, chunk by chunk, and its place
 used again. A row, once written, moves only out of a front chunk, so that growing
 costs no more than the room that is added. A row is three 64-bit words: its key,
-and the two of `monitor.join.words`.
+and the two of `monitor.join.packing`.
 
 Owns memory and layout. The rules of what may change live in `monitor.join`.
 """
@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from monitor.events import Int64Array, KeyArray
-from monitor.join import words
+from monitor.events.columns import Int64Array, KeyArray
+from monitor.join import packing as words
 from monitor.join.index import KeyIndex
 
 CHUNK = 8192
@@ -82,11 +82,11 @@ class PredictionTable:
         return entered
 
     def when(self, slots: Int64Array) -> KeyArray:
-        """Time and group of rows, see `monitor.join.words`."""
+        """Time and group of rows, see `monitor.join.packing`."""
         return self._word(slots, _WHEN)
 
     def what(self, slots: Int64Array) -> KeyArray:
-        """Prediction and label of rows, see `monitor.join.words`."""
+        """Prediction and label of rows, see `monitor.join.packing`."""
         return self._word(slots, _WHAT)
 
     def label(self, slots: Int64Array, labelled: KeyArray) -> None:

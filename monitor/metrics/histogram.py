@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from monitor.counts import ConfusionCounts
-from monitor.events import SCORE_BINS as BINS
-from monitor.events import bin_of
+from monitor.events.columns import SCORE_BINS as BINS
+from monitor.events.columns import bin_of
 from monitor.metrics.ratio import FloatArray
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from monitor.config.quantities import format_time
-from monitor.exporters.reference_text import far_text, reference_text, warming_up_text
-from monitor.printable import one_line
+from monitor.report.printable import one_line
+from monitor.report.reference import far_text, reference_text, warming_up_text
 from monitor.snapshot import ModelState, Snapshot, WindowVerdict
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monitor.clock import Clock
-from monitor.kept import State
+from monitor.events.renumbering import State
 
 
 class EventClock:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from monitor.service.sources import Source
-from monitor.telemetry import (
+from monitor.prometheus.process_series import (
     KAFKA_DELETED,
     KAFKA_LAG,
     KAFKA_PAUSED,
@@ -15,6 +14,7 @@ from monitor.telemetry import (
     Numbers,
     SeriesDescription,
 )
+from monitor.service.sources import Source
 
 _COLUMNS = {
     KAFKA_LAG: "lag",

@@ -9,12 +9,12 @@ from monitor.clock import Clock
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.errors import ConfigError, FeedError
-from monitor.events import Rejection
+from monitor.events.columns import Rejection
 from monitor.service.announce import announcements
 from monitor.service.changes import Part, concerns_engine, restart_faults
+from monitor.service.checkpointing import Keeper
 from monitor.service.event_clock import EventClock
-from monitor.service.inquiries import Inquiries
-from monitor.service.keeping import Keeper
+from monitor.service.questions import Inquiries
 from monitor.service.reloads import Reloads
 from monitor.service.sources import Journaled, Shared, Source
 from monitor.snapshot import Snapshot

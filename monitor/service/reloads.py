@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 from monitor.clock import Clock
 from monitor.config import Config
 from monitor.errors import MonitorError
-from monitor.telemetry import (
+from monitor.prometheus.process_series import (
     CONFIG_LAST_RELOAD_SUCCESS,
     CONFIG_LAST_RELOAD_SUCCESSFUL,
     Numbers,

@@ -17,7 +17,7 @@ import xxhash
 from monitor.clock import Clock
 from monitor.config import Config, FileFeed, KafkaFeed
 from monitor.errors import ConfigError, FeedError
-from monitor.events import EventBatch
+from monitor.events.columns import EventBatch
 from monitor.feeds import files, kafka
 from monitor.feeds.decode import Decoder
 from monitor.feeds.follow import FollowedFiles

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from monitor.disk import Sync, make_directory, write_file
-from monitor.kept import State
+from monitor.events.renumbering import State
+from monitor.state.disk import Sync, make_directory, write_file
 from monitor.state.encoding import DamagedError, decoded, encoded
 from monitor.state.errors import StateError, StateFullError
 

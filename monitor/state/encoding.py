@@ -20,8 +20,8 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from monitor.disk import Data
-from monitor.kept import State
+from monitor.events.renumbering import State
+from monitor.state.disk import Data
 from monitor.state.errors import StateError
 
 SCHEMA_VERSION = 3

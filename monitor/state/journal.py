@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from monitor.disk import AppendFile, Sync, make_directory, sync_directory
+from monitor.state.disk import AppendFile, Sync, make_directory, sync_directory
 from monitor.state.errors import StateError, StateFullError
 from monitor.state.segment import (
     Body,

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from monitor.disk import open_file
+from monitor.state.disk import open_file
 from monitor.state.errors import StateError
 
 

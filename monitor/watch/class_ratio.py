@@ -8,8 +8,8 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.class_ratio import ClassRatio, LiveClassRatio
-from monitor.events import Int64Array
-from monitor.kept import State
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import State
 from monitor.watch.reference import Reference
 
 

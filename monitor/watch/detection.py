@@ -13,8 +13,8 @@ from monitor.drift.detectors import ClassRatioDetector, ShiryaevRoberts
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.profile import DAY as DAY_SECONDS
 from monitor.drift.river_detector import RiverDetector
-from monitor.events import Int64Array
-from monitor.kept import Numbers, State, new_numbers
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.watch.reference import Reference
 
 

@@ -22,11 +22,8 @@ from monitor.drift import (
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.roc import below_reference_curve, standardised_to
 from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL, roc_decides
-from monitor.events import Int64Array
-from monitor.regimes import SAMPLES, expected, labels_by_stratum
-from monitor.regimes.faults import LabelFault
-from monitor.snapshot import WindowVerdict
-from monitor.watch.labels import (
+from monitor.events.columns import Int64Array
+from monitor.labels.checks import (
     AT_AN_ALARM,
     OF_A_WINDOW,
     OF_LATE,
@@ -35,11 +32,16 @@ from monitor.watch.labels import (
     label_fault,
     lacks_one_side,
 )
+from monitor.labels.faults import LabelFault
+from monitor.labels.sampled import SAMPLES, expected, labels_by_stratum
+from monitor.labels.stopped_reports import Reports
+from monitor.snapshot import WindowVerdict
 from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.reference import Reference
-from monitor.watch.silence import Reports
-from monitor.windows import DAY_MS, Edition, Windows
+from monitor.windows import Windows
+from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
+from monitor.windows.windows import Edition
 
 _LATE_PANES = 6
 _NO_SHIFT = 0.02

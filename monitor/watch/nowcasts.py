@@ -9,7 +9,8 @@ import numpy as np
 from monitor.drift.label_free import Nowcast, nowcast
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.watch.reference import Reference
-from monitor.windows import DAY_MS, Windows
+from monitor.windows import Windows
+from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
 
 

@@ -6,18 +6,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from monitor.catalogue import Catalogue
 from monitor.config import Labelling, ReferenceCounts
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion, block_seconds
 from monitor.drift.detectors import suffices
 from monitor.drift.profile import SeasonalProfile
-from monitor.events import FloatArray, Int64Array
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import FloatArray, Int64Array
+from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.join.deltas import CELLS
-from monitor.kept import Numbers, State, new_numbers
+from monitor.labels.sampled import expected
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.regimes import expected
-from monitor.windows import DAY_MS, LONGEST_FIRST_MS, Windows
+from monitor.windows import Windows
+from monitor.windows.days import DAY_MS
+from monitor.windows.pane_widths import LONGEST_FIRST_MS
 from monitor.windows.scores import Scores
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.events import Int64Array
-from monitor.kept import State
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import State
 from monitor.windows.panes import PaneRing
 
 DAY_MS = 86_400_000

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.events import Int64Array
-from monitor.kept import GONE, State, renumbered
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import GONE, State, renumbered
 
 _AT_A_TIME = 1 << 16
 _LOOKED_AT = 64

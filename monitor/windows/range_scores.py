@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.catalogue import Catalogue
 from monitor.counts import Outcome
-from monitor.events import NO_SCORE, SCORE_BINS
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import NO_SCORE, SCORE_BINS
 from monitor.join import Deltas
 from monitor.metrics.histogram import ScoreHistogram
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.catalogue import Catalogue
 from monitor.config import Labelling
 from monitor.counts import Outcome
-from monitor.events import EARLIEST_MS, LATEST_MS, Int64Array, Series
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array, Series
+from monitor.events.renumbering import Numbers, State
 from monitor.join import CELLS, Deltas
 from monitor.join.deltas import PREDICTED_POSITIVE
-from monitor.join.strata import NO_STRATUM, SQUARED_WEIGHTS, WEIGHTS
-from monitor.kept import Numbers, State
+from monitor.join.sampling import NO_STRATUM, SQUARED_WEIGHTS, WEIGHTS
 from monitor.windows.weights import SUMS
 
 _FIRST_ROOM = 16

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from monitor.events import Int64Array, Series
+from monitor.events.columns import Int64Array, Series
 from monitor.join.deltas import PREDICTED_POSITIVE
 
 

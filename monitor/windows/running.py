@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.counts import add_at
-from monitor.events import Int64Array
-from monitor.kept import Numbers, State
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import Numbers, State
 from monitor.windows.panes import PaneRing
 
 

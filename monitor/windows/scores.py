@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.catalogue import Catalogue
 from monitor.counts import Outcome
-from monitor.events import NO_SCORE, SCORE_BINS, Int64Array
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import NO_SCORE, SCORE_BINS, Int64Array
+from monitor.events.renumbering import State
 from monitor.join import Deltas
-from monitor.kept import State
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.panes import PaneRing
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.catalogue import Catalogue
 from monitor.config import Config, Labelling
 from monitor.counts import Outcome
-from monitor.events import Int64Array
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import State
 from monitor.join import Deltas
-from monitor.join.strata import NO_STRATUM, SQUARED_WEIGHTS, WEIGHTS
-from monitor.kept import State
+from monitor.join.sampling import NO_STRATUM, SQUARED_WEIGHTS, WEIGHTS
 from monitor.windows.panes import PaneRing
 from monitor.windows.running import Place
 

@@ -31,8 +31,8 @@ from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.config.inference import InferenceConfig
 from monitor.engine import Monitor
-from monitor.events import EventBatch
-from monitor.exporters.prometheus.text import TextWriter
+from monitor.events.columns import EventBatch
+from monitor.prometheus.text import TextWriter
 
 CONFIG = Config(defaults={"threshold": 0.5, "segments": ["region"]})
 DECODER = Decoder(DecodeSettings.from_config(CONFIG))

@@ -33,7 +33,7 @@ import httpx
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from conservation import Scraper
-from kafka.test_kafka_cluster import Cluster
+from feeds.kafka.test_kafka_cluster import Cluster
 from recount import Recount
 
 CONFIG = """\

@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.watch.labels import DOUBTFUL_PACE, pace_fault
-from monitor.windows.cohorts import delay_curve
-from monitor.windows.delays import DAY_MS, EDGES_SECONDS, HOUR_MS
-from monitor.windows.pace import pace
+from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
+from monitor.labels.cohorts import delay_curve
+from monitor.labels.delays import DAY_MS, EDGES_SECONDS, HOUR_MS
+from monitor.labels.pace import pace
 
 HOUR, DAY = HOUR_MS / 1000, DAY_MS / 1000
 LOOKS = 150

@@ -31,7 +31,7 @@ import numpy as np
 from monitor import ConfusionCounts, metrics
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.events import CountDeltas, EventBatch, Group
+from monitor.events.columns import CountDeltas, EventBatch, Group
 from monitor.snapshot import Window
 from tests.benchmarks.interval_coverage import SAMPLED_SETTINGS, SampledSetting
 from tests.labelled import DAY, FPR, PREVALENCE, RECALL, Stream, stream

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from monitor.engine import Monitor
-from monitor.events import MISSING_VALUE, EventBatch, Group, Predictions
+from monitor.events.columns import MISSING_VALUE, EventBatch, Group, Predictions
 
 START = 1_700_000_000.0
 BLOCK = 10_000

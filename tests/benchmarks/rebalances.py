@@ -20,8 +20,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from kafka.reader import cells, counted, stream
-from kafka.test_kafka_cluster import TOPICS, Cluster, given_by, given_of, reading
+from feeds.kafka.reader import cells, counted, stream
+from feeds.kafka.test_kafka_cluster import TOPICS, Cluster, given_by, given_of, reading
 
 from monitor.engine import Monitor
 from monitor.feeds.kafka.source import KafkaSource

@@ -23,7 +23,7 @@ import numpy as np
 
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.events import EventBatch, Group, Labels, Predictions
+from monitor.events.columns import EventBatch, Group, Labels, Predictions
 
 DAY_MS, HOUR_MS = 86_400_000, 3_600_000
 START_MS = 1_767_225_600_000

@@ -19,10 +19,10 @@ from itertools import cycle
 
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
-from monitor.exporters.prometheus.collector import SnapshotCollector
-from monitor.exporters.prometheus.exposition import Exposition
+from monitor.prometheus.collector import SnapshotCollector
+from monitor.prometheus.exposition import Exposition
 from monitor.snapshot import Snapshot
-from tests.exporters.snapshots import snapshot
+from tests.prometheus.snapshots import snapshot
 
 SAMPLES_A_ROW = 90
 """Of one segment value, in three windows."""

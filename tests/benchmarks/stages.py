@@ -17,15 +17,15 @@ from functools import wraps
 from typing import Any
 
 from monitor.engine import Monitor
+from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.assemble import Assembler
 from monitor.join import Join
 from monitor.join.table import PredictionTable
-from monitor.maturity import Maturities
+from monitor.labels.delays import LabelDelays
+from monitor.labels.maturity import Maturities
 from monitor.watch import Watch
-from monitor.watermark import Watermark
 from monitor.windows import Windows
-from monitor.windows.delays import LabelDelays
 from monitor.windows.scores import Scores
 
 from .made import BLOCK, Made, blocks_of, remember

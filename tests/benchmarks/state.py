@@ -30,9 +30,9 @@ from recount import Recount
 from monitor.clock import SystemClock
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.events import EventBatch, Group, Predictions
+from monitor.events.columns import EventBatch, Group, Predictions
+from monitor.service.checkpointing import Keeper
 from monitor.service.event_clock import EventClock
-from monitor.service.keeping import Keeper
 from monitor.state import Checkpoints, StateFaults
 
 START_MS = 1_700_000_000_000

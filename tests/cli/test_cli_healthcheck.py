@@ -3,7 +3,7 @@ import socket
 import pytest
 from cli.commands import ran
 
-from monitor.exporters.server import BackgroundServer
+from monitor.web.server import BackgroundServer
 
 
 def answering(status):

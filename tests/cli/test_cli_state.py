@@ -4,8 +4,8 @@ from cli.commands import ran
 from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.engine import Monitor
+from monitor.service.checkpointing import Keeper
 from monitor.service.event_clock import EventClock
-from monitor.service.keeping import Keeper
 from monitor.state import Body, Checkpoints, Journal, StateError, StateFaults
 from monitor.state.segment import HEADER_BYTES
 

@@ -5,8 +5,8 @@ import sys
 import pytest
 from cli.commands import ran
 
-from monitor import __version__
 from monitor.cli.parser import COMMANDS
+from monitor.version import __version__
 
 PROGRAM = [sys.executable, "-m", "monitor"]
 

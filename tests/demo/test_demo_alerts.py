@@ -10,7 +10,7 @@ import sys
 import pytest
 import yaml
 from cli.commands import ran
-from exporters.test_exporter_system import until
+from exporter.test_exporter_system import until
 
 from monitor.cli.demo_alerts import PAGE, TICKET, _Story
 from monitor.clock import ManualClock
@@ -18,7 +18,7 @@ from monitor.config import Config
 from monitor.demo.faults import stream
 from monitor.demo.faults.rules import HOLD, hurried_rules
 from monitor.demo.faults.webhook import Told
-from monitor.exporters.rules import Scope, as_prometheus, groups
+from monitor.prometheus.rules import Scope, as_prometheus, groups
 
 ALERT = re.compile(r"^day (\d+) +(PAGE|TICKET) (\w+): ", re.MULTILINE)
 

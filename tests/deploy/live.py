@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conservation import Scraper
-from exporters.test_exporter_system import free_port
+from exporter.test_exporter_system import free_port
 
 from monitor.clock import SystemClock
 from monitor.config import Config
 from monitor.demo.flights import MODEL, flights, flights_config
 from monitor.demo.playback import playback
 from monitor.engine import Monitor
-from monitor.exporters.app import create_app
-from monitor.exporters.rules import Scope, as_prometheus, groups
-from monitor.exporters.server import BackgroundServer
+from monitor.exporter.app import create_app
+from monitor.prometheus.process_series import PROCESS_SERIES, SCRAPE_DURATION, Readings
+from monitor.prometheus.rules import Scope, as_prometheus, groups
 from monitor.snapshot import Snapshot
-from monitor.telemetry import PROCESS_SERIES, SCRAPE_DURATION, Readings
+from monitor.web.server import BackgroundServer
 
 UNTIL_MS = int(datetime(2013, 10, 1, tzinfo=UTC).timestamp()) * 1000
 """The end of September, when fewer flights were late than before."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 from deploy.expressions import DEPLOY
-from exporters.test_exporter_system import free_port, until
+from exporter.test_exporter_system import free_port, until
 
 pytestmark = pytest.mark.system
 

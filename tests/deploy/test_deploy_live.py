@@ -7,11 +7,11 @@ import httpx
 import pytest
 from deploy.expressions import DEPLOY, alerts, rules, selectors_in, without_comments
 from deploy.live import config, live
-from exporters.test_exporter_system import query, until
+from exporter.test_exporter_system import query, until
 
 from monitor.demo.flights import MODEL
-from monitor.exporters.rules import Scope, as_prometheus, groups
-from monitor.exporters.rules.recording import CHANGE, GAUGES, NEARLY
+from monitor.prometheus.rules import Scope, as_prometheus, groups
+from monitor.prometheus.rules.recording import CHANGE, GAUGES, NEARLY
 
 pytestmark = pytest.mark.system
 

@@ -7,7 +7,7 @@ import yaml
 from deploy.expressions import PROMETHEUS, RULES, TESTS, alerts
 
 from monitor.config import Config, load_config
-from monitor.exporters.rules import Scope, as_prometheus, groups
+from monitor.prometheus.rules import Scope, as_prometheus, groups
 
 pytestmark = pytest.mark.system
 

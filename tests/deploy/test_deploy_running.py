@@ -12,8 +12,8 @@ from cli.commands import ran
 from deploy.expressions import DEPLOY, exported, recorded, series_in
 
 from monitor.config import load_config
-from monitor.exporters.rules.recording import objective
-from monitor.exporters.rules.scope import OBJECTIVES
+from monitor.prometheus.rules.recording import objective
+from monitor.prometheus.rules.scope import OBJECTIVES
 
 KUBERNETES = DEPLOY / "kubernetes"
 OF_KUBERNETES_ITSELF = (

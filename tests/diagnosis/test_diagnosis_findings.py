@@ -11,9 +11,9 @@ from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
 from monitor.drift import Status, Verdict
-from monitor.events import Series
-from monitor.exporters.diagnosis_json import diagnosis_json, diagnosis_object
-from monitor.exporters.diagnosis_text import COLUMNS, diagnosis_text
+from monitor.events.columns import Series
+from monitor.report.diagnosis_json import diagnosis_json, diagnosis_object
+from monitor.report.text import COLUMNS, diagnosis_text
 
 DAY_MS = 86_400_000
 METRICS = (

@@ -7,12 +7,12 @@ from diagnosis.episodes import PAIRS, period
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
-from monitor.exporters.diagnosis_advice import advice
-from monitor.exporters.diagnosis_headline import headline
-from monitor.exporters.diagnosis_json import diagnosis_object
-from monitor.exporters.diagnosis_plain import footnotes, plainly, said_of
-from monitor.exporters.diagnosis_text import diagnosis_text
-from monitor.exporters.page.why import why_section
+from monitor.exporter.page.why import why_section
+from monitor.report.advice import advice
+from monitor.report.diagnosis_json import diagnosis_object
+from monitor.report.headline import headline
+from monitor.report.sentences import footnotes, plainly, said_of
+from monitor.report.text import diagnosis_text
 
 
 def found(before, after):

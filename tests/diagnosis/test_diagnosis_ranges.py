@@ -11,7 +11,7 @@ from streams import batch_of, in_batches
 
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.events import EARLIEST_MS, LATEST_MS, Series
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, Series
 from monitor.windows.ranges import RangeCounts
 
 DAY, HOUR = 86_400, 3_600

@@ -10,10 +10,10 @@ from monitor.diagnosis import Period, block_ms_of, diagnose
 from monitor.diagnosis.evidence import Outcomes
 from monitor.drift import Status, Verdict
 from monitor.engine import Monitor
-from monitor.events import Series
-from monitor.exporters.diagnosis_json import diagnosis_object
-from monitor.exporters.diagnosis_text import diagnosis_text
+from monitor.events.columns import Series
 from monitor.metrics import precision_at
+from monitor.report.diagnosis_json import diagnosis_object
+from monitor.report.text import diagnosis_text
 
 SAMPLED, WEIGHTED = Labelling.SAMPLED, Labelling.WEIGHTED
 BY_TIMEOUT = Labelling.NEGATIVES_BY_TIMEOUT

@@ -5,7 +5,7 @@ import pytest
 
 from monitor.diagnosis import Period, diagnose
 from monitor.drift import Verdict
-from monitor.events import Series
+from monitor.events.columns import Series
 
 HOUR = 3_600_000
 DAY = 24 * HOUR

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 pytest.importorskip("pyspark", reason="a package of the extra dev")
-from kafka.test_kafka_cluster import TOPICS, Cluster
+from feeds.kafka.test_kafka_cluster import TOPICS, Cluster
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from spark_cluster import CONFIG, SHORT_LIVED, recounted, stream, summed
 

@@ -11,7 +11,7 @@ from streams import batch_of, flights, in_batches
 
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.events import OTHER_VALUE, RejectReason
+from monitor.events.columns import OTHER_VALUE, RejectReason
 from monitor.snapshot import METRICS, Series
 
 SEGMENTS = ("origin", "carrier", "part_of_day")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from monitor.config import Config
 from monitor.errors import ConfigError
-from monitor.events import RETRACTED, Group, RejectReason, concatenate
+from monitor.events.columns import RETRACTED, Group, RejectReason, concatenate
 from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
 
 MODELS = {name: ModelFields(THRESHOLDS[name], SEGMENTS[name]) for name in THRESHOLDS}

@@ -18,10 +18,10 @@ from feeds.strategies import labels, predictions, streams
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.catalogue import Catalogue
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.events import EventBatch, Labels, concatenate, keys_of
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import EventBatch, Labels, concatenate, keys_of
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL, Join
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from monitor.events import RejectReason
+from monitor.events.columns import RejectReason
 from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
 
 DECODER = Decoder(

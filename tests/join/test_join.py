@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from recount import Recount
 from streams import batch_of, in_batches
 
-from monitor.catalogue import Catalogue
 from monitor.config import Config
+from monitor.events.catalogue import Catalogue
+from monitor.events.watermark import Watermark
 from monitor.join import BEFORE_ALL, Deltas, Join
-from monitor.watermark import Watermark
 
 NAMES = ("tp", "fp", "fn", "tn", "positive", "negative")
 

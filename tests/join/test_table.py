@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.events import EARLIEST_MS, LATEST_MS, NO_SCORE, RETRACTED
-from monitor.join import index, words
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, NO_SCORE, RETRACTED
+from monitor.join import index
+from monitor.join import packing as words
 from monitor.join.table import CHUNK, PredictionTable
 
 

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from exporters.snapshots import snapshot, watched
+from prometheus.snapshots import snapshot, watched
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict, judge

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from exporters.snapshots import snapshot, watched
+from prometheus.snapshots import snapshot, watched
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
@@ -12,10 +12,10 @@ from monitor.cli.output import show, tell
 from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
-from monitor.exporters.prometheus.text import TextWriter
-from monitor.feeds.dead_letter import DeadLetter
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.prometheus.text import TextWriter
 from monitor.service.announce import announcements
+from monitor.state.dead_letter import DeadLetter
 
 HOSTILE = [
     "a\nprecision-monitor: all is well",

@@ -5,7 +5,7 @@ import random
 
 import pytest
 from same import differences
-from service.test_service_pushed import NOW, Kept
+from service.test_service_intake import NOW, Kept
 
 from monitor.clock import ManualClock
 from monitor.config import Config, parse_config
@@ -16,10 +16,10 @@ from monitor.feeds.http import Arrived
 from monitor.feeds.http.room import Room
 from monitor.service import Service
 from monitor.service.changes import Decoding
-from monitor.service.keeping import Keeper
-from monitor.service.pushed import Pushed
+from monitor.service.checkpointing import Keeper
+from monitor.service.journal_replay import NewRejections
+from monitor.service.posted import Pushed
 from monitor.service.reloads import Reloads
-from monitor.service.replayed import NewRejections
 from monitor.state import Checkpoints, StateFaults
 
 BASE = {"models": {"m": {"threshold": 0.5, "segments": ["k"]}}, "windows": ["1h", "1d"]}

@@ -13,12 +13,12 @@ from conservation import Scraper
 from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.errors import ConfigError
-from monitor.exporters.app import create_app
-from monitor.exporters.server import BackgroundServer
+from monitor.exporter.app import create_app
+from monitor.prometheus.process_series import Readings
 from monitor.service.changes import restart_faults
 from monitor.service.reloads import Reloads
 from monitor.snapshot import Snapshot
-from monitor.telemetry import Readings
+from monitor.web.server import BackgroundServer
 
 TOKEN, OTHER = "correct-horse-battery", "another-token-0123"
 EVENT = b'{"type":"label","id":"a","ts":1,"label":1}\n'

@@ -9,10 +9,10 @@ from cli.test_cli_run import config_of, until
 from cli.test_cli_run import running as started
 from conservation import Scraper, samples_of, total
 from prometheus_client import CollectorRegistry, generate_latest
-from service.test_service_pushed import NOW, events, running
+from service.test_service_intake import NOW, events, running
 
-from monitor.exporters.listeners import open_connections
-from monitor.telemetry import Readings
+from monitor.prometheus.process_series import Readings
+from monitor.web.listeners import open_connections
 
 
 def read(service):

@@ -10,8 +10,8 @@ from streams import batch_of, flights, in_batches
 
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.events import CountDeltas, EventBatch, Group
-from monitor.kept import State
+from monitor.events.columns import CountDeltas, EventBatch, Group
+from monitor.events.renumbering import State
 
 
 def taken_up(monitor: Monitor) -> Monitor:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 import pytest
-from exporters.test_exporter_system import prometheus, query, until
+from exporter.test_exporter_system import prometheus, query, until
 from streams import FLIGHTS
 
 pytestmark = pytest.mark.system

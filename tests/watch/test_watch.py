@@ -5,7 +5,7 @@ from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.events import CountDeltas, EventBatch, Group
+from monitor.events.columns import CountDeltas, EventBatch, Group
 
 HOUR = 3_600_000
 DAY = 24 * HOUR

@@ -8,7 +8,7 @@ from streams import FLIGHTS
 from monitor.config import load_config
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
-from monitor.events import by_stretch
+from monitor.events.columns import by_stretch
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 

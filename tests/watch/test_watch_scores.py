@@ -6,7 +6,7 @@ import pytest
 from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
-from monitor.events import EventBatch, Group, Outcomes
+from monitor.events.columns import EventBatch, Group, Outcomes
 
 DAY = 86_400_000
 DAYS, CHANGE = 28, 17

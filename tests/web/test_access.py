@@ -13,10 +13,10 @@ from starlette.routing import Route
 from web.certificates import write_certificates
 from web.test_web_config import HASH
 
-from monitor.exporters.server import BackgroundServer
 from monitor.web.access import Access
 from monitor.web.guard import Guard
 from monitor.web.passwords import MOST_WAITING, Users
+from monitor.web.server import BackgroundServer
 from monitor.web.web_config import Tls, WebConfig
 
 TOKEN = "correct-horse-battery"  # noqa: S105  # of these tests alone

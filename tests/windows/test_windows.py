@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.catalogue import Catalogue
 from monitor.config import Config
-from monitor.events import Group
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import Group
 from monitor.join import Deltas
 from monitor.windows import Windows
 from monitor.windows.panes import PaneRing

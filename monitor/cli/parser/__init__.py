@@ -14,12 +14,12 @@ import re
 import sys
 from typing import NoReturn
 
-from monitor import __version__
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.parser.recorded import DIAGNOSE, REPLAY, THRESHOLD
 from monitor.cli.parser.running import DEMO, HEALTHCHECK, RUN, TOP
-from monitor.cli.parser.setting_up import CHECK_CONFIG, RULES, SCHEMA, STATE
+from monitor.cli.parser.setup import CHECK_CONFIG, RULES, SCHEMA, STATE
 from monitor.cli.parser.spark import SPARK
+from monitor.version import __version__
 
 __all__ = ["COMMANDS", "build_parser"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from monitor.config import Config
-from monitor.exporters.rules import Scope, as_prometheus, groups
-from monitor.exporters.rules.rule import Alert, Group, Recording
-from monitor.exporters.rules.scope import GAP
+from monitor.prometheus.rules import Scope, as_prometheus, groups
+from monitor.prometheus.rules.rule import Alert, Group, Recording
+from monitor.prometheus.rules.scope import GAP
 
 HOLD, LOOK_BACK = "1s", "3s"
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.config import Config
-from monitor.events import EventBatch, Group, Labels, Predictions
+from monitor.events.columns import EventBatch, Group, Labels, Predictions
 
 MODEL = "demo"
 REFERENCE_DAYS = 7

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.events import (
+from monitor.events.columns import (
     MAX_ID_BYTES,
     RETRACTED,
     BoolArray,

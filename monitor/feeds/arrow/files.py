@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from monitor.errors import FeedError
-from monitor.events import EventBatch
+from monitor.events.columns import EventBatch
 from monitor.feeds import table_fields
 from monitor.feeds.decode import Decoder
 

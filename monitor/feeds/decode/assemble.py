@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from monitor.events import (
+from monitor.events.columns import (
     NO_TIME,
     RETRACTED,
     BoolArray,

@@ -14,7 +14,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from monitor.events import EARLIEST_MS, LATEST_MS, MAX_ID_BYTES, BoolArray, FloatArray, Int64Array
+from monitor.events.columns import (
+    EARLIEST_MS,
+    LATEST_MS,
+    MAX_ID_BYTES,
+    BoolArray,
+    FloatArray,
+    Int64Array,
+)
 
 LEFT_OUT = -1
 """Stands for a class that was left out, or null."""

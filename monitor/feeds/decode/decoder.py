@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from monitor.events import EventBatch, Rejection, RejectReason
+from monitor.events.columns import EventBatch, Rejection, RejectReason
 from monitor.feeds.decode.assemble import Assembler
 from monitor.feeds.decode.groups import GroupNames
 from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8

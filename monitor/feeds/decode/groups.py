@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.events import MISSING_VALUE, FloatArray, Group, Int64Array
+from monitor.events.columns import MISSING_VALUE, FloatArray, Group, Int64Array
 from monitor.feeds.decode.records import Grouped
 from monitor.feeds.decode.settings import MAX_NAME_BYTES, DecodeSettings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.events import Int64Array
+from monitor.events.columns import Int64Array
 
 BOM = b"\xef\xbb\xbf"
 """UTF-8 byte order mark, skipped at the start of a file and nowhere else."""

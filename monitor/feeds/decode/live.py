@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from monitor.events import EventBatch
+from monitor.events.columns import EventBatch
 from monitor.feeds.decode.decoder import Decoder
 from monitor.feeds.decode.reasons import Fault, Fields
 from monitor.feeds.decode.settings import DecodeSettings

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from monitor.errors import ConfigError
-from monitor.events import MAX_ID_BYTES
+from monitor.events.columns import MAX_ID_BYTES
 from monitor.feeds.decode.settings import MAX_NAME_BYTES
 
 MAX_COUNT = 2**31

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from monitor.events import EventBatch
+from monitor.events.columns import EventBatch
 
 MAX_FAULTS = 10
 """Faults that one answer shows at most."""

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 from monitor.clock import Clock
 from monitor.config.inference import InferenceConfig
 from monitor.errors import MonitorError
-from monitor.events import EventBatch, Rejection
+from monitor.events.columns import EventBatch, Rejection
 from monitor.feeds.decode import Decoder, LiveDecoder
 from monitor.feeds.http.answers import RefusedError, accepted, answer, later, refused
 from monitor.feeds.http.arrow import MEDIA_TYPE, arrow_lines

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from monitor import __version__
-from monitor.events import MAX_ID_BYTES, RejectReason
+from monitor.events.columns import MAX_ID_BYTES, RejectReason
 from monitor.feeds.http.arrow import MEDIA_TYPE
+from monitor.version import __version__
 
 _RETRY = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
 _CHALLENGE = {"WWW-Authenticate": {"description": "Bearer.", "schema": {"type": "string"}}}

@@ -12,7 +12,7 @@ from monitor.clock import Clock
 from monitor.config import KafkaFeed
 from monitor.config.servers import KafkaStart
 from monitor.errors import FeedError
-from monitor.events import EventBatch
+from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder
 from monitor.feeds.kafka.client import OnCommit, OnError, make_consumer
 from monitor.feeds.kafka.messages import Place, Run, decoded, place_of

@@ -1,0 +1,59 @@
+"""Labels that have gone astray where every prediction is to get one: nothing is concluded.
+
+The same tests as for live windows, so that a diagnosis does not blame the world for
+what labels did.
+"""
+
+from __future__ import annotations
+
+from monitor.diagnosis.evidence import Refusal
+from monitor.diagnosis.periods import Period
+from monitor.labels.checks import OF_A_WINDOW, label_fault
+from monitor.labels.faults import SIDES, LabelFault
+from monitor.labels.refusals import KEEPS_PRECISION
+
+_REASONS = {
+    LabelFault.POSITIVES_MISSING: "labels of actual positives are missing in after more often "
+    "than before, which looks exactly like rarer positives",
+    LabelFault.NEGATIVES_MISSING: "labels of actual negatives are missing in after more often "
+    "than before, which looks exactly like more frequent positives",
+    LabelFault.LABELS_MISSING: "far fewer predictions of after have a label than before, though "
+    "it is old enough",
+    LabelFault.ONE_SIDE_LABELLED: "predicted positives get labels and predicted negatives do "
+    "not, so that under labelling complete recall, false positives and prevalence are wrong",
+    LabelFault.FLAGGED_UNLABELLED: "predicted negatives get labels and predicted positives do "
+    "not, so that under labelling complete every number is wrong",
+}
+_ASK = "Page the data team: why do labels no longer come as they did? Judge the model when they do."
+_SAY_HOW = (
+    "Configure how labels come: labelling flagged_only where unflagged cases are never reviewed, "
+    "sampled where a random share of them is, weighted where labels carry a probability."
+)
+
+
+def astray(before: Period, after: Period, mature_until: int | None) -> Refusal | None:
+    """What is wrong with the labels of either period, as the refusal to conclude from them.
+
+    Args:
+        before: what is compared with.
+        after: what is judged.
+        mature_until: up to this moment, epoch milliseconds, outcomes are mature.
+
+    Returns:
+        None where nothing is amiss, where labels are still to come, or nothing can be said.
+    """
+    usual, cells = before.labelling_cells, after.labelling_cells
+    if usual is None or cells is None or mature_until is None or after.closes is None:
+        return None
+    if after.closes > mature_until:
+        return None
+    fault = label_fault(usual, cells, OF_A_WINDOW) or label_fault(usual, usual, OF_A_WINDOW)
+    if fault is None:
+        return None
+    reason = f"labels cannot be trusted: {_REASONS[fault]}"
+    return Refusal(
+        reason,
+        keeps_precision=fault in KEEPS_PRECISION,
+        advice=_SAY_HOW if fault in SIDES else _ASK,
+        spares_before=fault not in SIDES,
+    )

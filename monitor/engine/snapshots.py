@@ -1,0 +1,267 @@
+"""What a monitor shows: its rooms read together, frozen into a snapshot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.config import Config, Labelling
+from monitor.engine.measurements import Measurements
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, FloatArray, Int64Array, RejectReason
+from monitor.events.intake import EVENT_OF_COLUMNS, Received
+from monitor.join import BEFORE_ALL, Join
+from monitor.labels.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
+from monitor.labels.evidence import Evidence
+from monitor.labels.maturity import Ages, Maturities
+from monitor.labels.refusals import REASONS, REFUSED, refused
+from monitor.snapshot import CountedBy, LabelBooks, ModelState, Snapshot, Watched, Window
+from monitor.watch import Watch
+from monitor.windows import Windows
+
+_LIFETIME = "all"
+_LABEL_NAMES = ("negative", "positive", "retracted")
+
+
+class _View(NamedTuple):
+    """Where a window stands for each model, and what counts in it."""
+
+    name: str
+    bounds: Int64Array
+    cells: Int64Array
+
+
+class Reading:
+    """Reads the rooms of one monitor.
+
+    Args:
+        config: of the monitor.
+        catalogue: numbers of models, groups and series.
+        received: what came in.
+        join: its books and what is pending.
+        windows: counts.
+        delays: of labels.
+        maturities: ages at which windows end.
+        watch: verdicts and detectors.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        catalogue: Catalogue,
+        *,
+        received: Received,
+        join: Join,
+        windows: Windows,
+        delays: LabelDelays,
+        maturities: Maturities,
+        watch: Watch,
+    ) -> None:
+        self._catalogue = catalogue
+        self._received = received
+        self._join = join
+        self._windows = windows
+        self._delays = delays
+        self._maturities = maturities
+        self._watch = watch
+        self._ratios = _class_ratios(config)
+        self._measurements = {
+            name: Measurements(name, self._ratios) for name in (_LIFETIME, *windows.names)
+        }
+
+    def snapshot(
+        self,
+        watermark: int | None,
+        now: int | None,
+        between: Callable[[], object] | None = None,
+    ) -> Snapshot:
+        """The state now, frozen.
+
+        Args:
+            watermark: up to which events have come, epoch milliseconds; None before any.
+            now: the moment that windows end by, likewise.
+            between: called after each model; it changes nothing.
+        """
+        ages = self._maturities.ages(watermark)
+        received, lifetime = self._received, self._lifetime(watermark)
+        views = [self._view(name, now, ages) for name in self._windows.names]
+        models = self._models(ages, watermark, now, between or _nothing, lifetime)
+        faults = {
+            name: [_fault_of(model, name) for model in models] for name in self._windows.names
+        }
+        return Snapshot(
+            series=self._catalogue.series,
+            windows=tuple(
+                self._window(view, watermark, now, ages, faults[view.name]) for view in views
+            ),
+            lifetime=lifetime,
+            models=models,
+            labels=self._label_books(),
+            records=received.records,
+            events={event: received.events[event] for event in EVENT_OF_COLUMNS.values()},
+            rejected={reason: received.rejected[reason] for reason in RejectReason},
+            watermark_ms=watermark,
+            now_ms=now,
+            pending_bytes=self._join.nbytes,
+            delay_edges=PUBLISHED_EDGES_SECONDS,
+            overflowed_values=received.overflowed,
+            sources=tuple(
+                CountedBy(name, source.records, source.watermark_ms, source.late)
+                for name, source in self._join.sources
+            ),
+        )
+
+    def events_in_the_books(self) -> Counter[str]:
+        """Events by kind as far as the books tell: those of models that are known still."""
+        books = self._join.books
+        return Counter(
+            prediction=int(books.predictions.sum() + books.duplicates.sum()),
+            label=self._label_books().received,
+        )
+
+    def _view(self, name: str, now: int | None, ages: Ages) -> _View:
+        """Bounds and counts; before windows are judged, which rests on where they stand."""
+        at = np.array([age or 0 for age in ages], dtype=np.int64)
+        bounds, cells = self._windows.view(name, now or 0, at)
+        return _View(name, bounds, cells.copy())
+
+    def _window(
+        self,
+        view: _View,
+        watermark: int | None,
+        now: int | None,
+        ages: Ages,
+        faults: list[str],
+    ) -> Window:
+        name, bounds, cells = view
+        evidence = self._maturities.evidence(name, now or 0, watermark, ages, cells, faults=faults)
+        return self._measured(name, bounds[self._catalogue.model_of_series()], evidence)
+
+    def _lifetime(self, watermark: int | None) -> Window:
+        cells = self._settled_lifetime(watermark)
+        bounds = np.tile(np.array([EARLIEST_MS, LATEST_MS]), (len(cells), 1))
+        return self._measured(_LIFETIME, bounds, self._maturities.lifetime(cells))
+
+    def _settled_lifetime(self, watermark: int | None) -> Int64Array:
+        """Everything ever counted; where silence is a negative, of predictions old enough."""
+        cells = self._windows.lifetime.copy()
+        before = np.zeros(len(self._catalogue.models), dtype=np.int64)
+        for model, setting in enumerate(self._catalogue.settings):
+            if setting.labelling is not Labelling.NEGATIVES_BY_TIMEOUT:
+                continue
+            rows = self._catalogue.rows_of(model)
+            if watermark is None:
+                cells[rows] = 0
+                continue
+            before[model], young = self._windows.since(watermark - (setting.label_timeout or 0))
+            cells[rows] -= young[rows]
+        if watermark is not None and before.any():
+            self._take_off(cells, self._join.young(watermark, before))
+        return self._windows.settled(cells, np.arange(len(cells)))
+
+    def _take_off(self, cells: Int64Array, by_group: Int64Array) -> None:
+        """Take counts by group off counts by series."""
+        group, row = self._catalogue.series_of_groups(np.arange(len(by_group)))
+        np.subtract.at(cells, row, by_group[group])
+
+    def _measured(self, name: str, bounds: Int64Array, evidence: Evidence) -> Window:
+        asked = self._asked()[self._catalogue.model_of_series()]
+        return self._measurements[name].window(bounds, evidence, asked)
+
+    def _asked(self) -> FloatArray:
+        """(models, class ratios): 1 where a model asks for precision at the ratio, else NaN."""
+        settings = self._catalogue.settings
+        asked = [[1.0 if r in s.class_ratios else np.nan for r in self._ratios] for s in settings]
+        return np.array(asked, dtype=np.float64).reshape(len(settings), len(self._ratios))
+
+    def _models(
+        self,
+        ages: Ages,
+        watermark: int | None,
+        now: int | None,
+        between: Callable[[], object],
+        lifetime: Window,
+    ) -> tuple[ModelState, ...]:
+        judged = self._maturities.judged(watermark)
+        expired = self._join.expired(BEFORE_ALL if watermark is None else watermark)
+        states = []
+        for number, age in enumerate(ages):
+            state = self._model(number, age, int(expired[number]), lifetime)
+            settled = self._maturities.is_settled(number, age, watermark)
+            watched = Watched()
+            if now is not None:
+                paces = self._delays.paces(number, watermark)
+                watched = self._watch.of(number, now, judged[number], paces)
+            states.append(replace(state, maturity_settled=settled, watched=watched))
+            between()
+        return tuple(states)
+
+    def _model(
+        self, number: int, maturity: int | None, expired: int, lifetime: Window
+    ) -> ModelState:
+        name = self._catalogue.models[number]
+        books = self._join.books
+        evicted = int(books.evicted[number])
+        negative, positive = books.predictions[number].tolist()
+        setting, matched = self._catalogue.settings[number], int(books.matched[number])
+        pending = int(books.unmatched[number]) - expired - evicted
+        if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+            matched, expired = matched + expired, 0
+        row = self._catalogue.totals_row(name)
+        no = {**refused(lifetime.fault_of(row)), **REFUSED.get(setting.labelling, {})}
+        delay_counts, delay_sum = self._delays.published(number)
+        predictions, applied = (book[number].tolist() for book in books.ever)
+        return ModelState(
+            name=name,
+            version=self._received.version(name),
+            row=row,
+            predictions_positive=positive,
+            predictions_negative=negative,
+            labels=dict(zip(_LABEL_NAMES, books.labels[number].tolist(), strict=True)),
+            labelled=int(books.applied[number]),
+            matched=matched,
+            pending=pending,
+            expired=expired,
+            evicted=evicted,
+            duplicates=int(books.duplicates[number]),
+            transitions=books.transitions[number].copy(),
+            maturity_ms=maturity,
+            delay_counts=delay_counts,
+            delay_sum=delay_sum,
+            segments=tuple(setting.segments),
+            labelling=str(setting.labelling),
+            refused=no,
+            refused_because=" ".join(REASONS[reason] for reason in sorted(set(no.values()))),
+            last_prediction_ms=self._windows.last_prediction(number),
+            last_label_ms=self._delays.last_label(number),
+            objective=setting.objective.model_dump(exclude_none=True),
+            ever=(predictions[1], predictions[0], applied),
+        )
+
+    def _label_books(self) -> LabelBooks:
+        books = self._join.books
+        return LabelBooks(
+            applied=int(books.applied.sum()),
+            held=self._join.held,
+            duplicate=books.duplicate_labels,
+            late=books.late,
+            orphaned=books.orphaned,
+        )
+
+
+def _nothing() -> None:
+    """Where nobody waits."""
+
+
+def _fault_of(model: ModelState, window: str) -> str:
+    found = model.watched.verdicts.get(window)
+    return "" if found is None else found.label_fault
+
+
+def _class_ratios(config: Config) -> tuple[float, ...]:
+    settings = [*config.models.values()] or [config.defaults]
+    return tuple(sorted({ratio for s in settings for ratio in s.class_ratios}))

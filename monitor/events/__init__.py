@@ -1,0 +1,1 @@
+"""Events as columns, and what every stage shares about them: groups, intake, watermark."""

@@ -1,0 +1,277 @@
+"""Which models, groups and series there are, each with a number.
+
+A *group* is a model with one combination of segment values; a prediction
+belongs to one. A *series* is a row of every table of counts: a model's totals,
+or one segment value of it; a group counts in one series for the totals and one
+for each segment key. Values after a model's cap go to `OTHER_VALUE`, so that
+the number of series is bounded and totals stay exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from monitor.config import Config, Labelling, ModelConfig
+from monitor.events.columns import OTHER_VALUE, BoolArray, Group, Int64Array, Rows, Series
+from monitor.events.renumbering import GONE, Numbers, State, renumbered
+
+MAX_GROUPS = 1 << 20
+"""Combinations of segment values that are told apart; later ones count as `OTHER_VALUE`."""
+
+NO_ROW = -1
+"""In `Catalogue.rows`: this group has no such segment key."""
+
+UNKNOWN_GROUP = -1
+"""In `Catalogue.groups_of`: this group's model is not taken."""
+
+_MOST_KNOWN = 1 << 16
+"""Groups of batches whose number is remembered."""
+
+
+class Catalogue:
+    """Numbers for models, groups and series, given in the order of their appearance.
+
+    Args:
+        config: which models are taken, which segments they keep, and the caps.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._models: dict[str, int] = {}
+        self._settings: list[ModelConfig] = []
+        self._groups: dict[tuple[int, tuple[str, ...]], int] = {}
+        self._series: dict[Series, int] = {}
+        self._rows: list[list[int]] = []
+        self._values: dict[tuple[int, str], int] = {}
+        self._arrays: tuple[Int64Array, Int64Array] | None = None
+        self._names: tuple[str, ...] = ()
+        self._owner = np.zeros(0, dtype=np.int64)
+        self._known_series: tuple[Series, ...] = ()
+        self._rows_of: tuple[int, list[Int64Array]] = (0, [])
+        self._known: dict[Group, tuple[int, bool]] = {}
+        for name in config.models:
+            self._enter_model(name)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models, by number."""
+        if len(self._names) != len(self._models):
+            self._names = tuple(self._models)
+        return self._names
+
+    @property
+    def settings(self) -> Sequence[ModelConfig]:
+        """Their settings, by number."""
+        return self._settings
+
+    @property
+    def possible_settings(self) -> Sequence[ModelConfig]:
+        """Settings of the models there are, and of those that may still come."""
+        return [*self._config.models.values()] or [self._config.defaults]
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """What the rows stand for, by number."""
+        if len(self._known_series) != len(self._series):
+            self._known_series = tuple(self._series)
+        return self._known_series
+
+    @property
+    def series_count(self) -> int:
+        """Rows that a table of counts needs."""
+        return len(self._series)
+
+    @property
+    def model_of_group(self) -> Int64Array:
+        """Model number of each group."""
+        return self._tables()[0]
+
+    @property
+    def rows(self) -> Int64Array:
+        """Series of each group, (groups, 1 + most segment keys), `NO_ROW` where it has fewer.
+
+        The first column is the model's totals.
+        """
+        return self._tables()[1]
+
+    def series_of_groups(self, groups: Int64Array) -> tuple[Rows, Int64Array]:
+        """Every series that each of these groups counts in.
+
+        Returns:
+            Which of the groups, once for each of its series; and the series.
+        """
+        rows = self.rows[groups]
+        if rows.shape[1] == 1:  # no segments: each counts in its model's totals alone
+            return slice(None), rows[:, 0]
+        event, column = (rows != NO_ROW).nonzero()
+        return event, rows[event, column]
+
+    def model_of_series(self) -> Int64Array:
+        """Model number of each series; not to be written to."""
+        if len(self._owner) != len(self._series):
+            owner = [self._models[series.model] for series in self._series]
+            self._owner = np.array(owner, dtype=np.int64)
+            self._owner.flags.writeable = False
+        return self._owner
+
+    def rows_of(self, model: int) -> Int64Array:
+        """Series of a model by its number, in order; not to be written to."""
+        if self._rows_of[0] != len(self._series):
+            owner = self.model_of_series()
+            order, bounds = np.argsort(owner, kind="stable"), np.arange(1, len(self._models))
+            order.flags.writeable = False
+            split = np.split(order, np.searchsorted(owner[order], bounds))
+            self._rows_of = (len(self._series), split)
+        return self._rows_of[1][model]
+
+    def totals_row(self, model: str) -> int:
+        """Row of a model's totals."""
+        return self._series[Series(model)]
+
+    def groups_of(self, groups: Sequence[Group]) -> tuple[Int64Array, BoolArray]:
+        """Number of each of a batch's groups, and which of them lost a value to `OTHER_VALUE`.
+
+        The number is `UNKNOWN_GROUP` where a group's model is not taken.
+        """
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+        known = self._known
+        numbered = [known.get(group) or self._number(group) for group in groups]
+        numbers, overflowed = zip(*numbered, strict=True) if numbered else ((), ())
+        return np.array(numbers, dtype=np.int64), np.array(overflowed, dtype=np.bool_)
+
+    def names_rank(self) -> Int64Array:
+        """Place of each group in the order of names, which no order of arrival changes."""
+        names = [(self.models[model], values) for model, values in self._groups]
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(names), dtype=np.int64)
+        rank[order] = np.arange(len(names))
+        return rank
+
+    def state(self) -> State:
+        """Models with what their counts depend on, groups and series, each in its order."""
+        return {
+            "models": [
+                {"name": name, **_counted_by(setting)}
+                for name, setting in zip(self._models, self._settings, strict=True)
+            ],
+            "groups": [[model, list(values)] for model, values in self._groups],
+            "series": [list(series) for series in self._series],
+        }
+
+    def restore(self, state: State) -> Numbers:
+        """Go on from what `state` gave; which of its numbers are left.
+
+        A model that is no longer configured is gone. So is one whose segments or clock
+        are others, or whose labels are weighted now or no longer: it begins anew.
+        """
+        known, found = list(self._models), state["models"]
+        names = [model["name"] for model in found]
+        models = np.array([i for i, m in enumerate(found) if self._is_left(m)], dtype=np.int64)
+        new = renumbered(np.arange(len(found)), models)
+        self._models, self._settings, self._series = {}, [], {}
+        self._names, self._known_series = (), ()
+        self._owner, self._rows_of = self._owner[:0], (0, [])
+        for i in models.tolist():
+            self._models[names[i]] = len(self._models)
+            self._settings.append(self._config.model(names[i]))
+        left = [i for i, s in enumerate(state["series"]) if s[0] in self._models]
+        for i in left:
+            self._series[Series(*state["series"][i])] = len(self._series)
+        for series in self._series:
+            if series.segment is not None and series.value != OTHER_VALUE:
+                key = (self._models[series.model], series.segment)
+                self._values[key] = self._values.get(key, 0) + 1
+        groups = [i for i, (model, _) in enumerate(state["groups"]) if new[model] != GONE]
+        for i in groups:
+            model, values = state["groups"][i]
+            self._enter_group(int(new[model]), tuple(values))
+        for name in known:
+            if name not in self._models:
+                self._enter_model(name)
+        return Numbers(models, np.array(left, np.int64), np.array(groups, np.int64))
+
+    def _is_left(self, model: State) -> bool:
+        name = model["name"]
+        if not self._config.accepts(name):
+            return False
+        return {"name": name, **_counted_by(self._config.model(name))} == model
+
+    def _number(self, group: Group) -> tuple[int, bool]:
+        """As `groups_of`; stays what it is, since caps that were reached stay so."""
+        model = self._model(group.model)
+        if model == UNKNOWN_GROUP:
+            return UNKNOWN_GROUP, False
+        values = self._capped(model, group.values)
+        number = self._groups.get((model, values))
+        if number is None and len(self._groups) >= MAX_GROUPS - self._config.max_models:
+            values = (OTHER_VALUE,) * len(values)
+            number = self._groups.get((model, values))
+        if number is None:
+            number = self._enter_group(model, values)
+        self._known[group] = number, values != group.values
+        return self._known[group]
+
+    def _model(self, name: str) -> int:
+        known = self._models.get(name)
+        if known is not None:
+            return known
+        if self._config.models or len(self._models) >= self._config.max_models:
+            return UNKNOWN_GROUP
+        return self._enter_model(name)
+
+    def _enter_model(self, name: str) -> int:
+        number = self._models[name] = len(self._models)
+        self._settings.append(self._config.model(name))
+        self._series[Series(name)] = len(self._series)
+        return number
+
+    def _capped(self, model: int, values: tuple[str, ...]) -> tuple[str, ...]:
+        name, settings = self.models[model], self._settings[model]
+        return tuple(
+            self._value(model, name, key, value)
+            for key, value in zip(settings.segments, values, strict=True)
+        )
+
+    def _value(self, model: int, name: str, key: str, value: str) -> str:
+        series = Series(name, key, value)
+        if series in self._series or value == OTHER_VALUE:
+            return value
+        taken = self._values.get((model, key), 0)
+        full = len(self._series) >= self._config.max_series - len(self._settings)
+        if full or taken >= self._settings[model].max_segment_values:
+            return OTHER_VALUE
+        self._values[model, key] = taken + 1
+        self._series[series] = len(self._series)
+        return value
+
+    def _enter_group(self, model: int, values: tuple[str, ...]) -> int:
+        name, keys = self.models[model], self._settings[model].segments
+        rows = [self._series[Series(name)]]
+        for key, value in zip(keys, values, strict=True):
+            rows.append(self._series.setdefault(Series(name, key, value), len(self._series)))
+        number = self._groups[model, values] = len(self._groups)
+        self._rows.append(rows)
+        self._arrays = None
+        return number
+
+    def _tables(self) -> tuple[Int64Array, Int64Array]:
+        if self._arrays is None:
+            width = max((len(rows) for rows in self._rows), default=1)
+            table = np.full((len(self._rows), width), NO_ROW, dtype=np.int64)
+            for number, rows in enumerate(self._rows):
+                table[number, : len(rows)] = rows
+            models = np.array([model for model, _ in self._groups], dtype=np.int64)
+            self._arrays = (models, table)
+        return self._arrays
+
+
+def _counted_by(setting: ModelConfig) -> State:
+    """The settings of a model without which its counts cannot be read."""
+    return {
+        "segments": list(setting.segments),
+        "clock": str(setting.clock),
+        "weighted": setting.labelling is Labelling.WEIGHTED,
+    }

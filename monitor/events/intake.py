@@ -1,0 +1,108 @@
+"""What was received: events by kind, records that could not be used, versions of models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+
+from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
+from monitor.events.columns import (
+    EventBatch,
+    Int64Array,
+    RejectReason,
+    rows_where,
+    with_groups_in_use,
+)
+from monitor.events.renumbering import State
+
+EVENT_OF_COLUMNS = {
+    "predictions": "prediction",
+    "labels": "label",
+    "outcomes": "outcome",
+    "counts": "counts",
+}
+"""What the events are called that the columns of a batch hold."""
+
+_GROUPED = ("predictions", "outcomes", "counts")
+_BEFORE_ALL = -(1 << 60)
+
+
+class Received:
+    """The doorkeeper: counts all that comes, and gives groups their numbers.
+
+    Args:
+        catalogue: numbers of models and groups.
+
+    Attributes:
+        records: read, used or not.
+        events: that were taken, by kind.
+        rejected: records that could not be used, by reason.
+        overflowed: events of segment values beyond the cap.
+    """
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._versions: dict[str, tuple[int, str]] = {}
+        self.records = 0
+        self.events: Counter[str] = Counter()
+        self.rejected: Counter[RejectReason] = Counter()
+        self.overflowed = 0
+
+    def version(self, model: str) -> str:
+        """Version of a model's latest prediction; empty where none was told."""
+        return self._versions.get(model, (0, ""))[1]
+
+    def book(self, batch: EventBatch) -> EventBatch:
+        """The batch with the catalogue's groups; events of models beyond the cap taken out."""
+        self.records += batch.records
+        self.rejected.update(rejection.reason for rejection in batch.rejected)
+        batch = with_groups_in_use(batch)  # what only rejected records named makes no model
+        numbers, overflowed = self._catalogue.groups_of(batch.groups)
+        self._note_versions(batch, numbers)
+        for name in _GROUPED:
+            columns = getattr(batch, name)
+            if len(columns):
+                if overflowed.any():
+                    self.overflowed += int(overflowed[columns.group].sum())
+                group = numbers[columns.group]
+                known = rows_where(group != UNKNOWN_GROUP)
+                taken = replace(columns, group=group).take(known)
+                self.rejected[RejectReason.UNKNOWN_MODEL] += len(group) - len(taken)
+                batch = replace(batch, **{name: taken})
+        for name, event in EVENT_OF_COLUMNS.items():
+            self.events[event] += len(getattr(batch, name))
+        return batch
+
+    def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
+        """Remember the version of each model's latest prediction."""
+        if not any(group.version for group in batch.groups):
+            return
+        latest = np.full(len(batch.groups), _BEFORE_ALL, dtype=np.int64)
+        np.maximum.at(latest, batch.predictions.group, batch.predictions.time)
+        for group, number, time in zip(batch.groups, numbers, latest.tolist(), strict=True):
+            if group.version and number != UNKNOWN_GROUP and time > _BEFORE_ALL:
+                known = self._versions.get(group.model, (_BEFORE_ALL, ""))
+                self._versions[group.model] = max(known, (time, group.version))
+
+    def state(self) -> State:
+        """All of it, as plain values; a copy."""
+        return {
+            "versions": {name: list(known) for name, known in self._versions.items()},
+            "records": self.records,
+            "events": dict(self.events),
+            "rejected": {str(reason): count for reason, count in self.rejected.items()},
+            "overflowed": self.overflowed,
+        }
+
+    def restore(self, state: State) -> None:
+        """Take over what `state` gave, of the models that the catalogue has."""
+        self._versions = {
+            model: (time, version)
+            for model, (time, version) in state["versions"].items()
+            if model in self._catalogue.models
+        }
+        self.records, self.overflowed = state["records"], state["overflowed"]
+        self.events = Counter(state["events"])
+        self.rejected = Counter({RejectReason(r): n for r, n in state["rejected"].items()})

@@ -1,0 +1,164 @@
+"""The routes of the exporter's listener: the page, its API, the series, the two probes.
+
+Reading only, but for the request to read the configuration again, which is off
+unless asked for; events have a listener of their own. Every answer, errors
+included, carries headers that keep a browser from running or embedding it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import Future
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.registry import Collector
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from monitor.clock import Clock, SystemClock
+from monitor.errors import MonitorError
+from monitor.exporter.api.answers import Answers
+from monitor.exporter.api.asking import Ask
+from monitor.exporter.api.routes import api_routes
+from monitor.exporter.api.trends import PATIENCE_SECONDS
+from monitor.exporter.page.routes import page_routes
+from monitor.prometheus.exposition import Exposition
+from monitor.prometheus.negotiation import Format, accepts_gzip, negotiate
+from monitor.prometheus.process_series import ScrapeTelemetry
+from monitor.snapshot import Snapshot
+from monitor.web.access import Access
+from monitor.web.guard import Guard
+
+_RELOAD_SECONDS = 30
+"""A client waits for a reload at most so long; it is done all the same."""
+_RETRY = "1"
+"""Seconds after which to come again while the state is being restored."""
+
+
+def create_app(
+    read_snapshot: Callable[[], Snapshot],
+    *,
+    ready: Callable[[], bool],
+    restored: Callable[[], bool] = lambda: True,
+    collectors: Iterable[Collector] = (),
+    reload: Callable[[], Future[None]] | None = None,
+    access: Access | None = None,
+    ask: Ask | None = None,
+    clock: Clock | None = None,
+    patience: float = PATIENCE_SECONDS,
+) -> Guard:
+    """The ASGI app of the exporter.
+
+    Args:
+        read_snapshot: gives the latest snapshot; called from worker threads. A scrape is
+            rendered anew when it gives another object.
+        ready: whether state is restored and feeds are attached; called at each probe.
+        restored: whether snapshots hold all that was counted before the start. Until then
+            /metrics answers 503: Prometheus would take fewer for a counter that was reset.
+        collectors: further series of the process to serve at /metrics.
+        reload: asks for the configuration to be read again, done once it is in force; there
+            is no such route where None.
+        access: who is let in, everybody by default; the probes are open to all.
+        ask: reaches the history that the API looks back at; it answers 503 where None.
+        clock: measures how long scrapes take; the machine's where None.
+        patience: seconds that a page of models waits for its small lines.
+    """
+    scrapes = ScrapeTelemetry([_format_name(fmt) for fmt in (Format.TEXT, Format.OPENMETRICS)])
+    registry = CollectorRegistry()
+    for collector in (scrapes, ProcessCollector(registry=None), *collectors):
+        registry.register(collector)
+    exposition = Exposition(read_snapshot, registry)
+    metrics = _Metrics(exposition, scrapes, clock or SystemClock(), restored)
+    answers = Answers(read_snapshot, ask, patience)
+    routes = [
+        Route("/metrics", metrics.answer),
+        Route("/healthz", _health),
+        Route("/readyz", _readiness(ready)),
+        *api_routes(answers),
+        *page_routes(answers),
+    ]
+    if reload is not None:
+        routes.append(Route("/-/reload", _reloading(reload), methods=["POST"]))
+    return Guard(Starlette(routes=routes), access or Access(), ("/healthz", "/readyz"))
+
+
+class _Metrics:
+    """/metrics: rendered in a thread; scrapes that come meanwhile share that rendering."""
+
+    def __init__(
+        self,
+        exposition: Exposition,
+        scrapes: ScrapeTelemetry,
+        clock: Clock,
+        restored: Callable[[], bool],
+    ) -> None:
+        self._exposition = exposition
+        self._restored = restored
+        self._scrapes = scrapes
+        self._clock = clock
+        self._flights: dict[tuple[bool, bool], asyncio.Task[bytes]] = {}
+
+    async def answer(self, request: Request) -> Response:
+        if not self._restored():
+            text = "the state is being restored; come again\n"
+            return PlainTextResponse(text, status_code=503, headers={"Retry-After": _RETRY})
+        began = self._clock.monotonic()
+        choice = negotiate(_header(request, "accept"))
+        gzip = accepts_gzip(_header(request, "accept-encoding"))
+        body = await self._rendered(openmetrics=choice.format.is_openmetrics, gzip=gzip)
+        headers = {"Content-Type": choice.content_type, "Vary": "Accept, Accept-Encoding"}
+        if gzip:
+            headers["Content-Encoding"] = "gzip"
+        self._scrapes.observe(_format_name(choice.format), seconds=self._clock.monotonic() - began)
+        return Response(body, headers=headers)
+
+    async def _rendered(self, *, openmetrics: bool, gzip: bool) -> bytes:
+        key = (openmetrics, gzip)
+        if key not in self._flights:
+            work = asyncio.to_thread(self._exposition.render, openmetrics=openmetrics, gzip=gzip)
+            self._flights[key] = flight = asyncio.create_task(work)
+            flight.add_done_callback(lambda done: self._landed(key, done))
+        return await asyncio.shield(self._flights[key])
+
+    def _landed(self, key: tuple[bool, bool], flight: asyncio.Task[bytes]) -> None:
+        del self._flights[key]
+        if not flight.cancelled():
+            flight.exception()  # seen, even where every client has gone away
+
+
+def _format_name(fmt: Format) -> str:
+    return "openmetrics" if fmt.is_openmetrics else "text"
+
+
+def _header(request: Request, name: str) -> str:
+    return ",".join(request.headers.getlist(name))
+
+
+async def _health(_: Request) -> Response:
+    return PlainTextResponse("alive\n")
+
+
+def _readiness(ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(_: Request) -> Response:
+        if ready():
+            return PlainTextResponse("ready\n")
+        return PlainTextResponse("not ready\n", status_code=503)
+
+    return answer
+
+
+def _reloading(reload: Callable[[], Future[None]]) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        if "origin" in request.headers:
+            return PlainTextResponse("reloads are not taken from web pages\n", status_code=403)
+        try:
+            async with asyncio.timeout(_RELOAD_SECONDS):
+                await asyncio.shield(asyncio.wrap_future(reload()))
+        except MonitorError as error:
+            return PlainTextResponse(f"{error}\n", status_code=400)
+        except TimeoutError:
+            return PlainTextResponse("not done yet; look at the log\n", status_code=503)
+        return PlainTextResponse("reloaded\n")
+
+    return answer

@@ -1,0 +1,265 @@
+"""Precision against balanced precision over time, the class ratio below, detections on both.
+
+Drawn twice, for a wide and for a narrow screen, since text in a picture that is
+shrunk cannot be read. What can be chosen in it with a pointer can be written
+into the form beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+import htpy as h
+
+from monitor.exporter.page.shapes import band, line, n, ticks
+from monitor.exporter.page.words import Json, moment, time_of
+
+_LEFT, _RIGHT, _TOP = 44.0, 12.0, 10.0
+_GAP, _BELOW = 30.0, 26.0
+_MONTHS_A_LABEL = (1, 2, 3, 6, 12, 24, 60)
+
+
+class Frame(NamedTuple):
+    """Size of a drawing and what its axis of time covers, epoch seconds."""
+
+    width: float
+    upper: float
+    lower: float
+    first: float
+    last: float
+
+    def x(self, seconds: float) -> float:
+        """Place of a time."""
+        inside = self.width - _LEFT - _RIGHT
+        return _LEFT + inside * (seconds - self.first) / (self.last - self.first)
+
+    @property
+    def bottom(self) -> float:
+        """Where the lower part ends."""
+        return _TOP + self.upper + _GAP + self.lower
+
+
+class Panel(NamedTuple):
+    """One of both parts: where it stands, and its scale."""
+
+    top: float
+    height: float
+    low: float
+    high: float
+
+    def y(self, value: float | None) -> float | None:
+        """Place of a value, kept inside; None where it is not known."""
+        if value is None or not math.isfinite(value):
+            return None
+        share = (value - self.low) / (self.high - self.low)
+        return self.top + self.height * (1 - min(max(share, 0.0), 1.0))
+
+
+def timelines(series: Json, chosen: Sequence[Json]) -> h.Node:
+    """The drawing for wide and for narrow screens; nothing where there is no time.
+
+    Args:
+        series: as the API gives it.
+        chosen: before and after, each with `open` and `close`.
+    """
+    if len(series["open"]) < 2:  # noqa: PLR2004  # a line has two ends
+        return h.p(".muted")["There is too little history to draw yet."]
+    return [
+        h.div(".wide")[_drawing("wide", series, chosen, (960.0, 210.0, 120.0))],
+        h.div(".narrow")[_drawing("narrow", series, chosen, (380.0, 180.0, 100.0))],
+    ]
+
+
+def _drawing(
+    name: str, series: Json, chosen: Sequence[Json], size: tuple[float, float, float]
+) -> h.Element:
+    width, upper, lower = size
+    step = series["step_seconds"]
+    starts = [time_of(text).timestamp() for text in series["open"]]
+    frame = Frame(width, upper, lower, starts[0], starts[-1] + step)
+    middles = [frame.x(start + step / 2) for start in starts]
+    height = frame.bottom + _BELOW
+    title = f"timeline-title-{name}"
+    return h.svg(
+        f"#timeline-{name}.timeline",
+        {
+            "data-from": str(round(frame.first)),
+            "data-to": str(round(frame.last)),
+            "data-left": n(_LEFT),
+            "data-right": n(width - _RIGHT),
+            "data-step": str(min(step, 86_400)),
+        },
+        viewBox=f"0 0 {n(width)} {n(height)}",
+        role="img",
+        aria_labelledby=title,
+    )[
+        h.title(id=title)[
+            "Precision and balanced precision above, the class ratio below, "
+            f"{moment(series['open'][0])} to {moment(series['open'][-1])}. "
+            "The same numbers are in the table below."
+        ],
+        _chosen(frame, chosen),
+        _time_axis(frame),
+        _metrics(series, frame, middles),
+        _ratios(series, frame, middles),
+        _immature(series, frame),
+        _detections(series, frame),
+        h.rect(".brush", x="0", y=n(_TOP), width="0", height=n(frame.bottom - _TOP)),
+    ]
+
+
+def _chosen(frame: Frame, chosen: Sequence[Json]) -> Iterator[h.Element]:
+    for side, kind in zip(chosen, ("before", "after"), strict=False):
+        if side["open"] is None:
+            continue
+        left, right = (
+            frame.x(min(max(time_of(side[end]).timestamp(), frame.first), frame.last))
+            for end in ("open", "close")
+        )
+        yield h.rect(
+            f".chosen.{kind}",
+            x=n(left),
+            y=n(_TOP),
+            width=n(max(right - left, 1.0)),
+            height=n(frame.bottom - _TOP),
+        )
+        yield h.text(f".chosen-name.{kind}", x=n(left + 4), y=n(_TOP + 12))[kind]
+
+
+def _metrics(series: Json, frame: Frame, xs: Sequence[float]) -> Iterator[h.Node]:
+    metrics = {name: series["metrics"][name] for name in ("precision", "balanced_precision")}
+    known = [v for m in metrics.values() for v in m["estimate"] if v is not None]
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    room = max((high - low) * 0.15, 0.02)
+    panel = Panel(_TOP, frame.upper, max(low - room, 0.0), min(high + room, 1.0))
+    yield _value_axis(frame, panel, ticks(panel.low, panel.high), "{:g}".format)
+    for name, metric in metrics.items():
+        lower, upper = ([panel.y(v) for v in metric[end]] for end in ("lower", "upper"))
+        yield h.path(f".band.{name}", d=band(xs, lower, upper))
+    for name, metric in metrics.items():
+        places = zip(xs, map(panel.y, metric["estimate"]), strict=True)
+        yield h.path(f".line.{name}", d=line(places))
+
+
+def _ratios(series: Json, frame: Frame, xs: Sequence[float]) -> Iterator[h.Node]:
+    """The class ratio on a scale of logarithms, as labelled and from predictions."""
+    labelled = [_log(v) for v in series["metrics"]["class_ratio"]["estimate"]]
+    guessed = [_log(v) for v in series["class_ratio_from_predictions"]]
+    low, high = _shown(
+        [v for v in labelled if v is not None], [v for v in guessed if v is not None]
+    )
+    guessed = [None if v is None or not low <= v <= high else v for v in guessed]
+    room = max((high - low) * 0.25, 0.15)
+    panel = Panel(_TOP + frame.upper + _GAP, frame.lower, low - room, high + room)
+    yield _value_axis(
+        frame, panel, _log_ticks(panel), lambda v: f"{10**v:.3g}".removeprefix("0") or "0"
+    )
+    yield h.text(".panel-name", x=n(_LEFT), y=n(panel.top - 8))[
+        "class ratio, positives per negative (log scale)"
+    ]
+    for values, kind in ((guessed, "estimated"), (labelled, "prevalence")):
+        places = zip(xs, map(panel.y, values), strict=True)
+        yield h.path(f".line.{kind}", d=line(places))
+
+
+def _shown(labelled: Sequence[float], guessed: Sequence[float]) -> tuple[float, float]:
+    """Ends of the scale of logarithms: what is estimated shows within a decade of what is known.
+
+    Farther out its line breaks: nothing is drawn where it is not.
+    """
+    if not labelled:
+        return (min(guessed), max(guessed)) if guessed else (-1.0, 0.0)
+    near = [v for v in guessed if min(labelled) - 1 <= v <= max(labelled) + 1]
+    return min([*labelled, *near]), max([*labelled, *near])
+
+
+def _log(value: float | None) -> float | None:
+    return math.log10(value) if value is not None and value > 0 else None
+
+
+def _log_ticks(panel: Panel) -> list[float]:
+    """1, 2 and 5 of each decade, fewer where there are many."""
+    decades = range(math.floor(panel.low), math.ceil(panel.high) + 1)
+    inside: list[float] = []
+    for digits in ((1, 2, 5), (1, 3), (1,)):
+        found = [d + math.log10(m) for d in decades for m in digits]
+        inside = [value for value in found if panel.low <= value <= panel.high]
+        if len(inside) <= 6:  # noqa: PLR2004  # more stand too close
+            break
+    return inside
+
+
+def _value_axis(
+    frame: Frame, panel: Panel, values: Sequence[float], written: Callable[[float], str]
+) -> Iterator[h.Element]:
+    for value in values:
+        y = n(panel.y(value) or 0.0)
+        yield h.line(".grid", x1=n(_LEFT), x2=n(frame.width - _RIGHT), y1=y, y2=y)
+        yield h.text(".tick", x=n(_LEFT - 6), y=y, dy="4", text_anchor="end")[written(value)]
+
+
+def _time_axis(frame: Frame) -> Iterator[h.Element]:
+    for at, label in _moments(frame):
+        x = frame.x(at)
+        yield h.line(".grid", x1=n(x), x2=n(x), y1=n(_TOP), y2=n(frame.bottom))
+        edge = x > frame.width - _RIGHT - 24
+        yield h.text(
+            ".tick", x=n(x), y=n(frame.bottom + 17), text_anchor="end" if edge else "middle"
+        )[label]
+
+
+def _moments(frame: Frame) -> list[tuple[float, str]]:
+    """Where the axis of time is labelled: months, days or hours, as there is room."""
+    most = max(3, int(frame.width / 95))
+    span = frame.last - frame.first
+    first, last = (datetime.fromtimestamp(t, UTC) for t in (frame.first, frame.last))
+    if span > 62 * 86_400:
+        return _months(first, last, most)
+    hours = next((s for s in (1, 3, 6, 12, 24, 48, 96, 168, 336) if span / 3600 / s <= most), 336)
+    step = hours * 3600
+    starts = range(math.ceil(frame.first / step) * step, int(frame.last) + 1, step)
+    pattern = "%d %b" if hours >= 24 else "%d %b %H:%M"  # noqa: PLR2004  # a day
+    return [(float(t), f"{datetime.fromtimestamp(t, UTC):{pattern}}".lstrip("0")) for t in starts]
+
+
+def _months(first: datetime, last: datetime, most: int) -> list[tuple[float, str]]:
+    months = (last.year - first.year) * 12 + last.month - first.month
+    every = next((k for k in _MONTHS_A_LABEL if months / k <= most), 120)
+    found = []
+    for number in range(first.year * 12, last.year * 12 + 12, every):
+        start = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
+        if first - timedelta(days=1) <= start <= last:
+            label = f"{start:%Y}" if every >= 12 else f"{start:%b}"  # noqa: PLR2004  # a year
+            label = f"{start:%b %Y}" if start.month == 1 and every < 12 else label  # noqa: PLR2004
+            found.append((max(start, first).timestamp(), label))
+    return found
+
+
+def _immature(series: Json, frame: Frame) -> h.Node:
+    if series["mature_until"] is None:
+        return None
+    until = min(max(time_of(series["mature_until"]).timestamp(), frame.first), frame.last)
+    left, right = frame.x(until), frame.width - _RIGHT
+    if right - left < 1:
+        return None
+    return h.rect(
+        ".immature", x=n(left), y=n(_TOP), width=n(right - left), height=n(frame.bottom - _TOP)
+    )
+
+
+def _detections(series: Json, frame: Frame) -> Iterator[h.Node]:
+    for found in series["detections"]:
+        at = time_of(found["at"]).timestamp()
+        if not frame.first <= at <= frame.last:
+            continue
+        x, degraded = frame.x(at), found["kind"] == "model_degraded"
+        kind = "bad" if degraded else "world"
+        down = f"M{n(x - 6)} {n(frame.bottom - 12)}h12l-6 10Z"
+        diamond = f"M{n(x)} {n(frame.bottom - 13)}l6 6-6 6-6-6Z"
+        yield h.line(f".detection.{kind}", x1=n(x), x2=n(x), y1=n(_TOP), y2=n(frame.bottom))
+        yield h.path(f".detection-sign.{kind}", d=down if degraded else diamond)[
+            h.title[f"{moment(found['at'])}: {found['kind'].replace('_', ' ')}"]
+        ]

@@ -1,0 +1,120 @@
+"""Labels that came before their prediction, and wait for it.
+
+Kept as sorted columns, a large run and a small recent one, so that adding and
+releasing stay cheap whether a stray label waits or a whole file of them. All
+labels of one id are kept: which of them counts is decided when the prediction
+is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+
+from monitor.events.columns import BoolArray, Int64Array, KeyArray, Labels
+from monitor.events.renumbering import State
+
+_SMALL = 20_000
+
+
+class HeldLabels:
+    """Labels that wait for their predictions.
+
+    >>> held = HeldLabels()
+    >>> held.add(Labels(key=np.array([5, 5], np.uint64), time=np.array([1, 2]),
+    ...     value=np.array([0, 1]), sampling_probability=np.array([np.nan, np.nan])))
+    >>> held.release(np.array([5], np.uint64)).time.tolist(), len(held)
+    ([1, 2], 0)
+    """
+
+    def __init__(self) -> None:
+        self._large = _Run(Labels())
+        self._recent = _Run(Labels())
+
+    def __len__(self) -> int:
+        return self._large.waiting + self._recent.waiting
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held."""
+        return self._large.nbytes + self._recent.nbytes
+
+    def add(self, labels: Labels) -> None:
+        """Hold labels whose predictions are unknown."""
+        if not len(labels):
+            return
+        self._recent = _Run(Labels.concatenate([self._recent.labels(), labels]))
+        if self._recent.waiting > max(_SMALL, self._large.waiting // 4):
+            self._large = _Run(Labels.concatenate([self._large.labels(), self._recent.labels()]))
+            self._recent = _Run(Labels())
+
+    def release(self, keys: KeyArray) -> Labels:
+        """Labels of these predictions, which are known now; they wait no more."""
+        runs = [run for run in (self._large, self._recent) if run.waiting]
+        return Labels.concatenate([run.release(keys) for run in runs])
+
+    def expire(self, before: int) -> int:
+        """Drop labels whose event time (epoch ms) lies before a moment; how many."""
+        return self._large.expire(before) + self._recent.expire(before)
+
+    def labels(self) -> Labels:
+        """All that wait."""
+        return Labels.concatenate([self._large.labels(), self._recent.labels()])
+
+    def state(self) -> State:
+        """All that wait, by column."""
+        labels = self.labels()
+        return {column.name: getattr(labels, column.name) for column in fields(labels)}
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave."""
+        self._large, self._recent = _Run(Labels(**state)), _Run(Labels())
+
+
+class _Run:
+    """Labels sorted by key, with a mask of those that still wait."""
+
+    def __init__(self, labels: Labels) -> None:
+        self._labels = labels.take(np.argsort(labels.key, kind="stable"))
+        self._alive: BoolArray = np.ones(len(labels), dtype=np.bool_)
+        self.waiting = len(labels)
+        self._earliest = int(labels.time.min()) if len(labels) else 0
+
+    @property
+    def nbytes(self) -> int:
+        return 33 * len(self._labels)
+
+    def labels(self) -> Labels:
+        return self._labels.take(self._alive)
+
+    def release(self, keys: KeyArray) -> Labels:
+        first = np.searchsorted(self._labels.key, keys, side="left")
+        after = np.searchsorted(self._labels.key, keys, side="right")
+        rows = _spans(first, after)
+        rows = rows[self._alive[rows]]
+        self._drop(rows)
+        return self._labels.take(rows)
+
+    def expire(self, before: int) -> int:
+        if not self.waiting or self._earliest >= before:
+            return 0
+        rows = np.flatnonzero(self._alive & (self._labels.time < before))
+        self._drop(rows)
+        if self.waiting:
+            self._earliest = int(self._labels.time[self._alive].min())
+        return len(rows)
+
+    def _drop(self, rows: Int64Array) -> None:
+        self._alive[rows] = False
+        self.waiting -= len(rows)
+        if len(self._labels) > 2 * self.waiting + _SMALL:
+            kept = self._labels.take(self._alive)
+            self._labels, self._alive = kept, np.ones(len(kept), dtype=np.bool_)
+
+
+def _spans(first: Int64Array, after: Int64Array) -> Int64Array:
+    """All indices of the spans [first, after), one span behind the other."""
+    lengths = after - first
+    starts = np.repeat(first - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+    return starts + np.arange(int(lengths.sum()))

@@ -1,0 +1,151 @@
+"""Outcomes that another system has counted: added once, replaced when delivered again."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from monitor.config import Labelling
+from monitor.counts import Outcome
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import NO_SCORE, CountDeltas, Int64Array
+from monitor.events.renumbering import GONE, State, renumbered
+from monitor.join.count_sources import CountSources
+from monitor.join.counters import Books
+from monitor.join.deltas import CELLS, Deltas
+from monitor.join.sampling import NO_STRATUM, strata
+
+_POSITIVE_CELLS = [Outcome.TP, Outcome.FN]
+_NEGATIVE_CELLS = [Outcome.FP, Outcome.TN]
+
+_LATE = CELLS
+"""Column of the late labels, behind the cells."""
+_EXPIRY_STEP_MS = 60_000
+_LATEST = 64
+"""So many of a source's batches are remembered however old what they count is."""
+
+_Row = tuple[int, int, int, int, int]
+
+
+class CountedOutcomes:
+    """Rows of `counts` events, remembered by delivery so that none is added twice.
+
+    A row is known by its source, batch, group, time, and the time and sampling of its
+    labels; the same row again takes the place of the earlier one. Rows without a source
+    are always added.
+
+    Args:
+        catalogue: numbers of groups and models.
+        books: of the join, which these outcomes enter too.
+
+    Attributes:
+        sources: who counted them.
+    """
+
+    def __init__(self, catalogue: Catalogue, books: Books) -> None:
+        self._catalogue = catalogue
+        self._books = books
+        self.sources = CountSources()
+        self._delivered: dict[_Row, bytes] = {}
+        self._expired_before = -(1 << 62)
+        self._latest: dict[str, deque[int]] = {}
+
+    def apply(self, counts: CountDeltas) -> Deltas:
+        """Take rows whose groups are numbers of the catalogue; what changes."""
+        if not len(counts):
+            return Deltas()
+        late = counts.late[:, np.newaxis]
+        cells = np.concatenate([counts.cells, counts.population, late], axis=1)
+        stratum = self._strata(counts)
+        identity = (counts.batch_key, counts.group, counts.time, counts.label_time, stratum)
+        keys = zip(*(column.tolist() for column in identity), strict=True)
+        for i, key in enumerate(keys):
+            if key[0]:
+                before = self._delivered.get(key)
+                self._delivered[key] = cells[i].tobytes()
+                if before is not None:
+                    cells[i] -= np.frombuffer(before, dtype=np.int64)
+        self.sources.note(counts, cells[:, _LATE])
+        cells = cells[:, :_LATE]
+        self._enter_books(self._catalogue.model_of_group[counts.group], cells)
+        self._note_latest(counts)
+        return _flat(counts, cells, stratum)
+
+    def expire(self, before: int) -> None:
+        """Forget deliveries of rows whose event time (epoch ms) lies before a moment.
+
+        Not those of a source's latest batches, which an engine may deliver again
+        however old what they count is.
+        """
+        if before < self._expired_before + _EXPIRY_STEP_MS:
+            return
+        self._expired_before = before
+        latest = {key for keys in self._latest.values() for key in keys}
+        over = [key for key in self._delivered if key[2] < before and key[0] not in latest]
+        for key in over:
+            del self._delivered[key]
+
+    def _note_latest(self, counts: CountDeltas) -> None:
+        pairs = zip(counts.source.tolist(), counts.batch_key.tolist(), strict=True)
+        for source, key in dict.fromkeys(pairs):
+            known = self._latest.setdefault(source, deque(maxlen=_LATEST))
+            if key and key not in known:
+                known.append(key)
+
+    def _strata(self, counts: CountDeltas) -> Int64Array:
+        """How labels were sampled; not told where their model does not weigh them."""
+        settings = self._catalogue.settings
+        weighted = np.array([s.labelling is Labelling.WEIGHTED for s in settings])
+        chosen = weighted[self._catalogue.model_of_group[counts.group]]
+        share = np.where(chosen, counts.sampling_probability, np.nan)
+        return strata(share, counts.batch_key ^ counts.time.astype(np.uint64))
+
+    def state(self) -> State:
+        """Every delivery that is remembered, and what is known of the sources."""
+        rows = np.frombuffer(b"".join(self._delivered.values()), dtype=np.int64)
+        return {
+            "batch_key": np.array([key[0] for key in self._delivered], dtype=np.uint64),
+            "row": np.array([key[1:] for key in self._delivered], np.int64).reshape(-1, 4),
+            "counted": rows.reshape(-1, CELLS + 1),
+            "expired_before": self._expired_before,
+            "latest": {source: list(keys) for source, keys in self._latest.items()},
+            "sources": self.sources.state(),
+        }
+
+    def restore(self, state: State, groups: Int64Array) -> None:
+        """Go on from what `state` gave, with the groups that are left."""
+        row = state["row"].copy()
+        row[:, 0] = renumbered(row[:, 0], groups)
+        left = np.flatnonzero(row[:, 0] != GONE).tolist()
+        keys, counted = state["batch_key"].tolist(), state["counted"]
+        self._delivered = {
+            (keys[i], *row[i].tolist()): np.ascontiguousarray(counted[i]).tobytes() for i in left
+        }
+        self._expired_before = state["expired_before"]
+        self._latest = {name: deque(known, _LATEST) for name, known in state["latest"].items()}
+        self.sources.restore(state["sources"])
+
+    def _enter_books(self, model: Int64Array, cells: Int64Array) -> None:
+        books, outcomes = self._books, cells[:, : len(Outcome)]
+        books.before_taking_back()
+        np.add.at(books.predictions, model, cells[:, [CELLS - 1, CELLS - 2]])
+        np.add.at(books.matched, model, outcomes.sum(axis=1))
+        np.add.at(books.applied, model, outcomes.sum(axis=1))
+        came = np.maximum(outcomes, 0)  # a label that ceases to be in force had come all the same
+        np.add.at(books.labels[:, 1], model, came[:, _POSITIVE_CELLS].sum(axis=1))
+        np.add.at(books.labels[:, 0], model, came[:, _NEGATIVE_CELLS].sum(axis=1))
+
+
+def _flat(counts: CountDeltas, cells: Int64Array, stratum: Int64Array) -> Deltas:
+    row, cell = np.nonzero(cells)
+    labelled = cell < len(Outcome)
+    return Deltas(
+        time=counts.time[row],
+        label_time=np.where(labelled, counts.label_time[row], counts.time[row]),
+        group=counts.group[row],
+        cell=cell,
+        score_bin=np.full(len(row), NO_SCORE, dtype=np.int64),
+        stratum=np.where(labelled, stratum[row], NO_STRATUM),
+        count=cells[row, cell],
+    )

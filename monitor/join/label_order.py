@@ -1,0 +1,54 @@
+"""Labels of one batch that meet the same prediction, one after the other.
+
+What a batch leaves behind is the winner of each prediction. How often a label
+changed on the way is told by its labels in their order of arrival, so that the
+books do not depend on where one batch ends and the next begins.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.events.columns import BoolArray, Int64Array, KeyArray
+
+
+class Succession(NamedTuple):
+    """One row for each label, those of a prediction in their order.
+
+    Attributes:
+        slots: of the prediction.
+        before: its `what` before the label.
+        after: its `what` after it.
+    """
+
+    slots: Int64Array
+    before: KeyArray
+    after: KeyArray
+
+
+def succession(slots: Int64Array, given: KeyArray, own: KeyArray) -> Succession:
+    """What each label finds, and what it leaves; the greater word stays.
+
+    Args:
+        slots: of the predictions that labels are for, in the order of arrival.
+        given: `what` as each label would have it.
+        own: `what` of each slot before the first of them.
+
+    >>> found = succession(np.array([4, 9, 4, 4]), np.array([3, 5, 7, 6], np.uint64),
+    ...                    np.array([1, 8, 1, 1], np.uint64))
+    >>> found.slots.tolist(), found.before.tolist(), found.after.tolist()
+    ([4, 4, 4, 9], [1, 3, 7, 8], [3, 7, 7, 8])
+    """
+    order = np.argsort(slots, kind="stable")
+    slots, given, own = slots[order], given[order], own[order]
+    opens: BoolArray = np.concatenate([[True], slots[1:] != slots[:-1]])[: len(slots)]
+    starts = np.flatnonzero(opens)
+    group = np.cumsum(opens) - 1
+    words = np.insert(given, starts, own[starts])
+    of = np.insert(group, starts, np.arange(len(starts)))
+    distinct, rank = np.unique(words, return_inverse=True)
+    highest = np.maximum.accumulate(of * len(distinct) + rank) - of * len(distinct)
+    labels = np.delete(np.arange(len(words)), starts + np.arange(len(starts)))
+    return Succession(slots, distinct[highest[labels - 1]], distinct[highest[labels]])

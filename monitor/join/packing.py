@@ -1,0 +1,110 @@
+"""The two words that a remembered prediction is kept in, besides its key.
+
+    when    time, ms since 1900 44 | group 20
+    what    label time, ms since 1900 44 | label rank 2 | stratum 7 | score bin 10 | predicted 1
+
+so that of two labels of one prediction the winner is simply the greater `what`:
+the later one, at the same time null before 1 before 0, and of equal ones that
+with the rarer sampling (see `strata`). No label is 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.events.catalogue import MAX_GROUPS
+from monitor.events.columns import (
+    EARLIEST_MS,
+    RETRACTED,
+    BoolArray,
+    FloatArray,
+    Int64Array,
+    KeyArray,
+    score_bins,
+)
+
+LAST_WHEN = np.uint64(2**64 - 1)
+"""No `when` is greater."""
+
+_GROUP_BITS = np.uint64(MAX_GROUPS.bit_length() - 1)
+_GROUP_MASK = np.uint64(MAX_GROUPS - 1)
+_LABEL_BITS = np.uint64(18)
+_STRATUM_BITS = np.uint64(11)
+_STRATUM_MASK = np.uint64((1 << 7) - 1)
+_PREDICTION_MASK = np.uint64((1 << 11) - 1)
+_RANK_OF_VALUE = np.array([1, 2, 3], dtype=np.uint64)
+_VALUE_OF_RANK = np.array([-1, 0, 1, RETRACTED], dtype=np.int64)
+
+
+def when_words(time: Int64Array, group: Int64Array) -> KeyArray:
+    """`when`: event time and group of a prediction."""
+    since = (time - EARLIEST_MS).astype(np.uint64)
+    return (since << _GROUP_BITS) | group.astype(np.uint64)
+
+
+def what_words(predicted_positive: BoolArray, score: FloatArray) -> KeyArray:
+    """`what` of predictions that have no label yet."""
+    return unlabelled_words(predicted_positive, score_bins(score))
+
+
+def unlabelled_words(predicted_positive: BoolArray, bins: Int64Array) -> KeyArray:
+    """The same, of scores that are bins already."""
+    return (bins.astype(np.uint64) << np.uint64(1)) | predicted_positive.astype(np.uint64)
+
+
+def label_words(time: Int64Array, value: Int64Array, stratum: Int64Array | int = 0) -> KeyArray:
+    """The label part of `what`, to be combined with `prediction_part`."""
+    since = (time - EARLIEST_MS).astype(np.uint64)
+    label = ((since << np.uint64(2)) | _RANK_OF_VALUE[value]) << _LABEL_BITS
+    return label | (np.asarray(stratum).astype(np.uint64) << _STRATUM_BITS)
+
+
+def times_of(when: KeyArray) -> Int64Array:
+    """Event time of a prediction, epoch milliseconds, from `when`."""
+    return (when >> _GROUP_BITS).astype(np.int64) + EARLIEST_MS
+
+
+def groups_of(when: KeyArray) -> Int64Array:
+    """Group of a prediction, from `when`."""
+    return (when & _GROUP_MASK).astype(np.int64)
+
+
+def predicted_positive_of(what: KeyArray) -> BoolArray:
+    """What was predicted, from `what`."""
+    return (what & np.uint64(1)).astype(np.bool_)
+
+
+def score_bins_of(what: KeyArray) -> Int64Array:
+    """Score bin, from `what`."""
+    return ((what & _PREDICTION_MASK) >> np.uint64(1)).astype(np.int64)
+
+
+def label_values_of(what: KeyArray) -> Int64Array:
+    """Label in force, from `what`: 0, 1, `RETRACTED`, or -1 where none came."""
+    return _VALUE_OF_RANK[((what >> _LABEL_BITS) & np.uint64(3)).astype(np.int64)]
+
+
+def label_times_of(what: KeyArray) -> Int64Array:
+    """Event time of the label in force, epoch milliseconds; 1900 where none came."""
+    return (what >> (_LABEL_BITS + np.uint64(2))).astype(np.int64) + EARLIEST_MS
+
+
+def strata_of(what: KeyArray) -> Int64Array:
+    """Stratum of the label in force, from `what`; 0 where none came."""
+    return ((what >> _STRATUM_BITS) & _STRATUM_MASK).astype(np.int64)
+
+
+def prediction_part(what: KeyArray) -> KeyArray:
+    """`what` without the label."""
+    return what & _PREDICTION_MASK
+
+
+def first_when(time: int) -> np.uint64:
+    """The least `when` of a moment, epoch milliseconds; nothing earlier reaches it."""
+    since = min(max(time - EARLIEST_MS, 0), int(LAST_WHEN >> _GROUP_BITS))
+    return np.uint64(since) << _GROUP_BITS
+
+
+def with_label_of(labelled: KeyArray, what: KeyArray) -> KeyArray:
+    """`what` of other predictions, with the labels that were in force for these."""
+    return (labelled & ~_PREDICTION_MASK) | prediction_part(what)

@@ -1,0 +1,259 @@
+"""The rule of the join for one id, as one pure function of plain values.
+
+What `monitor.join.join` does to columns of a whole stream, told for a single
+prediction: the kept state and one event in, the new state and what moves out.
+A distributed engine that keeps its state by key runs this; and as it shares no
+code with the columnar join, each is the other's check.
+
+Order carries the meaning. Of two predictions of one id the lesser `Prediction`
+counts: the earlier, then the one called negative, then the lower score bin, then
+the first by name. Of two labels the greater `Label` is in force: the later, at
+the same time null before 1 before 0, then that with the rarer sampling.
+
+Owns the rule alone: no arrays, no storage, no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+_FN_OR_TN = 2
+
+
+class Prediction(NamedTuple):
+    """One prediction.
+
+    Attributes:
+        time: event time, epoch milliseconds.
+        positive: what the classifier decided.
+        score_bin: see `monitor.events.score_bins`.
+        group: its model and its segment values.
+    """
+
+    time: int
+    positive: bool
+    score_bin: int
+    group: tuple[str, tuple[str, ...]]
+
+
+class Label(NamedTuple):
+    """One label.
+
+    Attributes:
+        time: event time, epoch milliseconds.
+        value: 0, 1, or 2 for a retraction.
+        stratum: how it was sampled, see `monitor.join.sampling`.
+    """
+
+    time: int
+    value: int
+    stratum: int = 0
+
+
+class Terms(NamedTuple):
+    """What a model's labels may do.
+
+    Attributes:
+        label_timeout: a label later than this after its prediction does not count, milliseconds.
+        horizon: how long a matched prediction waits for revisions, milliseconds.
+        weighted: whether it matters how labels were sampled.
+    """
+
+    label_timeout: int
+    horizon: int
+    weighted: bool = False
+
+
+class Rules(NamedTuple):
+    """The terms of all models.
+
+    Attributes:
+        of: the terms of a model by its name.
+        longest_horizon: how long a label waits for a prediction that is not known, milliseconds.
+    """
+
+    of: Callable[[str], Terms]
+    longest_horizon: int
+
+
+class Kept(NamedTuple):
+    """What is remembered of one id.
+
+    Attributes:
+        prediction: None while only labels came.
+        label: in force; None where none came, or none in time.
+        held: labels that wait for the prediction.
+    """
+
+    prediction: Prediction | None = None
+    label: Label | None = None
+    held: tuple[Label, ...] = ()
+
+
+NOTHING = Kept()
+"""What is remembered of an id that never came."""
+
+
+class Move(NamedTuple):
+    """Something that counts one more, or one less.
+
+    Attributes:
+        sign: 1 or -1.
+        prediction: in whose pane and group.
+        label: by which it is an outcome; None where the prediction itself is meant.
+    """
+
+    sign: int
+    prediction: Prediction
+    label: Label | None = None
+
+    @property
+    def cell(self) -> int:
+        """Number of the cell, see `monitor.join.deltas`.
+
+        >>> Move(1, Prediction(0, True, 0, ("m", ())), Label(5, 0)).cell
+        1
+        """
+        if self.label is None:
+            return 4 if self.prediction.positive else 5
+        if self.prediction.positive:
+            return 1 - self.label.value
+        return _FN_OR_TN + 1 - self.label.value
+
+
+class Books(NamedTuple):
+    """What to enter in the books of the join, see `monitor.join.counters`."""
+
+    duplicates: int = 0
+    dropped: int = 0
+    applied: int = 0
+    held: int = 0
+    duplicate_labels: int = 0
+    late: int = 0
+    orphaned: int = 0
+
+
+NO_BOOKS = Books()
+
+
+class Step(NamedTuple):
+    """What an event does to what is kept.
+
+    Attributes:
+        kept: from now on; `NOTHING` where nothing needs to be remembered.
+        moves: what counts otherwise now.
+        books: where the event, and labels that it released, went.
+    """
+
+    kept: Kept
+    moves: tuple[Move, ...] = ()
+    books: Books = NO_BOOKS
+
+
+def after(kept: Kept, event: Prediction | Label, rules: Rules, watermark: int) -> Step:
+    """What one event does to the state of its id.
+
+    Args:
+        kept: the state so far.
+        event: that came for this id.
+        rules: the models' terms.
+        watermark: of all that came before, epoch milliseconds.
+
+    >>> rules = Rules(lambda model: Terms(60_000, 86_400_000), 86_400_000)
+    >>> known = after(NOTHING, Prediction(0, True, 0, ("m", ())), rules, 0).kept
+    >>> step = after(known, Label(5_000, 1), rules, 0)
+    >>> [(move.sign, move.cell) for move in step.moves]
+    [(1, 0)]
+    >>> [(m.sign, m.cell) for m in after(step.kept, Label(9_000, 0), rules, 0).moves]
+    [(-1, 0), (1, 1)]
+    """
+    if isinstance(event, Label):
+        return _labelled(kept, event, rules, watermark)
+    if kept.prediction is None:
+        return _remembered(kept, event, rules, watermark)
+    return _again(kept, kept.prediction, event, rules)
+
+
+def expired(kept: Kept, rules: Rules, watermark: int) -> Step:
+    """What is left of an id as time passes, the watermark (epoch milliseconds) being reached."""
+    if kept.prediction is not None:
+        if not _is_over(kept.prediction, kept.label, rules, watermark):
+            return Step(kept)
+        return Step(NOTHING, books=Books(dropped=int(not _counts(kept.label))))
+    held = tuple(h for h in kept.held if h.time + rules.longest_horizon >= watermark)
+    gone = len(kept.held) - len(held)
+    return Step(Kept(held=held), books=Books(held=-gone, orphaned=gone))
+
+
+def _remembered(kept: Kept, prediction: Prediction, rules: Rules, watermark: int) -> Step:
+    """A prediction of which nothing was known: labels that waited for it meet it."""
+    terms, moves = rules.of(prediction.group[0]), [Move(1, prediction)]
+    if prediction.time + max(terms.horizon, terms.label_timeout) < watermark:
+        return Step(kept, tuple(moves), Books(dropped=1))
+    books = Books(held=-len(kept.held))
+    known = Kept(prediction)
+    for label in kept.held:
+        step = _meet(known, prediction, label, terms)
+        known, books = step.kept, _sum(books, step.books)
+        moves += step.moves
+    return Step(known, tuple(moves), books)
+
+
+def _again(kept: Kept, known: Prediction, prediction: Prediction, rules: Rules) -> Step:
+    """A prediction that came again: a duplicate, unless it takes the place of the known one."""
+    if not prediction < known:
+        return Step(kept, books=Books(duplicates=1))
+    label, timeout = kept.label, rules.of(prediction.group[0]).label_timeout
+    late = label is not None and label.time - prediction.time > timeout
+    moves = [Move(-1, known), Move(1, prediction)]
+    if label is not None and _counts(label):
+        moves += [Move(-1, known, label)] if late else _moved(known, prediction, label)
+    books = Books(duplicates=1, late=int(late), applied=-int(late))
+    return Step(Kept(prediction, None if late else label), tuple(moves), books)
+
+
+def _labelled(kept: Kept, label: Label, rules: Rules, watermark: int) -> Step:
+    prediction = kept.prediction
+    if prediction is None:
+        if label.time + rules.longest_horizon < watermark:
+            return Step(kept, books=Books(late=1))
+        return Step(Kept(held=(*kept.held, label)), books=Books(held=1))
+    if _is_over(prediction, kept.label, rules, watermark):
+        return Step(kept, books=Books(late=1))
+    return _meet(kept, prediction, label, rules.of(prediction.group[0]))
+
+
+def _meet(kept: Kept, prediction: Prediction, label: Label, terms: Terms) -> Step:
+    """A label competes for a prediction that can still change."""
+    before = kept.label
+    if label.time - prediction.time > terms.label_timeout:
+        return Step(kept, books=Books(late=1))
+    if not terms.weighted:
+        label = label._replace(stratum=0)
+    books = Books(applied=1) if before is None else Books(duplicate_labels=1)
+    if before is not None and label <= before:
+        return Step(kept, books=books)
+    moves = [Move(-1, prediction, before)] if _counts(before) else []
+    if _counts(label):
+        moves.append(Move(1, prediction, label))
+    return Step(Kept(prediction, label), tuple(moves), books)
+
+
+def _is_over(prediction: Prediction, label: Label | None, rules: Rules, watermark: int) -> bool:
+    """Whether it can change no more: a matched prediction waits for the horizon alone."""
+    terms = rules.of(prediction.group[0])
+    keep = terms.horizon if _counts(label) else max(terms.horizon, terms.label_timeout)
+    return prediction.time + keep < watermark
+
+
+def _counts(label: Label | None) -> bool:
+    return label is not None and label.value <= 1
+
+
+def _moved(known: Prediction, prediction: Prediction, label: Label) -> list[Move]:
+    return [Move(-1, known, label), Move(1, prediction, label)]
+
+
+def _sum(one: Books, other: Books) -> Books:
+    return Books(*map(sum, zip(one, other, strict=True)))

@@ -1,0 +1,89 @@
+"""What silence says: predictions without a label, by whether their time is up.
+
+Scans of those chunks of the table that are old enough; done for a snapshot, never
+per batch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.counts import Outcome
+from monitor.events.columns import BoolArray, Int64Array, KeyArray
+from monitor.join import packing as words
+from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.join.table import PredictionTable
+
+NO_OUTCOME = -1
+# [label 0, label 1, retracted, none came] x [predicted negative, predicted positive]
+OUTCOME = np.array(
+    [
+        [Outcome.TN, Outcome.FP],
+        [Outcome.FN, Outcome.TP],
+        [NO_OUTCOME, NO_OUTCOME],
+        [NO_OUTCOME, NO_OUTCOME],
+    ],
+    dtype=np.int64,
+)
+"""What a label makes of a prediction."""
+
+
+def outcomes_of(what: KeyArray) -> Int64Array:
+    """Outcome of rows by their `what`; `NO_OUTCOME` where no label is in force."""
+    predicted = words.predicted_positive_of(what).astype(np.int64)
+    return OUTCOME[words.label_values_of(what), predicted]
+
+
+def expired(
+    table: PredictionTable, model_of_group: Int64Array, timeout: Int64Array, watermark: int
+) -> Int64Array:
+    """Remembered predictions, by model, without an outcome and older than the label timeout."""
+    counts = np.zeros(len(timeout), dtype=np.int64)
+    for slots in table.chunks(before=watermark - int(timeout.min())):
+        when, what = table.when(slots), table.what(slots)
+        model = model_of_group[words.groups_of(when)]
+        over = words.times_of(when) + timeout[model] < watermark
+        unmatched = outcomes_of(what) == NO_OUTCOME
+        counts += np.bincount(model[over & unmatched], minlength=len(counts))
+    return counts
+
+
+def young(
+    table: PredictionTable,
+    model_of_group: Int64Array,
+    since: Int64Array,
+    before: Int64Array,
+) -> Int64Array:
+    """What is remembered of predictions made in a stretch of time of their own for each model.
+
+    Args:
+        table: of predictions.
+        model_of_group: model number of each group.
+        since: first moment by model, epoch milliseconds.
+        before: first moment after it by model.
+
+    Returns:
+        Counts by group and cell (see `monitor.join.deltas`).
+    """
+    cells = np.zeros((len(model_of_group), CELLS), dtype=np.int64)
+    for slots in table.chunks(before=int(before.max())):
+        when, what = table.when(slots), table.what(slots)
+        time, group = words.times_of(when), words.groups_of(when)
+        model = model_of_group[group]
+        chosen = np.flatnonzero((time >= since[model]) & (time < before[model]))
+        _count(cells, group[chosen], what[chosen])
+    return cells
+
+
+def is_waiting(when: KeyArray, timeout: Int64Array, watermark: int) -> BoolArray:
+    """Whether a label could still come in time, for rows and the timeout of each."""
+    waiting: BoolArray = words.times_of(when) + timeout >= watermark
+    return waiting
+
+
+def _count(cells: Int64Array, group: Int64Array, what: KeyArray) -> None:
+    called = words.predicted_positive_of(what)
+    np.add.at(cells, (group, np.where(called, PREDICTED_POSITIVE, PREDICTED_NEGATIVE)), 1)
+    outcome = outcomes_of(what)
+    labelled = np.flatnonzero(outcome != NO_OUTCOME)
+    np.add.at(cells, (group[labelled], outcome[labelled]), 1)

@@ -1,0 +1,161 @@
+"""Windows younger than their labels need, corrected for the labels that are still to come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+from monitor import metrics
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.events.columns import FloatArray, Int64Array
+from monitor.labels.cohorts import Coverage
+from monitor.metrics.ratio import ratio
+from monitor.snapshot import Estimate
+
+_Z = float(ndtri(0.975))
+_HALF = 0.5
+_CELLS = len(Outcome)
+
+
+def corrected(
+    cells: Int64Array, coverage: Coverage, metric: str, class_ratio: float | None = None
+) -> Estimate:
+    """A metric of a window whose labels have come in part, corrected for those to come.
+
+    Each outcome is divided by the share of its labels that has come. On the logit
+    scale precision is so moved by log(G0 / G1); where the delay depends on the
+    prediction too, recall and false-positive rate are moved as well.
+
+    Args:
+        cells: labelled outcomes, (..., 4) by `Outcome`.
+        coverage: G of each outcome, the same shape, and the variance of its log.
+        metric: one of `monitor.snapshot.METRICS`, or `precision_at`.
+        class_ratio: for `precision_at`.
+
+    Returns:
+        Estimate and limits; the variance of the coverage is in the interval.
+
+    Source:
+        Horvitz and Thompson 1952; delta method on the logs of the four cells with
+        half a count each (Gart and Zweifel 1967).
+
+    >>> known = Coverage(np.array([0.5, 1.0, 0.5, 1.0]), np.zeros(4))
+    >>> found = corrected(np.array([40, 50, 10, 850]), known, "precision")
+    >>> [round(float(value), 3) for value in found]
+    [0.615, 0.515, 0.708]
+    """
+    share = np.where(coverage.share > 0, coverage.share, np.nan)
+    counts = ConfusionCounts.from_cells(np.nan_to_num(cells / share))
+    smooth = (cells + _HALF) / share
+    scale = _SCALES["log_likelihood_ratio" if metric == "precision_at" else metric]
+    centre, slope = scale.value(np.log(smooth)), scale.slope(smooth)
+    variance = (slope**2 * (1 / (cells + _HALF) + coverage.variance)).sum(axis=-1)
+    width = _Z * np.sqrt(variance)
+    shift = 0.0 if class_ratio is None else np.log(class_ratio)
+    back = expit if metric == "precision_at" else scale.back
+    given = {} if class_ratio is None else {"class_ratio": class_ratio}
+    unknown = np.isnan(share).any(axis=-1)
+    point = np.where(unknown, np.nan, getattr(metrics, metric)(counts, **given))
+    lower, upper = back(centre - width + shift), back(centre + width + shift)
+    return Estimate(
+        point,
+        np.where(np.isnan(point), np.nan, np.fmin(lower, point)),
+        np.where(np.isnan(point), np.nan, np.fmax(upper, point)),
+    )
+
+
+def corrected_labels(cells: Int64Array, coverage: Coverage) -> FloatArray:
+    """Labels that say as much as those that have come, were all of them there.
+
+    Within the predicted positives, and within the predicted negatives: the shares
+    that follow from dividing each outcome by the part of its labels that has come,
+    times the number of labels that would know these shares as well. So young labels
+    that are a sample are as any sample, and no recall is needed for precision.
+
+    Args:
+        cells: labelled outcomes, (..., 4) by `Outcome`.
+        coverage: as in `corrected`.
+
+    Returns:
+        Fractional counts (..., 4); zeros where a stratum has no labels.
+
+    Source:
+        As `corrected`, on the logit of either share.
+
+    >>> known = Coverage(np.array([0.5, 1.0, 0.5, 1.0]), np.zeros(4))
+    >>> corrected_labels(np.array([40, 50, 0, 0]), known).round(1).tolist()
+    [57.9, 36.2, 0.0, 0.0]
+    """
+    share = np.where(coverage.share > 0, coverage.share, np.nan)
+    smooth, whole = (cells + _HALF) / share, np.nan_to_num(cells / share)
+    variance = 1 / (cells + _HALF) + coverage.variance
+    strata = []
+    for one, other in ((Outcome.TP, Outcome.FP), (Outcome.FN, Outcome.TN)):
+        inner = smooth[..., one] / (smooth[..., one] + smooth[..., other])
+        scatter = inner * (1 - inner) * (variance[..., one] + variance[..., other])
+        number = np.nan_to_num(np.maximum(1 / scatter - 2 * _HALF, 0.0))
+        positive = np.nan_to_num(ratio(whole[..., one], whole[..., one] + whole[..., other]))
+        held = cells[..., one] + cells[..., other] > 0
+        strata += [positive * number * held, (1 - positive) * number * held]
+    return np.stack(strata, axis=-1)
+
+
+class _Scale(NamedTuple):
+    """A metric on a scale without bounds as a function of the logs of the cells."""
+
+    value: Callable[[FloatArray], FloatArray]
+    slope: Callable[[FloatArray], FloatArray]
+    back: Callable[[FloatArray], FloatArray]
+
+
+def _between(above: Outcome, below: Outcome) -> _Scale:
+    """Log of one cell over another: the logit of a share of the two."""
+    direction = np.zeros(_CELLS)
+    direction[above], direction[below] = 1.0, -1.0
+    return _Scale(
+        lambda logs: logs @ direction,
+        lambda cells: np.broadcast_to(direction, cells.shape),
+        expit,
+    )
+
+
+def _classes(cells: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Share of each cell in its class, and +1 for positives, -1 for negatives."""
+    positive = cells[..., [Outcome.TP]] + cells[..., [Outcome.FN]]
+    negative = cells[..., [Outcome.FP]] + cells[..., [Outcome.TN]]
+    of_class = np.concatenate([positive, negative, positive, negative], axis=-1)
+    return cells / of_class, np.array([1.0, -1.0, 1.0, -1.0])
+
+
+def _log_class_ratio(logs: FloatArray) -> FloatArray:
+    positive = np.logaddexp(logs[..., Outcome.TP], logs[..., Outcome.FN])
+    return np.asarray(positive - np.logaddexp(logs[..., Outcome.FP], logs[..., Outcome.TN]))
+
+
+def _class_ratio_slope(cells: FloatArray) -> FloatArray:
+    shares, sign = _classes(cells)
+    return shares * sign
+
+
+def _log_likelihood_ratio(logs: FloatArray) -> FloatArray:
+    return np.asarray(logs[..., Outcome.TP] - logs[..., Outcome.FP] - _log_class_ratio(logs))
+
+
+def _log_likelihood_ratio_slope(cells: FloatArray) -> FloatArray:
+    return np.array([1.0, -1.0, 0.0, 0.0]) - _class_ratio_slope(cells)
+
+
+_OF_CLASS_RATIO = (_log_class_ratio, _class_ratio_slope)
+_OF_SKILL = (_log_likelihood_ratio, _log_likelihood_ratio_slope)
+_SCALES: Mapping[str, _Scale] = {
+    "precision": _between(Outcome.TP, Outcome.FP),
+    "recall": _between(Outcome.TP, Outcome.FN),
+    "false_positive_rate": _between(Outcome.FP, Outcome.TN),
+    "prevalence": _Scale(*_OF_CLASS_RATIO, expit),
+    "class_ratio": _Scale(*_OF_CLASS_RATIO, np.exp),
+    "log_likelihood_ratio": _Scale(*_OF_SKILL, np.asarray),
+    "balanced_precision": _Scale(*_OF_SKILL, expit),
+}

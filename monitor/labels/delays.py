@@ -1,0 +1,326 @@
+"""How late labels come: delays of the labels in force, and the maturity they imply."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from monitor.config import Config
+from monitor.counts import Outcome, add_at
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import FloatArray, Int64Array
+from monitor.events.renumbering import State
+from monitor.join import Deltas
+from monitor.labels.cohorts import Coverage, DelayCurve, delay_curve
+from monitor.labels.latest import LatestLabels
+from monitor.labels.pace import Pace, pace
+from monitor.windows.panes import PaneRing
+
+_PER_OCTAVE = 4
+_OCTAVES = 26
+EDGES_SECONDS: FloatArray = np.concatenate(
+    [[0.0], 2.0 ** (np.arange(_OCTAVES * _PER_OCTAVE) / _PER_OCTAVE), [np.inf]]
+)
+"""Upper edges of the bins: from 1 s on a quarter of an octave (19 %) apart, two years at most."""
+PUBLISHED_EDGES_SECONDS: FloatArray = np.append(4.0 ** np.arange(_OCTAVES // 2), np.inf)
+"""Every eighth of them: coarse enough to be a histogram that is scraped."""
+
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+_DAYS_BEYOND_TIMEOUT = 60
+_HOURS_BEYOND_TIMEOUT = 7 * 24
+_LONGEST_KEPT = 400
+_ENDLESS_MS = 90 * DAY_MS
+_HOURLY_BELOW_MS = 4 * DAY_MS
+_FEWEST_LABELS = 50
+_SETTLED = 2
+
+_ACTUAL_POSITIVE = np.array([outcome in (Outcome.TP, Outcome.FN) for outcome in Outcome])
+_BINS = len(EDGES_SECONDS)
+NEGATIVE, POSITIVE, BOTH = range(3)
+"""Kinds of the curves by class: of actual negatives, of actual positives, of all."""
+
+
+class _Known(NamedTuple):
+    """What follows from the delays of one model."""
+
+    state: tuple[int, Hashable]
+    curve: DelayCurve
+    first: int | None
+    maturity: dict[float, int | None]
+
+
+class LabelDelays:
+    """Delays from prediction to the label in force, by model, outcome and cohort.
+
+    Integers throughout, so that taking a label back leaves no residue. A delay
+    below 0 (a label dated before its prediction) counts as 0.
+
+    Cohorts are days, kept for the label timeout and 60 days beyond; or hours where
+    all labels time out within four days, and kept for a week beyond.
+
+    Args:
+        config: of which the label timeouts decide how long cohorts are kept.
+        catalogue: numbers of models and groups.
+    """
+
+    def __init__(self, config: Config, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._counts = np.zeros((0, len(Outcome), _BINS), dtype=np.int64)
+        self._total_ms = np.zeros((0, len(Outcome)), dtype=np.int64)
+        settings = [*config.models.values()] or [config.defaults]
+        longest = max(s.label_timeout or _ENDLESS_MS for s in settings)
+        hourly = longest < _HOURLY_BELOW_MS
+        width = HOUR_MS if hourly else DAY_MS
+        beyond = _HOURS_BEYOND_TIMEOUT if hourly else _DAYS_BEYOND_TIMEOUT
+        span = min(-(-longest // width) + beyond, _LONGEST_KEPT)
+        self._changes = np.zeros(0, dtype=np.int64)
+        self._known: dict[int, _Known] = {}
+        self._paces: dict[int, tuple[tuple[int, Hashable], tuple[Pace, Pace]]] = {}
+        self._published: dict[int, tuple[int, Int64Array, FloatArray]] = {}
+        self._seen: tuple[tuple[int, int] | None, bytes] = (None, b"")
+        self._cohorts = PaneRing(width=width, span=span, cells=len(Outcome) * _BINS)
+        self._reports = PaneRing(width=width, span=span, cells=1)
+        self._latest = LatestLabels()
+
+    def apply(self, deltas: Deltas) -> None:
+        """Take notice of outcomes that came or went."""
+        self._ensure()
+        rows = np.flatnonzero(deltas.cell < len(Outcome))
+        if not len(rows):
+            return
+        model = self._catalogue.model_of_group[deltas.group[rows]]
+        self._changes[model] += 1
+        time, cell, count = deltas.time[rows], deltas.cell[rows], deltas.count[rows]
+        delay = np.maximum(deltas.label_time[rows] - time, 0)
+        kind = cell * _BINS + np.searchsorted(EDGES_SECONDS, delay / 1000)
+        flat = self._counts.reshape(-1)
+        np.add.at(flat, model * (len(Outcome) * _BINS) + kind, count)
+        add_at(self._total_ms, model, cell, count * delay)
+        self._cohorts.add(self._cohorts.pane_of(time), model, kind, count)
+        self._latest.add(model, deltas.label_time[rows], count)
+        told = np.flatnonzero(_ACTUAL_POSITIVE[cell])
+        when = self._reports.pane_of(deltas.label_time[rows][told])
+        self._reports.add(when, model[told], np.zeros_like(when), count[told])
+
+    def advance(self, watermark: int) -> None:
+        """Let event time move on (epoch milliseconds)."""
+        self._cohorts.advance(watermark)
+        self._reports.advance(watermark)
+        self._latest.advance(watermark)
+
+    def last_label(self, model: int) -> int | None:
+        """End of the hour of a model's latest label in force, epoch milliseconds.
+
+        None without any, or without any for 90 days.
+        """
+        self._ensure()
+        return self._latest.end_of_last(model, int(self._changes[model]))
+
+    @property
+    def width_ms(self) -> int:
+        """Length of a cohort, milliseconds."""
+        return self._cohorts.width
+
+    def reports(self, model: int, until: int) -> tuple[int, Int64Array]:
+        """Positives by the time of their label, in stretches as long as a cohort.
+
+        Args:
+            model: its number.
+            until: moment, epoch milliseconds; only stretches that had passed by then.
+
+        Returns:
+            Number of the first stretch, from 1970 on, and the labels in each from there;
+            of what is kept, from the first with a label on.
+        """
+        self._ensure()
+        panes, counts = self._reports.series(model)
+        passed = panes < until // self._reports.width
+        panes, told = panes[passed], counts[passed, 0]
+        busy = np.flatnonzero(told)
+        first = int(busy[0]) if len(busy) else len(panes)
+        return (int(panes[first]) if len(busy) else 0), told[first:]
+
+    def maturity(self, model: int, share: float, watermark: int | None) -> int | None:
+        """Age, milliseconds, by which a share of the labels have come, in the slower class.
+
+        The upper edge of its bin: late rather than early. None before any label came.
+
+        Args:
+            model: its number.
+            share: of the labels that ever come.
+            watermark: up to which labels have come, epoch milliseconds.
+        """
+        found = self._curves(model, watermark)
+        if share not in found.maturity:
+            ages = found.curve.age(share)[:BOTH]
+            known = ages[~np.isnan(ages)]
+            found.maturity[share] = int(np.ceil(known.max() * 1000)) if len(known) else None
+        return found.maturity[share]
+
+    def is_settled(self, model: int, maturity: int, watermark: int | None) -> bool:
+        """Whether the stream is long enough that far longer delays would have shown."""
+        first = self._curves(model, watermark).first
+        oldest = -np.inf if first is None else self._limits(first, watermark)
+        timeout = self._catalogue.settings[model].label_timeout
+        needed = _SETTLED * maturity if timeout is None else min(_SETTLED * maturity, timeout)
+        return oldest * 1000 >= needed
+
+    def coverage(
+        self, model: int, watermark: int | None, ages: FloatArray, weights: FloatArray
+    ) -> Coverage:
+        """Share of the labels to come that predictions of these ages have, by `Outcome`.
+
+        An outcome with under 50 labels in all cohorts takes the delays of its class.
+
+        Args:
+            model: its number.
+            watermark: up to which labels have come, epoch milliseconds.
+            ages: of the predictions, seconds.
+            weights: how many predictions there are of each age.
+        """
+        counts, limits, _ = self._table(model, watermark)
+        curve = delay_curve(counts, limits, EDGES_SECONDS)
+        single = curve.over(ages, weights)
+        whole = delay_curve(_by_class(counts), limits, EDGES_SECONDS).over(ages, weights)
+        few = curve.labels < _FEWEST_LABELS
+        of_class = np.where(_ACTUAL_POSITIVE, POSITIVE, NEGATIVE)
+        return Coverage(
+            np.where(few, whole.share[of_class], single.share),
+            np.where(few, whole.variance[of_class], single.variance),
+        )
+
+    def curves_by_class(self, model: int, watermark: int | None) -> DelayCurve:
+        """Delays of negatives, of positives and of all; of all labels so far in the first days."""
+        return self._curves(model, watermark).curve
+
+    def paces(self, model: int, watermark: int | None) -> tuple[Pace, Pace]:
+        """Whether young cohorts get labels as mature ones did: of negatives, of positives."""
+        state = self._state(model, watermark)
+        known = self._paces.get(model)
+        if known is None or known[0] != state:
+            counts, limits, _ = self._table(model, watermark)
+            by_class = _by_class(counts)
+            curve = delay_curve(by_class, limits, EDGES_SECONDS)
+            negatives, positives = (pace(by_class, limits, curve, k) for k in (NEGATIVE, POSITIVE))
+            known = self._paces[model] = (state, (negatives, positives))
+        return known[1]
+
+    def _curves(self, model: int, watermark: int | None) -> _Known:
+        """Delays by class and the first cohort; kept until they change."""
+        state = self._state(model, watermark)
+        known = self._known.get(model)
+        if known is None or known.state != state:
+            counts, limits, first = self._table(model, watermark)
+            if not len(limits) or limits[0] < 0:
+                counts, limits = self._counts[model][None], np.array([np.inf])
+            curve = delay_curve(_by_class(counts), limits, EDGES_SECONDS)
+            known = self._known[model] = _Known(state, curve, first, {})
+        return known
+
+    def _state(self, model: int, watermark: int | None) -> tuple[int, Hashable]:
+        """Stands for all that curves and paces of a model rest on."""
+        self._ensure()
+        return int(self._changes[model]), self._bins_seen(watermark)
+
+    def _bins_seen(self, watermark: int | None) -> Hashable:
+        """Of each kept cohort, the bins of delay that it is old enough to show.
+
+        All that curves and paces take from the watermark; the watermark itself where
+        the cohorts have not got there yet.
+        """
+        newest = self._cohorts.newest
+        if newest is None or watermark is None or watermark // self._cohorts.width > newest:
+            return watermark
+        if self._seen[0] != (watermark, newest):
+            cohorts = np.arange(newest - self._cohorts.span + 1, newest + 1)
+            limits = self._limits(cohorts, watermark)
+            bins = np.searchsorted(EDGES_SECONDS[:-1], limits, side="right")
+            self._seen = ((watermark, newest), np.append(bins, newest).tobytes())
+        return self._seen[1]
+
+    def _limits(self, cohort: Any, watermark: int | None) -> Any:
+        """Seconds since the end of a cohort."""
+        now = -1 if watermark is None else watermark
+        return (now - (cohort + 1) * self._cohorts.width) / 1000
+
+    def published(self, model: int) -> tuple[Int64Array, FloatArray]:
+        """Counts by class (negative, positive) and published bin, and the sums in seconds.
+
+        The same objects as long as nothing has changed; not to be written to.
+        """
+        self._ensure()
+        changes, known = int(self._changes[model]), self._published.get(model)
+        if known is None or known[0] != changes:
+            known = self._published[model] = (changes, *self._in_published_bins(model))
+        return known[1], known[2]
+
+    def _in_published_bins(self, model: int) -> tuple[Int64Array, FloatArray]:
+        bins = np.searchsorted(PUBLISHED_EDGES_SECONDS, EDGES_SECONDS)
+        by_class = [
+            np.bincount(bins, weights=self._counts[model, of].sum(axis=0))
+            for of in (~_ACTUAL_POSITIVE, _ACTUAL_POSITIVE)
+        ]
+        counts = np.stack(by_class).astype(np.int64)
+        total = self._total_ms[model]
+        sums = np.array([total[~_ACTUAL_POSITIVE].sum(), total[_ACTUAL_POSITIVE].sum()]) / 1000
+        return counts, sums
+
+    def _table(
+        self, model: int, watermark: int | None
+    ) -> tuple[Int64Array, FloatArray, int | None]:
+        """Labels by cohort (from the first on), `Outcome`, bin; seconds since a cohort's end.
+
+        And the number of that first cohort, None where there is none.
+        """
+        self._ensure()
+        panes, counts = self._cohorts.series(model)
+        busy = np.flatnonzero(counts.any(axis=1))
+        first = int(busy[0]) if len(busy) else len(panes)
+        limits = self._limits(panes[first:], watermark)
+        number = int(panes[first]) if len(busy) else None
+        return counts[first:].reshape(-1, len(Outcome), _BINS), limits, number
+
+    def state(self) -> State:
+        """Delays of labels in force, in all and by cohort."""
+        return {
+            "counts": self._counts.copy(),
+            "total_ms": self._total_ms.copy(),
+            "cohorts": self._cohorts.state(),
+            "reports": self._reports.state(),
+            "latest": self._latest.state(),
+        }
+
+    def restore(self, state: State, models: Int64Array) -> None:
+        """Go on from what `state` gave, with the models that are left.
+
+        Cohorts of another width, since the label timeouts are others, are learned anew.
+        """
+        kept = models[models < len(state["counts"])]
+        self._counts, self._total_ms = state["counts"][kept], state["total_ms"][kept]
+        self._latest.restore(state["latest"], models)
+        if state["cohorts"]["width"] == self._cohorts.width:
+            self._cohorts.restore(state["cohorts"], models)
+            self._reports.restore(state["reports"], models)
+
+    def _ensure(self) -> None:
+        self._cohorts.ensure(len(self._catalogue.models))
+        self._reports.ensure(len(self._catalogue.models))
+        self._latest.ensure(len(self._catalogue.models))
+        more = len(self._catalogue.models) - len(self._changes)
+        if more > 0:
+            self._changes = np.concatenate([self._changes, np.zeros(more, dtype=np.int64)])
+        more = len(self._catalogue.models) - len(self._counts)
+        if more > 0:
+            for name in ("_counts", "_total_ms"):
+                array = getattr(self, name)
+                fresh = np.zeros((more, *array.shape[1:]), dtype=np.int64)
+                setattr(self, name, np.concatenate([array, fresh]))
+
+
+def _by_class(counts: Int64Array) -> Int64Array:
+    """Labels of (cohorts, `Outcome`, bins) by `NEGATIVE`, `POSITIVE` and `BOTH`."""
+    negative = counts[:, ~_ACTUAL_POSITIVE].sum(axis=1)
+    positive = counts[:, _ACTUAL_POSITIVE].sum(axis=1)
+    return np.stack([negative, positive, negative + positive], axis=1)

@@ -1,0 +1,200 @@
+"""How old predictions must be to count, and what younger windows may still say.
+
+Labels come late. Windows end at the age at which enough have come: a given one,
+or one learned from the delays. Where a given age is younger than the delays
+allow, what has come is known from the distribution of delays, and the window is
+corrected by it or held back; so is one whose labels went astray. Detectors and
+verdicts never rest on less than the age that was learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from monitor.config import AutoMaturity, Labelling, WindowClock
+from monitor.counts import Outcome
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import State
+from monitor.join.deltas import PREDICTED_POSITIVE
+from monitor.labels.cohorts import Coverage
+from monitor.labels.delays import LabelDelays
+from monitor.labels.estimates import LEAST_COVERAGE
+from monitor.labels.evidence import CORRECTED_KIND_OF, KIND_OF, Evidence, Kind
+from monitor.labels.faults import SIDES
+from monitor.windows import Windows
+
+_ENOUGH = AutoMaturity().share
+_BLOCKS = 256
+_FLAGGED = [Outcome.TP, Outcome.FP]
+_COMPLETE = Coverage(np.ones(len(Outcome)), np.zeros(len(Outcome)))
+
+Ages = list[int | None]
+"""By model number, milliseconds; None where nothing is known yet."""
+
+
+class Maturities:
+    """The ages at which windows end, by model, and the methods that follow from them.
+
+    Args:
+        catalogue: models and their settings.
+        windows: where counts are kept.
+        delays: what is known of label delays.
+    """
+
+    def __init__(self, catalogue: Catalogue, windows: Windows, delays: LabelDelays) -> None:
+        self._catalogue = catalogue
+        self._windows = windows
+        self._delays = delays
+        self._stepped: tuple[int, Ages] = (-1, [])
+
+    def ages(self, watermark: int | None) -> Ages:
+        """Age at which each model's windows end; as configured, or learned."""
+        return [self._age(model, watermark) for model in range(len(self._catalogue.models))]
+
+    def judged(self, watermark: int | None) -> Ages:
+        """Age from which each model's predictions are judged: never younger than was learned."""
+        return [
+            None if age is None else max(age, self._learned(model, watermark) or 0)
+            for model, age in enumerate(self.ages(watermark))
+        ]
+
+    def judged_by_the_pane(self, watermark: int) -> Ages:
+        """The same, found anew only when event time enters another pane."""
+        pane = watermark // self._windows.step_ms
+        known_at, known = self._stepped
+        models = len(self._catalogue.models)
+        if pane != known_at or len(known) != models or None in known:
+            self._stepped = (pane, self.judged(watermark))
+        return self._stepped[1]
+
+    def state(self) -> State:
+        """The ages found at the last pane."""
+        pane, ages = self._stepped
+        return {"pane": pane, "ages": list(ages)}
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave, of the same models and settings."""
+        self._stepped = (state["pane"], state["ages"])
+
+    def is_settled(self, model: int, age: int | None, watermark: int | None) -> bool:
+        """Whether the age is given, or rests on a stream long enough to show long delays."""
+        setting = self._catalogue.settings[model]
+        if not isinstance(setting.maturity, AutoMaturity):
+            return True
+        if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+            return True
+        return age is not None and self._delays.is_settled(model, age, watermark)
+
+    def evidence(
+        self,
+        name: str,
+        now: int,
+        watermark: int | None,
+        ages: Ages,
+        cells: Int64Array,
+        *,
+        faults: Sequence[str] = (),
+    ) -> Evidence:
+        """What the estimates of a window rest on, for all series.
+
+        Args:
+            name: of the window.
+            now: the moment that windows end by, epoch milliseconds.
+            watermark: up to which labels have come; None where time has not begun.
+            ages: at which windows end.
+            cells: counts of the window, (series, 6).
+            faults: what watching found wrong with its labels, by model number; "" for nothing.
+        """
+        found = Evidence.of(self._kinds()[self._catalogue.model_of_series()], cells)
+        for model, age in enumerate(ages):
+            rows = self._catalogue.rows_of(model)
+            if found.kind[rows[0]] == Kind.WEIGHTED:
+                place = self._windows.place(name, now, age or 0)
+                found.weights[rows] = self._windows.weights.sum(place, rows)
+            if watermark is None or age is None or self._has_come(model, age, watermark):
+                continue
+            coverage = self._coverage(model, name, now, watermark, age)
+            found.kind[rows] = kind = self._kind(model, coverage)
+            if kind in CORRECTED_KIND_OF.values():
+                found.coverage.share[rows] = coverage.share
+                found.coverage.variance[rows] = coverage.variance
+        for model, fault in enumerate(faults):
+            if fault and fault not in SIDES:
+                found.distrust(self._catalogue.rows_of(model), fault)
+        found.distrust_sides(self._complete())
+        return found
+
+    def lifetime(self, cells: Int64Array) -> Evidence:
+        """What the estimates of everything ever counted rest on."""
+        found = Evidence.of(self._kinds()[self._catalogue.model_of_series()], cells)
+        if self._windows.weights.kept:
+            found.weights[:] = self._windows.weights.lifetime
+        found.distrust_sides(self._complete())
+        return found
+
+    def _complete(self) -> Int64Array:
+        """Series of the models of which every prediction is to get a label, by its own time."""
+        complete = [
+            s.labelling is Labelling.COMPLETE and s.clock is WindowClock.PREDICTION
+            for s in self._catalogue.settings
+        ]
+        held = np.array(complete, dtype=np.bool_)[self._catalogue.model_of_series()]
+        return np.flatnonzero(held)
+
+    def _kinds(self) -> Int64Array:
+        return np.array([KIND_OF[s.labelling] for s in self._catalogue.settings], dtype=np.int64)
+
+    def _age(self, model: int, watermark: int | None) -> int | None:
+        setting = self._catalogue.settings[model]
+        rule, timeout = setting.maturity, setting.label_timeout
+        if not isinstance(rule, AutoMaturity):
+            return rule
+        if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
+            return max(rule.min, timeout)
+        learned = self._learned(model, watermark)
+        if learned is None:
+            return None
+        return max(rule.min, min(learned, rule.max or timeout or learned))
+
+    def _learned(self, model: int, watermark: int | None) -> int | None:
+        setting = self._catalogue.settings[model]
+        if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+            return None
+        share = setting.maturity.share if isinstance(setting.maturity, AutoMaturity) else _ENOUGH
+        learned = self._delays.maturity(model, share, watermark)
+        return learned if learned is None else min(learned, setting.label_timeout or learned)
+
+    def _has_come(self, model: int, age: int, watermark: int) -> bool:
+        """Whether all labels that are to come have come at this age, or no age matters."""
+        if self._catalogue.settings[model].clock is WindowClock.LABEL:
+            return True
+        return age >= (self._learned(model, watermark) or 0)
+
+    def _coverage(self, model: int, name: str, now: int, watermark: int, age: int) -> Coverage:
+        """Share of the labels to come that a window has, by `Outcome`."""
+        row = np.array([self._catalogue.totals_row(self._catalogue.models[model])])
+        place = self._windows.place(name, now, age)
+        width = self._windows.width(place)
+        block = width * max(1, (place.end - place.start) // _BLOCKS)
+        cells = self._windows.blocks(name, row, now, age, block)[:, 0]
+        middles = place.start * width + block * (np.arange(len(cells)) + 0.5)
+        made = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
+        if not made.any():
+            return _COMPLETE
+        seconds = (watermark - middles) / 1000
+        found = self._delays.coverage(model, watermark, seconds, made.astype(np.float64))
+        unknown = np.isnan(found.share)
+        return Coverage(np.where(unknown, 1.0, found.share), np.where(unknown, 0.0, found.variance))
+
+    def _kind(self, model: int, coverage: Coverage) -> Kind:
+        labelling = self._catalogue.settings[model].labelling
+        seen = _FLAGGED if labelling is Labelling.FLAGGED_ONLY else slice(None)
+        least = coverage.share[seen].min()
+        if least >= _ENOUGH:
+            return KIND_OF[labelling]
+        if least >= LEAST_COVERAGE:
+            return CORRECTED_KIND_OF.get(labelling, Kind.IMMATURE)
+        return Kind.IMMATURE

@@ -1,0 +1,122 @@
+"""Whether young predictions get their labels as those before them did at the same age.
+
+Today is set against earlier days, each cut off at the age that it has now: what
+the labels of one kind looked like then, with what chance and the days themselves
+made of it, is known exactly. So neither a change of prevalence or volume, nor
+working hours, nor labels that come in batches, read as another pace.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.events.columns import BoolArray, FloatArray, Int64Array
+from monitor.labels.cohorts import DelayCurve
+
+
+class Pace(NamedTuple):
+    """Whether young cohorts get their labels as the mature ones did.
+
+    Attributes:
+        odds: of a late label in young cohorts over that in mature ones of the same
+            age: above 1 labels come later, towards 0 they have stopped. NaN where
+            nothing can be said.
+        z: how many times further off than mature cohorts usually were, when they
+            were as young; 0 if one of them was nearly as far off.
+    """
+
+    odds: float
+    z: float
+
+
+_MATURE = 0.99
+_YOUNG = (0.1, 0.75)
+_FEWEST_MOMENTS = 14
+_FEWEST_SECONDS = 6 * 86_400
+_FEWEST_LABELS = 20
+_FURTHER = 1.1
+_UNKNOWN = Pace(np.nan, np.nan)
+
+
+class _Seen(NamedTuple):
+    """Labels of every cohort cut off at the age of each young one, (cohorts, young).
+
+    Attributes:
+        all: those that had come by then.
+        late: of these, those in the later half of what can be seen.
+    """
+
+    all: Int64Array
+    late: Int64Array
+
+
+def pace(counts: Int64Array, limits: FloatArray, curve: DelayCurve, kind: int) -> Pace:
+    """Compare the delays of the youngest cohorts with those that mature ones showed so young.
+
+    Young cohorts are taken together: by how much more labels than expected came in
+    the later half of what can be seen. The same sum is formed as of every earlier
+    moment of which all cohorts are mature now, fourteen of them and six days at
+    least. A cohort is mature where it has (by the curve) .99 of its labels, and
+    young below .75.
+
+    Args:
+        counts: labels by cohort (one after the other, the oldest first), kind of
+            outcome and bin of the delay.
+        limits: age in seconds of each cohort's youngest prediction.
+        curve: the distribution of delays.
+        kind: index of the kind of outcome.
+
+    Returns:
+        The pace; a change of prevalence alone does not touch it, since only labels
+        of one kind and one cohort are compared with each other.
+    """
+    share = curve.share[kind]
+    visible = np.searchsorted(curve.edges_seconds[:-1], limits, side="right") - 1
+    covered = np.where(visible >= 0, share[np.maximum(visible, 0)], 0.0)
+    mature, young = covered >= _MATURE, (covered > _YOUNG[0]) & (covered < _YOUNG[1])
+    split = np.searchsorted(share, share[visible] / 2) + 1
+    ages = np.flatnonzero(young & (split <= visible))
+    if not mature.any() or not len(ages):
+        return _UNKNOWN
+    moments = _moments(mature, ages)
+    if len(moments) * _width(limits) < _FEWEST_SECONDS or len(moments) < _FEWEST_MOMENTS:
+        return _UNKNOWN
+    came = np.cumsum(counts[:, kind], axis=1)
+    seen = _Seen(came[:, visible[ages]], came[:, visible[ages]] - came[:, split[ages] - 1])
+    return _compared(seen, mature, ages, moments)
+
+
+def _moments(mature: BoolArray, ages: Int64Array) -> Int64Array:
+    """How many cohorts ago all that were young then are mature by now."""
+    last = int(np.flatnonzero(mature)[-1])
+    return np.arange(max(int(ages[-1]) - last, 1), int(ages[0]) + 1)
+
+
+def _width(limits: FloatArray) -> float:
+    """Length of a cohort in seconds, free of what the subtraction leaves behind."""
+    return round(float(limits[0] - limits[-1]) / max(len(limits) - 1, 1), 3)
+
+
+def _compared(seen: _Seen, mature: BoolArray, ages: Int64Array, moments: Int64Array) -> Pace:
+    whole = np.maximum(seen.all[mature].sum(axis=0), 1)
+    normal = seen.late[mature].sum(axis=0) / whole
+    at = ages[None, :] - np.append(0, moments)[:, None]
+    column = np.arange(len(ages))
+    labels, late = seen.all[at, column], seen.late[at, column]
+    excess = (late - normal * labels).sum(axis=1)
+    scatter = normal * (1 - normal)
+    # What is normal is uncertain too, at all ages alike: they rest on the same cohorts.
+    unsure = (labels * np.sqrt(scatter / whole)).sum(axis=1) ** 2
+    chance = (labels * scatter).sum(axis=1) + unsure
+    enough = (labels.sum(axis=1) >= _FEWEST_LABELS) & (chance > 0)
+    before = excess[1:][enough[1:]] / np.sqrt(chance[1:][enough[1:]])
+    if not enough[0] or len(before) < _FEWEST_MOMENTS:
+        return _UNKNOWN
+    now = float(excess[0] / np.sqrt(chance[0]))
+    usual = max(1.0, float(np.sqrt(np.mean(before**2))))
+    furthest = float(np.max(before * np.sign(now), initial=0.0))
+    came, expected, made = late[0].sum(), (normal * labels[0]).sum(), labels[0].sum()
+    odds = (came + 0.5) / (made - came + 0.5) * (made - expected) / expected
+    return Pace(float(odds), 0.0 if abs(now) <= _FURTHER * furthest else now / usual)

@@ -1,0 +1,75 @@
+"""What cannot be known from labels, with the reason: of a regime, or of labels gone astray."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from monitor.config import Labelling
+from monitor.labels.faults import LabelFault
+from monitor.snapshot import METRICS
+
+_ALL = (*METRICS, "precision_at")
+
+KEEPS_PRECISION: frozenset[str] = frozenset(
+    {str(Labelling.FLAGGED_ONLY), str(LabelFault.ONE_SIDE_LABELLED)}
+)
+"""Reasons for which all is refused but precision; for every other, precision too."""
+
+REFUSED: Mapping[Labelling, Mapping[str, str]] = {
+    Labelling.FLAGGED_ONLY: dict.fromkeys(
+        (name for name in _ALL if name != "precision"), str(Labelling.FLAGGED_ONLY)
+    ),
+}
+"""Metrics that cannot be known under a regime, each with its reason for a machine."""
+
+WITHOUT_DETECTORS: Mapping[Labelling, str] = {
+    Labelling.FLAGGED_ONLY: "flagged_only",
+    Labelling.SAMPLED: "sampled",
+    Labelling.WEIGHTED: "weighted",
+}
+"""Regimes under which no detector runs, each with its reason for a machine."""
+
+REASONS: Mapping[str, str] = {
+    "flagged_only": "only predicted positives are ever labelled, so precision alone can be known: "
+    "recall, false-positive rate, prevalence and balanced precision are refused, not guessed, "
+    "and why precision moved can never be told",
+    "sampled": "labels are a sample of the predictions, at rates that may change: detectors would "
+    "take a change of the rates for one of the model, so verdicts rest on whole windows alone",
+    "weighted": "labels are weighted by how they were sampled: detectors, which step with every "
+    "pane, would rest on few labels of great weight, so verdicts rest on whole windows alone",
+    LabelFault.ONE_SIDE_LABELLED: "predicted positives get labels and predicted negatives do not, "
+    "so precision alone is shown: recall, false-positive rate, prevalence and balanced precision "
+    "would be far off",
+    LabelFault.FLAGGED_UNLABELLED: "predicted negatives get labels and predicted positives do not, "
+    "so nothing is shown: precision would rest on the few that have one, and recall is far off",
+    LabelFault.POSITIVES_MISSING: "labels are missing as if those of actual positives were lost, "
+    "so nothing is shown: precision and prevalence would read too low, or recall would",
+    LabelFault.NEGATIVES_MISSING: "labels are missing as if those of actual negatives were lost, "
+    "so nothing is shown: precision and prevalence would read too high, or false positives wrong",
+    LabelFault.LABELS_MISSING: "far fewer predictions have a label than before though they are "
+    "old enough, so nothing is shown: the labels that came need not stand for the others",
+    LabelFault.DELAYS_CHANGED: "labels come at another pace than they did, so nothing is shown: "
+    "how many are still to come, of either class, is not known",
+    LabelFault.REPORTS_STOPPED: "reports have stopped, so nothing is shown: silence is no longer "
+    "a negative",
+}
+"""What each reason means, in one sentence."""
+
+
+NEVER_TOLD = "Why precision moved can never be told: only predicted positives are ever labelled."
+"""Of labels that are `flagged_only`, in a line."""
+
+
+def refused(reason: str) -> dict[str, str]:
+    """Metrics that are refused for a reason, each with it; none for no reason ("").
+
+    >>> sorted(set(_ALL) - set(refused("one_side_labelled"))), len(refused("delays_changed"))
+    (['precision'], 8)
+    """
+    keeps = reason in KEEPS_PRECISION
+    return {name: reason for name in _ALL if reason and not (keeps and name == "precision")}
+
+
+def because(reason: str) -> str:
+    """The reason in one sentence; "" for none."""
+    return REASONS[reason] if reason else ""

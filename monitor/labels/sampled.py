@@ -1,0 +1,156 @@
+"""Labels that are a sample of the predictions: how much they say, and of what."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.config import Labelling
+from monitor.counts import CountArray, Outcome
+from monitor.drift.dispersion import Dispersion
+from monitor.events.columns import FloatArray, Int64Array
+from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.join.sampling import WEIGHT_UNIT
+from monitor.metrics.ratio import ratio
+
+_HALF = 0.5
+_CELLS = len(Outcome)
+SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
+"""Regimes under which labels are a sample."""
+
+
+def effective_labels(weights: Int64Array) -> FloatArray:
+    """Equally weighted labels, by `Outcome`, that say as much as these weighted ones.
+
+    Within the predicted positives, and within the predicted negatives: the
+    weighted shares, times the lesser of Kish's effective number and of that which
+    gives the shares the variance of weighted means. Either alone covers badly: the
+    first where rare cases weigh more than others, the second where there are few; the
+    lesser is too wide where rare cases were sampled more often than others.
+
+    Args:
+        weights: sums of weights and of squared weights, (..., 8).
+
+    Returns:
+        Fractional counts (..., 4); zeros where a stratum has no weighted labels.
+
+    Source:
+        Kish 1965, section 11.7; Särndal, Swensson and Wretman 1992, section 5.7
+        (variance of a weighted mean).
+
+    >>> effective_labels(np.array([200, 200, 0, 0, 400, 400, 0, 0]) * 256).tolist()
+    [100.0, 100.0, 0.0, 0.0]
+    """
+    total = weights[..., :_CELLS] / WEIGHT_UNIT
+    squares = weights[..., _CELLS:] / WEIGHT_UNIT
+    positive, negative = total[..., [0, 2]], total[..., [1, 3]]
+    whole = positive + negative
+    share = ratio(positive, whole)
+    kish = ratio(whole**2, squares[..., [0, 2]] + squares[..., [1, 3]])
+    scatter = (1 - share) ** 2 * squares[..., [0, 2]] + share**2 * squares[..., [1, 3]]
+    linear = ratio(share * (1 - share) * whole**2, scatter)
+    number = np.nan_to_num(np.fmin(kish, np.where(linear > 0, linear, np.nan)))
+    share = np.nan_to_num(share)
+    return np.stack(
+        [
+            share[..., 0] * number[..., 0],
+            (1 - share[..., 0]) * number[..., 0],
+            share[..., 1] * number[..., 1],
+            (1 - share[..., 1]) * number[..., 1],
+        ],
+        axis=-1,
+    )
+
+
+def labels_by_stratum(
+    labelling: Labelling, cells: Int64Array, weights: Int64Array
+) -> tuple[float, float]:
+    """Labels of the predicted positives and of the predicted negatives, effective ones if weighted.
+
+    Without labels in one of the two, precision alone (or nothing) can be known.
+
+    Args:
+        labelling: `sampled` or `weighted`.
+        cells: (6,).
+        weights: (8,).
+    """
+    weighted = labelling is Labelling.WEIGHTED
+    tp, fp, fn, tn = effective_labels(weights) if weighted else cells[:_CELLS]
+    return float(tp + fp), float(fn + tn)
+
+
+def expected(
+    labelling: Labelling, cells: Int64Array, weights: Int64Array
+) -> tuple[CountArray, Dispersion | None]:
+    """Outcomes by blocks of time, for verdicts: as counted, or as expected of all predictions.
+
+    Where labels are a sample, each stratum is blown up by one factor for all blocks,
+    so that the blocks add up to the estimate of the whole.
+
+    Args:
+        labelling: how labels come.
+        cells: (blocks, series, 6); the first series is the whole.
+        weights: (blocks, series, 8).
+
+    Returns:
+        Cells (blocks, series, 4); and for samples how much larger the variance of the
+        whole is than that of so many outcomes.
+
+    Source:
+        Begg and Greenes 1983; delta method.
+    """
+    counted = cells[..., :_CELLS]
+    if labelling not in SAMPLES:
+        return counted, None
+    labelled = (
+        weights[..., :_CELLS] / WEIGHT_UNIT
+        if labelling is Labelling.WEIGHTED
+        else counted.astype(float)
+    )
+    whole, population = labelled.sum(axis=0), cells[..., PREDICTED_POSITIVE:].sum(axis=0)
+    flagged = np.nan_to_num(ratio(population[..., 0], whole[..., 0] + whole[..., 1]))
+    passed = np.nan_to_num(ratio(population[..., 1], whole[..., 2] + whole[..., 3]))
+    blown = labelled * np.stack([flagged, flagged, passed, passed], axis=-1)
+    return blown, sampling_dispersion(labelling, cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0))
+
+
+def sampling_dispersion(
+    labelling: Labelling, cells: Int64Array, weights: Int64Array
+) -> Dispersion | None:
+    """Variance of the rates under sampled labels over that of as many labelled outcomes.
+
+    Args:
+        labelling: how labels come.
+        cells: (..., 6), any shape in front.
+        weights: (..., 8), the same.
+
+    Returns:
+        Factors of the shape in front; None where labels are no sample.
+
+    Source:
+        Begg and Greenes 1983; delta method on the logits of the three rates.
+    """
+    if labelling not in SAMPLES:
+        return None
+    weighted = labelling is Labelling.WEIGHTED
+    labelled = effective_labels(weights) if weighted else cells[..., :_CELLS]
+    tp, fp, fn, tn = (labelled[..., outcome] + _HALF for outcome in Outcome)
+    called = cells[..., PREDICTED_POSITIVE] + 2 * _HALF
+    passed = cells[..., PREDICTED_NEGATIVE] + 2 * _HALF
+    flagged, missed, share = tp / (tp + fp), fn / (fn + tn), called / (called + passed)
+    n_flagged, n_passed, n = tp + fp, fn + tn, called + passed
+    cut = 1 / (share * (1 - share) * n)
+    positive = share * flagged + (1 - share) * missed
+    prevalence = (
+        share**2 * flagged * (1 - flagged) / n_flagged
+        + (1 - share) ** 2 * missed * (1 - missed) / n_passed
+        + (flagged - missed) ** 2 * share * (1 - share) / n
+    ) / (positive * (1 - positive)) ** 2
+    recall = (1 - flagged) / (flagged * n_flagged) + cut + (1 - missed) / (missed * n_passed)
+    false = flagged / ((1 - flagged) * n_flagged) + cut + missed / ((1 - missed) * n_passed)
+    of_tp, of_fp = called * flagged, called * (1 - flagged)
+    of_fn, of_tn = passed * missed, passed * (1 - missed)
+    return Dispersion(
+        class_ratio=np.maximum(prevalence / (1 / (of_tp + of_fn) + 1 / (of_fp + of_tn)), 1.0),
+        recall=np.maximum(recall / (1 / of_tp + 1 / of_fn), 1.0),
+        false_positive_rate=np.maximum(false / (1 / of_fp + 1 / of_tn), 1.0),
+    )

@@ -1,0 +1,56 @@
+"""The snapshot as a prometheus_client collector, for the registry of any program."""
+
+import math
+from collections.abc import Callable, Iterator
+
+from prometheus_client.core import Metric, Sample
+from prometheus_client.registry import Collector
+
+from monitor.prometheus.family import Family, Shape, shape_of
+from monitor.prometheus.series import FAMILIES
+from monitor.snapshot import Snapshot
+
+
+class SnapshotCollector(Collector):
+    """All series of the monitor, as of the snapshot at the moment of the scrape.
+
+    Args:
+        read: gives the latest snapshot; called once a scrape, by the thread that scrapes.
+            Where that is not the thread of the monitor, give it a snapshot taken there.
+
+    >>> from monitor import Monitor
+    >>> from prometheus_client import CollectorRegistry
+    >>> monitor, registry = Monitor(), CollectorRegistry()
+    >>> monitor.predict("a", ts=0, prediction=True)
+    >>> registry.register(SnapshotCollector(monitor.snapshot))
+    >>> registry.get_sample_value("precision_monitor_events_total", {"type": "prediction"})
+    1.0
+    """
+
+    def __init__(self, read: Callable[[], Snapshot]) -> None:
+        self._read = read
+
+    def collect(self) -> Iterator[Metric]:
+        """Every family with the samples that are defined."""
+        snapshot = self._read()
+        shape = shape_of(snapshot)
+        return (_metric(family, shape, snapshot) for family in FAMILIES)
+
+    def describe(self) -> Iterator[Metric]:
+        """Every family without samples: a registry refuses a second owner of a name."""
+        return (_empty(family) for family in FAMILIES)
+
+
+def _empty(family: Family) -> Metric:
+    return Metric(family.metric_name, family.meaning, family.kind)
+
+
+def _metric(family: Family, shape: Shape, snapshot: Snapshot) -> Metric:
+    metric = _empty(family)
+    numbers = family.values(snapshot).tolist()
+    metric.samples = [
+        Sample(family.name + suffix, labels, number)
+        for (labels, suffix), number in zip(family.lines(shape), numbers, strict=True)
+        if not math.isnan(number)
+    ]
+    return metric

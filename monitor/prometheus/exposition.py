@@ -1,0 +1,83 @@
+"""What a scrape gets: the series of the snapshot, then those of the process.
+
+The first part is by far the longer one; it is rendered and compressed once a
+snapshot and format, however many scrape it. The second part is fresh each
+time. Both go into one gzip stream: the compressor's state after the first part
+is kept and continued.
+"""
+
+import threading
+import zlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.openmetrics import exposition as openmetrics_encoder
+
+from monitor.prometheus.text import TextWriter
+from monitor.snapshot import Snapshot
+
+_GZIP_WINDOW = 31
+"""zlib's number for: largest window, gzip header and trailer."""
+_FASTEST = 1
+
+
+class _Compressed(NamedTuple):
+    """The part of the snapshot as gzip.
+
+    Attributes:
+        start: as far as the compressor has given bytes.
+        compressor: its state there; to be copied, never used up.
+    """
+
+    start: bytes
+    compressor: "zlib._Compress"
+
+
+class Exposition:
+    """Renders scrapes; safe to use from any thread, one rendering at a time.
+
+    Args:
+        read: gives the latest snapshot; a rendering is kept while it gives the same object.
+        registry: series that are not the snapshot's.
+    """
+
+    def __init__(self, read: Callable[[], Snapshot], registry: CollectorRegistry) -> None:
+        self._read = read
+        self._registry = registry
+        self._writer = TextWriter()
+        self._lock = threading.Lock()
+        self._snapshot: Snapshot | None = None
+        self._texts: dict[bool, bytes] = {}
+        self._compressed: dict[bool, _Compressed] = {}
+
+    def render(self, *, openmetrics: bool = False, gzip: bool = False) -> bytes:
+        """The body of an answer to a scrape.
+
+        Args:
+            openmetrics: OpenMetrics 1.0.0 instead of Prometheus text.
+            gzip: compressed.
+        """
+        encode = openmetrics_encoder.generate_latest if openmetrics else generate_latest
+        with self._lock:
+            text = self._text(openmetrics=openmetrics)
+            rest = encode(self._registry)
+            if not gzip:
+                return text + rest
+            start, compressor = self._compressed_text(text, openmetrics=openmetrics)
+            compressor = compressor.copy()
+            return start + compressor.compress(rest) + compressor.flush()
+
+    def _text(self, *, openmetrics: bool) -> bytes:
+        snapshot = self._read()
+        if snapshot is not self._snapshot:
+            self._snapshot, self._texts, self._compressed = snapshot, {}, {}
+        if openmetrics not in self._texts:
+            self._texts[openmetrics] = self._writer.write(snapshot, openmetrics=openmetrics)
+        return self._texts[openmetrics]
+
+    def _compressed_text(self, text: bytes, *, openmetrics: bool) -> _Compressed:
+        if openmetrics not in self._compressed:
+            compressor = zlib.compressobj(_FASTEST, zlib.DEFLATED, _GZIP_WINDOW)
+            self._compressed[openmetrics] = _Compressed(compressor.compress(text), compressor)
+        return self._compressed[openmetrics]

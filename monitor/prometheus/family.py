@@ -1,0 +1,132 @@
+"""What a family of series is, apart from how it is written down.
+
+A family splits into the samples that can be there (`lines`, which depend on
+the snapshot's `Shape` alone and are remembered) and their numbers (`values`,
+fresh from each snapshot and in the same order). NaN is undefined: that sample
+is absent.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from prometheus_client.utils import floatToGoString
+
+from monitor.events.columns import FloatArray, Series
+from monitor.prometheus.process_series import SeriesDescription
+from monitor.snapshot import Snapshot, Window
+
+Kind = Literal["gauge", "counter", "histogram", "info"]
+Labels = dict[str, str]
+
+_KIND_SUFFIX = {"counter": "_total", "info": "_info"}
+
+
+class WindowShape(NamedTuple):
+    """What the samples of one window depend on, besides its rows."""
+
+    name: str
+    class_ratios: tuple[float, ...]
+
+
+class ModelShape(NamedTuple):
+    """What the samples of one model depend on."""
+
+    name: str
+    version: str
+    row: int
+
+
+class Shape(NamedTuple):
+    """Everything that decides which samples a snapshot can have; equal shapes, equal samples."""
+
+    series: tuple[Series, ...]
+    windows: tuple[WindowShape, ...]
+    lifetime: WindowShape
+    models: tuple[ModelShape, ...]
+    delay_edges: tuple[float, ...]
+    sources: tuple[str, ...] = ()
+
+
+class Line(NamedTuple):
+    """One possible sample of a family.
+
+    Attributes:
+        labels: clean label values by label name.
+        suffix: what its name has after the family's: "_bucket" and so on in histograms.
+    """
+
+    labels: Labels
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One family of series.
+
+    Attributes:
+        name: as it stands in queries, with `_total` or `_info`.
+        kind: Prometheus type.
+        meaning: HELP text, one line, without quotes and backslashes.
+        labels: names of its labels; `segment` and `value` only on series by segment.
+        lines: the samples that a snapshot of this shape can have.
+        values: a number for each of these, in their order; NaN where undefined.
+    """
+
+    name: str
+    kind: Kind
+    meaning: str
+    labels: tuple[str, ...]
+    lines: Callable[[Shape], Sequence[Line]]
+    values: Callable[[Snapshot], FloatArray]
+
+    @property
+    def metric_name(self) -> str:
+        """The name in OpenMetrics, where counters and infos have no suffix."""
+        return self.name.removesuffix(_KIND_SUFFIX.get(self.kind, ""))
+
+    @property
+    def description(self) -> SeriesDescription:
+        """The family as a person reads about it."""
+        return SeriesDescription(self.name, self.kind, self.labels, self.meaning)
+
+
+def shape_of(snapshot: Snapshot) -> Shape:
+    """What decides which samples this snapshot can have."""
+    return Shape(
+        series=snapshot.series,
+        windows=tuple(_window_shape(window) for window in snapshot.windows),
+        lifetime=_window_shape(snapshot.lifetime),
+        models=tuple(ModelShape(m.name, m.version, m.row) for m in snapshot.models),
+        delay_edges=tuple(snapshot.delay_edges.tolist()),
+        sources=tuple(source.name for source in snapshot.sources),
+    )
+
+
+def _window_shape(window: Window) -> WindowShape:
+    return WindowShape(window.name, tuple(window.precision_at))
+
+
+def line(suffix: str = "", /, **labels: str) -> Line:
+    """A possible sample, its label values cleaned."""
+    return Line({name: clean(value) for name, value in labels.items()}, suffix)
+
+
+def clean(value: str) -> str:
+    r"""The same text where it is text; a lone surrogate, which UTF-8 cannot hold, spelled out.
+
+    One such character in one label would fail every scrape from then on.
+
+    >>> clean("vergnügt"), clean("a\ud800")
+    ('vergnügt', 'a\\ud800')
+    """
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def number_text(number: float) -> str:
+    """A number as Prometheus's own programs write it; they switch to exponents early.
+
+    >>> number_text(0.5), number_text(1234567), number_text(float("inf"))
+    ('0.5', '1.234567e+06', '+Inf')
+    """
+    return str(floatToGoString(number))  # type: ignore[no-untyped-call]  # has no types

@@ -1,0 +1,137 @@
+"""The families about the monitor as a whole: what it received, and where it stands in time.
+
+Every scrape can be checked by itself: the labels among
+`precision_monitor_events_total` are the sum of `precision_monitor_labels`, the
+predictions that of `precision_monitor_predictions` (see `models`).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from monitor.events.columns import RejectReason
+from monitor.prometheus.family import Family, Kind, Labels, line
+from monitor.prometheus.process_series import build_labels
+from monitor.snapshot import CountedBy, LabelBooks, Snapshot
+
+_EVENT_TYPES = ("prediction", "label", "outcome", "counts")
+
+
+def book_families() -> Iterator[Family]:
+    """All of them, in the order of the exposition."""
+    yield _single(
+        "precision_monitor_labels",
+        "gauge",
+        "Where the labels received stand now; the states add up to all of them.",
+        lambda snapshot: snapshot.labels,
+        [{"state": state} for state in LabelBooks._fields],
+    )
+    yield _single(
+        "precision_monitor_records_total",
+        "counter",
+        "Records read, used or not.",
+        lambda snapshot: [snapshot.records],
+    )
+    yield _single(
+        "precision_monitor_events_total",
+        "counter",
+        "Events taken, by type; an outcome with an id is a prediction and a label.",
+        lambda snapshot: [snapshot.events.get(kind, 0) for kind in _EVENT_TYPES],
+        [{"type": kind} for kind in _EVENT_TYPES],
+    )
+    yield _single(
+        "precision_monitor_events_rejected_total",
+        "counter",
+        "Records that could not be used, by reason.",
+        lambda snapshot: [snapshot.rejected.get(reason, 0) for reason in RejectReason],
+        [{"reason": reason.value} for reason in RejectReason],
+    )
+    yield _single(
+        "precision_monitor_watermark_timestamp_seconds",
+        "gauge",
+        "Third-highest event time seen.",
+        lambda snapshot: [_seconds(snapshot.watermark_ms)],
+    )
+    yield _single(
+        "precision_monitor_now_timestamp_seconds",
+        "gauge",
+        "The moment that windows end by, less the maturity of labels; event time.",
+        lambda snapshot: [_seconds(snapshot.now_ms)],
+    )
+    yield _single(
+        "precision_monitor_pending_bytes",
+        "gauge",
+        "Memory of the tables of predictions that wait for labels or for revisions.",
+        lambda snapshot: [snapshot.pending_bytes],
+    )
+    yield _single(
+        "precision_monitor_series",
+        "gauge",
+        "Models and segment values that are counted.",
+        lambda snapshot: [len(snapshot.series)],
+    )
+    yield _single(
+        "precision_monitor_segment_values_overflowed_total",
+        "counter",
+        "Predictions counted under __other__, because their segment had too many values.",
+        lambda snapshot: [snapshot.overflowed_values],
+    )
+    yield _of_sources(
+        "precision_monitor_source_records_total",
+        "counter",
+        "Records of counts taken, by who counted them; those delivered again included.",
+        lambda source: source.records,
+    )
+    yield _of_sources(
+        "precision_monitor_source_watermark_timestamp_seconds",
+        "gauge",
+        "Event time that whoever counted says it has come to.",
+        lambda source: _seconds(source.watermark_ms),
+    )
+    yield _of_sources(
+        "precision_monitor_source_late_labels_total",
+        "counter",
+        "Labels that came too late to whoever counted, and changed nothing.",
+        lambda source: source.late,
+    )
+    yield _single(
+        "precision_monitor_build_info",
+        "info",
+        "What is running.",
+        lambda _: [1],
+        [build_labels()],
+    )
+
+
+def _single(
+    name: str,
+    kind: Kind,
+    meaning: str,
+    read: Callable[[Snapshot], Sequence[float]],
+    labels: Sequence[Labels] = ({},),
+) -> Family:
+    """Numbers that exist once, one for each label set."""
+    return Family(
+        name=name,
+        kind=kind,
+        meaning=meaning,
+        labels=tuple(labels[0]),
+        lines=lambda _: [line(**one) for one in labels],
+        values=lambda snapshot: np.array(read(snapshot), dtype=np.float64),
+    )
+
+
+def _of_sources(name: str, kind: Kind, meaning: str, read: Callable[[CountedBy], float]) -> Family:
+    """A number for each source of counts."""
+    return Family(
+        name=name,
+        kind=kind,
+        meaning=meaning,
+        labels=("source",),
+        lines=lambda shape: [line(source=source) for source in shape.sources],
+        values=lambda snapshot: np.array([read(s) for s in snapshot.sources], dtype=np.float64),
+    )
+
+
+def _seconds(moment_ms: int | None) -> float:
+    return np.nan if moment_ms is None else moment_ms / 1000

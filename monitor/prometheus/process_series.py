@@ -1,0 +1,292 @@
+"""What the monitor says about itself beyond the engine's books: its build, scrapes, reloads.
+
+Everything that the engine counts is in the `Snapshot`; here is what only the
+running process knows. The numbers stay plain here and become Prometheus types
+when they are collected.
+"""
+
+import platform
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
+
+from monitor.version import __version__
+
+
+class SeriesDescription(NamedTuple):
+    """A family of series as a person reads about it.
+
+    Attributes:
+        name: as it stands in queries.
+        kind: Prometheus type: gauge, counter, histogram, summary or info.
+        labels: names of its labels.
+        meaning: its HELP text, one line.
+    """
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    meaning: str
+
+
+SCRAPE_DURATION = SeriesDescription(
+    name="precision_monitor_scrape_duration_seconds",
+    kind="summary",
+    labels=("format",),
+    meaning="Time from a scrape of the monitor to its rendered answer, and how many there were.",
+)
+
+CONFIG_LAST_RELOAD_SUCCESSFUL = SeriesDescription(
+    name="precision_monitor_config_last_reload_successful",
+    kind="gauge",
+    labels=(),
+    meaning="1 where the configuration file was taken when it was last read, 0 where it had "
+    "faults and the configuration before it is still in force.",
+)
+CONFIG_LAST_RELOAD_SUCCESS = SeriesDescription(
+    name="precision_monitor_config_last_reload_success_timestamp_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="When the configuration in force was read, wall time.",
+)
+
+HTTP_REQUESTS = SeriesDescription(
+    name="precision_monitor_http_requests_total",
+    kind="counter",
+    labels=("listener", "code"),
+    meaning="Requests answered, by listener and code: 429 while too much waits to be counted, "
+    "503 while nothing can be kept.",
+)
+HTTP_REQUESTS_IN_PROGRESS = SeriesDescription(
+    name="precision_monitor_http_requests_in_progress",
+    kind="gauge",
+    labels=("listener",),
+    meaning="Requests that are being read or answered.",
+)
+HTTP_CONNECTIONS = SeriesDescription(
+    name="precision_monitor_http_connections",
+    kind="gauge",
+    labels=("listener",),
+    meaning="Connections that are open, idle ones included. Linux only.",
+)
+QUEUE_REQUESTS = SeriesDescription(
+    name="precision_monitor_queue_requests",
+    kind="gauge",
+    labels=(),
+    meaning="Requests whose events are on disk and not yet counted.",
+)
+QUEUE_BYTES = SeriesDescription(
+    name="precision_monitor_queue_bytes",
+    kind="gauge",
+    labels=("listener",),
+    meaning="Bytes of requests that are being read, kept, or wait to be counted; bounded by "
+    "max_queue_bytes.",
+)
+QUEUE_OLDEST = SeriesDescription(
+    name="precision_monitor_queue_oldest_timestamp_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="When the oldest events came that are on disk and not yet counted, wall time; "
+    "absent where none wait.",
+)
+INGEST_PAUSED = SeriesDescription(
+    name="precision_monitor_ingest_paused_seconds_total",
+    kind="counter",
+    labels=("cause",),
+    meaning="Time in which posted events were turned away: queue_full until some were counted, "
+    "disk_full until some could be kept.",
+)
+CHECKPOINT_LAST_SUCCESS = SeriesDescription(
+    name="precision_monitor_checkpoint_last_success_timestamp_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="Wall time of the state in the newest checkpoint on disk.",
+)
+CHECKPOINT_DURATION = SeriesDescription(
+    name="precision_monitor_checkpoint_duration_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="What the last checkpoint took, until it was on disk.",
+)
+CHECKPOINT_STALL = SeriesDescription(
+    name="precision_monitor_checkpoint_stall_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="Of that, the time in which nothing was counted, since the state was copied.",
+)
+CHECKPOINT_BYTES = SeriesDescription(
+    name="precision_monitor_checkpoint_bytes",
+    kind="gauge",
+    labels=(),
+    meaning="Size of the last checkpoint.",
+)
+STATE_BEGAN = SeriesDescription(
+    name="precision_monitor_state_began_timestamp_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="When counting began, wall time: restarts go on from the kept state.",
+)
+STATE_FAULTS = SeriesDescription(
+    name="precision_monitor_state_faults_total",
+    kind="counter",
+    labels=("kind",),
+    meaning="What was found wrong with the kept state, and got over, since the start.",
+)
+JOURNAL_BYTES = SeriesDescription(
+    name="precision_monitor_journal_bytes",
+    kind="gauge",
+    labels=(),
+    meaning="Size of the journal of posted events; what two checkpoints are past is deleted.",
+)
+REPLAYED_RECORDS = SeriesDescription(
+    name="precision_monitor_replayed_records",
+    kind="gauge",
+    labels=(),
+    meaning="Records that the start read again from the journal.",
+)
+
+_PARTITION = ("group", "topic", "partition")
+KAFKA_LAG = SeriesDescription(
+    name="precision_monitor_kafka_lag_messages",
+    kind="gauge",
+    labels=_PARTITION,
+    meaning="Messages of a partition read here that are not counted yet; offsets without one too.",
+)
+KAFKA_SKIPPED = SeriesDescription(
+    name="precision_monitor_kafka_skipped_offsets_total",
+    kind="counter",
+    labels=_PARTITION,
+    meaning="Offsets for which no message came: compacted, aborted or deleted.",
+)
+KAFKA_DELETED = SeriesDescription(
+    name="precision_monitor_kafka_deleted_offsets_total",
+    kind="counter",
+    labels=_PARTITION,
+    meaning="Offsets that the cluster deleted before they were read: events that are lost.",
+)
+KAFKA_PAUSED = SeriesDescription(
+    name="precision_monitor_kafka_paused_seconds_total",
+    kind="counter",
+    labels=_PARTITION,
+    meaning="Time during which a partition was not fetched, as too much of it was waiting.",
+)
+KAFKA_REBALANCES = SeriesDescription(
+    name="precision_monitor_kafka_rebalances_total",
+    kind="counter",
+    labels=("group",),
+    meaning="Times that the consumer group assigned partitions to this monitor.",
+)
+
+PROCESS_SERIES = (
+    SCRAPE_DURATION,
+    HTTP_REQUESTS,
+    HTTP_REQUESTS_IN_PROGRESS,
+    HTTP_CONNECTIONS,
+    QUEUE_REQUESTS,
+    QUEUE_BYTES,
+    QUEUE_OLDEST,
+    INGEST_PAUSED,
+    CHECKPOINT_LAST_SUCCESS,
+    CHECKPOINT_DURATION,
+    CHECKPOINT_STALL,
+    CHECKPOINT_BYTES,
+    STATE_BEGAN,
+    STATE_FAULTS,
+    JOURNAL_BYTES,
+    REPLAYED_RECORDS,
+    CONFIG_LAST_RELOAD_SUCCESSFUL,
+    CONFIG_LAST_RELOAD_SUCCESS,
+    KAFKA_LAG,
+    KAFKA_SKIPPED,
+    KAFKA_DELETED,
+    KAFKA_PAUSED,
+    KAFKA_REBALANCES,
+)
+"""Families that are served by the running process only, not by the collector of a snapshot."""
+
+
+def build_labels() -> dict[str, str]:
+    """What is running: the version of this program, and of Python.
+
+    >>> sorted(build_labels())
+    ['python', 'version']
+    """
+    return {"python": platform.python_version(), "version": __version__}
+
+
+class ScrapeTelemetry:
+    """How often the monitor was scraped in each format, and how long that took.
+
+    A collector for prometheus_client; safe to use from any thread.
+
+    Args:
+        formats: what can be asked for; each has its series from the start.
+
+    >>> scrapes = ScrapeTelemetry(["text"])
+    >>> scrapes.observe("text", seconds=0.5)
+    >>> [sample.value for family in scrapes.collect() for sample in family.samples]
+    [1, 0.5]
+    """
+
+    def __init__(self, formats: list[str]) -> None:
+        self._lock = threading.Lock()
+        self._counts = dict.fromkeys(formats, 0)
+        self._seconds = dict.fromkeys(formats, 0.0)
+
+    def observe(self, format_name: str, *, seconds: float) -> None:
+        """One scrape was answered."""
+        with self._lock:
+            self._counts[format_name] += 1
+            self._seconds[format_name] += seconds
+
+    def collect(self) -> Iterator[Metric]:
+        """The families for a registry."""
+        name, _, labels, meaning = SCRAPE_DURATION
+        family = SummaryMetricFamily(name, meaning, labels=labels)
+        with self._lock:
+            for format_name, count in self._counts.items():
+                family.add_metric([format_name], count, self._seconds[format_name])
+        yield family
+
+
+Numbers = Mapping[tuple[str, ...], float]
+"""A number by the values of the labels, in the order of the description; what is left out is
+undefined."""
+
+
+class Readings:
+    """Gauges and counters that are read afresh at each scrape.
+
+    A collector for prometheus_client.
+
+    Args:
+        readings: how the numbers of each family are read; called by the thread that scrapes.
+
+    >>> depth = SeriesDescription("queue_depth", "gauge", ("queue",), "How many wait.")
+    >>> readings = Readings({depth: lambda: {("a",): 3.0}})
+    >>> [(s.name, s.labels, s.value) for f in readings.collect() for s in f.samples]
+    [('queue_depth', {'queue': 'a'}, 3.0)]
+    """
+
+    def __init__(self, readings: Mapping[SeriesDescription, Callable[[], Numbers]]) -> None:
+        self._readings = dict(readings)
+
+    def add(self, readings: Mapping[SeriesDescription, Callable[[], Numbers]]) -> None:
+        """Read these too, from the next scrape on."""
+        self._readings = {**self._readings, **readings}
+
+    def collect(self) -> Iterator[Metric]:
+        """The families for a registry."""
+        for series, read in self._readings.items():
+            make = CounterMetricFamily if series.kind == "counter" else GaugeMetricFamily
+            family = make(series.name, series.meaning, labels=series.labels)
+            for values, number in read().items():
+                family.add_metric(values, number)
+            yield family

@@ -1,0 +1,109 @@
+"""Alerts about events that do not come any more.
+
+Each asks twice: of a model as a whole, whichever monitors have seen it, so that one
+that moved to another address is compared with what it saw before; and of each monitor
+by itself, so that a shard that falls silent among others is seen. The second is named
+by its `instance`, and only told where the first is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from monitor.prometheus.rules import texts
+from monitor.prometheus.rules.recording import SHARDS
+from monitor.prometheus.rules.rule import Alert
+from monitor.prometheus.rules.scope import Scope
+
+FEWEST_PREDICTIONS = 100
+"""Predictions during a silence of labels, below which it means nothing."""
+FEWEST_USUAL = 10
+"""Predictions in the same stretch of another day, below which silence is nothing new."""
+
+_WHO = f"{texts.MODEL}{{{{ with $labels.instance }}}} at {{{{ . }}}}{{{{ end }}}}"
+_WHOLE_OR_SHARD = (
+    "First of the model as a whole, then of each monitor that sees a part of it, where the "
+    "whole is not silent."
+)
+
+
+def feed_alerts(scope: Scope) -> list[Alert]:
+    """Labels and predictions."""
+    return [_label_feed_stalled(scope), _prediction_feed_stalled(scope)]
+
+
+def _whole_or_shard(silent: Callable[[str], str]) -> str:
+    """Both questions.
+
+    Args:
+        silent: the expression, given what sums leave out besides their own label.
+    """
+    return f"{silent(f', {SHARDS}')}\nor ignoring ({SHARDS})\n{silent('')}"
+
+
+def _label_feed_stalled(scope: Scope) -> Alert:
+    silence = scope.label_silence
+    labels = scope.select("classifier_labels_total")
+    predictions = scope.select("classifier_predictions_total")
+    expired = scope.select("precision_monitor_predictions", state="expired")
+
+    def silent(also: str) -> str:
+        came = f"sum without (label{also}) (increase({labels}[{silence}]))"
+        made = f"sum without (predicted{also}) (increase({predictions}[{silence}]))"
+        before = f"sum without (label{also}) (last_over_time({labels}[1h] offset {silence}))"
+        lapsed = f"sum without (state{also}) (last_over_time({expired}[1h] offset {silence}))"
+        return (
+            f"{came} == 0\nand\n{made} >= {FEWEST_PREDICTIONS}\nand\n"
+            f"(\n  {before}\n  +\n  {lapsed}\n) > 0"
+        )
+
+    return Alert(
+        name="LabelFeedStalled",
+        why=f"No label for {silence} while predictions came. The last part: the model was "
+        "watched that long ago, and labels came before or predictions expired without one; a "
+        f"model whose first labels are not due yet is not stalled. {_WHOLE_OR_SHARD}",
+        expr=_whole_or_shard(silent),
+        severity="ticket",
+        hold="10m",
+        keep="1h",
+        summary=f"{_WHO}: no label came for {silence}, while predictions do; "
+        f"{texts.of_all('precision_monitor_pending_predictions')} predictions of the model wait "
+        "for one.",
+        description="Windows move on and empty, and soon nothing can be said of the model, or of "
+        "the part of it that the named monitor sees; alerts that rest on these labels are muted "
+        "meanwhile. Look at the feed of labels and at the dead-letter file.",
+        runbook=scope.link("deploy/README.md#labelfeedstalled"),
+    )
+
+
+def _prediction_feed_stalled(scope: Scope) -> Alert:
+    silence = scope.prediction_silence
+    predictions = scope.select("classifier_predictions_total")
+
+    def silent(also: str) -> str:
+        def came(stretch: str, offset: str = "") -> str:
+            return f"sum without (predicted{also}) (increase({predictions}[{stretch}]{offset}))"
+
+        return (
+            f"{came(silence)} == 0\nand\n(\n"
+            f"  {came(silence, ' offset 1d')} >= {FEWEST_USUAL}\n"
+            f"  or\n  {came(silence, ' offset 1w')} >= {FEWEST_USUAL}\n"
+            f"  or\n  {came('1d')} == 0\n  and\n"
+            f"  sum without (predicted{also}) (last_over_time({predictions}[1h] offset 1d)) > 0\n)"
+        )
+
+    return Alert(
+        name="PredictionFeedStalled",
+        why=f"No prediction for {silence}, though some came at this hour yesterday or a week ago: "
+        "a quiet night is none. Or none for a whole day, so that it goes on when yesterday was "
+        f"silent too. {_WHOLE_OR_SHARD}",
+        expr=_whole_or_shard(silent),
+        severity="ticket",
+        hold="10m",
+        keep="30m",
+        summary=f"{_WHO}: no prediction came for {silence}; in all "
+        f"{texts.of_all('classifier_predictions_total')} of the model were counted.",
+        description="Either the model is not asked any more, or its predictions do not reach "
+        "the monitor. Windows move on and empty; what they show is of the past.",
+        runbook=scope.link("deploy/README.md#predictionfeedstalled"),
+    )

@@ -1,0 +1,90 @@
+"""Alerts as a provisioning file of Grafana, for a team whose alerts are Grafana's.
+
+Each alert asks the same expression of the same Prometheus, which still records
+the numbers. Grafana's templates cannot look numbers up: its messages name the
+alert, say what it means, and lead to the runbook.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import yaml
+
+from monitor.prometheus.rules.rule import Alert, Group
+
+_LOOKED_UP = re.compile(r"\{\{ with .*? in the reference\)\{\{ end \}\}")
+_BACK_SECONDS = 600
+_EXPRESSION_SOURCE = "__expr__"
+_HEADING = """\
+# To /etc/grafana/provisioning/alerting/, where alerts are Grafana's and not Prometheus's: both
+# would tell everything twice. The recording rules stay with Prometheus.
+"""
+
+
+def as_grafana(groups: Sequence[Group], source: str) -> str:
+    """A provisioning file with the alerts.
+
+    Args:
+        groups: all rules; recordings are left out.
+        source: uid of the Prometheus data source.
+    """
+    found = [(group, [r for r in group.rules if isinstance(r, Alert)]) for group in groups]
+    document = {
+        "apiVersion": 1,
+        "groups": [
+            {
+                "orgId": 1,
+                "name": group.name,
+                "folder": "Precision monitor",
+                "interval": "1m",
+                "rules": [_rule(alert, source) for alert in alerts],
+            }
+            for group, alerts in found
+            if alerts
+        ],
+    }
+    return _HEADING + yaml.safe_dump(document, sort_keys=False, width=100, allow_unicode=True)
+
+
+def _rule(alert: Alert, source: str) -> dict[str, Any]:
+    return {
+        "uid": f"precision-monitor-{alert.name.lower()}"[:40],
+        "title": alert.name,
+        "condition": "fires",
+        "data": [_asked(alert, source), _fires()],
+        "for": alert.hold,
+        "noDataState": "OK",
+        "execErrState": "Error",
+        "labels": {"severity": alert.severity, **alert.labels},
+        "annotations": {
+            "summary": f"{alert.name}{{{{ with $labels.model }}}}: {{{{ . }}}}{{{{ end }}}}",
+            "description": _LOOKED_UP.sub("", alert.description),
+            "runbook_url": alert.runbook,
+        },
+    }
+
+
+def _asked(alert: Alert, source: str) -> dict[str, Any]:
+    """1 for each series that the expression returns, whatever its value."""
+    return {
+        "refId": "asked",
+        "relativeTimeRange": {"from": _BACK_SECONDS, "to": 0},
+        "datasourceUid": source,
+        "model": {"refId": "asked", "instant": True, "expr": f"({alert.expr}\n) >= bool -Inf"},
+    }
+
+
+def _fires() -> dict[str, Any]:
+    return {
+        "refId": "fires",
+        "datasourceUid": _EXPRESSION_SOURCE,
+        "model": {
+            "refId": "fires",
+            "type": "threshold",
+            "expression": "asked",
+            "conditions": [{"evaluator": {"type": "gt", "params": [0]}}],
+        },
+    }

@@ -1,0 +1,144 @@
+"""Alerts about the monitor itself: a silent monitor must not read as a healthy model."""
+
+from __future__ import annotations
+
+from monitor.prometheus.rules import texts
+from monitor.prometheus.rules.rule import Alert
+from monitor.prometheus.rules.scope import GAP, Scope, select
+
+REJECTED_SHARE = 0.01
+"""Share of the records of an hour that may be unusable."""
+FEWEST_REJECTED = 20
+"""Rejected records in an hour, below which their share means nothing."""
+NEARLY_ALL = 0.9
+"""Of the series that are taken at most."""
+
+_INSTANCE = "{{ $labels.instance }}"
+
+
+def monitor_alerts(scope: Scope) -> list[Alert]:
+    """Whether the monitor runs, and takes what it is given."""
+    return [
+        _down(scope),
+        _rejected(scope),
+        _series(scope),
+        _checkpoint(scope),
+        _reload_failed(scope),
+        _watchdog(scope),
+    ]
+
+
+def _down(scope: Scope) -> Alert:
+    up = select("up", job=scope.job)
+    return Alert(
+        name="MonitorDown",
+        why="Not one scrape went well for 5 minutes, or there is nothing to scrape. absent() "
+        "knows no labels of what is not there: the job is written in.",
+        expr=f"max_over_time({up}[5m]) == 0\nor\nabsent_over_time({up}[5m])",
+        severity="page",
+        hold="1m",
+        labels={"job": scope.job},
+        summary="No precision monitor answers{{ with $labels.instance }} at {{ . }}{{ end }}.",
+        description="Nothing is known of any model while this fires: silence is no good news. "
+        "Look at the process and its log; `precision-monitor healthcheck` asks it from beside.",
+        runbook=scope.link("deploy/README.md#monitordown"),
+    )
+
+
+def _rejected(scope: Scope) -> Alert:
+    rejected = "sum without (reason) (increase(precision_monitor_events_rejected_total[1h]))"
+    reasons = (
+        "topk(3, sum by (reason) (increase("
+        "precision_monitor_events_rejected_total{instance=%q}[1h])) > 0)"
+    )
+    return Alert(
+        name="EventsRejected",
+        why=f"More than {REJECTED_SHARE:.0%} of the records of an hour, and at least "
+        f"{FEWEST_REJECTED}: a single bad record is no ticket.",
+        expr=f"{rejected}\n  / increase(precision_monitor_records_total[1h])\n"
+        f"  > {REJECTED_SHARE}\nand\n{rejected} >= {FEWEST_REJECTED}",
+        severity="ticket",
+        hold="10m",
+        keep="30m",
+        summary=f"{_INSTANCE} cannot use {{{{ $value | humanizePercentage }}}} of its records of "
+        f"the last hour:{{{{ range printf `{reasons}` $labels.instance | query "
+        "| sortByLabel `reason` }} {{ .Labels.reason }} {{ .Value | printf `%.0f` }}{{ end }}.",
+        description="What is rejected counts nowhere. The dead-letter file holds the records, "
+        "each with its reason.",
+        runbook=scope.link("deploy/README.md#eventsrejected"),
+    )
+
+
+def _series(scope: Scope) -> Alert:
+    most = round(NEARLY_ALL * scope.max_series)
+    overflow = "increase(precision_monitor_segment_values_overflowed_total[1h])"
+    return Alert(
+        name="SeriesLimitReached",
+        why=f"Either {NEARLY_ALL:.0%} of max_series are taken, or segment values beyond a limit "
+        "are counted as __other__ already. Totals stay exact.",
+        expr=f"max_over_time(precision_monitor_series[{GAP}]) >= {most}\nor\n{overflow} > 0",
+        severity="ticket",
+        hold="10m",
+        keep="2h",
+        summary=f"{_INSTANCE} counts "
+        f"{texts.of_monitor('precision_monitor_series{instance=%q}')} of at most "
+        f"{scope.max_series} series; "
+        f"{texts.of_monitor(overflow.replace('[1h]', '{instance=%q}[1h]'))} predictions of the "
+        "last hour count as __other__ in their segment.",
+        description="A segment has more values than its limit: often an id or a free text that "
+        "got into a segment. Totals are right, breakdowns are not complete. Take the key out of "
+        "`segments`, or raise `max_segment_values` or `max_series`.",
+        runbook=scope.link("deploy/README.md#serieslimitreached"),
+    )
+
+
+def _checkpoint(scope: Scope) -> Alert:
+    newest = f"max_over_time(precision_monitor_checkpoint_last_success_timestamp_seconds[{GAP}])"
+    began = f"max_over_time(precision_monitor_state_began_timestamp_seconds[{GAP}])"
+    return Alert(
+        name="CheckpointStale",
+        why="The newest checkpoint is old, or there is none although counting began long ago. "
+        "By the age, not by failures: what hangs writes none either.",
+        expr=f"time() - {newest} > {scope.stale_seconds}\nor\n"
+        f"time() - {began} > {scope.stale_seconds}\nunless\n{newest}",
+        severity="ticket",
+        hold="5m",
+        keep="10m",
+        summary=f"{_INSTANCE}: the newest checkpoint is {{{{ $value | humanizeDuration }}}} old, "
+        "or there is none since then.",
+        description="Nothing is lost yet: counting goes on, and a restart reads again what came "
+        "since that checkpoint, which takes longer the older it is, while journals grow. Look at "
+        "the log and at the disk of the state directory.",
+        runbook=scope.link("deploy/README.md#checkpointstale"),
+    )
+
+
+def _reload_failed(scope: Scope) -> Alert:
+    return Alert(
+        name="ConfigReloadFailed",
+        why="The last of the samples: what was repaired is no ticket, and a failed scrape neither "
+        "fires nor resolves it.",
+        expr=f"last_over_time(precision_monitor_config_last_reload_successful[{GAP}]) == 0",
+        severity="ticket",
+        hold="10m",
+        summary=f"{_INSTANCE} refused its configuration file when it was last read"
+        "{{ with printf `time() - precision_monitor_config_last_reload_success_timestamp_seconds"
+        "{instance=%q}` $labels.instance | query }}; the one in force was read "
+        "{{ . | first | value | humanizeDuration }} ago{{ end }}.",
+        description="It goes on with the configuration before. Its log lists every fault with "
+        "the line; a restart would end with exit code 2.",
+        runbook=scope.link("deploy/README.md#configreloadfailed"),
+    )
+
+
+def _watchdog(scope: Scope) -> Alert:
+    return Alert(
+        name="Watchdog",
+        why="Always fires. What receives it must complain when it stops: then alerts do not "
+        "arrive any more.",
+        expr="vector(1)",
+        severity="none",
+        summary="Alerts arrive.",
+        description="This alert always fires. Send it to something that tells when it stops.",
+        runbook=scope.link("deploy/README.md#watchdog"),
+    )

@@ -1,0 +1,192 @@
+"""Alerts about objectives that are missed: surely, in two windows, and not by chance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from monitor.prometheus.rules import texts
+from monitor.prometheus.rules.recording import (
+    BALANCED,
+    BALANCED_UPPER,
+    CHANGE,
+    CLASS_RATIO,
+    FALSE_POSITIVE,
+    FALSE_POSITIVE_LOWER,
+    OUTCOMES,
+    PRECISION,
+    RECALL,
+    RECALL_UPPER,
+    REFERENCE_BALANCED,
+    REFERENCE_FALSE_POSITIVE,
+    REFERENCE_PRECISION,
+    REFERENCE_RECALL,
+    UPPER,
+    objective,
+)
+from monitor.prometheus.rules.rule import Alert
+from monitor.prometheus.rules.scope import GAP, Scope
+
+FEWEST = 100
+"""Outcomes of each kind that a metric divides by, in each window, below which it is not judged."""
+
+_CALLED, _ACTUAL, _NEGATIVE = ("tp", "fp"), ("tp", "fn"), ("fp", "tn")
+
+
+class _Kind(NamedTuple):
+    """One metric that can have an objective.
+
+    Attributes:
+        metric: its name in series.
+        said: what people read.
+        now: the metric, recorded.
+        bound: the end of its interval that must lie beyond the objective.
+        before: the metric in the reference.
+        divided_by: outcomes of which there must be enough.
+        beyond: how the bound compares with a missed objective, and the word for it.
+        digits: shown of it.
+    """
+
+    metric: str
+    said: str
+    now: str
+    bound: str
+    before: str
+    divided_by: tuple[tuple[str, str], ...]
+    beyond: tuple[str, str] = ("<", "below")
+    digits: int = 3
+
+    @property
+    def alert(self) -> str:
+        """The name of the alert."""
+        words = "".join(word.capitalize() for word in self.said.split())
+        return f"{words}{self.beyond[1].capitalize()}Objective"
+
+
+KINDS = (
+    _Kind("precision", "precision", PRECISION, UPPER, REFERENCE_PRECISION, (_CALLED,)),
+    _Kind(
+        "balanced_precision",
+        "balanced precision",
+        BALANCED,
+        BALANCED_UPPER,
+        REFERENCE_BALANCED,
+        (_ACTUAL, _NEGATIVE),
+    ),
+    _Kind("recall", "recall", RECALL, RECALL_UPPER, REFERENCE_RECALL, (_ACTUAL,)),
+    _Kind(
+        "false_positive",
+        "false positives",
+        FALSE_POSITIVE,
+        FALSE_POSITIVE_LOWER,
+        REFERENCE_FALSE_POSITIVE,
+        (_NEGATIVE,),
+        (">", "above"),
+        4,
+    ),
+)
+
+
+def objective_alerts(scope: Scope) -> list[Alert]:
+    """One for each metric that can have an objective; without one it never fires."""
+    return [_precision(scope), *(_missed(scope, kind) for kind in KINDS[1:])]
+
+
+def _precision(scope: Scope) -> Alert:
+    """Precision alone moves with prevalence, too: the cause is a label."""
+    kind = KINDS[0]
+    return Alert(
+        name=kind.alert,
+        why=f"{_why(kind)} The last factor is 1 and adds the cause that pulled precision down "
+        "most: what has become 0, whose logarithm is endless, before what fell. It is unknown "
+        "without a reference, and where nothing pulled precision down since.",
+        expr=f"(\n  {_beyond_in_both(scope, kind)}\n)\n"
+        f"* ignoring (cause, severity) group_left (cause)\n{_main_cause(scope)}",
+        severity=_SEVERITY,
+        hold="15m",
+        keep="30m",
+        summary=f"{_summary(scope, kind)}; what pulled it down most: {{{{ $labels.cause }}}}.",
+        description="Over two windows precision is surely below what was promised, with 95 % "
+        f"confidence{texts.in_reference(kind.before)}. The cause is "
+        "in the label: prevalence is not the model's fault, recall and false_positives may be.",
+        runbook=scope.link("deploy/README.md#precisionbelowobjective"),
+    )
+
+
+def _missed(scope: Scope, kind: _Kind) -> Alert:
+    return Alert(
+        name=kind.alert,
+        why=_why(kind),
+        expr=_beyond_in_both(scope, kind),
+        severity=_SEVERITY,
+        hold="15m",
+        keep="30m",
+        summary=f"{_summary(scope, kind)}.",
+        description=f"Over two windows the bound of the 95 % interval lies {kind.beyond[1]} what "
+        f"was promised{texts.in_reference(kind.before, kind.digits)}. This "
+        "does not move with prevalence: look at the model, its inputs and its threshold.",
+        runbook=scope.link(f"deploy/README.md#{kind.alert.lower()}"),
+    )
+
+
+_SEVERITY = "{{ with $labels.severity }}{{ . }}{{ else }}ticket{{ end }}"
+
+
+def _why(kind: _Kind) -> str:
+    end, word = ("lower", "above") if kind.beyond[0] == ">" else ("upper", "below")
+    return (
+        "The long window says that it matters, the short one that it goes on now. Both by the "
+        f"{end} end of the interval: surely {word}. And at least {FEWEST} outcomes of each kind "
+        "that it divides by, in each. last_over_time: no failed scrape fires or resolves it."
+    )
+
+
+def _beyond_in_both(scope: Scope, kind: _Kind) -> str:
+    windows = list(dict.fromkeys((scope.long, scope.short)))
+    parts = [_beyond(scope, kind, window) for window in windows]
+    parts += [_enough(scope, cells, window) for window in windows for cells in kind.divided_by]
+    return "\n  and ignoring (window, severity)\n  ".join(parts)
+
+
+def _beyond(scope: Scope, kind: _Kind, window: str) -> str:
+    sign = kind.beyond[0]
+    bound = scope.select(kind.bound, window=window, segment="")
+    target = scope.select(objective(kind.metric))
+    return f"last_over_time({bound}[{GAP}]) {sign} on (model) group_left (severity) {target}"
+
+
+def _enough(scope: Scope, cells: tuple[str, str], window: str) -> str:
+    counted = scope.select(OUTCOMES, window=window, segment="", outcome=cells)
+    return f"sum without (outcome) (last_over_time({counted}[{GAP}])) >= {FEWEST}"
+
+
+def _main_cause(scope: Scope) -> str:
+    """1 for each model, with the cause as a label."""
+
+    def now(name: str, **more: str) -> str:
+        return f"last_over_time({scope.select(name, window=scope.long, **more)}[{GAP}])"
+
+    def gone(name: str, cause: str) -> str:
+        """Where there is a reference, since the other parts are compared with it."""
+        found = f'label_replace(({now(name, segment="")} == 0) + Inf, "cause", "{cause}", "", "")'
+        return f"({found} and ignoring (cause) {now(CHANGE)})"
+
+    candidates = (gone(RECALL, "recall"), gone(CLASS_RATIO, "prevalence"), f"-{now(CHANGE)} > 0")
+    either = "\n    or\n    ".join(candidates)
+    return (
+        f"((\n  topk without (cause) (1,\n    {either}\n  )\n"
+        "  or ignoring (cause)\n"
+        f'  label_replace({now(PRECISION, segment="")}, "cause", "unknown", "", "")\n) ^ 0)'
+    )
+
+
+def _summary(scope: Scope, kind: _Kind) -> str:
+    def at(window: str) -> str:
+        return texts.of_model(kind.now, kind.digits, window=window, segment="")
+
+    verb = "are" if kind.said.endswith("s") else "is"
+    target = texts.of_model(objective(kind.metric), kind.digits)
+    pronoun = "their" if verb == "are" else "its"
+    return (
+        f"{texts.MODEL}: {kind.said} {verb} {kind.beyond[1]} {pronoun} objective of {target}: "
+        f"{at(scope.long)} over {scope.long}, {at(scope.short)} over {scope.short}"
+    )

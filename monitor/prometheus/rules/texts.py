@@ -1,0 +1,159 @@
+"""What alerts say: Go templates that look up the numbers at the moment of the alert.
+
+A number that is not known reads as a dash, never as 0; what it was in a reference that is not
+known is left out.
+"""
+
+from __future__ import annotations
+
+from monitor.prometheus.rules.recording import (
+    AT_REFERENCE,
+    BALANCED,
+    CLASS_RATIO,
+    FALSE_POSITIVE,
+    PRECISION,
+    RECALL,
+    REFERENCE_BALANCED,
+    REFERENCE_CLASS_RATIO,
+    REFERENCE_FALSE_POSITIVE,
+    REFERENCE_PRECISION,
+    REFERENCE_RECALL,
+)
+from monitor.prometheus.rules.scope import GAP
+
+MODEL = "{{ $labels.model }}"
+
+
+def in_windows(verdicts: tuple[str, ...], text: str, series: str = "classifier_verdict") -> str:
+    """A text once for each window in which one of these verdicts holds.
+
+    Args:
+        verdicts: by name; none for a series without them.
+        text: may use `at_window`; stands after the window's name.
+        series: the gauge that is 1 there.
+    """
+    chosen = f',verdict=~"{"|".join(verdicts)}"' if verdicts else ""
+    query = f"max by (window) (last_over_time({series}{{model=%q{chosen}}}[{GAP}])) == 1"
+    return (
+        f"{{{{ range printf `{query}` $labels.model | query | sortByLabel `window` }}}}"
+        f" {{{{ .Labels.window }}}}: {text}.{{{{ end }}}}"
+    )
+
+
+def at_window(series: str, digits: int = 3, **more: str) -> str:
+    """A number of the model in the window that `in_windows` is at."""
+    matchers = "".join(f',{label}="{value}"' for label, value in more.items())
+    query = f'{series}{{model=%q,window=%q,segment=""{matchers}}}'
+    return _first(f"printf `{query}` $labels.model .Labels.window", digits)
+
+
+def of_model(series: str, digits: int = 3, **more: str) -> str:
+    """A number of the model."""
+    return _first(_of_model(series, **more), digits)
+
+
+def of_all(counter: str) -> str:
+    """A whole number of the model, added up over monitors."""
+    return _first(f"printf `sum({counter}{{model=%q}})` $labels.model", 0)
+
+
+def was(before: str, digits: int = 3, word: str = "was") -> str:
+    """What a number was in the reference; nothing where that is not known."""
+    return f"{{{{ with {_of_model(before)} | query }}}}, {word} {_number(digits)}{{{{ end }}}}"
+
+
+def in_reference(before: str, digits: int = 3) -> str:
+    """The same in brackets, for the middle of a sentence."""
+    known = f"(was {_number(digits)} in the reference)"
+    return f"{{{{ with {_of_model(before)} | query }}}} {known}{{{{ end }}}}"
+
+
+_NOW, _BEFORE = '{model=%[1]q,window=%[2]q,segment=""}', "{model=%[1]q}"
+
+
+def _log_ratios(recall: str, false_positive: str, which: str) -> tuple[str, str]:
+    """Queries of log LR+ and log LR-, the logs of TPR / FPR and of (1 - TPR) / (1 - FPR)."""
+    recall, false_positive = f"{recall}{which}", f"{false_positive}{which}"
+    return (
+        f"ln(({recall} > 0) / ({false_positive} > 0))",
+        f"ln((1 - {recall} > 0) / (1 - {false_positive} > 0))",
+    )
+
+
+def _at(expr: str) -> str:
+    """A query of the window that `in_windows` is at."""
+    return f"printf `{expr}` $labels.model .Labels.window"
+
+
+def _of(expr: str) -> str:
+    """What a query of the reference finds, as what it was; nothing where that is not known."""
+    return _known(f"printf `{expr}` $labels.model", 2, ", was ")
+
+
+def of_monitor(expr: str, digits: int = 0) -> str:
+    """A number of the monitor that the alert is about; `%q` in the expression is its instance."""
+    return _first(f"printf `{expr}` $labels.instance", digits)
+
+
+def _of_model(series: str, **more: str) -> str:
+    matchers = "".join(f',{label}="{value}"' for label, value in more.items())
+    return f"printf `{series}{{model=%q{matchers}}}` $labels.model"
+
+
+def _known(query: str, digits: int, before: str, after: str = "") -> str:
+    """A number and what stands around it; nothing at all where it is not known."""
+    return f"{{{{ with {query} | query }}}}{before}{_number(digits)}{after}{{{{ end }}}}"
+
+
+def _first(query: str, digits: int) -> str:
+    return f"{{{{ with {query} | query }}}}{_number(digits)}{{{{ else }}}}—{{{{ end }}}}"
+
+
+def _number(digits: int) -> str:
+    return f"{{{{ . | first | value | printf `%.{digits}f` }}}}"
+
+
+def skill_moved() -> str:
+    """Recall and false positives, skill, precision and balanced precision, now and before.
+
+    A model can be worse though LR+ rose: fewer alarms, and more misses than that explains.
+    Then LR- is shown too.
+    """
+    positive, negative = _log_ratios(RECALL, FALSE_POSITIVE, _NOW)
+    was_positive, was_negative = _log_ratios(REFERENCE_RECALL, REFERENCE_FALSE_POSITIVE, _BEFORE)
+    rose = f"{BALANCED}{_NOW} >= ignoring (window) group_left () {REFERENCE_BALANCED}{_BEFORE}"
+    lower = _known(
+        _at(f"({negative}) and {rose}"), 2, "; log LR- ", f"{_of(was_negative)} (higher is worse)"
+    )
+    return (
+        f"{point_moved()}; log LR+ {_first(_at(positive), 2)}{_of(was_positive)}{lower}; "
+        f"precision {at_window(PRECISION)}{was(REFERENCE_PRECISION)}; "
+        f"balanced precision {at_window(BALANCED)}{was(REFERENCE_BALANCED)}"
+    )
+
+
+def class_ratio_moved() -> str:
+    """Precision, and what it would be at the reference's class ratio."""
+    return (
+        f"precision {at_window(PRECISION)}{was(REFERENCE_PRECISION)}; at the "
+        f"reference's class ratio it would be {at_window(AT_REFERENCE)}; "
+        f"positives to negatives {at_window(CLASS_RATIO, 4)}"
+        f"{was(REFERENCE_CLASS_RATIO, 4, 'were')}"
+    )
+
+
+def point_moved() -> str:
+    """Recall and false positives, now and before."""
+    return (
+        f"recall {at_window(RECALL)}{was(REFERENCE_RECALL)}; "
+        f"false-positive rate {at_window(FALSE_POSITIVE, 4)}{was(REFERENCE_FALSE_POSITIVE, 4)}"
+    )
+
+
+def coverage() -> str:
+    """How many of the predictions of the window are labelled."""
+    series = "classifier_label_coverage_ratio"
+    return (
+        f"labelled {at_window(series, predicted='positive')} of the predicted positives and "
+        f"{at_window(series, predicted='negative')} of the others"
+    )

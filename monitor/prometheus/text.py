@@ -1,0 +1,92 @@
+"""The snapshot as exposition text, fast: equal byte for byte to the library's encoders.
+
+prometheus_client spends most of a scrape on escaping and checking labels that
+did not change since the last one. Here everything left of a number is made
+once for each `Shape` and remembered.
+"""
+
+import math
+from typing import NamedTuple
+
+from monitor.events.columns import FloatArray
+from monitor.prometheus.family import Family, Labels, Line, Shape, number_text, shape_of
+from monitor.prometheus.series import FAMILIES
+from monitor.snapshot import Snapshot
+
+_LARGE = 1e6
+"""Below it, Python and Go write a number alike."""
+
+
+class _Prepared(NamedTuple):
+    """What does not change from scrape to scrape: all that stands left of a family's numbers."""
+
+    family: Family
+    prefixes: list[str]
+
+
+class TextWriter:
+    """Writes snapshots; remembers the label text of the last shape. For one thread at a time."""
+
+    def __init__(self) -> None:
+        self._shape: Shape | None = None
+        self._prepared: list[_Prepared] = []
+
+    def write(self, snapshot: Snapshot, *, openmetrics: bool = False) -> bytes:
+        """Every family with its defined samples; in OpenMetrics without the closing EOF.
+
+        Args:
+            snapshot: what to write.
+            openmetrics: OpenMetrics 1.0.0 instead of Prometheus text 0.0.4.
+        """
+        self._prepare(shape_of(snapshot))
+        heading = openmetrics_heading if openmetrics else _text_heading
+        parts: list[str] = []
+        for family, prefixes in self._prepared:
+            parts.append(heading(family))
+            parts.extend(_samples(prefixes, family.values(snapshot)))
+        return "".join(parts).encode()
+
+    def _prepare(self, shape: Shape) -> None:
+        if shape != self._shape:
+            self._prepared = [
+                _Prepared(family, [prefix(family, line) for line in family.lines(shape)])
+                for family in FAMILIES
+            ]
+            self._shape = shape
+
+
+def _samples(prefixes: list[str], values: FloatArray) -> list[str]:
+    return [
+        f"{left}{number!r}\n" if -_LARGE < number < _LARGE else _rare(left, number)
+        for left, number in zip(prefixes, values.tolist(), strict=True)
+    ]
+
+
+def _rare(left: str, number: float) -> str:
+    return "" if math.isnan(number) else f"{left}{number_text(number)}\n"
+
+
+def prefix(family: Family, line: Line) -> str:
+    """All that stands left of a sample's number, with the space between."""
+    return f"{family.name}{line.suffix}{_braces(line.labels)} "
+
+
+def _braces(labels: Labels) -> str:
+    if not labels:
+        return ""
+    return "{" + ",".join(f'{name}="{_escaped(labels[name])}"' for name in sorted(labels)) + "}"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
+
+def _text_heading(family: Family) -> str:
+    kind = "gauge" if family.kind == "info" else family.kind
+    return f"# HELP {family.name} {family.meaning}\n# TYPE {family.name} {kind}\n"
+
+
+def openmetrics_heading(family: Family) -> str:
+    """The lines above the samples of a family."""
+    name = family.metric_name
+    return f"# HELP {name} {family.meaning}\n# TYPE {name} {family.kind}\n"

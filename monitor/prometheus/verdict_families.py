@@ -1,0 +1,238 @@
+"""The families about what watching has found: verdicts, causes, evidence, the reference.
+
+A verdict is published for every window of every model, always exactly one of
+them as 1: where nothing can be judged yet it is `insufficient_evidence`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from monitor.counts import Outcome
+from monitor.drift import Verdict
+from monitor.events.columns import FloatArray
+from monitor.labels.faults import LabelFault
+from monitor.prometheus.family import Family, Labels, Line, Shape, line
+from monitor.snapshot import ModelState, Snapshot, Watched, WindowVerdict
+
+_BOUNDS = {
+    "estimate": ("", ""),
+    "lower": ("_lower", " Lower end of the 95 % interval."),
+    "upper": ("_upper", " Upper end of the 95 % interval."),
+}
+_CAUSES = ("prevalence", "recall", "false_positives")
+_SOURCES = ("first", "window", "trailing", "counts")
+_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
+_ASSUMED = " From predictions alone, if the model is unchanged; withheld where it cannot be."
+
+
+def verdict_families() -> Iterator[Family]:
+    """All of them, in the order of the exposition."""
+    yield _by_window(
+        "classifier_verdict",
+        "What happened between the reference and the window: 1 for the verdict that holds.",
+        lambda found: [float(found.verdict == verdict) for verdict in Verdict],
+        [{"verdict": verdict.value} for verdict in Verdict],
+    )
+    yield _by_window(
+        "classifier_operating_point_moved",
+        "1 where recall and false positives moved the same way, as after a slide of the threshold.",
+        _moved,
+    )
+    yield _by_window(
+        "classifier_label_fault",
+        "1 for what is wrong with the labels of the window, where something is.",
+        lambda found: [float(found.label_fault == fault) for fault in LabelFault],
+        [{"fault": fault.value} for fault in LabelFault],
+    )
+    yield _by_window(
+        "classifier_precision_change_logit",
+        "Change of logit(precision) since the reference, by cause; the causes add up to it.",
+        lambda found: _parts(found, "logit"),
+        [{"cause": cause} for cause in _CAUSES],
+    )
+    yield _by_window(
+        "classifier_precision_change_ratio",
+        "Change of precision since the reference, by cause (Owen value), as a fraction.",
+        lambda found: _parts(found, "points"),
+        [{"cause": cause} for cause in _CAUSES],
+    )
+    yield _by_window(
+        "classifier_class_ratio_far_from_reference",
+        "1 where r is at least five times below or above the reference's: precision at the "
+        "other's class ratio is then an extrapolation.",
+        lambda found: [np.nan if found.judgement is None else float(found.far_from_reference)],
+    )
+    yield _by_window(
+        "classifier_prevalence_estimated_ratio",
+        "Prevalence of the predictions of the window's length that end now." + _ASSUMED,
+        lambda found: [np.nan if found.nowcast is None else found.nowcast.prevalence],
+    )
+    yield _by_window(
+        "classifier_precision_estimated_ratio",
+        "Precision of the predictions of the window's length that end now." + _ASSUMED,
+        lambda found: [np.nan if found.nowcast is None else found.nowcast.precision],
+    )
+    for bound, (infix, remark) in _BOUNDS.items():
+        yield _by_model(
+            f"classifier_live_class_ratio{infix}",
+            "r = P/N of mature labels smoothed over panes: an outcome counts half after the "
+            "length of the shortest window." + remark,
+            partial(_live_ratio, bound),
+        )
+    yield _by_model(
+        "classifier_expected_class_ratio",
+        "r that the reference's daily and weekly profile expects of the last mature pane.",
+        lambda watched: [watched.expected_class_ratio],
+    )
+    yield _by_model(
+        "classifier_detector_evidence_ratio",
+        "Evidence for a fall of skill over the threshold that pages.",
+        lambda watched: [watched.evidence],
+    )
+    yield _by_model(
+        "classifier_detector_warming_up",
+        "1 while the reference does not suffice for the detectors: it has under 1,000 positives "
+        "or 500 false positives, or there is none. A degraded verdict that holds for a day pages "
+        "then.",
+        lambda watched: [float(watched.warming_up)],
+    )
+    yield _by_model(
+        "classifier_degradation_detected",
+        "1 where the skill detectors have fired within the longest window.",
+        lambda watched: [np.nan if watched.detectors_off else float(watched.degradation_detected)],
+    )
+    yield _by_model(
+        "classifier_prevalence_shift_detected",
+        "1 where the class ratio has left its profile within the longest window.",
+        lambda watched: [
+            np.nan if watched.detectors_off else float(watched.prevalence_shift_detected)
+        ],
+    )
+    yield _by_model(
+        "classifier_judged_age_seconds",
+        "Age from which predictions are judged; beyond the windows' where these end sooner.",
+        lambda watched: [np.nan if watched.judged_age_ms is None else watched.judged_age_ms / 1000],
+    )
+    yield _by_model(
+        "classifier_reference_outcomes",
+        "Outcomes of the reference that windows are compared with.",
+        _reference_cells,
+        [{"outcome": outcome.name.lower()} for outcome in Outcome],
+    )
+    yield _by_model(
+        "classifier_reference_open_timestamp_seconds",
+        "First moment of the reference, event time.",
+        lambda watched: [_moment(watched, "opens")],
+    )
+    yield _by_model(
+        "classifier_reference_close_timestamp_seconds",
+        "First moment after the reference, event time.",
+        lambda watched: [_moment(watched, "closes")],
+    )
+    yield _by_model(
+        "classifier_reference_class_ratio",
+        "Class ratio of the reference, the r0 of class_ratio=reference.",
+        lambda watched: [np.nan if watched.reference is None else watched.reference.class_ratio],
+    )
+    yield _by_model(
+        "classifier_reference_version",
+        "1 for the first reference that was found; one more each time it moves on (trailing).",
+        lambda watched: [np.nan if watched.reference is None else watched.reference.version],
+    )
+    yield _sources()
+
+
+def _live_ratio(bound: str, watched: Watched) -> list[float]:
+    return [float(getattr(watched.live_class_ratio, bound))]
+
+
+def _moved(found: WindowVerdict) -> list[float]:
+    return [np.nan if found.judgement is None else float(found.judgement.operating_point_moved)]
+
+
+def _parts(found: WindowVerdict, scale: str) -> list[float]:
+    if found.attribution is None:
+        return [np.nan] * len(_CAUSES)
+    return [getattr(found.attribution, scale)[cause] for cause in _CAUSES]
+
+
+def _reference_cells(watched: Watched) -> list[float]:
+    if watched.reference is None:
+        return [np.nan] * len(Outcome)
+    return [float(cell) for cell in watched.reference.counts.cells.tolist()]
+
+
+def _moment(watched: Watched, edge: str) -> float:
+    moment = None if watched.reference is None else getattr(watched.reference, edge)
+    return np.nan if moment is None else moment / 1000
+
+
+def _by_window(
+    name: str,
+    meaning: str,
+    read: Callable[[WindowVerdict], Sequence[float]],
+    more: Sequence[Labels] = ({},),
+) -> Family:
+    """Numbers of each window of each model, one for each of the further label sets."""
+
+    def lines(shape: Shape) -> list[Line]:
+        pairs = [(m.name, w.name) for m in shape.models for w in shape.windows]
+        return [line(model=m, window=w, **labels) for m, w in pairs for labels in more]
+
+    def values(snapshot: Snapshot) -> FloatArray:
+        found = [
+            model.watched.verdicts.get(window.name, _UNJUDGED)
+            for model in snapshot.models
+            for window in snapshot.windows
+        ]
+        return np.array([read(one) for one in found], dtype=np.float64).ravel()
+
+    return Family(
+        name=name,
+        kind="gauge",
+        meaning=meaning,
+        labels=("model", "window", *more[0]),
+        lines=lines,
+        values=values,
+    )
+
+
+def _by_model(
+    name: str,
+    meaning: str,
+    read: Callable[[Watched], Sequence[float]],
+    more: Sequence[Labels] = ({},),
+) -> Family:
+    return Family(
+        name=name,
+        kind="gauge",
+        meaning=meaning,
+        labels=("model", *more[0]),
+        lines=lambda shape: [line(model=m.name, **labels) for m in shape.models for labels in more],
+        values=lambda snapshot: np.array(
+            [read(model.watched) for model in snapshot.models], dtype=np.float64
+        ).ravel(),
+    )
+
+
+def _sources() -> Family:
+    return Family(
+        name="classifier_reference_info",
+        kind="info",
+        meaning="Where the reference of a model comes from: first, window, trailing or counts.",
+        labels=("model", "source"),
+        lines=lambda shape: [
+            line(model=m.name, source=source) for m in shape.models for source in _SOURCES
+        ],
+        values=lambda snapshot: np.array(
+            [_is_source(model, source) for model in snapshot.models for source in _SOURCES],
+            dtype=np.float64,
+        ),
+    )
+
+
+def _is_source(model: ModelState, source: str) -> float:
+    reference = model.watched.reference
+    return 1.0 if reference is not None and reference.source == source else np.nan

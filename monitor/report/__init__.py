@@ -1,0 +1,1 @@
+"""What is shown of a result, wherever it is shown: headlines, sentences, advice, text, JSON."""

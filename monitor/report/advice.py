@@ -1,0 +1,127 @@
+"""What to do next, by what was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from monitor.diagnosis import Diagnosis, SegmentPart, Side
+from monitor.drift import Status, Verdict
+from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
+from monitor.drift.verdict import DEGRADED, IMPROVED
+from monitor.labels.sampled import SAMPLES
+
+_UNLIKE_COVERAGE = 0.05
+_MOST_DATA = 1_000
+_NAMED_SEGMENTS = 3
+
+
+def advice(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """Sentences for a person, the most urgent first; at least one."""
+    return tuple(_advice(diagnosis)) or ("Nothing.",)
+
+
+def _advice(diagnosis: Diagnosis) -> Iterator[str]:
+    yield from _labels(diagnosis)
+    if diagnosis.refusal is not None:
+        return
+    verdict = diagnosis.verdict
+    if verdict in DEGRADED:
+        yield (
+            "Page the model's owner: look at what was deployed, and at what reaches the model, "
+            "between before and after."
+        )
+        yield from _segments(diagnosis)
+    elif verdict in IMPROVED:
+        yield "Nothing to repair; note what was changed, and renew the reference."
+    elif verdict is Verdict.PREVALENCE_SHIFT:
+        yield "Do not retrain for this: it does not bring positives back, or take them away."
+    if verdict is Verdict.INSUFFICIENT_EVIDENCE:
+        if {"recall", "false_positive_rate"} & {
+            *diagnosis.judgement.fell,
+            *diagnosis.judgement.rose,
+        }:
+            yield "See whether the threshold, the model, or what reaches it was changed."
+        yield from _more(diagnosis)
+        yield from _segments(diagnosis)
+    if diagnosis.operating_point_moved:
+        back = "lower" if diagnosis.judgement.change["recall"] < 0 else "higher"
+        yield (
+            "See whether the threshold was changed or scores slid (a deployment, a new "
+            f"calibration, other cases); a {back} threshold would bring recall and false "
+            "positives back together."
+        )
+        yield from _more(diagnosis)
+    yield from _prevalence(diagnosis)
+
+
+def _labels(diagnosis: Diagnosis) -> Iterator[str]:
+    before, after = _unlabelled(diagnosis.before), _unlabelled(diagnosis.after)
+    if diagnosis.refusal is not None:
+        yield diagnosis.refusal.advice or (
+            "Have a random sample of the predicted negatives labelled: without it nobody can "
+            "say what is missed."
+            if diagnosis.refusal.keeps_precision
+            else "Have predicted positives labelled, too: precision is known of no others."
+        )
+    elif after - before > _UNLIKE_COVERAGE and diagnosis.labelling not in SAMPLES:
+        yield "Wait for labels, or page the data team: fewer predictions have one than before."
+
+
+def _segments(diagnosis: Diagnosis) -> Iterator[str]:
+    blamed = [p for p in diagnosis.segments if {"recall", "false_positives"} & set(p.carries)]
+    if blamed:
+        named = ", ".join(map(_name, blamed[:_NAMED_SEGMENTS]))
+        yield f"Look at these segments first: {named}."
+
+
+def _name(part: SegmentPart) -> str:
+    return f"{part.series.segment}={part.series.value}"
+
+
+def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
+    if diagnosis.judgement.status["class_ratio"] is not Status.CHANGED:
+        return
+    old = diagnosis.before.metrics["class_ratio"].estimate
+    new = diagnosis.after.metrics["class_ratio"].estimate
+    if math.isfinite(old) and math.isfinite(new):
+        yield (
+            f"If precision matters as such, recalibrate the threshold to r = {new:.3g} "
+            f"(it was {old:.3g})."
+        )
+    yield "If positives should be as frequent as before, page the data team: what changed upstream?"
+
+
+def _more(diagnosis: Diagnosis) -> Iterator[str]:
+    unknown = diagnosis.judgement.status["log_likelihood_ratio"] is Status.UNKNOWN
+    factor = _times_the_data(diagnosis)
+    if unknown and factor <= _MOST_DATA:
+        yield (
+            "Wait, or compare longer ranges: if the estimates hold, about "
+            f"{_rounded(factor)} times the data would settle whether skill changed."
+        )
+    elif diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE:
+        yield "Wait for more outcomes, or compare longer ranges."
+
+
+def _rounded(factor: float) -> str:
+    """Up, to a tenth where it is small: less would not do."""
+    few = 10
+    return f"{math.ceil(factor * 10) / 10:.1f}" if factor < few else f"{math.ceil(factor):,}"
+
+
+def _times_the_data(diagnosis: Diagnosis) -> float:
+    """How much would show log LR+ as clean or as changed; infinite where nothing would."""
+    found = diagnosis.judgement
+    change = abs(found.change["log_likelihood_ratio"])
+    error = found.standard_error["log_likelihood_ratio"]
+    room = EQUIVALENCE - change
+    clean = (Z_ONE_SIDED * error / room) ** 2 if room > 0 else math.inf
+    changed = (Z_TWO_SIDED * error / change) ** 2 if change > 0 else math.inf
+    return min(clean, changed)
+
+
+def _unlabelled(side: Side) -> float:
+    if not side.predictions:
+        return 0.0
+    return 1 - float(side.counts.total) / side.predictions

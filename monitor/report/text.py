@@ -1,0 +1,253 @@
+"""What `diagnose` prints for a person at three in the morning; at most 100 columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from textwrap import wrap
+
+from monitor.config.quantities import DAY_MS
+from monitor.diagnosis import Diagnosis, SegmentPart, Side
+from monitor.drift import Verdict
+from monitor.report.advice import advice
+from monitor.report.headline import certainties, headline
+from monitor.report.sentences import footnotes, plainly, said_of
+
+COLUMNS = 100
+UNDEFINED = "—"
+_ROWS_OF_SEGMENTS = 8
+_LONGEST_SEGMENT = 24
+_AGAINST = 1.05
+
+_METRICS = {
+    "precision": "precision",
+    "balanced_precision": "balanced precision",
+    "recall": "recall",
+    "false_positive_rate": "false positive rate",
+    "prevalence": "prevalence",
+}
+_CAUSES = {
+    "prevalence": "prevalence",
+    "recall": "recall",
+    "false_positives": "false positives",
+    "skill": "skill (the two before)",
+}
+_SOURCES = {
+    "counts": "given counts",
+    "window": "reference",
+    "first": "first days",
+    "trailing": "days just before",
+    "mature": "last mature days",
+}
+
+
+def diagnosis_text(diagnosis: Diagnosis) -> str:
+    """The verdict first, then what it rests on, what is not known, and what to do."""
+    sections = (
+        _verdict(diagnosis),
+        _sides(diagnosis),
+        _causes(diagnosis),
+        _segments(diagnosis),
+        _bullets("What is not known, and why", diagnosis.notes),
+        _bullets("What to do next", advice(diagnosis)),
+    )
+    return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines)
+
+
+def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
+    yield from wrap(headline(diagnosis), COLUMNS)
+    slid = diagnosis.operating_point_moved and diagnosis.verdict is Verdict.PREVALENCE_SHIFT
+    verdict = f"{diagnosis.verdict} (the operating point moved, too)" if slid else diagnosis.verdict
+    known = f"{diagnosis.model}: {verdict}. {certainties(diagnosis)}"
+    yield from wrap(known, COLUMNS)
+    yield from wrap(" ".join(plainly(diagnosis)), COLUMNS)
+
+
+def _sides(diagnosis: Diagnosis) -> Iterator[str]:
+    before, after = diagnosis.before, diagnosis.after
+    yield _row("", "before", "after", "change")
+    if before.source or after.source:
+        yield _row("", _source(before), _source(after))
+    yield _row("from (UTC)", _time(before.opens), _time(after.opens))
+    yield _row("to, exclusive", _time(before.closes), _time(after.closes))
+    yield _row("outcomes", _outcomes(before), _outcomes(after))
+    yield _row("without a label", _unlabelled(before), _unlabelled(after))
+    for name, title in _METRICS.items():
+        old, new = before.metrics[name].estimate, after.metrics[name].estimate
+        yield _row(title, _ratio(old), _ratio(new), _signed(new - old, 3))
+    old, new = before.metrics["class_ratio"].estimate, after.metrics["class_ratio"].estimate
+    yield _row("class ratio r = P/N", _ratio(old), _ratio(new), _times(old, new))
+
+
+def _row(title: str, before: str, after: str, change: str = "") -> str:
+    return f"{title:<22}{before:>20}{after:>20}{change:>12}".rstrip()
+
+
+def _source(side: Side) -> str:
+    return _SOURCES.get(side.source, "as asked")
+
+
+def _outcomes(side: Side) -> str:
+    return f"{side.counts.total.item():,}"
+
+
+def _causes(diagnosis: Diagnosis) -> Iterator[str]:
+    if diagnosis.refusal is not None:
+        return
+    yield (
+        f"{'What moved precision':<24}{'log-odds':>10}{'points':>10}{'95 % interval':>20}   status"
+    )
+    for cause, title in _CAUSES.items():
+        part = diagnosis.attribution[cause]
+        ends = f"{_points(part.lower_points)} to {_points(part.upper_points)}"
+        yield (
+            f"{title:<24}{_signed(part.logit, 2):>10}{_points(part.points):>10}"
+            f"{ends if math.isfinite(part.lower_points) else UNDEFINED:>20}   "
+            f"{said_of(diagnosis, cause)}"
+        )
+    whole = _signed(diagnosis.change_logit, 2), _points(diagnosis.change_points)
+    yield f"{'= change of precision':<24}{whole[0]:>10}{whole[1]:>10}"
+    for sentence in footnotes(diagnosis):
+        yield from wrap(sentence, COLUMNS)
+    yield ""
+    yield from wrap(_errors(diagnosis), COLUMNS)
+    yield from wrap(_counterfactual(diagnosis), COLUMNS)
+
+
+def _errors(diagnosis: Diagnosis) -> str:
+    found, driver = diagnosis.judgement, diagnosis.main_driver
+    known = ", ".join(
+        f"{title} {found.change[name]:+.2f} ± {found.standard_error[name]:.2f}"
+        for title, name in (("log r", "class_ratio"), ("log LR+", "log_likelihood_ratio"))
+    )
+    text = f"{known} (standard errors {_between(diagnosis)})."
+    if driver is None or not math.isfinite(driver.share):
+        return text
+    name, sure = driver.cause.replace("_", " "), "certainly" if driver.certain else "probably"
+    against = "; the others pull the other way" if driver.share > _AGAINST else ""
+    return (
+        f"{text} Main driver: {sure} {name}, {100 * driver.share:.0f} % of the log-odds{against}."
+    )
+
+
+def _between(diagnosis: Diagnosis) -> str:
+    sides = [side for side in (diagnosis.before, diagnosis.after) if side.block_ms]
+    if not sides:
+        return "as of independent rows"
+    units = ["days" if side.block_ms == DAY_MS else "hours" for side in sides]
+    named = [f"{side.blocks} {unit}" for side, unit in zip(sides, units, strict=True)]
+    if len(set(units)) == 1:
+        named[0] = named[0] if len(named) == 1 else str(sides[0].blocks)
+    return f"from the scatter between {' and '.join(named)}"
+
+
+def _counterfactual(diagnosis: Diagnosis) -> str:
+    found = diagnosis.had_prevalence_stayed
+    prevalence = _ratio(diagnosis.before.metrics["prevalence"].estimate)
+    if not math.isfinite(found.estimate):
+        return f"Had prevalence stayed at {prevalence}, precision now would be: {UNDEFINED}"
+    return (
+        f"Had prevalence stayed at {prevalence}, precision now would be {_ratio(found.estimate)} "
+        f"({_ratio(found.lower)} to {_ratio(found.upper)})."
+    )
+
+
+def _segments(diagnosis: Diagnosis) -> Iterator[str]:
+    parts = diagnosis.segments
+    if not parts:
+        return
+    shown = [part for part in parts if part.carries][:_ROWS_OF_SEGMENTS]
+    if not shown:
+        yield f"Segments: none of {len(parts)} values certainly changed by itself."
+    else:
+        yield (
+            f"{'Segments that changed':<{_LONGEST_SEGMENT}}{'outcomes':>10}{'prevalence':>14}"
+            f"{'recall':>14}{'FPR':>14}{'own part':>10}{'its mix':>10}"
+        )
+        yield from map(_segment, shown)
+        certain = sum(bool(part.carries) for part in parts)
+        yield (
+            f"{certain} of {len(parts)} values certainly changed (*: in this, corrected for "
+            "looking at all); parts in log-odds."
+        )
+    yield _mixes(diagnosis)
+
+
+def _segment(part: SegmentPart) -> str:
+    name = f"{part.series.segment}={part.series.value}"
+    if len(name) > _LONGEST_SEGMENT - 1:
+        name = f"{name[: _LONGEST_SEGMENT - 2]}…"
+    rates = [
+        f"{_short(old)}→{_short(new)}{'*' if cause in part.carries else ' '}"
+        for cause, old, new in (
+            ("prevalence", *_rates(part, "actual_positive", "total")),
+            ("recall", *_rates(part, "tp", "actual_positive")),
+            ("false_positives", *_rates(part, "fp", "actual_negative")),
+        )
+    ]
+    return (
+        f"{name:<{_LONGEST_SEGMENT}}{part.after.total.item():>10,}"
+        + "".join(f"{rate:>14}" for rate in rates)
+        + f"{_signed(part.within_logit, 2):>10}{_signed(part.mix_logit, 2):>10}"
+    )
+
+
+def _rates(part: SegmentPart, hits: str, cases: str) -> tuple[float, float]:
+    sides = [(getattr(c, hits).item(), getattr(c, cases).item()) for c in (part.before, part.after)]
+    old, new = (x / n if n else float("nan") for x, n in sides)
+    return old, new
+
+
+def _mixes(diagnosis: Diagnosis) -> str:
+    sums: dict[str, float] = {}
+    for part in diagnosis.segments:
+        key = part.series.segment or ""
+        sums[key] = sums.get(key, 0.0) + part.mix_logit
+    said = ", ".join(f"{key} {_signed(total, 2)}" for key, total in sums.items())
+    return "\n".join(wrap(f"By the mix of their values alone, log-odds: {said}.", COLUMNS))
+
+
+def _bullets(title: str, sentences: tuple[str, ...]) -> Iterator[str]:
+    if not sentences:
+        return
+    yield title
+    for sentence in sentences:
+        yield from wrap(sentence, COLUMNS, initial_indent="- ", subsequent_indent="  ")
+
+
+def _time(milliseconds: int | None) -> str:
+    if milliseconds is None:
+        return UNDEFINED
+    time = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    pattern = "%Y-%m-%d" if milliseconds % DAY_MS == 0 else "%Y-%m-%d %H:%M"
+    return time.strftime(pattern)
+
+
+def _unlabelled(side: Side) -> str:
+    if not side.predictions:
+        return UNDEFINED
+    return f"{100 * (1 - side.counts.total.item() / side.predictions):.1f} %"
+
+
+def _times(old: float, new: float) -> str:
+    if not (math.isfinite(old) and math.isfinite(new) and old > 0 and new > 0):
+        return UNDEFINED
+    return f"x {new / old:.2f}"
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.3f}" if math.isfinite(ratio) else UNDEFINED
+
+
+def _short(ratio: float) -> str:
+    return f"{ratio:.2f}".removeprefix("0") if math.isfinite(ratio) else UNDEFINED
+
+
+def _signed(number: float, digits: int) -> str:
+    return f"{number:+.{digits}f}" if math.isfinite(number) else UNDEFINED
+
+
+def _points(share: float) -> str:
+    """A fraction of precision as points, the way people say it."""
+    return f"{100 * share:+.1f}" if math.isfinite(share) else UNDEFINED

@@ -1,0 +1,117 @@
+"""The file that keeps records which could not be used, each with its reason."""
+
+from __future__ import annotations
+
+import codecs
+from base64 import b64encode
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from monitor.errors import FeedError
+from monitor.events.columns import Rejection
+from monitor.state.disk import AppendFile, unsynced
+
+_UTF8 = codecs.getincrementaldecoder("utf-8")
+
+
+class DeadLetter:
+    r"""Appends one NDJSON line a rejection, up to a size; nothing is ever deleted.
+
+    A line holds `reason`, `position`, `detail` and `record`, the start of the
+    record; where that is no UTF-8 it stands in base64, and `encoding` says so.
+    What finds no room, or cannot be written, is counted as dropped.
+
+    Attributes:
+        written: rejections appended since it was opened.
+        dropped: rejections that were not.
+
+    Args:
+        path: the file; its directory is made.
+        max_bytes: size that the file never exceeds, what it held before included.
+
+    Raises:
+        FeedError: the file cannot be opened for appending.
+    """
+
+    def __init__(self, path: str | PathLike[str], max_bytes: int) -> None:
+        self.written = 0
+        self.dropped = 0
+        self._max_bytes = max_bytes
+        try:
+            self._file = AppendFile(Path(path), sync=unsynced)
+        except OSError as error:
+            raise FeedError(f"{path}: dead-letter file cannot be opened: {error}") from error
+
+    def write(self, rejections: Iterable[Rejection]) -> None:
+        """Appends rejections; never raises for want of room."""
+        lines = [encoded(rejection) for rejection in rejections]
+        fitting = self._fitting(lines)
+        if fitting and not self._appended(b"".join(lines[:fitting])):
+            fitting = 0
+        self.written += fitting
+        self.dropped += len(lines) - fitting
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _fitting(self, lines: list[bytes]) -> int:
+        """How many of the lines fit, from the first on."""
+        room = self._max_bytes - self._file.size
+        for count, line in enumerate(lines):
+            room -= len(line)
+            if room < 0:
+                return count
+        return len(lines)
+
+    def _appended(self, data: bytes) -> bool:
+        """Whether all of it was written; else the file is as before."""
+        try:
+            self._file.append(data)
+        except OSError:
+            return False
+        return True
+
+
+def encoded(rejection: Rejection) -> bytes:
+    r"""A rejection as a line.
+
+    >>> from monitor.events import RejectReason
+    >>> encoded(Rejection(RejectReason.MALFORMED, "a:1", "is not UTF-8", b"\xff"))
+    b'{"reason":"malformed",...,"record":"/w==","encoding":"base64"}\n'
+    """
+    line = {
+        "reason": rejection.reason,
+        "position": _printable(rejection.position),
+        "detail": _printable(rejection.detail),
+        **_record(rejection.record),
+    }
+    return msgspec.json.encode(line) + b"\n"
+
+
+def _printable(text: str) -> str:
+    """Without what is no character: names of files may hold any bytes."""
+    return text.encode(errors="replace").decode()
+
+
+def _record(record: bytes) -> dict[str, str]:
+    try:
+        return {"record": _UTF8().decode(record)}  # the last character may be cut
+    except UnicodeDecodeError:
+        return {"record": b64encode(record).decode(), "encoding": "base64"}

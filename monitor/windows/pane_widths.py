@@ -1,0 +1,107 @@
+"""How wide coarse panes are and how far they reach back: what a configuration asks for.
+
+Owns the choice, and what is said where a state that is kept cannot serve it.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import NamedTuple
+
+from monitor.config import Config, Reference
+from monitor.config.quantities import format_duration
+from monitor.errors import ConfigError
+from monitor.events.renumbering import State
+from monitor.windows.days import DAY_MS
+
+HOUR_MS = 3_600_000
+LONGEST_FIRST_MS = 28 * DAY_MS
+"""A reference of the first days is extended to this, while it has too few outcomes."""
+
+_LONGEST_MATURITY_MS = 60 * DAY_MS
+"""Windows end at this age at the latest where labels have no timeout."""
+_SLACK_MS = 2 * DAY_MS
+_COARSE = 1
+
+
+class CoarsePanes(NamedTuple):
+    """Panes for weeks.
+
+    Attributes:
+        width: of one, milliseconds.
+        reach: event time for which they are kept, milliseconds.
+    """
+
+    width: int
+    reach: int
+
+
+def coarse_panes(config: Config, kept: State | None = None) -> CoarsePanes:
+    """The coarse panes of a configuration, or those that are kept where there are any.
+
+    Args:
+        config: panes, windows, references, and how late labels may come.
+        kept: the state of `Windows` that is to be gone on from.
+
+    Raises:
+        ConfigError: panes or windows are configured that cannot be made of what is kept.
+    """
+    lengths = tuple(config.window_lengths.values())
+    width = _width(config.pane, lengths) if kept is None else _kept_width(config, kept)
+    return CoarsePanes(width, _longest_span(config) + _longest_maturity(config) + _SLACK_MS)
+
+
+def _width(pane: int, lengths: tuple[int, ...]) -> int:
+    """The widest run of panes, an hour at most, that every window is a multiple of."""
+    panes = gcd(*lengths) // pane
+    most = max(1, HOUR_MS // pane)
+    return pane * max(k for k in range(1, min(panes, most) + 1) if panes % k == 0)
+
+
+def _kept_width(config: Config, kept: State) -> int:
+    """Width of the kept coarse panes.
+
+    Raises:
+        ConfigError: panes or windows are configured that cannot be made of them.
+    """
+    if kept["pane"] != config.pane:
+        raise _unfit("pane", format_duration(kept["pane"]), format_duration(config.pane))
+    ring = kept["rings"][_COARSE]
+    width, reach = int(ring["width"]), ring["width"] * ring["span"] - _SLACK_MS
+    for name, length in config.window_lengths.items():
+        known = length in kept["lengths"]
+        if length % width or (length > reach and not known):
+            raise _unfit(
+                "windows",
+                f"of panes of {format_duration(width)} that reach back {format_duration(reach)}",
+                name,
+            )
+    return width
+
+
+def _unfit(key: str, kept: str, wanted: str) -> ConfigError:
+    fault = (
+        f"{key}: must fit the state that is kept, which is {kept}, got {wanted}; change it "
+        "back, or move the state directory away to begin anew"
+    )
+    return ConfigError((fault,))
+
+
+def _longest_maturity(config: Config) -> int:
+    settings = [*config.models.values()] or [config.defaults]
+    timeouts = [s.label_timeout for s in settings]
+    return max(_LONGEST_MATURITY_MS if t is None else t for t in timeouts)
+
+
+def _longest_span(config: Config) -> int:
+    """The longest stretch of event time that is ever asked for at once."""
+    settings = [*config.models.values()] or [config.defaults]
+    references = [_reach(s.reference) for s in settings]
+    return max(*config.window_lengths.values(), *references, LONGEST_FIRST_MS)
+
+
+def _reach(reference: Reference) -> int:
+    """How far back from the moment when it is mature a reference is read, milliseconds."""
+    if reference.window is not None:
+        return reference.window.length
+    return 2 * (reference.trailing or 0) or reference.first or 0

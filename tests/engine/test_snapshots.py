@@ -1,0 +1,139 @@
+"""A snapshot rests on what earlier ones found; it is as if it had been the first."""
+
+import msgspec
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from same import differences, told
+from streams import flights, in_batches
+
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.events.columns import EventBatch
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.windows.panes import PaneRing
+
+HOUR, DAY = 3_600, 86_400
+MODELS = {
+    "plain": {"segments": ["shop"], "max_segment_values": 3},
+    "given": {"maturity": "1h", "reference": {"counts": {"tp": 90, "fp": 50, "fn": 10, "tn": 850}}},
+    "silent": {"labelling": "negatives_by_timeout"},
+    "sampled": {"labelling": "sampled"},
+    "weighted": {"labelling": "weighted"},
+    "by_label": {"clock": "label", "reference": {"trailing": "1d"}},
+    "flagged": {"labelling": "flagged_only"},
+}
+CONFIG = Config(
+    models={
+        name: {"label_timeout": "2d", "reference": {"first": "1d"}} | m
+        for name, m in MODELS.items()
+    },
+    windows=["1h", "1d", "3d"],
+)
+DECODER = Decoder(DecodeSettings.from_config(CONFIG))
+
+
+def as_the_first(monitor: Monitor, now: int | None) -> None:
+    """The snapshot of one that goes on from the state, and has found nothing yet."""
+    fresh = Monitor(monitor.config, monitor.state())
+    assert list(differences(told(monitor.snapshot(now)), told(fresh.snapshot(now)))) == []
+
+
+def made_up(seed: int) -> list[EventBatch]:
+    """Six days of seven models in batches of uneven length; some models rest for a while."""
+    rng = np.random.default_rng(seed)
+    events = []
+    for number in range(1_500):
+        model = list(MODELS)[int(rng.integers(len(MODELS)))]
+        ts = float(rng.uniform(0, 6 * DAY))
+        if model in ("plain", "sampled") and 3 * DAY < ts < 5 * DAY:
+            continue
+        flagged = bool(rng.random() < 0.3)
+        event = {"type": "prediction", "id": f"p{number}", "ts": ts, "model": model}
+        score = float(rng.uniform(0.5, 1) if flagged else rng.uniform(0, 0.5))
+        shop = f"s{int(rng.integers(5))}"
+        events.append(event | {"prediction": flagged, "score": score, "segment": {"shop": shop}})
+        if rng.random() < 0.9:
+            label = {"type": "label", "id": f"p{number}", "ts": ts + rng.exponential(4 * HOUR)}
+            more = {"sampling_probability": 0.5} if model == "weighted" else {}
+            events.append(label | {"label": bool(rng.random() < 0.6) == flagged} | more)
+    events.sort(key=lambda event: event["ts"])
+    cuts = np.sort(rng.integers(len(events), size=9))
+    parts = [events[a:b] for a, b in zip([0, *cuts], [*cuts, len(events)], strict=True) if a < b]
+    return [
+        DECODER.decode_lines(b"\n".join(map(msgspec.json.encode, p)) + b"\n", source="x")
+        for p in parts
+    ]
+
+
+@settings(max_examples=3, deadline=None)
+@given(
+    seed=st.integers(0, 1_000),
+    waits=st.lists(st.sampled_from([0, 1_000, 59_999, 60_000, 3_600_000]), max_size=2),
+)
+def test_whatever_has_changed_since_the_last(seed, waits):
+    monitor = Monitor(CONFIG)
+    for batch in made_up(seed):
+        monitor.apply(batch)
+        assert not batch.rejected
+        as_the_first(monitor, None)
+        for wait in waits:
+            as_the_first(monitor, (monitor.watermark_ms or 0) + wait)
+
+
+def test_on_real_flights():
+    config = Config(
+        defaults={"segments": ["origin"], "label_timeout": "2d", "maturity": "12h"},
+        windows=["1d", "7d", "28d"],
+    )
+    monitor = Monitor(config)
+    for batch in in_batches(flights(), 6_000, segments=("origin",)):
+        monitor.apply(batch)
+        as_the_first(monitor, None)
+        as_the_first(monitor, monitor.watermark_ms + 3_600_000)
+
+
+def counted():
+    """Ninety hours of four models, and a function that counts a hundred more outcomes of one."""
+    config = Config(defaults=MODELS["given"], windows=["1h", "1d", "3d"])
+    monitor = Monitor(config)
+    decoder = Decoder(DecodeSettings.from_config(config))
+
+    def tell(model, seconds):
+        event = {"type": "counts", "model": model, "ts": seconds, "tp": 8, "fp": 2, "fn": 2}
+        event |= {"tn": 88, "predicted_positive": 10, "predicted_negative": 90}
+        monitor.apply(decoder.decode_lines(msgspec.json.encode(event) + b"\n", source="x"))
+
+    for hour in range(90):
+        for model in "abcd":
+            tell(model, hour * HOUR)
+    return monitor, tell
+
+
+def test_counts_that_change_while_no_window_moves():
+    monitor, tell = counted()
+    monitor.snapshot()
+    for hour in (70, 80, 80):
+        before = [model.watched.verdicts["1d"].judgement for model in monitor.snapshot().models]
+        tell("a", hour * HOUR)
+        as_the_first(monitor, None)
+        after = [model.watched.verdicts["1d"].judgement for model in monitor.snapshot().models]
+        changed = [old != new for old, new in zip(before, after, strict=True)]
+        assert changed == [True, False, False, False]
+
+
+def test_what_has_not_changed_is_not_read_again(monkeypatch):
+    monitor, tell = counted()
+    monitor.snapshot()
+    reads = []
+    for name in ("sum", "table", "series"):
+        whole = getattr(PaneRing, name)
+        noted = lambda *given, whole=whole: (reads.append(given), whole(*given))[1]  # noqa: E731
+        monkeypatch.setattr(PaneRing, name, noted)
+    monitor.snapshot(monitor.watermark_ms + 1)
+    assert reads == []
+    tell("a", 89 * HOUR)
+    reads.clear()
+    monitor.snapshot(monitor.watermark_ms + 1)
+    assert 0 < len(reads) < 15
+    assert {row for *_, rows in reads for row in np.ravel(rows).tolist()} == {0}

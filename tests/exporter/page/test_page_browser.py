@@ -1,0 +1,282 @@
+"""The page in a real browser: what it says, what it must not do, whether all can use it."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import closing
+from urllib.parse import quote, urlsplit
+
+import httpx
+import pytest
+from axe_playwright_python import sync_playwright as axe
+from exporter.page.pages import MODEL, all_flights, counts, fed, served
+from playwright import sync_api as playwright
+
+from monitor.config import Config
+from monitor.config.quantities import parse_time
+from monitor.engine import Monitor
+from monitor.exporter.page.report import report_html
+
+pytestmark = pytest.mark.system
+
+DAY = 86_400
+NASTY = '"><img src=x onerror="ran()"><script>ran()</script>\'--><svg onload=ran()>'
+SIZES = {"wide": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
+
+
+class Browser:
+    """Pages that note everything a page should not do."""
+
+    def __init__(self, browser):
+        self._browser = browser
+
+    def page(self, size="wide", scheme="light"):
+        page = self._browser.new_page(viewport=SIZES[size], color_scheme=scheme)
+        page.set_default_timeout(20_000)
+        page.complaints, page.hosts = [], set()
+        page.on("console", lambda message: page.complaints.append(message.text))
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("request", lambda request: page.hosts.add(urlsplit(request.url).netloc))
+        page.expose_function("ran", lambda: page.complaints.append("a script ran"))
+        return page
+
+
+@pytest.fixture(scope="module")
+def browser(system_program):
+    path = system_program("chromium")
+    arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+    with (
+        playwright.sync_playwright() as started,
+        closing(started.chromium.launch(executable_path=path, args=arguments)) as chromium,
+    ):
+        yield Browser(chromium)
+
+
+@pytest.fixture(scope="module")
+def september():
+    """All flights up to the end of September, when they are mature."""
+    with served(all_flights("2013-10-03")) as url:
+        yield url
+
+
+def said(page, selector="main"):
+    return re.sub(r"\s+", " ", page.locator(selector).inner_text())
+
+
+def test_in_september_it_says_that_prevalence_moved_and_the_model_did_not(browser, september):
+    page = browser.page()
+    page.goto(f"{september}/?before=2013-07&after=2013-09&model={MODEL}")
+    why = said(page, "#why")
+    assert "Prevalence shifted" in why
+    assert "Precision fell .441 → .208: positives became rarer. The model is not at fault." in why
+    assert "Had prevalence stayed at 31.6 %, precision would now be 0.443" in why
+    assert page.complaints == []
+    assert page.hosts == {urlsplit(september).netloc}
+
+
+def test_july_and_september_are_chosen_with_a_brush_and_the_link_carries_them(browser, september):
+    page = browser.page()
+    page.goto(september)
+    picture = page.locator("#timeline-wide")
+    picture.scroll_into_view_if_needed()
+    drag(page, picture, "2013-07-01", "2013-08-01")
+    assert page.locator("input[name=before]").input_value() == "2013-07-01..2013-08-01"
+    with page.expect_response(lambda answer: "after=" in answer.url):
+        drag(page, picture, "2013-09-01", "2013-10-01")
+    page.wait_for_url("**after=2013-09-01..2013-10-01**")
+    page.wait_for_function("document.querySelector('#why').innerText.includes('1 Sep to 30 Sep')")
+    steps = said(page, "#why .waterfall")
+    found = httpx.get(
+        f"{september}/api/v1/diagnosis",
+        params={"before": "2013-07-01..2013-08-01", "after": "2013-09-01..2013-10-01"},
+    ).json()
+    change, prevalence = (
+        round(100 * points, 1)
+        for points in (found["change"]["points"], found["attribution"]["prevalence"]["points"])
+    )
+    assert (change, prevalence) == (-23.3, pytest.approx(-23.4, abs=0.3))
+    assert f"\N{MINUS SIGN}{abs(prevalence)}" in steps
+    assert f"of \N{MINUS SIGN}{abs(change)} points" in said(page, "#why .counterfactual")
+    link = page.url
+    again = browser.page()
+    again.goto(link)
+    assert said(again, "#why .waterfall") == steps
+    assert page.complaints == again.complaints == []
+
+
+def drag(page, picture, first, end):
+    """Drag over days of the time line, a little inside of them."""
+    box, data = picture.bounding_box(), picture.evaluate("svg => ({...svg.dataset})")
+    width = picture.evaluate("svg => svg.viewBox.baseVal.width")
+    left, right, opens, closes = (float(data[name]) for name in ("left", "right", "from", "to"))
+
+    def x(day, hours):
+        moment = parse_time(day) / 1000 + hours * 3600
+        inside = left + (right - left) * (moment - opens) / (closes - opens)
+        return box["x"] + box["width"] * inside / width
+
+    middle = box["y"] + box["height"] / 3
+    page.mouse.move(x(first, 12), middle)
+    page.mouse.down()
+    page.mouse.move(x(end, -12), middle, steps=3)
+    page.mouse.up()
+
+
+def test_the_form_does_the_same_by_keyboard_and_without_script(browser, september):
+    page = browser.page()
+    page.goto(september)
+    page.locator("input[name=before]").fill("2013-07")
+    page.locator("input[name=after]").fill("2013-09")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**after=2013-09**")
+    page.wait_for_function("document.querySelector('#why').innerText.includes('not at fault')")
+    assert page.complaints == []
+    context = page.context.browser.new_context(java_script_enabled=False)
+    with closing(context):
+        plain = context.new_page()
+        plain.goto(september)
+        plain.locator("input[name=before]").fill("2013-07")
+        plain.locator("input[name=after]").fill("2013-09")
+        plain.locator("input[name=after]").press("Enter")
+        plain.wait_for_url("**after=2013-09**")
+        assert "The model is not at fault." in said(plain, "#why")
+
+
+def test_the_whole_page_can_be_reached_with_tab_and_shows_where_one_is(browser, september):
+    page = browser.page()
+    page.goto(september)
+    seen = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            break
+        seen.append(page.evaluate("document.activeElement.outerHTML.slice(0, 60)"))
+        outlined = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outlined != "none", seen[-1]
+    assert "skip" in seen[0]
+    for part in ('href="#why"', 'name="before"', 'name="after"', "<button", "<summary"):
+        assert any(part in element for element in seen), part
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_fault_of_accessibility_and_nothing_wider_than_the_screen(
+    browser, september, size, scheme
+):
+    page = browser.page(size, scheme)
+    page.goto(f"{september}/?model={MODEL}&before=2013-07&after=2013-09")
+    found = axe.Axe().run(page).response["violations"]
+    grave = [v for v in found if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in grave] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
+
+
+def nasty_monitor():
+    """A model and segment values whose names are scripts."""
+    config = Config(
+        models={NASTY: {"segments": ["<b>key</b>"], "maturity": "1h", "label_timeout": "2d"}},
+        windows=["1d", "7d"],
+    )
+    values = (NASTY, "javascript:ran()", "</title><script>ran()</script>")
+    records = [
+        {
+            **counts(NASTY, (40 + day) * DAY + 60, (80, 45, 20 + day, 855)),
+            "segment": {"<b>key</b>": value},
+        }
+        for day in range(60)
+        for value in values
+    ]
+    return fed(Monitor(config), records)
+
+
+@pytest.fixture(scope="module")
+def nasty():
+    with served(nasty_monitor()) as url:
+        yield url
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/?before=1970-02-10..1970-03-02&after=1970-03-10..1970-03-31",
+        "/?q=" + NASTY,
+        "/?model=" + NASTY + "&segment=" + NASTY,
+        "/?before=" + NASTY,
+        "/?model=nobody" + NASTY,
+        "/?beta=" + NASTY,
+    ],
+)
+def test_names_that_are_scripts_are_only_names(browser, nasty, path):
+    page = browser.page()
+    page.goto(f"{nasty}{path.replace('<', '%3C').replace('#', '%23')}")
+    page.wait_for_load_state("networkidle")
+    assert [c for c in page.complaints if "40" not in c] == []
+    assert page.locator("img, main script, b:has-text('key')").count() == 0
+
+
+LONG = "fraud-" + "x" * 240
+TURNED = "moc.kcatta\u202egro.knab\u2066\u200f"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_long_names_and_those_that_turn_the_text_around_leave_the_page_in_shape(browser, size):
+    config = Config(
+        models={name: {"segments": ["shop"], "maturity": "1h"} for name in (LONG, "short")},
+        windows=["1d", "7d"],
+    )
+    turned = Config(defaults={"segments": ["shop"], "maturity": "1h"}, windows=["1d", "7d"])
+    page = browser.page(size)
+    query = "&before=1970-02-10..1970-03-02&after=1970-03-10..1970-03-31"
+    for settings, name, told in (
+        (config, LONG, LONG),
+        (turned, TURNED, TURNED.encode("unicode_escape").decode()),
+    ):
+        records = [
+            counts(model, (40 + day) * DAY + 60, (80, 45, 20 + day, 855), shop=f"{name}-shop")
+            for model in (name, "short")
+            for day in range(60)
+        ]
+        with served(fed(Monitor(settings), records)) as url:
+            for path in ("/", f"/?model={quote(name)}{query}"):
+                page.goto(url + path)
+                text = said(page, "body")
+                assert told in text
+                assert not set("\u202e\u2066\u200f") & set(text + page.title())
+                assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
+    assert page.complaints == []
+
+
+def test_the_policy_of_the_page_stops_what_would_be_put_into_it(browser, september):
+    page = browser.page()
+    page.goto(september)
+    page.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"ran()\">');"
+        "document.body.append(Object.assign(document.createElement('script'), {text: 'ran()'}))"
+    )
+    page.wait_for_timeout(200)
+    assert "a script ran" not in page.complaints
+    assert any("Content Security Policy" in complaint for complaint in page.complaints)
+
+
+def test_a_report_is_one_file_that_loads_and_runs_nothing(browser, tmp_path):
+    with served(nasty_monitor()) as url, httpx.Client(base_url=f"{url}/api/v1/") as api:
+        query = {"before": "1970-02-10..1970-03-02", "after": "1970-03-10..1970-03-31"}
+        found = [
+            api.get("diagnosis", params=query).json(),
+            api.get("series").json(),
+            api.get("curve", params=query).json(),
+        ]
+    text = report_html(*found)
+    assert text == report_html(*json.loads(json.dumps(found)))
+    path = tmp_path / "report.html"
+    path.write_text(text)
+    assert path.stat().st_size < 1_000_000
+    page = browser.page()
+    page.goto(path.as_uri())
+    page.wait_for_load_state("networkidle")
+    assert page.complaints == []
+    assert page.hosts == {""}
+    assert page.locator("#why .verdict").count() == 1
+    assert page.evaluate("getComputedStyle(document.querySelector('.verdict')).display") == "flex"

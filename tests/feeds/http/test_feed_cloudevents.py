@@ -1,0 +1,330 @@
+"""CloudEvents as their own library writes them, and the payloads of inference servers."""
+
+import asyncio
+import base64
+import datetime as dt
+import json
+
+import httpx
+import pytest
+from cloudevents.core.bindings.http import to_binary_event, to_structured_event
+from cloudevents.core.v1.event import CloudEvent
+from feeds.http.test_feed_events import checked
+
+from monitor.config.inference import InferenceConfig
+from monitor.feeds.http import inference as pairing
+
+NOW = 1_700_000_000
+MOMENT = dt.datetime(2023, 11, 14, 22, 13, 20, tzinfo=dt.UTC)
+PREDICTION = {"type": "prediction", "id": "a", "ts": NOW, "prediction": 1}
+PATH = "/v1/cloudevents"
+BATCH = "application/cloudevents-batch+json"
+
+
+def event(data, **attributes):
+    given = {
+        "specversion": "1.0",
+        "id": "e1",
+        "source": "//scorer",
+        "type": "monitor.prediction",
+        "time": MOMENT,
+        "datacontenttype": "application/json",
+        **attributes,
+    }
+    return CloudEvent({k: v for k, v in given.items() if v is not None}, data)
+
+
+def post(feed, message, **headers):
+    return feed.client.post(PATH, content=message.body, headers={**message.headers, **headers})
+
+
+def kept(feed):
+    return [json.loads(line) for line in feed.intake.lines.splitlines()]
+
+
+@pytest.mark.parametrize("write", [to_binary_event, to_structured_event])
+def test_an_event_carries_a_record(feed, write):
+    assert checked(post(feed, write(event(PREDICTION))))["accepted"] == 1
+    assert kept(feed) == [PREDICTION]
+
+
+@pytest.mark.parametrize("write", [to_binary_event, to_structured_event])
+def test_id_time_and_type_of_the_event_stand_for_those_of_the_record(feed, write):
+    assert checked(post(feed, write(event({"prediction": 1}))))["accepted"] == 1
+    (record,) = kept(feed)
+    assert (record["id"], record["type"], record["prediction"]) == ("e1", "prediction", 1)
+    (arrived,) = feed.intake.arrived
+    assert arrived.batch.predictions.time.tolist() == [NOW * 1000]
+
+
+def test_a_batch_is_many_events_and_what_is_none_has_its_reason(feed):
+    events = [json.loads(to_structured_event(event({"prediction": 1}, id=i)).body) for i in "ab"]
+    body = json.dumps([*events, {"no": "event"}, {**events[0], "specversion": "0.3"}, 5])
+    answer = checked(feed.client.post(PATH, content=body, headers={"content-type": BATCH}))
+    assert answer["accepted"] == 2
+    assert sum(answer["rejected"].values()) == 3
+    assert [fault["line"] for fault in answer["faults"]] == [3, 4, 5]
+
+
+def test_data_may_be_base64(feed):
+    fields = json.loads(to_structured_event(event({})).body)
+    fields["data_base64"] = base64.b64encode(json.dumps(PREDICTION).encode()).decode()
+    fields.pop("data")
+    headers = {"content-type": "application/cloudevents+json; charset=utf-8"}
+    answer = feed.client.post(PATH, content=json.dumps(fields), headers=headers)
+    assert checked(answer)["accepted"] == 1
+    assert kept(feed) == [PREDICTION]
+
+
+def test_a_binary_event_may_hold_a_list_of_records(feed):
+    labels = json.dumps([{"id": i, "label": 1} for i in "abc"]).encode()
+    assert checked(post(feed, to_binary_event(event(labels, type="label"))))["accepted"] == 3
+    assert [record["id"] for record in kept(feed)] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "said"),
+    [
+        ({}, b"{}", "specversion must be 1.0"),
+        ({"ce-specversion": "0.3", "ce-id": "a"}, b"{}", "specversion must be 1.0"),
+        ({"ce-specversion": "1.0", "ce-id": "a", "ce-type": "t"}, b"{}", "source is missing"),
+        ({"content-type": BATCH}, b"{}", "no JSON array"),
+        ({"content-type": BATCH}, b"[", "no JSON array"),
+        ({"content-type": "application/cloudevents+json"}, b"{", "no JSON"),
+    ],
+)
+def test_what_is_no_event_is_400(feed, headers, body, said):
+    answer = feed.client.post(PATH, content=body, headers=headers)
+    assert answer.status_code == 400
+    assert said in checked(answer)["error"]
+
+
+def test_an_attribute_that_would_fill_every_line_is_400(feed):
+    answer = post(feed, to_binary_event(event({}, id="x" * 257)))
+    assert (answer.status_code, "id is too long" in answer.json()["error"]) == (400, True)
+
+
+# What KServe's logger sends (pkg/logger/worker.go): binary events that share an id.
+REQUEST = "org.kubeflow.serving.inference.request"
+RESPONSE = "org.kubeflow.serving.inference.response"
+
+
+def logged(feed, kind, payload, name="r1", **attributes):
+    given = {"inferenceservicename": "fraud", "namespace": "prod", **attributes}
+    message = to_binary_event(event(payload, id=name, type=kind, **given))
+    return post(feed, message)
+
+
+def v1(*rows):
+    return {"predictions": list(rows)}
+
+
+def v2(shape, data, name="p", **fields):
+    tensor = {"name": name, "shape": shape, "datatype": "FP32", "data": data}
+    return {"model_name": "fraud", "outputs": [tensor], **fields}
+
+
+def config(**settings):
+    return InferenceConfig(**settings)
+
+
+SCORE_1 = {"score": {"index": 1}}
+LABEL = {"name": "label", "positive": "bad"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "payload", "expected"),
+    [
+        ({"score": {}}, v1(0.25), [{"score": 0.25}]),
+        (SCORE_1, v1([0.75, 0.25]), [{"score": 0.25}]),
+        (
+            {
+                "score": {"name": "proba", "index": 1},
+                "prediction": {"name": "label", "positive": "bad"},
+            },
+            v1({"proba": [0.2, 0.8], "label": "bad"}, {"proba": [0.9, 0.1], "label": "good"}),
+            [{"score": 0.8, "prediction": 1}, {"score": 0.1, "prediction": 0}],
+        ),
+        ({"prediction": {}}, v1(1, 0, 1.0, True), [{"prediction": p} for p in (1, 0, 1, True)]),
+        (SCORE_1, v2([2, 2], [0.1, 0.9, 0.6, 0.4]), [{"score": 0.9}, {"score": 0.4}]),
+        (SCORE_1, v2([2, 2], [[0.1, 0.9], [0.6, 0.4]]), [{"score": 0.9}, {"score": 0.4}]),
+        ({"score": {"name": "p"}}, v2([2], [0.9, 0.4]), [{"score": 0.9}, {"score": 0.4}]),
+        ({"score": {}}, v2([1, 1], [0.5], model_version="7"), [{"score": 0.5, "version": "7"}]),
+    ],
+)
+def test_a_response_is_a_prediction_a_row(make_feed, settings, payload, expected):
+    feed = make_feed(inference=config(model="m", **settings))
+    answer = logged(feed, RESPONSE, payload)
+    assert answer.status_code == 200
+    found = kept(feed)
+    ids = ["r1"] if len(expected) == 1 else [f"r1/{row}" for row in range(len(expected))]
+    assert [record.pop("id") for record in found] == ids
+    assert {record.pop("type") for record in found} == {"prediction"}
+    assert {record.pop("model") for record in found} == {"m"}
+    assert [record.pop("ts") for record in found]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"error": "boom"},
+        v1({"other": 1}),
+        v1([0.5]),
+        v2([3, 2], [0.1]),
+        v2("x", [0.1]),
+        v1(None),
+        [],
+        5,
+    ],
+)
+def test_a_response_without_a_score_has_its_reason(make_feed, payload):
+    feed = make_feed(inference=config(**SCORE_1))
+    answer = checked(logged(feed, RESPONSE, payload))
+    assert answer["accepted"] == 0
+    assert sum(answer["rejected"].values()) == 1
+
+
+def test_a_response_alone_needs_no_request(make_feed):
+    feed = make_feed(threshold=0.5, inference=config(score={}))
+    assert checked(logged(feed, REQUEST, {"instances": [[1, 2]]}))["accepted"] == 0
+    assert checked(logged(feed, RESPONSE, v1(0.5)))["accepted"] == 1
+    assert kept(feed)[0]["model"] == "fraud", "the inference service"
+
+
+FROM_REQUEST = {
+    "score": {},
+    "id": {"name": "transaction"},
+    "segments": {"region": {"name": "region"}, "shop": {"name": "shop", "index": 1}},
+}
+ASKED_V1 = {
+    "instances": [
+        {"transaction": "t1", "region": "eu", "shop": [0, 7], "amount": 3},
+        {"transaction": 12.0, "region": True, "shop": [1]},
+    ]
+}
+ASKED_V2 = {
+    "inputs": [
+        {"name": "transaction", "shape": [2], "datatype": "BYTES", "data": ["t1", "12"]},
+        {"name": "region", "shape": [2], "datatype": "BYTES", "data": ["eu", "true"]},
+        {"name": "shop", "shape": [2, 2], "datatype": "INT64", "data": [[0, 7], [1, 8]]},
+    ]
+}
+
+
+@pytest.mark.parametrize("asked", [ASKED_V1, ASKED_V2])
+def test_a_request_gives_the_ids_and_segments_of_its_response(make_feed, asked):
+    feed = make_feed(threshold=0.5, inference=config(**FROM_REQUEST))
+    assert logged(feed, REQUEST, asked).status_code == 200
+    answer = logged(feed, RESPONSE, v2([2], [0.9, 0.1]))
+    assert checked(answer)["accepted"] == 2
+    found = kept(feed)
+    assert [record["id"] for record in found] == ["t1", "12"]
+    assert found[0]["segment"] == {"region": "eu", "shop": "7"}
+    assert found[1]["segment"]["region"] == "true"
+
+
+def both(feed, first, second):
+    """Two posts, the second once the first is on its way."""
+
+    async def ask():
+        transport = httpx.ASGITransport(app=feed.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
+            messages = [to_binary_event(event(p, id="r1", type=k)) for k, p in (first, second)]
+            posts = []
+            for message in messages:
+                post = client.post(PATH, content=message.body, headers=message.headers)
+                posts.append(asyncio.create_task(post))
+                await asyncio.sleep(0.05)
+            return await asyncio.gather(*posts)
+
+    return asyncio.run(ask())
+
+
+def test_a_response_waits_for_its_request(make_feed):
+    feed = make_feed(threshold=0.5, inference=config(**FROM_REQUEST))
+    answers = both(feed, (RESPONSE, v2([2], [0.9, 0.1])), (REQUEST, ASKED_V1))
+    assert [answer.json()["accepted"] for answer in answers] == [2, 0]
+    assert [record["id"] for record in kept(feed)] == ["t1", "12"]
+
+
+def test_a_response_whose_request_never_comes_is_counted_without_it(make_feed, monkeypatch):
+    monkeypatch.setattr(pairing, "WAIT_SECONDS", 0.01)
+    feed = make_feed(
+        threshold=0.5, inference=config(score={}, segments={"region": {"name": "region"}})
+    )
+    answer = logged(feed, RESPONSE, v1(0.5))
+    assert checked(answer)["accepted"] == 1
+    assert "segment" not in kept(feed)[0]
+
+
+def test_requests_are_forgotten_when_they_are_old_or_too_many(make_feed, monkeypatch):
+    monkeypatch.setattr(pairing, "KEPT_BYTES", 4_000)
+    feed = make_feed(threshold=0.5, inference=config(**FROM_REQUEST))
+    inference = feed.intake_of_inference()
+    for number in range(20):
+        logged(feed, REQUEST, ASKED_V1, name=f"r{number}")
+    assert 0 < len(inference._requests) < 10
+    assert "r19" in inference._requests
+    assert inference._size <= 4_000
+    feed.clock.sleep(pairing.KEPT_SECONDS + 1)
+    logged(feed, REQUEST, ASKED_V1, name="last")
+    assert list(inference._requests) == ["last"]
+
+
+def test_without_configuration_payloads_are_refused(feed):
+    answer = logged(feed, RESPONSE, v1(0.5))
+    assert answer.status_code == 400
+    assert "feeds[].inference" in checked(answer)["error"]
+
+
+def test_a_payload_of_a_million_values_is_refused_before_it_is_read(make_feed):
+    feed = make_feed(threshold=0.5, inference=config(score={}), max_bytes=10**7, room=10**8)
+    answer = logged(feed, RESPONSE, {"predictions": [0] * 1_200_000})
+    assert sum(checked(answer)["rejected"].values()) == 1
+
+
+STRUCTURED = "application/cloudevents+json"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"specversion": "0.3"}, "is no CloudEvent: specversion must be 1.0"),
+        ({"source": ""}, "is no CloudEvent: source is missing"),
+        ({"data_base64": "e30"}, "data_base64 cannot be read: Incorrect padding"),
+        ({"data_base64": 5}, "data_base64 cannot be read: Expected `str`, got `int`"),
+        # what would be a record by itself is none as an event that is none
+        ({**PREDICTION, "specversion": "0.3"}, "is no CloudEvent: specversion must be 1.0"),
+    ],
+)
+def test_what_is_wrong_with_a_structured_event_is_said(feed, changes, said):
+    good = json.loads(to_structured_event(event(PREDICTION)).body)
+    for body, kind, line in (
+        (good | changes, STRUCTURED, 1),
+        ([good, good | changes], BATCH, 2),
+    ):
+        headers = {"content-type": kind}
+        answer = checked(feed.client.post(PATH, content=json.dumps(body), headers=headers))
+        assert answer["accepted"] == line - 1
+        assert answer["rejected"] == {"malformed": 1}
+        (fault,) = answer["faults"]
+        assert (fault["line"], fault["detail"]) == (line, said)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "said"),
+    [
+        (RESPONSE, {"x": 1}, "inference response: holds neither predictions nor outputs"),
+        (RESPONSE, PREDICTION, "inference response: holds neither predictions nor outputs"),
+        (REQUEST, {"x": 1}, "inference request: holds neither instances nor inputs"),
+        (REQUEST, [], "inference request: is no object"),
+    ],
+)
+def test_a_payload_that_cannot_be_read_has_its_reason(make_feed, monkeypatch, kind, payload, said):
+    monkeypatch.setattr(pairing, "WAIT_SECONDS", 0.01)
+    feed = make_feed(threshold=0.5, inference=config(**FROM_REQUEST))
+    answer = checked(logged(feed, kind, json.dumps(payload).encode()))
+    assert (answer["accepted"], answer["rejected"]) == (0, {"malformed": 1})
+    assert answer["faults"][0]["detail"] == said

@@ -1,0 +1,233 @@
+"""What a client may take of time and memory, and who may be one."""
+
+import gzip
+import socket
+import time
+import tracemalloc
+
+import httpx
+import pytest
+import zstandard
+from starlette.routing import Route
+
+from monitor.clock import ManualClock
+from monitor.feeds.http.rates import REMEMBERED, Rates
+from monitor.feeds.http.room import Room
+from monitor.web.server import BackgroundServer
+
+EVENT = b'{"type":"label","id":"a","ts":1,"label":1}\n'
+TOKEN = "correct-horse-battery"  # noqa: S105  # of these tests alone
+MEBIBYTE = 1024 * 1024
+
+
+def pieces(size, count):
+    for _ in range(count):
+        yield b"x" * size
+
+
+@pytest.fixture
+def served(make_feed):
+    """A feed on a socket."""
+    feed = make_feed(seconds=1.0)
+    with BackgroundServer(feed.app, header_timeout=1.0, grace=1) as server:
+        feed.server = server
+        yield feed
+
+
+def connection(server, body=b""):
+    opened = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    opened.sendall(b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" + body)
+    return opened
+
+
+def is_open(opened):
+    opened.settimeout(0)
+    try:
+        while data := opened.recv(1 << 16):
+            assert data
+    except BlockingIOError:
+        return True
+    except ConnectionError:
+        return False
+    return False
+
+
+def test_a_body_that_is_declared_too_large_is_413_before_it_is_read(feed):
+    answer = feed.post(b"", content_length="1000000000")
+    assert answer.status_code == 413
+    assert feed.room.left == 400_000
+
+
+def test_a_body_that_turns_out_too_large_is_413_while_it_comes(served):
+    # Without a Content-Length: a gigabyte, of which next to nothing is sent.
+    try:
+        answer = httpx.post(f"{served.server.url}/v1/events", content=pieces(65_536, 16_384))
+        assert answer.status_code == 413
+    except (httpx.WriteError, httpx.ReadError):
+        pass  # it hung up before the client was done
+    assert served.room.left == 400_000
+    assert httpx.get(f"{served.server.url}/healthz").status_code == 200
+
+
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip), ("zstd", zstandard)])
+def test_a_bomb_is_413_and_takes_little_memory(make_feed, encoding, pack):
+    feed = make_feed(max_bytes=MEBIBYTE, room=4 * MEBIBYTE)
+    bomb = pack.compress(b"0" * (500 * MEBIBYTE), 9)
+    assert len(bomb) < MEBIBYTE
+    tracemalloc.start()
+    try:
+        assert feed.post(bomb, content_encoding=encoding).status_code == 413
+        assert tracemalloc.get_traced_memory()[1] < 2 * MEBIBYTE + 3 * len(bomb)
+    finally:
+        tracemalloc.stop()
+    assert feed.room.left == 4 * MEBIBYTE
+
+
+def test_while_the_engine_stalls_clients_are_told_to_come_later(make_feed):
+    feed = make_feed(room=10 * len(EVENT))
+    codes = [feed.post(EVENT).status_code for _ in range(12)]
+    assert codes == [200] * 10 + [429] * 2
+    assert feed.post(EVENT).headers["retry-after"] == "1"
+    feed.intake.count()
+    assert feed.post(EVENT).status_code == 200
+    assert len(feed.intake.arrived) == 11
+
+
+def test_records_that_cannot_be_used_take_their_room(make_feed):
+    feed = make_feed(room=100_000)
+    assert feed.post(b"{}\n" * 100).status_code == 200
+    assert feed.post(b"{}\n" * 100).status_code == 429
+    feed.intake.count()
+    assert feed.room.left == 100_000
+
+
+def test_what_is_not_on_disk_is_503_and_leaves_nothing_behind(feed):
+    feed.intake.full = True
+    answer = feed.post(EVENT)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert feed.room.left == 400_000
+    feed.intake.full = False
+    assert feed.post(EVENT).status_code == 200
+
+
+def test_before_it_is_ready_nothing_is_taken(feed):
+    feed.intake.ready = False
+    answer = feed.post(EVENT)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+
+
+def test_room_is_given_back_once_however_often():
+    room = Room(10)
+    with room.share() as share:
+        assert share.grow(10)
+        share.release()
+        share.release()
+    assert room.left == 10
+
+
+def test_slow_bodies_are_dropped_and_keep_nobody_waiting(served):
+    opened = [connection(served.server, b"{") for _ in range(100)]
+    began = time.monotonic()
+    assert httpx.get(f"{served.server.url}/healthz").status_code == 200
+    assert httpx.post(f"{served.server.url}/v1/events", content=EVENT).status_code == 200
+    while any(map(is_open, opened)) and time.monotonic() - began < 60:
+        time.sleep(0.05)
+    assert not any(map(is_open, opened))
+    for one in opened:
+        one.close()
+    served.intake.count()
+    assert served.room.left == 400_000
+
+
+def test_a_body_that_is_too_slow_is_408(served):
+    with connection(served.server, b"{") as opened:
+        assert opened.recv(1 << 16).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_client_that_goes_away_leaves_nothing_behind(served):
+    connection(served.server, b"{" * 500).close()
+    deadline = time.monotonic() + 5
+    while served.room.left < 400_000 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert served.room.left == 400_000
+    assert served.intake.arrived == []
+
+
+READING = {"GET", "HEAD"}
+WRONG = [
+    {},
+    {"authorization": ""},
+    {"authorization": TOKEN},
+    {"authorization": f"Basic {TOKEN}"},
+    {"authorization": f"Bearer {TOKEN}x"},
+    {"authorization": f"Bearer {TOKEN[:-1]}"},
+    {"authorization": f"Bearer {TOKEN.upper()}"},
+    {"authorization": "Bearer "},
+    {"authorization": "Bearer \xff"},
+]
+
+
+@pytest.mark.parametrize("headers", WRONG)
+def test_without_a_token_every_route_that_writes_is_401(make_feed, headers):
+    feed = make_feed(tokens=[TOKEN, "another-token-0123"])
+    routes = [r for r in feed.app.routes if isinstance(r, Route) and r.methods - READING]
+    assert len(routes) == 3
+    for route in routes:
+        raw = {name: value.encode("latin-1") for name, value in headers.items()}
+        answer = feed.client.post(route.path, content=EVENT, headers=raw)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+    assert feed.intake.arrived == []
+
+
+@pytest.mark.parametrize(
+    "value", [f"Bearer {TOKEN}", f"bearer  {TOKEN} ", "Bearer another-token-0123"]
+)
+def test_with_any_of_the_tokens_events_are_taken(make_feed, value):
+    feed = make_feed(tokens=[TOKEN, "another-token-0123"])
+    assert feed.post(EVENT, authorization=value).status_code == 200
+
+
+def test_without_a_token_the_body_is_not_even_read(make_feed):
+    feed = make_feed(tokens=[TOKEN])
+    assert feed.post(b"", content_length="1000000000").status_code == 401
+
+
+def test_what_a_web_page_sends_is_403(feed):
+    assert feed.post(EVENT, origin="http://evil.example").status_code == 403
+    assert feed.intake.arrived == []
+
+
+def test_a_zstd_frame_that_asks_for_much_memory_is_refused(feed):
+    huge = zstandard.ZstdCompressionParameters.from_level(3, window_log=27, enable_ldm=True)
+    body = zstandard.ZstdCompressor(compression_params=huge).compressobj(size=-1)
+    packed = body.compress(EVENT) + body.flush()
+    assert feed.post(packed, content_encoding="zstd").status_code == 400
+
+
+def test_a_client_that_sends_too_fast_is_told_when_to_come_again(make_feed):
+    feed = make_feed(tokens=[TOKEN, "another-token-0123"], max_per_second=10)
+    first, second = f"Bearer {TOKEN}", "Bearer another-token-0123"
+    assert feed.post(EVENT * 35, authorization=first).status_code == 200
+    refused = feed.post(EVENT, authorization=first)
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "3")
+    assert feed.post(EVENT, authorization=second).status_code == 200, "each has its own rate"
+    feed.clock.sleep(3)
+    assert feed.post(EVENT, authorization=first).status_code == 200
+    assert len(feed.intake.arrived) == 3
+
+
+def test_requests_without_events_have_a_rate_too(make_feed):
+    feed = make_feed(max_per_second=5)
+    codes = [feed.post(b"").status_code for _ in range(8)]
+    assert codes.count(200) == 6
+    assert codes[-1] == 429
+
+
+def test_clients_that_were_silent_longest_are_forgotten():
+    rates = Rates(1, ManualClock())
+    for number in range(REMEMBERED + 10):
+        rates.spend(str(number), 100)
+    assert len(rates._left) == REMEMBERED
+    assert rates.wait("0") == 0
+    assert rates.wait(str(REMEMBERED)) > 0

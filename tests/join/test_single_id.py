@@ -1,0 +1,202 @@
+"""The rule of one id against the columnar join, and against a recount that shares no code."""
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recount import Recount
+
+from monitor.config import Config
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import Group, Labels, Predictions, keys_of, score_bins
+from monitor.join import BEFORE_ALL, ENDLESS, Join
+from monitor.join import single_id as rule
+from monitor.join.sampling import strata
+
+CELLS = ("tp", "fp", "fn", "tn", "positive", "negative")
+BOOKS = ("duplicates", "dropped", "applied", "duplicate_labels", "late", "orphaned")
+
+
+class ById:
+    """A stream taken event by event, each id on its own, by the pure rule."""
+
+    def __init__(self, config):
+        self.rules = rules_of(config)
+        self.kept, self.cells, self.books = {}, Counter(), Counter()
+
+    def take(self, event, watermark=BEFORE_ALL):
+        key = event["id"]
+        step = rule.after(self.kept.get(key, rule.NOTHING), typed(event), self.rules, watermark)
+        self.kept[key] = step.kept
+        for move in step.moves:
+            label = move.label
+            when = move.prediction.time if label is None else label.time
+            self.cells[
+                *move.prediction.group,
+                move.prediction.time,
+                when,
+                move.cell,
+                move.prediction.score_bin,
+                label.stratum if label else 0,
+            ] += move.sign
+        self.books.update(step.books._asdict())
+
+    def outcomes(self):
+        total = Counter()
+        for row, count in self.cells.items():
+            total[CELLS[row[4]]] += count
+        return {name: total[name] for name in CELLS[:4]}
+
+
+def rules_of(config):
+    names = [*config.models] or ["a", "b", "default"]
+    terms = {
+        name: rule.Terms(
+            config.model(name).label_timeout or ENDLESS,
+            config.model(name).horizon_ms or ENDLESS,
+            config.model(name).labelling == "weighted",
+        )
+        for name in names
+    }
+    return rule.Rules(terms.__getitem__, max(t.horizon for t in terms.values()))
+
+
+def typed(event):
+    ms = round(event["ts"] * 1000)
+    if event["type"] == "label":
+        says = 2 if event["label"] is None else event["label"]
+        share = np.array([event.get("sampling_probability", np.nan)])
+        return rule.Label(ms, says, int(strata(share, keys_of([event["id"]]))[0]))
+    score = score_bins(np.array([event.get("score", np.nan)]))
+    group = (event.get("model", "default"), tuple(event.get("segment", {}).values()))
+    return rule.Prediction(ms, bool(event["prediction"]), int(score[0]), group)
+
+
+class Columnar:
+    """The same events through the columnar join, one a batch."""
+
+    def __init__(self, config):
+        self.catalogue = Catalogue(config)
+        self.join = Join(self.catalogue, config.max_pending)
+        self.deltas = []
+
+    def take(self, event, watermark=BEFORE_ALL):
+        predictions, labels = Predictions(), Labels()
+        ms, key = np.array([round(event["ts"] * 1000)]), keys_of([event["id"]])
+        if event["type"] == "label":
+            says = 2 if event["label"] is None else event["label"]
+            share = np.array([event.get("sampling_probability", np.nan)])
+            labels = Labels(key=key, time=ms, value=np.array([says]), sampling_probability=share)
+        else:
+            group = Group(event.get("model", "default"), "", ())
+            predictions = Predictions(
+                key=key,
+                time=ms,
+                predicted_positive=np.array([bool(event["prediction"])]),
+                score=np.array([event.get("score", np.nan)]),
+                group=self.catalogue.groups_of([group])[0],
+            )
+        self.deltas.append(self.join.apply(predictions, labels, watermark))
+
+    def cells(self):
+        found = Counter()
+        for d in self.deltas:
+            models = self.catalogue.model_of_group[d.group]
+            rows = zip(d.time, d.label_time, d.cell, d.score_bin, d.stratum, strict=True)
+            for model, row, count in zip(models, rows, d.count, strict=True):
+                time, label_time, cell, score, stratum = map(int, row)
+                key = (time, label_time, cell, score, stratum if cell < 4 else 0)
+                found[self.catalogue.models[model], (), *key] += int(count)
+        return {row: count for row, count in found.items() if count}
+
+    def books(self):
+        books = self.join.books
+        return {name: int(np.sum(getattr(books, name))) for name in BOOKS} | {
+            "held": self.join.held
+        }
+
+
+def prediction(i, ts=0.0, says=1, **more):
+    return {"type": "prediction", "id": f"p{i}", "ts": ts, "prediction": says, **more}
+
+
+def label(i, ts=1.0, says=1, share=None):
+    more = {} if share is None else {"sampling_probability": share}
+    return {"type": "label", "id": f"p{i}", "ts": ts, "label": says, **more}
+
+
+some_events = st.lists(
+    st.one_of(
+        st.builds(
+            prediction,
+            st.integers(0, 4),
+            ts=st.integers(0, 40),
+            says=st.integers(0, 1),
+            score=st.sampled_from([0.1, 0.7]),
+            model=st.sampled_from(["a", "b"]),
+        ),
+        st.builds(
+            label,
+            st.integers(0, 4),
+            ts=st.integers(0, 60),
+            says=st.sampled_from([0, 1, None]),
+            share=st.sampled_from([None, 1.0, 0.5, 0.25]),
+        ),
+    ),
+    max_size=40,
+)
+
+configs = st.builds(
+    lambda timeout, horizon, regime: Config(
+        models={
+            "a": {"label_timeout": timeout, "horizon": horizon, "labelling": regime},
+            "b": {"label_timeout": "30s", "horizon": "1h"},
+        },
+        windows=["1h"],
+    ),
+    st.sampled_from([None, "20s", "50s"]),
+    st.sampled_from(["25s", "1h"]),
+    st.sampled_from(["complete", "weighted"]),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(some_events, configs, st.integers(0, 120))
+def test_the_columnar_join_does_what_the_rule_does_with_every_event(events, config, lag):
+    one, columns = ById(config), Columnar(config)
+    highest = BEFORE_ALL
+    for event in events:
+        watermark = highest - lag * 1000 if highest > BEFORE_ALL else highest
+        one.take(event, watermark)
+        columns.take(event, watermark)
+        highest = max(highest, round(event["ts"] * 1000))
+        assert {row: n for row, n in one.cells.items() if n} == columns.cells()
+        assert {name: one.books[name] for name in (*BOOKS, "held")} == columns.books()
+
+
+@settings(max_examples=200, deadline=None)
+@given(some_events, st.sampled_from([None, "20s"]))
+def test_the_rule_equals_a_recount_that_shares_no_code_with_it(events, timeout):
+    seconds = float("inf") if timeout is None else 20
+    if timeout:  # what `monitor.join` leaves to the order of arrival is left out
+        events = [e | {"ts": 20} if e["type"] == "prediction" else e for e in events]
+    config = Config(defaults={"label_timeout": timeout, "horizon": "1h"})
+    one = ById(config)
+    for event in events:
+        one.take(event)
+    assert one.outcomes() == {name: Recount(events, seconds).counts()[name] for name in CELLS[:4]}
+
+
+def test_what_is_over_is_forgotten_and_held_labels_are_orphaned():
+    config = Config(defaults={"label_timeout": "1h", "horizon": "2h"})
+    one = ById(config)
+    for event in (prediction(1), label(1), prediction(2), label(9)):
+        one.take(event)
+    hour = 3_600_000
+    for name, books in (("p1", {}), ("p2", {"dropped": 1}), ("p9", {"orphaned": 1, "held": -1})):
+        kept = one.kept[name]
+        assert rule.expired(kept, one.rules, 2 * hour).kept == kept
+        step = rule.expired(kept, one.rules, 2 * hour + 2_000)
+        assert step.kept == rule.NOTHING
+        assert {k: v for k, v in step.books._asdict().items() if v} == books

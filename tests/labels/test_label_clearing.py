@@ -1,0 +1,111 @@
+"""Labels of positives that are lost, and come back: how soon that is said, and is over."""
+
+import numpy as np
+import pytest
+from labelled import DAY, stream
+
+from monitor.config import Config
+from monitor.drift import Verdict
+from monitor.engine import Monitor
+from monitor.exporter.api.status import status_object
+from monitor.report.deciding_window import standing, verdict_on
+from monitor.report.replay_json import replay_object
+from monitor.snapshot import ModelState, Watched, WindowVerdict
+
+HOURS = DAY // 24
+STOPPED, BACK, END = 15 * 24, 17 * 24, 25 * 24
+WINDOWS = {"1h": 1, "1d": 24, "7d": 168}
+ASTRAY = Verdict.LABELS_NOT_TRUSTWORTHY
+
+
+@pytest.fixture(scope="module")
+def told():
+    """By the hour since the start: maturity (hours), the model's verdict, fault by window."""
+    delays = (0.1, 0.05, 0.1, 0.05)
+    events = stream(END / 24, 12_000, 3, prevalence=0.1, fpr=0.05, delays=delays, sigma=0.3)
+    arrival = events.time / HOURS + 24 * events.delay
+    events.delay[(arrival > STOPPED) & (arrival < BACK) & events.actual] = np.inf
+    monitor = Monitor(Config(models={"m": {"label_timeout": "10d"}}, windows=[*WINDOWS]))
+    found = {}
+    for hour, batch in enumerate(events.batches(END / 24, step=HOURS), start=1):
+        monitor.apply(batch)
+        if hour >= STOPPED and (hour % 4 == 0 or hour - STOPPED < 12 or 20 < hour - BACK < 34):
+            snapshot = monitor.snapshot()
+            model, (shown,) = snapshot.models[0], status_object(snapshot, limit=1)["models"]
+            assert shown["verdict"] == replay_object(snapshot)["models"]["m"]["verdict"]
+            faults = {name: verdict_on(model, name).label_fault for name in WINDOWS}
+            found[hour] = model.maturity_ms / HOURS, shown, faults
+    assert model.watched.detections == ()
+    return found
+
+
+def test_the_model_is_told_not_to_be_judged_within_two_maturities(told):
+    maturity = told[STOPPED][0]
+    first = min(hour for hour, (_, shown, _) in told.items() if shown["verdict"] == ASTRAY)
+    assert STOPPED < first <= STOPPED + 2 * maturity
+    for hour in set(told) & set(range(first, BACK)):
+        assert told[hour][1]["verdict"] == ASTRAY, hour
+        assert told[hour][1]["headline"].startswith("Labels cannot be trusted")
+
+
+def test_a_window_clears_once_it_lies_behind_the_return(told):
+    for name, length in WINDOWS.items():
+        last = max(hour for hour, (_, _, faults) in told.items() if faults[name])
+        assert last <= BACK + length + told[BACK][0] + 1, name
+
+
+def test_the_model_clears_a_day_and_a_maturity_after_the_return(told):
+    astray = [hour for hour, (_, shown, _) in told.items() if shown["verdict"] == ASTRAY]
+    assert max(astray) <= BACK + 24 + told[BACK][0]
+    assert told[max(astray) + 1][2]["7d"]
+    assert Verdict.NO_CHANGE in {told[h][1]["verdict"] for h in told if BACK + 24 < h < BACK + 34}
+    assert told[END][1] | {"verdict_window": "7d"} == told[END][1]
+
+
+def test_nothing_is_laid_to_the_world_or_the_model_all_the_while(told):
+    said = {shown["verdict"] for _, shown, _ in told.values()}
+    assert said <= {Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE, ASTRAY}
+    for name in ("1d", "7d"):
+        by_window = {shown["windows"][name]["verdict"] for _, shown, _ in told.values()}
+        assert by_window <= {Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE, ASTRAY}
+
+
+def model_with(**verdicts):
+    found = {name: verdict for name, verdict in verdicts.items() if verdict is not None}
+    nothing = np.zeros((5, 5), np.int64)
+    return ModelState(
+        name="m",
+        version="",
+        row=0,
+        predictions_positive=0,
+        predictions_negative=0,
+        labels={},
+        labelled=0,
+        matched=0,
+        pending=0,
+        expired=0,
+        evicted=0,
+        duplicates=0,
+        transitions=nothing,
+        maturity_ms=0,
+        delay_counts=nothing,
+        delay_sum=np.zeros(2),
+        segments=(),
+        watched=Watched(verdicts={f"{name[1:]}": v for name, v in found.items()}),
+    )
+
+
+def says(verdict, fault=""):
+    return WindowVerdict(verdict=verdict, label_fault=fault)
+
+
+def test_a_fault_of_the_present_speaks_whatever_a_longer_window_says():
+    fault = says(ASTRAY, "positives_missing")
+    for other in (Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT, Verdict.MODEL_DEGRADED):
+        assert standing(model_with(w1h=fault, w7d=says(other)), ["7d", "1h"]) == "1h"
+    few = says(Verdict.INSUFFICIENT_EVIDENCE)
+    assert standing(model_with(w1h=few, w7d=fault), ["1h", "7d"]) == "7d"
+    shift = says(Verdict.PREVALENCE_SHIFT)
+    assert standing(model_with(w1h=shift, w7d=fault), ["1h", "7d"]) == "7d"
+    assert standing(model_with(w1h=shift, w7d=few), ["1h", "7d"]) == "1h"
+    assert standing(model_with(), ["1h", "7d"]) == "7d"

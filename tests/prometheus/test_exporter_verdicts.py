@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+from prometheus.snapshots import snapshot
+from prometheus_client.parser import text_string_to_metric_families
+
+from monitor.drift import Verdict
+from monitor.prometheus.text import TextWriter
+
+
+@pytest.fixture(scope="module")
+def samples():
+    text = TextWriter().write(snapshot()).decode()
+    return [s for family in text_string_to_metric_families(text) for s in family.samples]
+
+
+def numbers(samples, name, **labels):
+    return [s.value for s in samples if s.name == name and labels.items() <= s.labels.items()]
+
+
+@pytest.mark.parametrize("window", ["1h", "1d"])
+def test_of_every_window_exactly_one_verdict_holds(samples, window):
+    values = numbers(samples, "classifier_verdict", window=window)
+    assert len(values) == len(Verdict)
+    assert sum(values) == 1
+
+
+def test_a_window_that_was_not_judged_has_insufficient_evidence_and_no_causes(samples):
+    verdict = {"window": "1h", "verdict": "insufficient_evidence"}
+    assert numbers(samples, "classifier_verdict", **verdict) == [1]
+    assert numbers(samples, "classifier_precision_change_logit", window="1h") == []
+
+
+def test_the_causes_add_up_to_the_change(samples):
+    parts = numbers(samples, "classifier_precision_change_ratio", window="1d")
+    assert sum(parts) == pytest.approx(1910 / 9164 - 6286 / 14256)
+    logits = numbers(samples, "classifier_precision_change_logit", window="1d")
+    assert sum(logits) == pytest.approx(np.log(1910 / 7254) - np.log(6286 / 7970))
+
+
+def test_evidence_reference_and_detections_are_there(samples):
+    assert numbers(samples, "classifier_detector_evidence_ratio") == [0.25]
+    assert numbers(samples, "classifier_reference_outcomes", outcome="tp") == [6286]
+    assert numbers(samples, "classifier_reference_info", source="first") == [1]
+    assert numbers(samples, "classifier_reference_info", source="window") == []
+    assert numbers(samples, "classifier_prevalence_shift_detected") == [1]
+    assert numbers(samples, "classifier_degradation_detected") == [0]

@@ -1,0 +1,131 @@
+"""What a model lacks whose verdict is that there is not enough evidence; when it last predicted."""
+
+import numpy as np
+import pytest
+from exporter.page.pages import counts, fed
+
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.exporter.api.status import status_object
+from monitor.exporter.page.words import last_label, last_prediction
+from monitor.windows.panes import PaneRing
+
+HOUR, DAY = 3_600, 86_400
+GIVEN = {"counts": {"tp": 8_000, "fp": 4_500, "fn": 2_000, "tn": 85_500}}
+MANY, FEW, RARER = (300, 170, 75, 3_200), (2, 1, 0, 20), (110, 150, 45, 3_700)
+
+
+def shown(settings, records, now=None):
+    config = Config(models={"m": {"maturity": "1h"} | settings}, windows=["1d", "7d"])
+    snapshot = fed(Monitor(config), records).snapshot(now)
+    (model,) = status_object(snapshot, limit=1)["models"]
+    return model
+
+
+def days(cells, first, end):
+    return [counts("m", day * DAY + at * HOUR, cells) for day in range(first, end) for at in (1, 9)]
+
+
+def unlabelled(first, end):
+    none = {"predicted_positive": 10, "predicted_negative": 90}
+    return [record | none for record in days((0, 0, 0, 0), first, end)]
+
+
+CASES = {
+    "no predictions yet": ({}, []),
+    "only flagged cases are labelled": ({"labelling": "flagged_only"}, days(MANY, 0, 20)),
+    "no labels yet": ({}, unlabelled(0, 20)),
+    "the reference is not complete yet": ({}, days(MANY, 0, 3)),
+    "the last 7d reach back into the reference": ({}, days(MANY, 0, 9)),
+    "no labels for the last 7d": ({"reference": GIVEN}, days(MANY, 0, 20) + unlabelled(20, 40)),
+    "too few outcomes to tell": ({"reference": GIVEN}, days(FEW, 0, 20)),
+    "certainly fewer positives; skill open": (
+        {"reference": {"counts": {"tp": 300, "fp": 170, "fn": 75, "tn": 3_200}}},
+        days((8, 11, 3, 264), 0, 20),
+    ),
+}
+
+
+@pytest.mark.parametrize("said", CASES)
+def test_it_says_which_evidence_is_missing(said):
+    model = shown(*CASES[said])
+    assert (model["verdict"], model["verdict_because"]) == ("insufficient_evidence", said)
+
+
+def test_a_model_that_has_fallen_silent_is_called_so():
+    model = shown({}, days(MANY, 0, 20), now=60 * DAY * 1000)
+    assert model["verdict_because"] == "no predictions in the last 7d that is mature"
+    assert model["headline"] == f"Nothing is compared yet: {model['verdict_because']}."
+    assert last_prediction(model).startswith("last prediction 40.6 days ago")
+
+
+def test_a_verdict_that_says_something_lacks_nothing():
+    assert shown({}, days(MANY, 0, 40))["verdict_because"] is None
+
+
+def test_the_last_prediction_is_told_to_the_minute_and_after_days_to_the_hour():
+    ts = 20 * DAY + 12 * HOUR + 90
+    more = [counts("m", ts + i, (1, 0, 0, 0, 1, 0)) for i in range(3)]
+    told = [record | {"predicted_positive": 1} for record in days(MANY, 0, 20)]
+    young = shown({}, told + more, now=(ts + 600) * 1000)
+    assert young["last_prediction_age_seconds"] == ts + 600 - (ts // 60 + 1) * 60
+    assert last_prediction(young) == "last prediction 9.5 minutes ago"
+    quick = shown({}, told + more, now=(ts + 40) * 1000)
+    assert last_prediction(quick) == "last prediction under a minute ago"
+
+
+def told(name, at, labelled_at=None, label=1):
+    """A prediction, and a label of it; seconds."""
+    yield {"type": "prediction", "id": name, "ts": at, "prediction": 1, "model": "m"}
+    if labelled_at is not None:
+        yield {"type": "label", "id": name, "ts": labelled_at, "label": label}
+
+
+def test_the_last_label_is_told_by_its_own_time_to_the_hour():
+    start = 20 * DAY
+    events = [*told("a", start, start + HOUR), *told("b", start + 60, start + 5 * HOUR, label=0)]
+    events += [*told("c", start + 30 * HOUR)]
+    model = shown({"label_timeout": "9d"}, events, now=(start + 30 * HOUR) * 1000)
+    assert model["last_label"] == "1970-01-21T06:00:00Z"
+    assert model["last_label_age_seconds"] == 24 * HOUR
+    assert last_label(model) == "last label 24 hours ago"
+    early = shown({"label_timeout": "9d"}, events, now=(start + 6 * HOUR) * 1000)
+    assert last_label(early) == "last label under an hour ago"
+
+
+def test_a_label_that_was_taken_back_is_not_the_last_one():
+    start = 20 * DAY
+    events = [*told("a", start, start + HOUR), *told("b", start + 60, start + 5 * HOUR)]
+    events.append({"type": "label", "id": "b", "ts": start + 6 * HOUR, "label": None})
+    model = shown({"label_timeout": "9d"}, events)
+    assert model["last_label"] == "1970-01-21T02:00:00Z"
+
+
+def test_without_a_label_that_is_said():
+    assert last_label(shown({}, [*told("a", 20 * DAY)])) == "no label yet"
+    assert shown({}, [*told("a", 20 * DAY)])["last_label"] is None
+
+
+def test_the_last_label_outlives_a_restart_with_other_label_timeouts():
+    events = [*told("a", 20 * DAY, 20 * DAY + HOUR)]
+    monitor = fed(Monitor(Config(models={"m": {"label_timeout": "2d"}})), events)
+    again = Monitor(Config(models={"m": {"label_timeout": "30d"}}), monitor.state())
+    for one in (monitor, again):
+        assert one.snapshot().models[0].last_label_ms == (20 * DAY + 2 * HOUR) * 1000
+
+
+def test_the_last_pane_is_found_wherever_it_lies():
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        span, newest = int(rng.integers(1, 300)), int(rng.integers(0, 1_000))
+        ring = PaneRing(width=1, span=span, cells=2)
+        ring.ensure(2)
+        ring.advance(newest)
+        ahead = rng.integers(newest + 1, newest + 9, size=int(rng.integers(0, 2)))
+        kept = np.arange(max(newest - span + 1, 0), newest + 1)
+        panes = rng.choice(kept, size=min(int(rng.integers(0, 4)), len(kept)), replace=False)
+        panes = np.concatenate([panes, ahead])
+        ones = np.ones(len(panes), dtype=np.int64)
+        ring.add(panes, ones, ones, ones)
+        assert ring.last(1, slice(0, 2)) == (int(panes.max()) if len(panes) else None)
+        assert ring.last(1, slice(0, 1)) is ring.last(0, slice(0, 2)) is None

@@ -1,0 +1,74 @@
+"""A reference that is too small for detectors: how much is there, and what pages meanwhile."""
+
+from dataclasses import replace
+
+import httpx
+import pytest
+from cli.commands import ran
+from exporter.page.pages import counts, fed, served
+
+from monitor.cli.replay_text import replay_text
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.exporter.api.status import status_object
+from monitor.service.announce import announcements
+
+PRECISE = {"tp": 2_208, "fp": 15, "fn": 552, "tn": 97_225}
+LARGE = {"tp": 8_000, "fp": 4_500, "fn": 2_000, "tn": 85_500}
+FEED = "feeds: [{type: file, path: events.ndjson}]\n"
+PAGES = "detectors cannot page; a degraded verdict of the longest window that holds for a day does"
+SAID = f"15 of 500 false positives in the reference: {PAGES}"
+
+
+def monitor(given, **settings):
+    model = {"maturity": "1h", "reference": {"counts": given}} | settings
+    events = [counts("m", 86_400 * day + 3_600, (300, 2, 75, 3_200)) for day in range(20)]
+    return fed(Monitor(Config(models={"m": model}, windows=["1d", "7d"])), events)
+
+
+@pytest.mark.parametrize(
+    ("given", "settings", "said"),
+    [
+        (PRECISE, {}, SAID),
+        (
+            {"tp": 80, "fp": 15, "fn": 20, "tn": 885},
+            {},
+            f"100 of 1,000 positives and 15 of 500 false positives in the reference: {PAGES}",
+        ),
+        (LARGE, {}, None),
+        (PRECISE, {"labelling": "sampled"}, None),
+    ],
+)
+def test_status_and_replay_say_how_much_is_needed(given, settings, said):
+    snapshot = monitor(given, **settings).snapshot()
+    (model,) = status_object(snapshot, limit=1)["models"]
+    assert model["detectors"]["warming_up_because"] == said
+    assert model["detectors"]["warming_up"] is (said is not None)
+    text = " ".join(replay_text(snapshot).split())
+    assert (PAGES in text) is (said is not None)
+    assert said is None or said in text
+
+
+def test_the_page_and_the_log_say_it_too():
+    watched = monitor(PRECISE)
+    with served(watched) as url:
+        assert SAID in httpx.get(url).text
+    snapshot = watched.snapshot()
+    said = list(announcements(replace(snapshot, models=()), snapshot))
+    assert f"m: {SAID}" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "settings", "said"),
+    [
+        (PRECISE, "", f"m: {SAID}\n"),
+        (LARGE, "", ""),
+        (PRECISE, ", river_detector: {name: ADWIN}", ""),
+    ],
+)
+def test_given_counts_are_told_before_anything_runs(capsys, tmp_path, given, settings, said):
+    cells = ", ".join(f"{cell}: {count}" for cell, count in given.items())
+    path = tmp_path / "monitor.yaml"
+    path.write_text(f"models: {{m: {{reference: {{counts: {{{cells}}}}}{settings}}}}}\n" + FEED)
+    done = ran(capsys, "check-config", path)
+    assert (done.code, done.err) == (0, said)

@@ -1,0 +1,86 @@
+import base64
+import json
+
+import pytest
+
+from monitor.errors import FeedError
+from monitor.events.columns import Rejection, RejectReason
+from monitor.state.dead_letter import DeadLetter
+
+
+def rejection(record=b"{", position="a:1"):
+    return Rejection(RejectReason.MALFORMED, position, "is not JSON", record)
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def test_each_rejection_is_one_line(tmp_path):
+    path = tmp_path / "state" / "dead" / "letter.ndjson"
+    with DeadLetter(path, 10_000) as dead:
+        dead.write([rejection(), rejection(b"x\ny\0")])
+        dead.write([])
+    assert lines_of(path) == [
+        {"reason": "malformed", "position": "a:1", "detail": "is not JSON", "record": record}
+        for record in ("{", "x\ny\0")
+    ]
+    assert (dead.written, dead.dropped) == (2, 0)
+
+
+def test_a_record_that_is_no_utf8_stands_in_base64(tmp_path):
+    path = tmp_path / "d"
+    with DeadLetter(path, 10_000) as dead:
+        dead.write([rejection(b"\xff{"), rejection("aü".encode()[:-1])])
+    bad, cut = lines_of(path)
+    assert (base64.b64decode(bad["record"]), bad["encoding"]) == (b"\xff{", "base64")
+    assert cut["record"] == "a"
+    assert "encoding" not in cut
+
+
+def test_it_stops_at_its_size_and_counts_what_it_drops(tmp_path):
+    path = tmp_path / "d"
+    for _ in range(2):
+        with DeadLetter(path, 1000) as dead:
+            dead.write([rejection()] * 100)
+        assert path.stat().st_size <= 1000
+    fitting = len(lines_of(path))
+    assert (dead.written, dead.dropped) == (0, 100)
+    assert 10 <= fitting < 20
+
+
+def test_it_goes_on_where_it_stopped(tmp_path):
+    path = tmp_path / "d"
+    for position in ("a:1", "a:2"):
+        with DeadLetter(path, 1000) as dead:
+            dead.write([rejection(position=position)])
+    assert [line["position"] for line in lines_of(path)] == ["a:1", "a:2"]
+
+
+def test_a_position_with_odd_bytes_is_written(tmp_path):
+    path = tmp_path / "d"
+    with DeadLetter(path, 1000) as dead:
+        dead.write([rejection(position="a\udcff.ndjson:1")])
+    assert lines_of(path)[0]["position"] == "a?.ndjson:1"
+
+
+def test_a_full_disk_drops_and_leaves_whole_lines(tmp_path, monkeypatch):
+    class Full:
+        size = 0
+
+        def append(self, _data):
+            raise OSError(28, "No space left on device")
+
+        def close(self):
+            """Nothing to close."""
+
+    with DeadLetter(tmp_path / "d", 1000) as dead:
+        dead._file.close()
+        monkeypatch.setattr(dead, "_file", Full())
+        dead.write([rejection()])
+    assert (dead.written, dead.dropped) == (0, 1)
+
+
+def test_a_file_that_cannot_be_opened_says_so(tmp_path):
+    with pytest.raises(FeedError, match="dead-letter file cannot be opened"):
+        DeadLetter(tmp_path, 1000)
