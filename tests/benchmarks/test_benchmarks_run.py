@@ -16,7 +16,12 @@ from monitor.feeds.decode import Decoder
 from monitor.join import Join
 
 EVENTS = 2_000
-NEEDED = {"careful": ("orjson",), "pandas": ("pandas",), "duckdb": ("duckdb", "pandas")}
+NEEDED = {
+    "lines": ("orjson",),
+    "careful": ("orjson",),
+    "pandas": ("pandas",),
+    "duckdb": ("duckdb", "pandas"),
+}
 VARIANTS = [
     pytest.param(name, marks=pytest.mark.dev(*NEEDED[name])) if name in NEEDED else name
     for name in speed.NAMES
