@@ -112,6 +112,7 @@ class FollowedFiles:
         """See which files there are and which content each holds, and open what is to be read."""
         self._looked = self._clock.monotonic()
         found = listing(self.name)
+        rotated = [part for part in self._parts if part.current]
         for part in self._parts:
             part.current = False
             if part.content is not None and not part.packed:
@@ -123,6 +124,9 @@ class FollowedFiles:
         there = {one.inode for one in found}
         for one in moved:
             self._meet(one, there)
+        for part in rotated:
+            if not part.current:
+                part.active = self._looked  # from now on it may be written to for a while
         self._begun = True
         if any(one.current for one in found):
             self._forget()
@@ -210,7 +214,9 @@ class FollowedFiles:
         room = BATCH_BYTES
         reading = (part for part in self._parts if part.content)
         for part in sorted(reading, key=lambda part: part.reached):
-            data = self._taken(part, room) if room else b""
+            if not room:
+                return  # the others wait; nothing says that they are at their end
+            data = self._taken(part, room)
             room -= len(data)
             lines = part.take(data) if data else self._retired(part)
             if lines:
