@@ -12,7 +12,15 @@ from monitor.events.columns import EventBatch, concatenate
 from monitor.feeds.blocks import TornError
 from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import count_lines
-from monitor.feeds.follow.content import Head, head_of, opened, same_content
+from monitor.feeds.follow.content import (
+    Head,
+    ReplacedError,
+    head_of,
+    opened,
+    same_content,
+)
+from monitor.feeds.follow.known import is_in, is_lost, was_cut, whole
+from monitor.feeds.follow.meeting import Answer, Kind, Meeting, Waiting
 from monitor.feeds.follow.names import Listed, is_pattern, listing, reason
 from monitor.feeds.follow.part import Part
 from monitor.feeds.merge import reached_by
@@ -23,6 +31,8 @@ LOOK_EVERY_SECONDS = 0.5
 """How often files are looked for; the name of one that is at its end is looked at sooner."""
 GRACE_SECONDS = 60.0
 """A rotated file is let go once nothing was written to it for so long."""
+
+_Inode = tuple[int, int]
 
 
 class FollowedFiles:
@@ -61,8 +71,9 @@ class FollowedFiles:
         self._said: set[str] = set()
         self._many = is_pattern(self.name)
         self._parts: list[Part] = []
-        self._inodes: dict[tuple[int, int], Part] = {}
+        self._inodes: dict[_Inode, Part] = {}
         self._seen: dict[str, tuple[object, Part]] = {}
+        self._waiting = Waiting(LOOK_EVERY_SECONDS, GRACE_SECONDS, say)
         self._begun = False
         self._looked = float("-inf")
         self._look()
@@ -112,6 +123,8 @@ class FollowedFiles:
         """See which files there are and which content each holds, and open what is to be read."""
         self._looked = self._clock.monotonic()
         found = listing(self.name)
+        self._waiting.forget_all_but({one.path for one in found})
+        any_current = any(one.current for one in found)
         rotated = [part for part in self._parts if part.current]
         for part in self._parts:
             part.current = False
@@ -120,30 +133,43 @@ class FollowedFiles:
         self._inodes = {
             part.inode: part for part in self._parts if part.inode and (part.head or part.content)
         }
-        moved = [one for one in found if not self._recognized(one)]
         there = {one.inode for one in found}
-        for one in moved:
-            self._meet(one, there)
+        for step in (self._recognized, self._meet):
+            found = [one for one in found if not self._could(step, one, there)]
         for part in rotated:
             if not part.current:
                 part.active = self._looked  # from now on it may be written to for a while
         self._begun = True
-        if any(one.current for one in found):
+        if any_current:
             self._forget()
 
-    def _recognized(self, one: Listed) -> bool:
+    def _could(
+        self, step: Callable[[Listed, set[_Inode]], bool], one: Listed, there: set[_Inode]
+    ) -> bool:
+        """Whether a file needs no other step; one that cannot be read is tried again."""
+        try:
+            return step(one, there)
+        except FileNotFoundError:
+            return True
+        except OSError as error:
+            self._say_once(f"{one.path}: cannot be followed: {reason(error)}; tried again")
+            return True
+
+    def _recognized(self, one: Listed, there: set[_Inode]) -> bool:
         """Whether a file holds what it, or its inode, is known to hold."""
-        stamp = _stamp(one)
+        stamp = one.stamp
         before, part = self._seen.get(one.path, (None, None))
+        if part is not None and part.inode != one.inode and is_lost(part, there):
+            return False  # the copy of what is nowhere else any more
         if part is None or before != stamp:
             part = self._inodes.get(one.inode)
             if part is None:
                 return False
-            if self._was_cut(part, one):
+            part.listed = self._looked
+            if was_cut(part, one.path):
                 self._cut(part)
                 return False
             self._seen[one.path] = (stamp, part)
-            part.done, part.torn = part.done and not part.torn, False
         part.listed = self._looked
         if part.inode == one.inode:
             part.path, part.current = one.path, one.current
@@ -151,33 +177,42 @@ class FollowedFiles:
                 self._open(part)
         return True
 
-    def _was_cut(self, part: Part, one: Listed) -> bool:
-        shrunk = not part.packed and one.status.st_size < part.read
-        return shrunk or bool(part.head and not same_content(head_of(one.path).first, part.head))
-
     def _is_wanted(self, part: Part, size: int) -> bool:
         """Whether a part that is not open has something to give, or may have soon."""
         if part.packed or (not part.done and not (self._many and part.current)):
             return not part.done
         return size > part.read
 
-    def _meet(self, one: Listed, there: set[tuple[int, int]]) -> None:
+    def _meet(self, one: Listed, there: set[_Inode]) -> bool:
         """A file of an inode that is not known: a known content in another place, or a new one."""
         head = head_of(one.path)
+        if not head.first and (self._many or not one.current):
+            return True
         alike = [part for part in self._parts if same_content(part.head, head.first)]
-        lost = [part for part in alike if _is_lost(part, there) and part.left != one.inode]
-        known = next(iter(lost or alike), None)
-        if known is not None and (lost or self._many or not one.current):
-            known.listed = self._looked
-            short = bool(lost) and not head.packed and one.status.st_size < known.read
-            if short or len(head.first) < len(known.head):
-                return  # too little of it is there to tell, or the copy is being made
-            self._seen[one.path] = (_stamp(one), known)
-            if lost:
-                known.path, known.inode, known.current = one.path, one.inode, one.current
-                self._open(known)
-        elif head.first or one.current:
+        if one.current and not self._many:
+            alike = [part for part in alike if not is_in(part, there)]
+        if not self._begun and not one.current:
+            alike = []
+        meeting = Meeting(one, head, alike, lambda part: is_in(part, there))
+        self._follow(one, head, self._waiting.answer(meeting, self._looked))
+        return True
+
+    def _follow(self, one: Listed, head: Head, answer: Answer) -> None:
+        kind, part = answer
+        if part is not None:
+            part.listed = self._looked
+        if kind is Kind.UNKNOWN:
+            return
+        if part is None or (kind is Kind.REST and part.current and not self._many):
             self._begin(one, head)
+            return
+        self._seen[one.path] = (one.stamp, part)
+        if kind is Kind.REST:
+            part.rewind()
+            self._inodes.pop(part.inode or (0, 0), None)
+            part.path, part.inode, part.current = one.path, one.inode, one.current
+            part.done, part.torn = False, False
+            self._open(part)
 
     def _begin(self, one: Listed, head: Head) -> None:
         part = Part(one.path, one.inode, head.first, current=one.current, listed=self._looked)
@@ -186,12 +221,12 @@ class FollowedFiles:
         if self._begun or one.current:
             self._open(part)
         else:  # rotated before anybody asked for it
-            part.offset = part.read = one.status.st_size
+            part.given = part.got = whole(one, packed=head.packed)
             part.done = True
 
     def _open(self, part: Part) -> None:
         try:
-            part.content = opened(part.path, part.read)
+            content = opened(part.path, part.read)
         except FileNotFoundError:
             return
         except TornError as error:
@@ -200,7 +235,11 @@ class FollowedFiles:
         except OSError as error:
             self._say_once(f"{part.path}: cannot be followed: {reason(error)}; tried again")
             return
-        part.done, part.packed, part.active = False, part.content.packed, self._looked
+        if not part.begin(content):
+            self._cut(part)
+            self._looked = float("-inf")
+            return
+        part.done, part.active = False, self._looked
 
     def _cut(self, part: Part) -> None:
         """Its file holds something else now; a copy may hold the rest of it."""
@@ -236,13 +275,10 @@ class FollowedFiles:
         except TornError as error:
             self._torn(part, error)
             return b""
-        if data and not part.packed:
-            head = part.content.head()
-            if part.head and not same_content(head, part.head):
-                self._cut(part)
-                self._looked = float("-inf")
-                return b""
-            part.learn_head(head)
+        except ReplacedError:
+            self._cut(part)
+            self._looked = float("-inf")
+            return b""
         if data:
             part.active = self._clock.monotonic()
         return data
@@ -287,16 +323,6 @@ class FollowedFiles:
         if text not in self._said:
             self._said.add(text)
             self._say(text)
-
-
-def _stamp(one: Listed) -> tuple[int, ...]:
-    """What differs when a file does, and can be seen without opening it."""
-    return (*one.inode, one.status.st_size, one.status.st_mtime_ns)
-
-
-def _is_lost(part: Part, there: set[tuple[int, int]]) -> bool:
-    """Whether a content was not read to its end, and is not in any file that is known."""
-    return part.content is None and not part.done and part.inode not in there
 
 
 def _has_left(part: Part) -> bool:

@@ -36,6 +36,11 @@ class Listed(NamedTuple):
         """Device and number of the inode."""
         return self.status.st_dev, self.status.st_ino
 
+    @property
+    def stamp(self) -> tuple[int, ...]:
+        """What differs when a file does, and can be seen without opening it."""
+        return (*self.inode, self.status.st_size, self.status.st_mtime_ns)
+
 
 def is_pattern(path: str) -> bool:
     """Whether a path may stand for many files.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from monitor.feeds.decode import MAX_RECORD_BYTES
-from monitor.feeds.follow.content import Content
+from monitor.feeds.follow.content import HEAD_BYTES, Content, Mark
 from monitor.feeds.merge import BEFORE_ALL
 
 
@@ -20,8 +20,8 @@ class Part:
         path: where it was seen last.
         inode: device and number of the file it is in; None while it is in none.
         head: its first bytes, as far as they are known.
-        offset: bytes of it whose lines were given.
-        read: bytes of it that were read; beyond `offset` is an unfinished line.
+        given: its first bytes whose lines were given.
+        got: its first bytes that were read; beyond `given` is an unfinished line.
         line: number of the line at `offset`, from 1 on.
         unfinished: of the line that has no end yet, as much as shows that it is too long.
         done: no more is expected of it.
@@ -38,8 +38,8 @@ class Part:
     path: str
     inode: tuple[int, int] | None
     head: bytes
-    offset: int = 0
-    read: int = 0
+    given: Mark = field(default_factory=Mark)
+    got: Mark = field(default_factory=Mark)
     line: int = 1
     unfinished: bytes = b""
     done: bool = False
@@ -52,20 +52,31 @@ class Part:
     active: float = 0.0
     listed: float = 0.0
 
+    @property
+    def offset(self) -> int:
+        """Bytes of it whose lines were given."""
+        return self.given.length
+
+    @property
+    def read(self) -> int:
+        """Bytes of it that were read."""
+        return self.got.length
+
     def take(self, data: bytes) -> bytes:
         """Note bytes that were read next; gives the lines that they finish."""
-        self.read += len(data)
+        self._learn(data)
         whole, newline, rest = data.rpartition(b"\n")
         if newline:
+            self.given = self.got = self.got.after(whole + newline)
             whole = self.unfinished + whole + newline
             self.unfinished = b""
-            self.offset = self.read - len(rest)
+        self.got = self.got.after(rest)
         self.unfinished = (self.unfinished + rest)[: MAX_RECORD_BYTES + 1]
         return whole
 
     def give_up(self) -> bytes:
         """The unfinished line: nothing will end it any more."""
-        rest, self.unfinished, self.offset = self.unfinished, b"", self.read
+        rest, self.unfinished, self.given = self.unfinished, b"", self.got
         return rest
 
     def learn_head(self, head: bytes) -> None:
@@ -73,11 +84,28 @@ class Part:
         if len(self.head) < len(head) and head.startswith(self.head):
             self.head = head
 
+    def _learn(self, data: bytes) -> None:
+        """Note the first bytes as they were read, not as they are in the file by now."""
+        if self.read <= len(self.head) and self.read < HEAD_BYTES:
+            head = (self.head[: self.read] + data[:HEAD_BYTES])[:HEAD_BYTES]
+            if not self.head.startswith(head):
+                self.head = head
+
+    def begin(self, content: Content) -> bool:
+        """Read it from an open file, if that holds what was given; whether it does."""
+        if not self.given.agrees(content.before):
+            content.close()
+            return False
+        self.rewind()
+        self.given = self.got = self.given.joined(content.before)
+        self.content, self.packed = content, content.packed
+        return True
+
     def rewind(self) -> None:
         """Close it; an unfinished line will be read again from its start."""
         if self.content is not None:
             self.content.close()
-        self.content, self.unfinished, self.read = None, b"", self.offset
+        self.content, self.unfinished, self.got = None, b"", self.given
 
     def position(self) -> dict[str, Any]:
         """How far it was given, as JSON can hold it."""
@@ -86,6 +114,9 @@ class Part:
             "inode": list(self.inode or ()),
             "head": b64encode(self.head).decode(),
             "offset": self.offset,
+            "crc": self.given.crc,
+            "steps": list(self.given.steps),
+            "tail": None if self.given.tail is None else b64encode(self.given.tail).decode(),
             "line": self.line,
             "done": self.done and not self.torn,
             "packed": self.packed,
@@ -93,14 +124,21 @@ class Part:
 
     @classmethod
     def at(cls, position: Mapping[str, Any]) -> Self:
-        """A part as far as a position tells."""
+        """A part as far as a position tells; older ones know its head only."""
         device, number = position["inode"] or (0, 0)
+        offset, tail = int(position["offset"]), position.get("tail")
+        given = Mark(
+            offset,
+            position.get("crc"),
+            None if tail is None else b64decode(tail, validate=True),
+            tuple(position.get("steps", ())),
+        )
         return cls(
             path=str(position["path"]),
             inode=(device, number) if number else None,
             head=b64decode(position["head"], validate=True),
-            offset=int(position["offset"]),
-            read=int(position["offset"]),
+            given=given if offset else Mark(),
+            got=given if offset else Mark(),
             line=int(position["line"]),
             done=bool(position["done"]),
             packed=bool(position["packed"]),

@@ -1,0 +1,68 @@
+"""Whether files still hold what is known of them."""
+
+from __future__ import annotations
+
+from monitor.feeds.follow.content import (
+    Mark,
+    head_of,
+    is_told_by,
+    opened,
+    same_content,
+    trailer_of,
+)
+from monitor.feeds.follow.names import Listed
+from monitor.feeds.follow.part import Part
+
+
+def was_cut(part: Part, path: str) -> bool:
+    """Whether the file of a content has changed so that it holds something else.
+
+    A packed one that only holds more, or is whole by now, is not done any more.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    head = head_of(path)
+    if head.packed != part.packed and part.head:
+        return True
+    if part.packed:
+        part.done = part.done and not part.torn and _is_as_given(part, path)
+        part.torn = False
+        return not same_content(head.first, part.head)
+    if not part.read:
+        return False
+    return not (same_content(head.first, part.head) and _holds(part, path))
+
+
+def is_lost(part: Part, there: set[tuple[int, int]]) -> bool:
+    """Whether a content was not read to its end, and is not in any file that is known."""
+    return part.content is None and not part.done and part.inode not in there
+
+
+def is_in(part: Part, there: set[tuple[int, int]]) -> bool:
+    """Whether a content is in a file that is known."""
+    return part.content is not None or part.inode in there
+
+
+def whole(one: Listed, *, packed: bool) -> Mark:
+    """The mark of all that a file holds, as far as it can be had without reading it all."""
+    if packed:
+        return trailer_of(one.path)
+    content = opened(one.path, one.status.st_size)
+    content.close()
+    return content.before
+
+
+def _holds(part: Part, path: str) -> bool:
+    """Whether a file that is not packed still holds what was read of it, by its end."""
+    content = opened(path, part.read)
+    content.close()
+    return part.got.agrees(content.before)
+
+
+def _is_as_given(part: Part, path: str) -> bool:
+    """Whether a packed file holds nothing but what was given of it."""
+    trailer = trailer_of(path)
+    if part.given.crc is None:  # a position of before it was remembered
+        part.given = part.got = trailer
+    return is_told_by(trailer, part.given)
