@@ -22,6 +22,7 @@ from monitor.prometheus.process_series import Readings
 from monitor.service import Service
 from monitor.service.changes import Decoding, Part
 from monitor.service.checkpointing import Keeper
+from monitor.service.follow_readings import follow_readings
 from monitor.service.journal_replay import NewRejections
 from monitor.service.kafka_readings import kafka_readings
 from monitor.service.listener_readings import listener_readings
@@ -125,8 +126,8 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             keeper=keeper,
         )
         telemetry = Readings(reloads.readings)
-        told_by = (keeper.readings, kafka_readings(sources), *(feed.readings for feed in pushed))
-        for told in told_by:
+        told_by = (keeper.readings, kafka_readings(sources), follow_readings(sources))
+        for told in (*told_by, *(feed.readings for feed in pushed)):
             telemetry.add(told)
         app = create_app(
             lambda: service.snapshot,

@@ -184,6 +184,14 @@ KAFKA_REBALANCES = SeriesDescription(
     meaning="Times that the consumer group assigned partitions to this monitor.",
 )
 
+FOLLOWED_FAULTS = SeriesDescription(
+    name="precision_monitor_followed_faults_total",
+    kind="counter",
+    labels=("feed", "kind"),
+    meaning="Followed files of which lines may be lost or counted twice: gone before their end, "
+    "unclear whether read before, torn gzip.",
+)
+
 PROCESS_SERIES = (
     SCRAPE_DURATION,
     HTTP_REQUESTS,
@@ -208,6 +216,7 @@ PROCESS_SERIES = (
     KAFKA_DELETED,
     KAFKA_PAUSED,
     KAFKA_REBALANCES,
+    FOLLOWED_FAULTS,
 )
 """Families that are served by the running process only, not by the collector of a snapshot."""
 

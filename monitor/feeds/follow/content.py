@@ -231,6 +231,12 @@ class Plain:
         """Bytes that it has now."""
         return os.fstat(self._descriptor).st_size
 
+    @property
+    def holds_what_was_read(self) -> bool:
+        """Whether the last bytes that were read are where they were."""
+        known = len(self._tail)
+        return self.peek(known, self._offset - known) == self._tail
+
     def read(self, size: int) -> bytes:
         """The next bytes, where those before them are what was read."""
         known = len(self._tail)

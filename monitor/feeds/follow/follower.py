@@ -12,14 +12,8 @@ from monitor.events.columns import EventBatch, concatenate
 from monitor.feeds.blocks import TornError
 from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import count_lines
-from monitor.feeds.follow.content import (
-    Head,
-    ReplacedError,
-    head_of,
-    opened,
-    same_content,
-)
-from monitor.feeds.follow.known import is_in, is_lost, was_cut, whole
+from monitor.feeds.follow.content import Head, Plain, ReplacedError, head_of, opened, same_content
+from monitor.feeds.follow.known import has_more, is_in, is_lost, was_cut, whole
 from monitor.feeds.follow.meeting import Answer, Kind, Meeting, Waiting
 from monitor.feeds.follow.names import Listed, is_pattern, listing, reason
 from monitor.feeds.follow.part import Part
@@ -31,6 +25,10 @@ LOOK_EVERY_SECONDS = 0.5
 """How often files are looked for; the name of one that is at its end is looked at sooner."""
 GRACE_SECONDS = 60.0
 """A rotated file is let go once nothing was written to it for so long."""
+
+FAULTS = ("gone", "unclear", "torn")
+"""What may have lost lines, or counted them twice: a file that was cut or removed before its end,
+one of which is not known whether it was read, one that is damaged."""
 
 _Inode = tuple[int, int]
 
@@ -52,6 +50,9 @@ class FollowedFiles:
 
     Raises:
         FeedError: the path is a directory or no regular file.
+
+    Attributes:
+        faults: how often each of `FAULTS` was met since the start.
     """
 
     ended = False
@@ -73,7 +74,8 @@ class FollowedFiles:
         self._parts: list[Part] = []
         self._inodes: dict[_Inode, Part] = {}
         self._seen: dict[str, tuple[object, Part]] = {}
-        self._waiting = Waiting(LOOK_EVERY_SECONDS, GRACE_SECONDS, say)
+        self._waiting = Waiting(LOOK_EVERY_SECONDS, GRACE_SECONDS, self._unclear)
+        self.faults = dict.fromkeys(FAULTS, 0)
         self._begun = False
         self._looked = float("-inf")
         self._look()
@@ -128,7 +130,9 @@ class FollowedFiles:
         rotated = [part for part in self._parts if part.current]
         for part in self._parts:
             part.current = False
-            if part.content is not None and not part.packed:
+            if isinstance(part.content, Plain) and not part.content.holds_what_was_read:
+                self._cut(part)
+            elif isinstance(part.content, Plain):
                 part.learn_head(part.content.head())
         self._inodes = {
             part.inode: part for part in self._parts if part.inode and (part.head or part.content)
@@ -157,7 +161,7 @@ class FollowedFiles:
 
     def _recognized(self, one: Listed, there: set[_Inode]) -> bool:
         """Whether a file holds what it, or its inode, is known to hold."""
-        stamp = one.stamp
+        stamp, more = one.stamp, False
         before, part = self._seen.get(one.path, (None, None))
         if part is not None and part.inode != one.inode and is_lost(part, there):
             return False  # the copy of what is nowhere else any more
@@ -169,11 +173,12 @@ class FollowedFiles:
             if was_cut(part, one.path):
                 self._cut(part)
                 return False
+            more = part.content is None and has_more(part, one.path)
             self._seen[one.path] = (stamp, part)
         part.listed = self._looked
         if part.inode == one.inode:
             part.path, part.current = one.path, one.current
-            if part.content is None and self._is_wanted(part, one.status.st_size):
+            if part.content is None and (more or self._is_wanted(part, one.status.st_size)):
                 self._open(part)
         return True
 
@@ -239,7 +244,8 @@ class FollowedFiles:
             self._cut(part)
             self._looked = float("-inf")
             return
-        part.done, part.active = False, self._looked
+        part.done = part.torn = False
+        part.active = self._looked
 
     def _cut(self, part: Part) -> None:
         """Its file holds something else now; a copy may hold the rest of it."""
@@ -309,15 +315,21 @@ class FollowedFiles:
         for part in gone:
             self._parts.remove(part)
             if part.head and not part.done:
+                self.faults["gone"] += 1
                 self._say(
                     f"{part.path}: was cut or removed; if more was written to it after line "
                     f"{part.line - 1}, it is not counted"
                 )
 
     def _torn(self, part: Part, error: TornError) -> None:
+        self.faults["torn"] += 1
         self._say_once(f"{part.path}: {error}; all whole lines before it were read")
         part.rewind()
         part.done = part.torn = True
+
+    def _unclear(self, text: str) -> None:
+        self.faults["unclear"] += 1
+        self._say(text)
 
     def _say_once(self, text: str) -> None:
         if text not in self._said:

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.feeds.follow.content import (
-    Mark,
-    head_of,
-    is_told_by,
-    opened,
-    same_content,
-    trailer_of,
-)
+from monitor.feeds.follow.content import Mark, head_of, is_told_by, opened, same_content, trailer_of
 from monitor.feeds.follow.names import Listed
 from monitor.feeds.follow.part import Part
 
@@ -17,21 +10,31 @@ from monitor.feeds.follow.part import Part
 def was_cut(part: Part, path: str) -> bool:
     """Whether the file of a content has changed so that it holds something else.
 
-    A packed one that only holds more, or is whole by now, is not done any more.
+    What is packed is compared as a whole once it is opened.
 
     Raises:
         OSError: it cannot be read.
     """
     head = head_of(path)
-    if head.packed != part.packed and part.head:
-        return True
-    if part.packed:
-        part.done = part.done and not part.torn and _is_as_given(part, path)
-        part.torn = False
-        return not same_content(head.first, part.head)
-    if not part.read:
+    if not part.head:
         return False
-    return not (same_content(head.first, part.head) and _holds(part, path))
+    if head.packed != part.packed or not same_content(head.first, part.head):
+        return True
+    return not part.packed and not _holds(part, path)
+
+
+def has_more(part: Part, path: str) -> bool:
+    """Whether a packed file that was read to its end has another end now.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not part.packed or not part.done:
+        return False
+    trailer = trailer_of(path)
+    if part.given.crc is None:  # a position of before it was remembered
+        part.given = part.got = trailer
+    return part.torn or not is_told_by(trailer, part.given)
 
 
 def is_lost(part: Part, there: set[tuple[int, int]]) -> bool:
@@ -58,11 +61,3 @@ def _holds(part: Part, path: str) -> bool:
     content = opened(path, part.read)
     content.close()
     return part.got.agrees(content.before)
-
-
-def _is_as_given(part: Part, path: str) -> bool:
-    """Whether a packed file holds nothing but what was given of it."""
-    trailer = trailer_of(path)
-    if part.given.crc is None:  # a position of before it was remembered
-        part.given = part.got = trailer
-    return is_told_by(trailer, part.given)

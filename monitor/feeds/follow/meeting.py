@@ -10,14 +10,7 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import NamedTuple
 
-from monitor.feeds.follow.content import (
-    Head,
-    Mark,
-    Plain,
-    is_told_by,
-    marks_of,
-    trailer_of,
-)
+from monitor.feeds.follow.content import Head, Mark, Plain, is_told_by, marks_of, trailer_of
 from monitor.feeds.follow.names import Listed
 from monitor.feeds.follow.part import Part
 
@@ -69,7 +62,7 @@ class Meeting:
         self.one = one
         self._head = head
         self._there = [part for part in alike if is_there(part)]
-        self._gone = [part for part in alike if not is_there(part) and part.left != one.inode]
+        self._gone = [part for part in alike if not is_there(part)]
         self._sizes = {id(part): _size_of(part) for part in self._there if not part.packed}
 
     @property
@@ -120,7 +113,8 @@ class Meeting:
     def _after(self, part: Part) -> Kind:
         """What it is to a content of which there is only what is remembered."""
         if self._length < part.offset:
-            anew = self.one.current and part.done  # what was rotated does not come back in part
+            # It was written anew in its place, or is the one that follows what was rotated.
+            anew = part.left == self.one.inode or (part.done and self.one.current)
             return Kind.NEW if anew or not self._begins_as(part) else Kind.UNKNOWN
         if not self._holds(part.given):
             return Kind.NEW

@@ -80,8 +80,8 @@ class Part:
         return rest
 
     def learn_head(self, head: bytes) -> None:
-        """Note the first bytes, if more of them are there now."""
-        if len(self.head) < len(head) and head.startswith(self.head):
+        """Note the first bytes as they are in its file; what was read of them stays."""
+        if not self.read or (len(self.head) < len(head) and head.startswith(self.head)):
             self.head = head
 
     def _learn(self, data: bytes) -> None:

@@ -5,10 +5,12 @@ import json
 from pathlib import Path
 
 import pytest
-from follow.following import Following, append, copied_and_cut, line
+from feeds.follow.following import Following, append, copied_and_cut, line
 
 from monitor.feeds.follow.content import HEAD_BYTES
 from monitor.feeds.follow.follower import GRACE_SECONDS, LOOK_EVERY_SECONDS
+from monitor.prometheus.process_series import FOLLOWED_FAULTS
+from monitor.service.follow_readings import follow_readings
 
 BLANK = b" " * (HEAD_BYTES + 100)
 
@@ -151,6 +153,8 @@ def test_a_short_file_that_begins_as_a_lost_one_waits_and_is_read_in_the_end(pat
     assert again.times(after=GRACE_SECONDS) == [1]
     assert "begins as" in again.said[0]
     assert "after line 3, it is not counted" in again.said[1]
+    readings = follow_readings([again])[FOLLOWED_FAULTS]()
+    assert readings == {(str(path), "gone"): 1, (str(path), "unclear"): 1, (str(path), "torn"): 0}
     again.close()
 
 

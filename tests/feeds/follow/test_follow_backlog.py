@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from follow.following import append, line, lines
+from feeds.follow.following import append, line, lines
 
 from monitor.feeds.follow.follower import GRACE_SECONDS, LOOK_EVERY_SECONDS
 
