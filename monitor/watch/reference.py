@@ -150,12 +150,6 @@ class Reference:
         """What its class ratio was at each time of the day; None for given counts."""
         return None if self.panes is None else SeasonalProfile.learn(self.opened, self.panes)
 
-    @property
-    def suffices(self) -> bool:
-        """Whether detectors can rest on it; what counts are labelled outcomes."""
-        labelled = self.labelling.sum(axis=0)[: len(Outcome)]
-        return bool(suffices(ConfusionCounts.from_cells(labelled)))
-
 
 def _scores_state(scores: ScoreHistogram | None) -> list[CountArray] | None:
     return None if scores is None else [scores.positive, scores.negative, scores.unlabelled]
@@ -197,6 +191,7 @@ class References:
         if found is not None:
             number = 1 if known is None else known.version + 1
             self._found[model] = found = replace(found, version=number)
+            self._windows.begun(model)
         return found or known
 
     def found(self, model: int) -> Reference | None:
@@ -237,13 +232,18 @@ class References:
         first = self._windows.first_pane(model)
         if first is None:
             return None
-        opens = first * self._windows.step_ms
+        step = self._windows.step_ms
+        opens = first * step
         longest = max(length, LONGEST_FIRST_MS)
-        for closes in range(opens + length, min(mature, opens + longest) + 1, DAY_MS):
-            found = self._cut("first", model, opens, closes)
-            if found.suffices or closes + DAY_MS > opens + longest:
-                return found
-        return None
+        ends = range(opens + length, min(mature, opens + longest) + 1, DAY_MS)
+        if not ends:
+            return None
+        sums = self._windows.sums_from_first(model, [closes // step for closes in ends])
+        enough = suffices(ConfusionCounts.from_cells(sums[:, : len(Outcome)]))
+        enough[-1] |= ends[-1] + DAY_MS > opens + longest
+        if not enough.any():
+            return None
+        return self._cut("first", model, opens, ends[int(enough.argmax())])
 
     def _totals_row(self, model: int) -> int:
         return self._catalogue.totals_row(self._catalogue.models[model])

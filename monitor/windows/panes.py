@@ -156,6 +156,27 @@ class PaneRing:
             end -= slot + 1 - first
         return None
 
+    def first(self, row: int, cells: slice, since: int) -> int | None:
+        """The earliest pane from `since` on, kept or ahead, in which a row has anything.
+
+        Args:
+            row: its number.
+            cells: those of the row that are looked at.
+            since: pane; nothing before it is looked at.
+        """
+        end = since if self.newest is None else self.newest + 1
+        for pane, slots in self._kept(since, end, 1):
+            busy = np.flatnonzero(self._counts[slots, row, cells].any(axis=1))
+            if len(busy):
+                return pane + int(busy[0])
+        counted = range(*cells.indices(self.cells))
+        ahead = [
+            pane
+            for pane, table in self._ahead.items()
+            if pane >= since and any(table.get((row, cell), 0) for cell in counted)
+        ]
+        return min(ahead, default=None)
+
     def reaches_back(self, pane: int) -> bool:
         """Whether this pane is still kept, or lies ahead."""
         return self.newest is None or pane > self.newest - self.span

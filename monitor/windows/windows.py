@@ -13,6 +13,7 @@ read of panes and windows: those end after the timeout.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.join import CELLS, Deltas
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, known, settled
+from monitor.windows.beginnings import Beginnings
 from monitor.windows.days import DAY_MS, Days
 from monitor.windows.pane_widths import HOUR_MS, LONGEST_FIRST_MS, coarse_panes
 from monitor.windows.panes import PaneRing
@@ -96,6 +98,7 @@ class Windows:
         ]
         self._hours = PaneRing(width=HOUR_MS, span=24 * HISTORY_DAYS, cells=CELLS)
         self._days = Days(self._rings[_COARSE], HISTORY_DAYS)
+        self._beginnings = Beginnings(self._rings[_COARSE], self.panes)
         self.weights = WeightSums(config, catalogue, self._rings[:_BY_LABEL])
         self._running = {name: RunningWindow(self._rings, CELLS) for name in self._lengths}
         self._lifetime = np.zeros((0, CELLS), dtype=np.int64)
@@ -152,6 +155,7 @@ class Windows:
         for ring, pane in zip(self._rings, panes, strict=True):
             ring.add(pane, row, cell, count)
         self._days.add_late(panes[_COARSE], row, cell, count)
+        self._beginnings.note(model, panes[_COARSE])
         for window in self._running.values():
             window.add(model, panes, row, cell, count)
 
@@ -295,9 +299,21 @@ class Windows:
     def first_pane(self, model: int) -> int | None:
         """The earliest kept coarse pane in which a model predicted anything."""
         self._ensure()
-        panes, cells = self._rings[_COARSE].series(self._totals_row(model))
-        busy = np.flatnonzero(cells[:, PREDICTED_POSITIVE:].any(axis=1))
-        return int(panes[busy[0]]) if len(busy) else None
+        return self._beginnings.first(model, self._totals_row(model))
+
+    def sums_from_first(self, model: int, ends: Sequence[int]) -> Int64Array:
+        """Counts of a model from its first coarse pane up to each of others, (ends, 6).
+
+        Args:
+            model: its number; it has a first pane.
+            ends: coarse panes in rising order, exclusive.
+        """
+        self._ensure()
+        return self._beginnings.sums(model, self._totals_row(model), ends)
+
+    def begun(self, model: int) -> None:
+        """How a model's counts begin is not asked for again, for now."""
+        self._beginnings.forget(model)
 
     def panes(self, start: int, end: int, rows: Int64Array) -> Int64Array:
         """Counts of coarse panes [start, end) in these series, (panes, series, 6)."""

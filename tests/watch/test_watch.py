@@ -1,31 +1,14 @@
 import numpy as np
 import pytest
+from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
 
 from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.events.columns import CountDeltas, EventBatch, Group
 
-HOUR = 3_600_000
-DAY = 24 * HOUR
 DAYS = 40
 CHANGE = 24 * 25
-
-
-def rates(hours, *, prevalence=0.1, recall=0.8, fpr=0.05):
-    """The same three rates in every hour."""
-    return np.tile([prevalence, recall, fpr], (hours, 1))
-
-
-def stream(per_hour, rates_by_hour, seed=0):
-    """Counts of each hour, drawn: (hours, 4)."""
-    rng = np.random.default_rng(seed)
-    prevalence, recall, fpr = rates_by_hour.T
-    positive = rng.binomial(per_hour, prevalence)
-    tp = rng.binomial(positive, recall)
-    fp = rng.binomial(per_hour - positive, fpr)
-    return np.stack([tp, fp, positive - tp, per_hour - positive - fp], axis=1)
 
 
 def fed(cells_by_group, segments=(), **settings):
@@ -39,21 +22,9 @@ def fed(cells_by_group, segments=(), **settings):
     for group, cells in cells_by_group.items():
         assert len(cells) == len(hours), group
     for start in range(0, len(hours), 24):
-        parts = [cells[start : start + 24] for cells in cells_by_group.values()]
-        day = hours[start : start + 24]
-        rows = np.concatenate(parts)
+        day = slice(start, start + 24)
         monitor.apply(
-            EventBatch(
-                counts=CountDeltas(
-                    time=np.tile(day, len(parts)),
-                    group=np.repeat(np.arange(len(parts)), len(day)),
-                    cells=rows,
-                    population=np.stack([rows[:, 0] + rows[:, 1], rows[:, 2] + rows[:, 3]], 1),
-                    batch_key=np.zeros(len(rows), np.uint64),
-                ),
-                groups=tuple(Group("m", "", values) for values in cells_by_group),
-                records=len(rows),
-            )
+            batch_of_counts(hours[day], {k: cells[day] for k, cells in cells_by_group.items()})
         )
     return monitor
 

@@ -1,0 +1,81 @@
+"""What it costs to go on to the next pane while a reference is looked for, in cells read."""
+
+import numpy as np
+import pytest
+from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
+
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.windows.panes import PaneRing
+
+VALUES = 30
+DAYS = 34
+FIRST, LONGEST = 7 * DAY, 28 * DAY
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Panes times rows that any ring was asked for, in order."""
+    asked = []
+    for name in ("table", "sum"):
+        original = getattr(PaneRing, name)
+
+        def counted(ring, start, end, rows, original=original):
+            asked.append((end - start) * len(rows))
+            return original(ring, start, end, rows)
+
+        monkeypatch.setattr(PaneRing, name, counted)
+    series = PaneRing.series
+
+    def whole(ring, row):
+        asked.append(ring.span)
+        return series(ring, row)
+
+    monkeypatch.setattr(PaneRing, "series", whole)
+    return asked
+
+
+def drawn(per_hour, prevalence):
+    return [stream(per_hour, rates(24 * DAYS, prevalence=prevalence), n) for n in range(VALUES)]
+
+
+def read_by_hour(read, cells):
+    """Cells read while each hour is applied, and when the reference was found."""
+    config = Config(
+        defaults={"label_timeout": "2d", "maturity": "0s", "segments": ["k"]}, windows=["1d"]
+    )
+    monitor = Monitor(config)
+    found, by_hour = None, []
+    for hour in range(24 * DAYS):
+        del read[:]
+        values = {(f"v{i}",): of[hour : hour + 1] for i, of in enumerate(cells)}
+        monitor.apply(batch_of_counts(np.array([hour * HOUR]), values))
+        by_hour.append(sum(read))
+        reference = monitor.snapshot().models[0].watched.reference if hour % 24 == 2 else None
+        if reference is not None and found is None:
+            found = reference
+    return by_hour, found
+
+
+def test_a_pane_costs_no_more_while_the_reference_waits_for_its_positives_than_later(read):
+    by_hour, found = read_by_hour(read, drawn(1, prevalence=0.1))
+    waiting = by_hour[FIRST // HOUR + 2 : found.closes // HOUR - 2]
+    later = by_hour[found.closes // HOUR + 30 :]
+    assert len(waiting) > 24 * 3
+    assert np.mean(waiting) <= np.mean(later)
+    assert max(waiting) <= max(later)
+
+
+@pytest.mark.parametrize(("per_hour", "prevalence"), [(3, 0.1), (1, 0.1), (1, 0.01)])
+def test_the_reference_is_the_first_whole_days_that_suffice_and_four_weeks_at_most(
+    read, per_hour, prevalence
+):
+    cells = drawn(per_hour, prevalence)
+    _, found = read_by_hour(read, cells)
+    whole = sum(cells)
+    for closes in range(FIRST, LONGEST + 1, DAY):
+        tp, fp, fn, _ = whole[: closes // HOUR].sum(axis=0)
+        if tp + fn >= 1_000 and fp >= 500:
+            break
+    assert (found.opens, found.closes) == (0, closes)
+    assert found.counts.cells.tolist() == whole[: closes // HOUR].sum(axis=0).tolist()
