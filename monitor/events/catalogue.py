@@ -43,9 +43,9 @@ class Catalogue:
         self._settings: list[ModelConfig] = []
         self._groups: dict[tuple[int, tuple[str, ...]], int] = {}
         self._series: dict[Series, int] = {}
-        self._rows: list[list[int]] = []
+        self._entered: list[tuple[int, list[int]]] = []
         self._values: dict[tuple[int, str], int] = {}
-        self._arrays: tuple[Int64Array, Int64Array] | None = None
+        self._arrays = np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int64)
         self._names: tuple[str, ...] = ()
         self._owner = np.zeros(0, dtype=np.int64)
         self._known_series: tuple[Series, ...] = ()
@@ -253,18 +253,20 @@ class Catalogue:
         for key, value in zip(keys, values, strict=True):
             rows.append(self._series.setdefault(Series(name, key, value), len(self._series)))
         number = self._groups[model, values] = len(self._groups)
-        self._rows.append(rows)
-        self._arrays = None
+        self._entered.append((model, rows))
         return number
 
     def _tables(self) -> tuple[Int64Array, Int64Array]:
-        if self._arrays is None:
-            width = max((len(rows) for rows in self._rows), default=1)
-            table = np.full((len(self._rows), width), NO_ROW, dtype=np.int64)
-            for number, rows in enumerate(self._rows):
-                table[number, : len(rows)] = rows
-            models = np.array([model for model, _ in self._groups], dtype=np.int64)
-            self._arrays = (models, table)
+        """Model and series of each group; those that were entered since are added."""
+        if self._entered:
+            models, rows = self._arrays
+            entered, self._entered = self._entered, []
+            width = max(rows.shape[1], *(len(row) for _, row in entered))
+            table = np.full((len(rows) + len(entered), width), NO_ROW, dtype=np.int64)
+            table[: len(rows), : rows.shape[1]] = rows
+            for number, (_, row) in enumerate(entered, start=len(rows)):
+                table[number, : len(row)] = row
+            self._arrays = np.append(models, [model for model, _ in entered]), table
         return self._arrays
 
 
