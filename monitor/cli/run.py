@@ -126,6 +126,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             keeper=keeper,
         )
         telemetry = Readings(reloads.readings)
+        telemetry.add(service.liveness.readings)
         told_by = (keeper.readings, kafka_readings(sources), follow_readings(sources))
         for told in (*told_by, *(feed.readings for feed in pushed)):
             telemetry.add(told)

@@ -25,6 +25,7 @@ from monitor.join import BEFORE_ALL, Deltas, Join
 from monitor.labels.delays import LabelDelays
 from monitor.labels.maturity import Maturities
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.events.slices import in_slices
 from monitor.snapshot import Snapshot
 from monitor.watch import Watch
 from monitor.windows import Windows
@@ -40,6 +41,8 @@ __all__ = ["Monitor"]
 STRETCH_MS = 86_400_000
 """Batches that reach further ahead are taken a day at a time, so that no pane is
 left behind before it could be judged."""
+SLICE_ROWS = 16_384
+"""Longer batches are counted so many rows a step."""
 _BUFFERED = 2_000
 
 
@@ -105,11 +108,30 @@ class Monitor:
 
     def apply(self, batch: EventBatch) -> None:
         """Take a batch of events; every one is counted, or has its reason."""
-        for part in by_stretch(batch, self._watermark.time, STRETCH_MS):
-            self._apply(part)
+        for _ in self.steps(batch):
+            pass
 
-    def _apply(self, batch: EventBatch) -> None:
-        before = BEFORE_ALL if self._watermark.time is None else self._watermark.time
+    def steps(self, batch: EventBatch) -> Iterator[None]:
+        """Take a batch by and by, in steps of bounded work: what `apply` does at once.
+
+        After the last step the state is that after `apply`, whatever happens between. To
+        count the batch, all steps must be taken. Between two of them the monitor may be
+        read, and neither fed nor kept.
+
+        Yields:
+            Nothing; after each step.
+        """
+        for part in by_stretch(batch, self._watermark.time, STRETCH_MS):
+            before = BEFORE_ALL if self._watermark.time is None else self._watermark.time
+            for rows in in_slices(part, SLICE_ROWS):
+                self._count(rows, before)
+                yield
+            now = self._watermark.time
+            if now is not None:
+                self._forget(now)
+                yield from self._watch.steps(now, self._maturities.judged_by_the_pane(now))
+
+    def _count(self, batch: EventBatch, before: int) -> None:
         batch = self._received.book(batch)
         self._watermark.advance(batch)
         now = self._watermark.time
@@ -125,12 +147,13 @@ class Monitor:
                 counted.apply(deltas)
             for scored in self._range_scores:
                 scored.apply(deltas)
-        if now is not None:
-            forgotten = self._join.advance(now)
-            self._windows.apply(forgotten)
-            for counted in self._ranges:
-                counted.apply(forgotten)
-            self._watch.advance(now, self._maturities.judged_by_the_pane(now))
+
+    def _forget(self, now: int) -> None:
+        """Take back what waits no longer for its label."""
+        forgotten = self._join.advance(now)
+        self._windows.apply(forgotten)
+        for counted in self._ranges:
+            counted.apply(forgotten)
 
     def _joined(self, batch: EventBatch, watermark: int) -> Iterator[Deltas]:
         """What a batch changes, kind by kind of its events."""

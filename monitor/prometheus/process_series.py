@@ -57,6 +57,13 @@ CONFIG_LAST_RELOAD_SUCCESS = SeriesDescription(
     meaning="When the configuration in force was read, wall time.",
 )
 
+LOOP_STALL = SeriesDescription(
+    name="precision_monitor_loop_stall_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="Longest time for which the loop that reads and counts did not turn, of the last five "
+    "minutes; one that still lasts included.",
+)
 HTTP_REQUESTS = SeriesDescription(
     name="precision_monitor_http_requests_total",
     kind="counter",
@@ -194,6 +201,7 @@ FOLLOWED_FAULTS = SeriesDescription(
 
 PROCESS_SERIES = (
     SCRAPE_DURATION,
+    LOOP_STALL,
     HTTP_REQUESTS,
     HTTP_REQUESTS_IN_PROGRESS,
     HTTP_CONNECTIONS,

@@ -3,6 +3,7 @@
     sources.py       what the configured feeds give, whenever there is something
     event_clock.py   event time as it goes on while nothing comes
     loop.py          reads, counts, and publishes a snapshot once a second
+    liveness.py      signs of life, and for how long there was none
     reloads.py       the configuration is read again: all of it, or nothing
     doors.py         who reaches the listeners
     changes.py       what of it can be taken without a restart

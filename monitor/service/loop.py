@@ -9,11 +9,12 @@ from monitor.clock import Clock
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.errors import ConfigError, FeedError
-from monitor.events.columns import Rejection
+from monitor.events.columns import EventBatch, Rejection
 from monitor.service.announce import announcements
 from monitor.service.changes import Part, concerns_engine, restart_faults
 from monitor.service.checkpointing import Keeper
 from monitor.service.event_clock import EventClock
+from monitor.service.liveness import Liveness
 from monitor.service.questions import Inquiries
 from monitor.service.reloads import Reloads
 from monitor.service.sources import Journaled, Shared, Source
@@ -23,6 +24,8 @@ PUBLISH_EVERY_SECONDS = 1.0
 """A scrape sees a state that is at most so old."""
 IDLE_SECONDS = 0.1
 """How long the loop rests when nothing came, and so how late it sees that it is to stop."""
+TURN_SECONDS = 0.1
+"""For so long a batch is counted before the loop turns, and goes on with it then."""
 _NAP_SECONDS, _ASKED_LATELY_SECONDS = 0.005, 0.3
 
 
@@ -45,7 +48,7 @@ class Service:
         say: tells a person what happens, a line at a time.
         reloads: asked each turn whether the configuration is to be read again.
         parts: of the process, which a new configuration concerns too.
-        alive: told at each publishing that the loop goes on.
+        alive: called at most once a second, as the loop goes on.
         keeper: keeps the state over restarts; nothing is kept without one.
 
     Raises:
@@ -56,6 +59,7 @@ class Service:
         snapshot: the state as it was last published; read it from any thread.
         restored: whether the snapshot holds all that was counted before the start.
         inquiries: what other threads ask of the monitor itself, answered once a turn.
+        liveness: whether the loop turns.
     """
 
     def __init__(
@@ -84,7 +88,7 @@ class Service:
         self._say = say
         self._reloads = reloads
         self._parts = parts
-        self._alive = alive
+        self.liveness = Liveness(clock, alive)
         self._published = clock.monotonic()
         self.inquiries = Inquiries()
         self._asked: float | None = None
@@ -123,7 +127,7 @@ class Service:
         Returns:
             Whether anything came, or was asked.
         """
-        asked = self._answer()
+        asked = self._turned()
         if self._reloads is not None:
             self._reloads.run(self._reconfigure)
         came = [self._read(source) for source in tuple(self._open)]
@@ -132,13 +136,20 @@ class Service:
             for source in self._shared:
                 source.held_back = self._keeper.failing
         restored = self.restored or all(source.restored for source in self._restoring)
-        if (
-            restored != self.restored
-            or self._clock.monotonic() - self._published >= PUBLISH_EVERY_SECONDS
-        ):
+        if restored != self.restored or self._publishes:
             self._publish()
         self.restored = restored
         return asked or any(came)
+
+    @property
+    def _publishes(self) -> bool:
+        """Whether it is time to publish."""
+        return self._clock.monotonic() - self._published >= PUBLISH_EVERY_SECONDS
+
+    def _turned(self) -> bool:
+        """Give a sign of life, and answer what was asked; whether anything was."""
+        self.liveness.turned()
+        return self._answer()
 
     def _answer(self) -> bool:
         asked = self.inquiries.answer(self._monitor)
@@ -160,14 +171,22 @@ class Service:
             self._open.remove(source)
             return False
         if batch is not None:
-            self._monitor.apply(batch)
-            self._event_clock.observe(self._monitor.watermark_ms)
+            self._count(batch)
             if batch.rejected:
                 self._rejected.write(batch.rejected)
         elif source.ended:
             self._say(f"{source.name}: read to the end; serving on")
             self._open.remove(source)
         return batch is not None
+
+    def _count(self, batch: EventBatch) -> None:
+        """Count a batch; the loop turns and publishes meanwhile, however long that takes."""
+        for _ in self._monitor.steps(batch):
+            self._event_clock.observe(self._monitor.watermark_ms)
+            if self.liveness.since >= TURN_SECONDS:
+                self._turned()
+                if self._publishes:
+                    self._publish()
 
     def _count_the_rest(self) -> None:
         """What was acknowledged last is in the last checkpoint."""
@@ -198,9 +217,7 @@ class Service:
 
     def _publish(self) -> None:
         self._published = self._clock.monotonic()
-        if self._alive is not None:
-            self._alive()
-        snapshot = self._monitor.snapshot(self._event_clock.now_ms, self._answer)
+        snapshot = self._monitor.snapshot(self._event_clock.now_ms, self._turned)
         for line in announcements(self.snapshot, snapshot):
             self._say(line)
         self.snapshot = snapshot

@@ -11,6 +11,7 @@ are looked at, whatever clock a model's windows show.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -96,12 +97,15 @@ class Watch:
             if settings.river_detector is not None:  # known at once, and not in a week
                 RiverDetector(settings.river_detector.name, **settings.river_detector.options)
 
-    def advance(self, now: int, maturity: list[int | None]) -> None:
+    def steps(self, now: int, maturity: list[int | None]) -> Iterator[None]:
         """Step the detectors over the panes that have matured since.
 
         Args:
             now: the watermark, epoch milliseconds.
             maturity: of each model, milliseconds; None where it is not known yet.
+
+        Yields:
+            Nothing; after each pane with outcomes, and after each model.
         """
         if now // self._windows.step_ms == self._pane:
             return
@@ -112,7 +116,8 @@ class Watch:
             mature = now - age
             reference = self._references.of(model, mature)
             if reference is not None:
-                self._step(model, self._watched(model, reference), mature, age)
+                yield from self._step(model, self._watched(model, reference), mature, age)
+            yield
 
     def of(
         self, model: int, now: int, age: int | None, paces: tuple[Pace, Pace] | None = None
@@ -265,31 +270,44 @@ class Watch:
             known = self._known_cuts[model] = (len(rows), cuts)
         return known[1]
 
-    def _step(self, model: int, watching: _Watching, mature: int, age: int) -> None:
-        step = self._windows.step_ms
-        end = mature // step
-        if end <= watching.done or watching.detection is None:
+    def _step(self, model: int, watching: _Watching, mature: int, age: int) -> Iterator[None]:
+        first, end = watching.done, mature // self._windows.step_ms
+        if end <= first or watching.detection is None:
             return
         rows = self._catalogue.rows_of(model)
-        table = self._windows.panes(watching.done, end, rows)[..., : len(Outcome)]
-        totals = self._catalogue.totals_row(self._catalogue.models[model])
-        own = int(np.searchsorted(rows, totals))
-        longest = max(self._windows.names, key=self._windows.length)
+        table = self._windows.panes(first, end, rows)[..., : len(Outcome)]
         for i in np.flatnonzero(table.any(axis=(1, 2))).tolist():
-            pane = watching.done + i
-            watching.ratio.update(table[i, own], pane)
-            alarms = watching.detection.update(table[i], rows, pane * step, totals)
-            at = (pane + 1) * step + age
-            silent = any(alarms) and watching.judge.reports_are_missing(longest, at, age)
-            degraded = alarms.degraded and not silent
-            self._note_degraded(model, watching, at, age, alarm=degraded)
-            if not alarms.shifted or silent:
-                continue
-            if not watching.judge.may_be_labels(at, age, totals):
-                if not self._holds(watching.shifted_at, at):
-                    watching.detections.append(Detected(at, "prevalence_shift"))
-                watching.shifted_at = at
+            self._take(model, watching, watching.detection, first + i, table[i], age=age)
+            watching.done = first + i + 1
+            yield
         watching.done = end
+
+    def _take(
+        self,
+        model: int,
+        watching: _Watching,
+        detection: Detection | RiverDetection,
+        pane: int,
+        cells: Int64Array,
+        *,
+        age: int,
+    ) -> None:
+        """Step the detectors of a model over one pane, (series, 4)."""
+        step, rows = self._windows.step_ms, self._catalogue.rows_of(model)
+        totals = self._catalogue.totals_row(self._catalogue.models[model])
+        watching.ratio.update(cells[int(np.searchsorted(rows, totals))], pane)
+        alarms = detection.update(cells, rows, pane * step, totals)
+        at = (pane + 1) * step + age
+        longest = max(self._windows.names, key=self._windows.length)
+        silent = any(alarms) and watching.judge.reports_are_missing(longest, at, age)
+        degraded = alarms.degraded and not silent
+        self._note_degraded(model, watching, at, age, alarm=degraded)
+        if not alarms.shifted or silent:
+            return
+        if not watching.judge.may_be_labels(at, age, totals):
+            if not self._holds(watching.shifted_at, at):
+                watching.detections.append(Detected(at, "prevalence_shift"))
+            watching.shifted_at = at
 
     def _note_degraded(
         self, model: int, watching: _Watching, at: int, age: int, *, alarm: bool
