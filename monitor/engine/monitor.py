@@ -16,7 +16,7 @@ import msgspec
 from monitor.config import Config
 from monitor.engine.snapshots import Reading
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import EventBatch, by_stretch, concatenate
+from monitor.events.columns import EventBatch, by_stretch, concatenate, with_groups_in_use
 from monitor.events.intake import Received
 from monitor.events.renumbering import State
 from monitor.events.watermark import Watermark
@@ -123,13 +123,23 @@ class Monitor:
         """
         for part in by_stretch(batch, self._watermark.time, STRETCH_MS):
             before = BEFORE_ALL if self._watermark.time is None else self._watermark.time
-            for rows in in_slices(part, SLICE_ROWS):
+            slices = in_slices(part, SLICE_ROWS)
+            if len(slices) > 1:
+                yield from self._enter(part)
+            for rows in slices:
                 self._count(rows, before)
                 yield
             now = self._watermark.time
             if now is not None:
                 self._forget(now)
                 yield from self._watch.steps(now, self._maturities.judged_by_the_pane(now))
+
+    def _enter(self, batch: EventBatch) -> Iterator[None]:
+        """Number all groups of a batch before it is cut: their order is that of the batch."""
+        groups = with_groups_in_use(batch).groups
+        for start in range(0, len(groups), SLICE_ROWS):
+            self._catalogue.groups_of(groups[start : start + SLICE_ROWS])
+            yield
 
     def _count(self, batch: EventBatch, before: int) -> None:
         batch = self._received.book(batch)

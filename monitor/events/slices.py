@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from monitor.events.columns import EventBatch
@@ -10,24 +9,24 @@ from monitor.events.columns import EventBatch
 _KINDS = ("predictions", "labels", "outcomes", "counts")
 
 
-def in_slices(batch: EventBatch, most: int) -> Iterator[EventBatch]:
+def in_slices(batch: EventBatch, most: int) -> list[EventBatch]:
     """A batch in slices: predictions first, each kind in its order.
 
     Args:
         batch: of any size.
         most: rows of a slice, at most.
 
-    Yields:
+    Returns:
         The batch itself where it is small enough. Else slices of one kind each; the
         first one has all that was rejected.
     """
     if sum(len(getattr(batch, name)) for name in _KINDS) <= most:
-        yield batch
-        return
-    nothing = EventBatch(groups=batch.groups)
-    first = replace(nothing, rejected=batch.rejected, records=batch.records)
+        return [batch]
+    slices = []
+    part = EventBatch(groups=batch.groups, rejected=batch.rejected, records=batch.records)
     for name in _KINDS:
         columns = getattr(batch, name)
         for start in range(0, len(columns), most):
-            yield replace(first, **{name: columns.take(slice(start, start + most))})
-            first = nothing
+            slices.append(replace(part, **{name: columns.take(slice(start, start + most))}))
+            part = EventBatch(groups=batch.groups)
+    return slices

@@ -10,6 +10,8 @@ from monitor.state import Place
 
 ENOUGH_EVENTS = 4_000
 """So many are counted at once without waiting for more."""
+MOST_EVENTS = 20_000
+"""Once it is so many, the others wait for the next time."""
 WAIT_SECONDS = 0.1
 """Fewer wait for so long at most."""
 
@@ -39,8 +41,8 @@ class Gathered:
         self._since = 0.0
 
     def take(self, waiting: deque[KeptRequest], now: float) -> None:
-        """Take all that is waiting."""
-        while waiting:
+        """Take what is waiting, until it is the most that are counted together."""
+        while waiting and self._records < MOST_EVENTS:
             if not self.kept:
                 self._since = now
             self.kept.append(waiting.popleft())

@@ -36,6 +36,7 @@ QUIET = {
     "EventsRejected": "no record was rejected",
     "SeriesLimitReached": "two dozen series",
     "CheckpointStale": "nothing is kept here",
+    "MonitorLoopStalled": "the loop turns",
     "ConfigReloadFailed": "the configuration is in order",
 }
 """Alerts that may rightly return nothing here; each series that they look at does."""

@@ -12,6 +12,8 @@ FEWEST_REJECTED = 20
 """Rejected records in an hour, below which their share means nothing."""
 NEARLY_ALL = 0.9
 """Of the series that are taken at most."""
+STALLED_SECONDS = 5
+"""Seconds for which the loop may not turn."""
 
 _INSTANCE = "{{ $labels.instance }}"
 
@@ -23,6 +25,7 @@ def monitor_alerts(scope: Scope) -> list[Alert]:
         _rejected(scope),
         _series(scope),
         _checkpoint(scope),
+        _stalled(scope),
         _reload_failed(scope),
         _watchdog(scope),
     ]
@@ -110,6 +113,26 @@ def _checkpoint(scope: Scope) -> Alert:
         "since that checkpoint, which takes longer the older it is, while journals grow. Look at "
         "the log and at the disk of the state directory.",
         runbook=scope.link("deploy/README.md#checkpointstale"),
+    )
+
+
+def _stalled(scope: Scope) -> Alert:
+    stall = "precision_monitor_loop_stall_seconds"
+    return Alert(
+        name="MonitorLoopStalled",
+        why="The series holds the longest stall of five minutes, so that one between two scrapes "
+        f"is seen. More than {STALLED_SECONDS} s: a batch is counted in steps of far less than "
+        "one, and the watchdog of the unit waits for 60.",
+        expr=f"max_over_time({stall}[{GAP}]) > {STALLED_SECONDS}",
+        severity="ticket",
+        hold="1m",
+        keep="10m",
+        summary=f"{_INSTANCE}: the loop that reads and counts did not turn for "
+        "{{ $value | humanizeDuration }}.",
+        description="What is published stands still meanwhile, posted events wait, and systemd's "
+        "watchdog ends the process after a minute of it. Nothing is lost. Look at the CPU and the "
+        "disk of the machine, and at the stall of checkpoints.",
+        runbook=scope.link("deploy/README.md#monitorloopstalled"),
     )
 
 
