@@ -19,13 +19,13 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EventBatch, by_stretch, concatenate, with_groups_in_use
 from monitor.events.intake import Received
 from monitor.events.renumbering import State
+from monitor.events.slices import in_slices
 from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL, Deltas, Join
 from monitor.labels.delays import LabelDelays
 from monitor.labels.maturity import Maturities
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.events.slices import in_slices
 from monitor.snapshot import Snapshot
 from monitor.watch import Watch
 from monitor.windows import Windows
