@@ -32,6 +32,7 @@ def batch_of(events: list[dict], segments: tuple[str, ...] = ()) -> EventBatch:
             predicted_positive=np.array([bool(e["prediction"]) for e in predictions], np.bool_),
             score=np.array([e.get("score", np.nan) for e in predictions], np.float64),
             group=np.array(codes, np.int64),
+            row=_rows(events, "prediction"),
         ),
         labels=Labels(
             key=keys_of(e["id"] for e in labels),
@@ -40,6 +41,7 @@ def batch_of(events: list[dict], segments: tuple[str, ...] = ()) -> EventBatch:
                 [RETRACTED if e["label"] is None else e["label"] for e in labels], np.int64
             ),
             sampling_probability=np.full(len(labels), np.nan),
+            row=_rows(events, "label"),
         ),
         groups=tuple(groups),
         records=len(events),
@@ -55,6 +57,10 @@ def _group(event: dict, segments: tuple[str, ...]) -> Group:
     carried = event.get("segment", {})
     values = tuple(carried.get(key, "__missing__") for key in segments)
     return Group(event.get("model", "default"), event.get("version", ""), values)
+
+
+def _rows(events: list[dict], kind: str) -> np.ndarray:
+    return np.array([i for i, e in enumerate(events) if e["type"] == kind], np.int64)
 
 
 def _milliseconds(events: list[dict]) -> np.ndarray:

@@ -17,7 +17,8 @@ from monitor.distributed.tallies import Counting, Group, Tally, packed
 from monitor.events.columns import EventBatch, KeyArray, RejectReason, score_bins
 from monitor.join.sampling import NO_STRATUM, strata
 
-PREDICTION, LABEL = 0, 1
+PREDICTION, LABEL, OWN_LABEL = range(3)
+"""Kinds of events; an own label came in one record with the prediction before it."""
 
 EVENT = np.dtype(
     [
@@ -36,7 +37,7 @@ _SAMPLES = 5
 
 
 class Packet(Struct, array_like=True):
-    """Events of one bucket.
+    """Events of one bucket, in the order of their records.
 
     Attributes:
         groups: that predictions refer to.
@@ -99,8 +100,11 @@ def _rows(batch: EventBatch) -> NDArray[np.void]:
     said["score_bin"] = score_bins(predictions.score)
     told["key"], told["time"], told["value"] = _storable(labels.key), labels.time, labels.value
     told["stratum"] = strata(labels.sampling_probability, labels.key)
-    told["kind"] = LABEL
-    return rows
+    told["kind"] = np.where(labels.alone, LABEL, OWN_LABEL)
+    ordered: NDArray[np.void] = rows[
+        np.argsort(np.concatenate([predictions.row, labels.row]), kind="stable")
+    ]
+    return ordered
 
 
 def _storable(key: KeyArray) -> KeyArray:

@@ -16,13 +16,14 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from monitor.config import Config, Labelling
-from monitor.distributed.packets import PREDICTION, Packet
+from monitor.distributed.packets import OWN_LABEL, PREDICTION, Packet
 from monitor.distributed.tallies import Counting, Group, Tally, merged, unpacked
 from monitor.errors import MonitorError
 from monitor.events.columns import Int64Array, KeyArray
 from monitor.join import ENDLESS
 from monitor.join import packing as words
 from monitor.join import single_id as rule
+from monitor.join.forgetting import Forgetting
 
 _VERSION = 1
 _SWEEPS = 16
@@ -65,7 +66,7 @@ class Rules:
         self._terms: dict[str, rule.Terms] = {}
         named = [*config.models] or [""]
         horizons = [self._of(name).horizon for name in named]
-        self.rule = rule.Rules(self._of, max(horizons))
+        self.rule = rule.Rules(self._of, max(horizons), Forgetting.of(min(horizons)))
         self.shortest = min(horizons)
         self.step = min(max(self.shortest // _SWEEPS, config.pane), ENDLESS)
 
@@ -138,7 +139,7 @@ class Page:
 
     def expire(self, watermark: int) -> Tally:
         """Forget what can change no more, the watermark (epoch milliseconds) being reached."""
-        before = watermark - self._rules.shortest
+        before = self._rules.rule.forgetting.moment(watermark) - self._rules.shortest
         old = self._rows[words.times_of(self._rows[:, _WHEN]) < before, _KEY]
         old_labels = self._held["key"][self._held["time"] < before]
         touched = np.unique(np.concatenate([old, old_labels]))
@@ -159,7 +160,8 @@ class Page:
         earliest = [words.times_of(self._rows[:, _WHEN]), self._held["time"]]
         first = min(int(times.min()) for times in earliest if len(times))
         step = self._rules.step
-        at = max(first + self._rules.shortest, watermark) + 1
+        slack = self._rules.rule.forgetting.step
+        at = max(first + self._rules.shortest + slack, watermark) + 1
         self.due = (at // step + 1) * step
         return self.due
 
@@ -175,22 +177,26 @@ class Page:
         self._rows = np.frombuffer(stored.rows, dtype=np.uint64).reshape(-1, 3)
         self._held = np.frombuffer(stored.held, dtype=_HELD)
 
-    def _opened(
-        self, packets: list[Packet]
-    ) -> tuple[KeyArray, list[tuple[int, rule.Prediction | rule.Label]]]:
+    def _opened(self, packets: list[Packet]) -> tuple[KeyArray, list[tuple[int, rule.Event]]]:
         """Ids that events name, and the events, predictions first."""
-        said: list[tuple[int, rule.Prediction | rule.Label]] = []
-        told: list[tuple[int, rule.Prediction | rule.Label]] = []
+        said: list[tuple[int, rule.Event]] = []
+        told: list[tuple[int, rule.Event]] = []
         keys = [np.zeros(0, dtype=np.uint64)]
         for packet in packets:
             rows = packet.rows()
             keys.append(rows["key"])
             for key, time, group, score_bin, value, stratum, kind in rows.tolist():
                 if kind == PREDICTION:
-                    one = rule.Prediction(time, value == 1, score_bin, packet.groups[group])
+                    positive = value == 1
+                    one = rule.Prediction(time, positive, score_bin, packet.groups[group])
                     said.append((key, one))
+                    continue
+                label = rule.Label(time, value, stratum)
+                before = said[-1][1] if kind == OWN_LABEL else None
+                if isinstance(before, rule.Prediction):  # of the same record
+                    said[-1] = (key, rule.Outcome(before, label))
                 else:
-                    told.append((key, rule.Label(time, value, stratum)))
+                    told.append((key, label))
         return np.unique(np.concatenate(keys)), said + told
 
     def _enter(self, step: rule.Step, counting: Counting | None, books: Counter[str]) -> None:

@@ -16,13 +16,13 @@ import msgspec
 from monitor.config import Config
 from monitor.engine.snapshots import Reading
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import EventBatch, by_stretch, concatenate, with_groups_in_use
+from monitor.events.columns import EventBatch, concatenate, in_row_order
 from monitor.events.intake import Received
+from monitor.events.parts import in_slices, parts_of
 from monitor.events.renumbering import State
-from monitor.events.slices import in_slices
 from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.join import BEFORE_ALL, Deltas, Join
+from monitor.join import Deltas, Join
 from monitor.labels.delays import LabelDelays
 from monitor.labels.maturity import Maturities
 from monitor.metrics.histogram import ScoreHistogram
@@ -38,11 +38,10 @@ from monitor.windows.windows import HISTORY_DAYS, History
 
 __all__ = ["Monitor"]
 
-STRETCH_MS = 86_400_000
-"""Batches that reach further ahead are taken a day at a time, so that no pane is
-left behind before it could be judged."""
 SLICE_ROWS = 16_384
-"""Longer batches are counted so many rows a step."""
+"""Rows of a batch that are counted in one step, at most."""
+TIDY_EVERY = 8192
+"""Predictions after which the join gives back room, wherever batches end."""
 _BUFFERED = 2_000
 
 
@@ -107,63 +106,83 @@ class Monitor:
         return self._catalogue.models
 
     def apply(self, batch: EventBatch) -> None:
-        """Take a batch of events; every one is counted, or has its reason."""
+        """Count a batch: each of its events, or its reason to be rejected."""
         for _ in self.steps(batch):
             pass
 
     def steps(self, batch: EventBatch) -> Iterator[None]:
-        """Take a batch by and by, in steps of bounded work: what `apply` does at once.
+        """Count a batch in steps of bounded work; `apply` takes all of them at once.
 
-        After the last step the state is that after `apply`, whatever happens between. To
-        count the batch, all steps must be taken. Between two of them the monitor may be
-        read, and neither fed nor kept.
+        Only after the last step is the batch counted. Between two steps a program may
+        read the monitor; it must neither feed it nor save its state.
 
         Yields:
             Nothing; after each step.
         """
-        for part in by_stretch(batch, self._watermark.time, STRETCH_MS):
-            before = BEFORE_ALL if self._watermark.time is None else self._watermark.time
-            slices = in_slices(part, SLICE_ROWS)
-            if len(slices) > 1:
-                yield from self._enter(part)
-            for rows in slices:
-                self._count(rows, before)
-                yield
-            now = self._watermark.time
-            if now is not None:
-                self._forget(now)
-                yield from self._watch.steps(now, self._maturities.judged_by_the_pane(now))
-
-    def _enter(self, batch: EventBatch) -> Iterator[None]:
-        """Number all groups of a batch before it is cut: their order is that of the batch."""
-        groups = with_groups_in_use(batch).groups
-        for start in range(0, len(groups), SLICE_ROWS):
-            self._catalogue.groups_of(groups[start : start + SLICE_ROWS])
-            yield
-
-    def _count(self, batch: EventBatch, before: int) -> None:
+        batch = in_row_order(batch)
+        yield from self._received.enter(batch, SLICE_ROWS)
         batch = self._received.book(batch)
-        self._watermark.advance(batch)
+        came = self._received.events["prediction"] - len(batch.predictions)
+        for part in self._parts(batch, came):
+            before = self._watermark
+            for rows in in_slices(part, SLICE_ROWS):
+                self._join_and_count(rows)
+                yield
+            yield from self._advance(before)
+            tidied, came = came // TIDY_EVERY, came + len(part.predictions)
+            if came // TIDY_EVERY > tidied:
+                self._count(self._join.tidy(self._watermark.moment))
+
+    def _parts(self, batch: EventBatch, came: int) -> Iterator[EventBatch]:
+        """Cut a batch where the order of its records matters.
+
+        That is where the watermark enters another step of forgetting, a day at most, so
+        that no pane leaves the rings before its verdicts are judged; and after every
+        `TIDY_EVERY` predictions, where the join has room to give back.
+
+        Args:
+            batch: as booked.
+            came: predictions before it.
+        """
+        seen, step = self._watermark.seeing(batch), self._join.forgetting.step
+        tidies = (came + len(batch.predictions)) // TIDY_EVERY > came // TIDY_EVERY
+        tidies = tidies and self._join.may_tidy(batch.predictions, seen.moment)
+        if not tidies and not self._watermark.enters_another(step, seen):
+            return iter((batch,))
+        return parts_of(batch, self._watermark, step, (came, TIDY_EVERY))
+
+    def _join_and_count(self, batch: EventBatch) -> None:
+        before, self._watermark = self._watermark, self._watermark.seeing(batch)
         now = self._watermark.time
         if now is not None:
             self._windows.advance(now)
             self._scores.advance(now)
             self._delays.advance(now)
-        for deltas in self._joined(batch, before):
-            self._windows.apply(deltas)
+        for deltas in self._joined(batch, before.moment):
             self._delays.apply(deltas)
             self._scores.apply(deltas)
-            for counted in self._ranges:
-                counted.apply(deltas)
             for scored in self._range_scores:
                 scored.apply(deltas)
+            self._count(deltas)
 
-    def _forget(self, now: int) -> None:
-        """Take back what waits no longer for its label."""
-        forgotten = self._join.advance(now)
-        self._windows.apply(forgotten)
+    def _advance(self, before: Watermark) -> Iterator[None]:
+        """Let event time move on in the join and the detectors, in steps of bounded work.
+
+        Args:
+            before: the watermark at the last call.
+        """
+        now = self._watermark.time
+        if now is None:
+            return
+        self._join.advance(now)
+        if before.enters_another(self._join.forgetting.step, self._watermark):
+            self._join.forget_deliveries(now)
+        yield from self._watch.steps(now, self._maturities.judged_by_the_pane(now))
+
+    def _count(self, deltas: Deltas) -> None:
+        self._windows.apply(deltas)
         for counted in self._ranges:
-            counted.apply(forgotten)
+            counted.apply(deltas)
 
     def _joined(self, batch: EventBatch, watermark: int) -> Iterator[Deltas]:
         """What a batch changes, kind by kind of its events."""

@@ -130,6 +130,10 @@ class Catalogue:
         """Row of a model's totals."""
         return self._series[Series(model)]
 
+    def knows(self, groups: Sequence[Group]) -> bool:
+        """Whether all of these have their numbers; what has none may be new or not."""
+        return all(group in self._known for group in groups)
+
     def groups_of(self, groups: Sequence[Group]) -> tuple[Int64Array, BoolArray]:
         """Number of each of a batch's groups, and which of them lost a value to `OTHER_VALUE`.
 

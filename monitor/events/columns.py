@@ -11,8 +11,8 @@ that turns an id into a key. Must not know how events look outside (`feeds`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import repeat
 from typing import Any, NamedTuple, Self
@@ -48,6 +48,10 @@ SCORE_BINS = 1000
 """Bins of a score: thresholds a thousandth apart are told apart."""
 NO_SCORE = 1023
 """Bin of a prediction that came without a score."""
+
+
+KINDS = ("predictions", "labels", "outcomes", "counts")
+"""The columns of a batch by what they hold, in the order of records of one row."""
 
 
 class RejectReason(StrEnum):
@@ -127,14 +131,14 @@ class Columns:
     """Arrays of one length; what is common to all kinds of columns."""
 
     def __len__(self) -> int:
-        return len(getattr(self, self._names()[0]))
+        return len(getattr(self, self.names()[0]))
 
     def take(self, index: Rows) -> Self:
         """The rows that an index array, a mask or a slice names, in that order."""
-        return type(self)(**{name: getattr(self, name)[index] for name in self._names()})
+        return type(self)(**{name: getattr(self, name)[index] for name in self.names()})
 
     @classmethod
-    def _names(cls) -> tuple[str, ...]:
+    def names(cls) -> tuple[str, ...]:
         """Names of the columns: what `dataclasses.fields` would say, at no cost."""
         return cls.__slots__
 
@@ -145,7 +149,7 @@ class Columns:
             return parts[0]
         if not parts:
             return cls()
-        columns = {name: [getattr(part, name) for part in parts] for name in cls._names()}
+        columns = {name: [getattr(part, name) for part in parts] for name in cls.names()}
         return cls(**{name: np.concatenate(arrays) for name, arrays in columns.items()})
 
 
@@ -164,7 +168,7 @@ def _empty(dtype: Any) -> Callable[[], NDArray[Any]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions(Columns):
-    """Predictions of a micro-batch, one row each.
+    """Predictions of a micro-batch, one row each, in the order of their records.
 
     Attributes:
         key: 64-bit key of the id, see `keys_of`.
@@ -172,6 +176,7 @@ class Predictions(Columns):
         predicted_positive: what the classifier decided.
         score: in [0, 1]; NaN where none came.
         group: index into the batch's `groups`.
+        row: place of the record among all of its batch; left out: its event time.
     """
 
     key: KeyArray = field(default_factory=_empty(np.uint64))
@@ -179,23 +184,46 @@ class Predictions(Columns):
     predicted_positive: BoolArray = field(default_factory=_empty(np.bool_))
     score: FloatArray = field(default_factory=_empty(np.float64))
     group: Int64Array = field(default_factory=_empty(np.int64))
+    row: Int64Array = field(default_factory=_empty(np.int64))
+
+    def __post_init__(self) -> None:
+        if len(self.row) != len(self.time):
+            object.__setattr__(self, "row", self.time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels(Columns):
-    """Labels of a micro-batch, one row each.
+    """Labels of a micro-batch, one row each, in the order of their records.
 
     Attributes:
         key: 64-bit key of the id of the prediction that it is about.
         time: event time of the label, epoch milliseconds.
         value: 0, 1, or `RETRACTED`.
         sampling_probability: in (0, 1]; NaN where none came.
+        prediction_time: event time of the prediction that came in the same record, epoch
+            milliseconds; `NO_TIME` where the label came alone; left out: all did.
+        row: place of the record among all of its batch; left out: its event time.
     """
 
     key: KeyArray = field(default_factory=_empty(np.uint64))
     time: Int64Array = field(default_factory=_empty(np.int64))
     value: Int64Array = field(default_factory=_empty(np.int64))
     sampling_probability: FloatArray = field(default_factory=_empty(np.float64))
+    prediction_time: Int64Array = field(default_factory=_empty(np.int64))
+    row: Int64Array = field(default_factory=_empty(np.int64))
+
+    def __post_init__(self) -> None:
+        if len(self.prediction_time) != len(self.time):
+            alone = np.full(len(self.time), NO_TIME, dtype=np.int64)
+            object.__setattr__(self, "prediction_time", alone)
+        if len(self.row) != len(self.time):
+            own = np.where(self.alone, self.time, self.prediction_time)
+            object.__setattr__(self, "row", own)
+
+    @property
+    def alone(self) -> BoolArray:
+        """Which came in a record of their own, and not in that of their prediction."""
+        return np.asarray(self.prediction_time == NO_TIME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +239,7 @@ class Outcomes(Columns):
         actual_positive: what turned out.
         score: in [0, 1]; NaN where none came.
         group: index into the batch's `groups`.
+        row: place of the record among all of its batch; left out: its event time.
     """
 
     time: Int64Array = field(default_factory=_empty(np.int64))
@@ -219,6 +248,11 @@ class Outcomes(Columns):
     actual_positive: BoolArray = field(default_factory=_empty(np.bool_))
     score: FloatArray = field(default_factory=_empty(np.float64))
     group: Int64Array = field(default_factory=_empty(np.int64))
+    row: Int64Array = field(default_factory=_empty(np.int64))
+
+    def __post_init__(self) -> None:
+        if len(self.row) != len(self.time):
+            object.__setattr__(self, "row", self.time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +273,7 @@ class CountDeltas(Columns):
         watermark: event time that the source has come to, epoch milliseconds; `NO_TIME`
             where it does not say; left out: it does not.
         late: labels that came too late to the source to count; left out: none.
+        row: place of the record among all of its batch; left out: its event time.
     """
 
     time: Int64Array = field(default_factory=_empty(np.int64))
@@ -251,6 +286,7 @@ class CountDeltas(Columns):
     source: NDArray[np.str_] = field(default_factory=_empty(np.str_))
     watermark: Int64Array = field(default_factory=_empty(np.int64))
     late: Int64Array = field(default_factory=_empty(np.int64))
+    row: Int64Array = field(default_factory=_empty(np.int64))
 
     def __post_init__(self) -> None:
         rows = len(self.time)
@@ -260,6 +296,7 @@ class CountDeltas(Columns):
             "source": np.full(rows, ""),
             "watermark": np.full(rows, NO_TIME, dtype=np.int64),
             "late": np.zeros(rows, dtype=np.int64),
+            "row": self.time,
         }
         for name, column in left_out.items():
             if len(getattr(self, name)) != rows:
@@ -269,6 +306,9 @@ class CountDeltas(Columns):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventBatch:
     """A micro-batch: what decode gives, and what the engine takes.
+
+    Its records are one sequence: of two with the same `row` a prediction comes before a
+    label, then outcomes, then counts.
 
     Attributes:
         groups: the distinct groups of this batch, which `group` columns index.
@@ -341,8 +381,13 @@ def score_bins(score: FloatArray) -> Int64Array:
     return np.where(missing, NO_SCORE, bin_of(np.where(missing, 0.0, score)))
 
 
-def concatenate(batches: Sequence[EventBatch]) -> EventBatch:
-    """One batch with the rows of all, groups renumbered; those that hold nothing make no work."""
+def concatenate(batches: Sequence[EventBatch], *, interleaved: bool = False) -> EventBatch:
+    """One batch with the rows of all, groups renumbered; those that hold nothing make no work.
+
+    Args:
+        batches: the records of each come after those of the one before.
+        interleaved: their rows are places in one batch already, and stay what they are.
+    """
     batches = [
         batch
         for batch in batches
@@ -350,26 +395,86 @@ def concatenate(batches: Sequence[EventBatch]) -> EventBatch:
     ]
     if len(batches) == 1:
         return batches[0]
+    if not batches:
+        return EventBatch()
     codes: dict[Group, int] = {}
     for batch in batches:
         for group in batch.groups:
             codes.setdefault(group, len(codes))
+    moved = [0] * len(batches) if interleaved else _moved(batches)
 
     def merged(name: str) -> Any:
-        parts = [_regrouped(getattr(batch, name), batch.groups, codes) for batch in batches]
+        parts = [
+            _regrouped(getattr(batch, name), batch.groups, codes, by)
+            for batch, by in zip(batches, moved, strict=True)
+        ]
         return type(parts[0]).concatenate(parts)
 
-    if not batches:
-        return EventBatch()
-    return EventBatch(
-        predictions=merged("predictions"),
-        labels=Labels.concatenate([batch.labels for batch in batches]),
-        outcomes=merged("outcomes"),
-        counts=merged("counts"),
+    found = EventBatch(
+        **{name: merged(name) for name in KINDS},
         groups=tuple(codes),
         rejected=tuple(r for batch in batches for r in batch.rejected),
         records=sum(batch.records for batch in batches),
     )
+    return in_row_order(found) if interleaved else found
+
+
+def in_row_order(batch: EventBatch) -> EventBatch:
+    """The batch with the rows of each kind in the order of their records."""
+    unordered = {}
+    for name in KINDS:
+        columns = getattr(batch, name)
+        if (columns.row[1:] < columns.row[:-1]).any():
+            unordered[name] = columns.take(np.argsort(columns.row, kind="stable"))
+    return replace(batch, **unordered) if unordered else batch
+
+
+def in_sequence(batch: EventBatch) -> Int64Array:
+    """All rows of a batch, counted kind by kind, in the order of their records."""
+    rows = np.concatenate([getattr(batch, name).row for name in KINDS])
+    return np.argsort(rows, kind="stable")
+
+
+def at_rows(batch: EventBatch, rows: Int64Array) -> EventBatch:
+    """The batch whose records have these places in another one; its row n stands at `rows[n]`."""
+    moved = {}
+    for name in KINDS:
+        columns = getattr(batch, name)
+        moved[name] = replace(columns, row=rows[columns.row])
+    return replace(batch, **moved)
+
+
+def in_parts(batch: EventBatch, place: dict[str, Int64Array]) -> Iterator[EventBatch]:
+    """A batch cut in its sequence.
+
+    Args:
+        batch: to be cut.
+        place: number of the part of each row, by kind; never falls along a kind.
+
+    Yields:
+        The parts that hold anything, in order; records and rejections go with the first.
+    """
+    rest: dict[str, Any] = {"rejected": batch.rejected, "records": batch.records}
+    for part in np.unique(np.concatenate([*place.values()])).tolist():
+        columns: dict[str, Any] = {}
+        for name, places in place.items():
+            first, end = np.searchsorted(places, [part, part + 1]).tolist()
+            columns[name] = getattr(batch, name).take(slice(first, end))
+        yield EventBatch(**columns, groups=batch.groups, **rest)
+        rest = {}
+
+
+def _moved(batches: Sequence[EventBatch]) -> list[int]:
+    """What to add to the rows of each batch, so that they come after those before."""
+    moved, end = [], 0
+    for batch in batches:
+        rows = [row for name in KINDS if len(row := getattr(batch, name).row)]
+        if not rows:
+            moved.append(0)
+            continue
+        moved.append(end - min(int(row.min()) for row in rows))
+        end = moved[-1] + max(int(row.max()) for row in rows) + 1
+    return moved
 
 
 def with_groups_in_use(batch: EventBatch) -> EventBatch:
@@ -387,38 +492,11 @@ def with_groups_in_use(batch: EventBatch) -> EventBatch:
     return replace(batch, groups=tuple(batch.groups[i] for i in used.tolist()), **renumbered)
 
 
-def by_stretch(batch: EventBatch, since: int | None, stretch: int) -> list[EventBatch]:
-    """A batch cut by event time, if it reaches more than a stretch beyond a moment.
-
-    Args:
-        batch: events in any order.
-        since: epoch milliseconds; None takes the earliest event's time.
-        stretch: of event time that a part covers at most, milliseconds. What
-            lies before `since` is in the first part.
-
-    Returns:
-        The batch itself where it is short enough; else its parts, earlier first.
-        Stretches without events have none, however far ahead a stray lies.
-    """
-    names = ("predictions", "labels", "outcomes", "counts")
-    times = {name: getattr(batch, name).time for name in names}
-    filled = [time for time in times.values() if len(time)]
-    if not filled:
-        return [batch]
-    start = min(int(time.min()) for time in filled) if since is None else since
-    if max(int(time.max()) for time in filled) - start <= stretch:
-        return [batch]
-    places = {name: np.maximum(time - start, 0) // stretch for name, time in times.items()}
-    first = EventBatch(rejected=batch.rejected, records=batch.records)
-    parts = [first]
-    for place in np.unique(np.concatenate(list(places.values()))):
-        columns = {name: getattr(batch, name).take(places[name] == place) for name in names}
-        parts.append(EventBatch(**columns, groups=batch.groups))
-    return parts
-
-
-def _regrouped(columns: Any, groups: tuple[Group, ...], codes: dict[Group, int]) -> Any:
-    mapping = np.array([codes[group] for group in groups], dtype=np.int64)
-    named = {f.name: getattr(columns, f.name) for f in fields(columns)}
-    named["group"] = mapping[columns.group] if len(columns) else columns.group
-    return type(columns)(**named)
+def _regrouped(columns: Any, groups: tuple[Group, ...], codes: dict[Group, int], by: int) -> Any:
+    """Columns with the groups' codes in another batch, and rows moved by so many."""
+    if not len(columns):
+        return columns
+    changed = {"row": columns.row + by}
+    if "group" in columns.names():
+        changed["group"] = np.array([codes[group] for group in groups], np.int64)[columns.group]
+    return replace(columns, **changed)

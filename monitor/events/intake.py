@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -26,7 +27,7 @@ EVENT_OF_COLUMNS = {
 """What the events are called that the columns of a batch hold."""
 
 _GROUPED = ("predictions", "outcomes", "counts")
-_BEFORE_ALL = -(1 << 60)
+_BEFORE_ALL, _AFTER_ALL = -(1 << 60), 1 << 62
 
 
 class Received:
@@ -54,11 +55,30 @@ class Received:
         """Version of a model's latest prediction; empty where none was told."""
         return self._versions.get(model, (0, ""))[1]
 
+    def enter(self, batch: EventBatch, most: int) -> Iterator[None]:
+        """Number the groups of a batch ahead of `book`, where there are many of them.
+
+        Args:
+            batch: of any size.
+            most: groups that one step numbers.
+
+        Yields:
+            Nothing; after each step.
+        """
+        if len(batch.groups) <= most:
+            return
+        groups = _by_appearance(with_groups_in_use(batch)).groups
+        for start in range(0, len(groups), most):
+            self._catalogue.groups_of(groups[start : start + most])
+            yield
+
     def book(self, batch: EventBatch) -> EventBatch:
         """The batch with the catalogue's groups; events of models beyond the cap taken out."""
         self.records += batch.records
         self.rejected.update(rejection.reason for rejection in batch.rejected)
         batch = with_groups_in_use(batch)  # what only rejected records named makes no model
+        if not self._catalogue.knows(batch.groups):
+            batch = _by_appearance(batch)
         numbers, overflowed = self._catalogue.groups_of(batch.groups)
         self._note_versions(batch, numbers)
         for name in _GROUPED:
@@ -106,3 +126,27 @@ class Received:
         self.records, self.overflowed = state["records"], state["overflowed"]
         self.events = Counter(state["events"])
         self.rejected = Counter({RejectReason(r): n for r, n in state["rejected"].items()})
+
+
+def _by_appearance(batch: EventBatch) -> EventBatch:
+    """The batch with its groups in the order of the first record of each.
+
+    Which of them a cap leaves out depends on that order, and not on the kinds of records
+    that a batch happens to hold.
+    """
+    first = np.full(len(batch.groups), _AFTER_ALL)
+    for name in _GROUPED:
+        columns = getattr(batch, name)
+        own = np.full(len(first), _AFTER_ALL)
+        own[columns.group[::-1]] = columns.row[::-1]
+        first = np.minimum(first, own)
+    order = np.argsort(first, kind="stable")
+    if (order[1:] > order[:-1]).all():
+        return batch
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    moved = {}
+    for name in _GROUPED:
+        columns = getattr(batch, name)
+        moved[name] = replace(columns, group=place[columns.group])
+    return replace(batch, groups=tuple(batch.groups[i] for i in order.tolist()), **moved)

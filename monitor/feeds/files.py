@@ -39,8 +39,8 @@ def read(
 ) -> Iterator[EventBatch]:
     """All events of some files, in batches; several files are merged by event time.
 
-    A row of a table may hold a label that comes later: it waits until the rows
-    have reached its time, so that a table is replayed as its events were.
+    A row that holds a prediction and its label is one record, in its place, however much
+    later the label came: the same rows count the same in every format.
 
     Args:
         paths: by their names CSV, Parquet (`.parquet`, `.pq`), Arrow (`.arrow`,
@@ -58,8 +58,7 @@ def read(
     names = [fspath(path) for path in paths]
     tracker = _Tracker(sum(map(_size_of, names)), progress)
     streams = [_batches(name, decoder, chunk_bytes, tracker) for name in names]
-    by_line = len(names) == 1 and _format_of(names[0]) is _Format.NDJSON
-    return streams[0] if by_line else merged(streams)
+    return streams[0] if len(streams) == 1 else merged(streams)
 
 
 class _Format(Enum):

@@ -16,8 +16,9 @@ One case is left to the order of arrival, since only the label in force is kept:
 an id that comes with two different predictions of different times, and with
 several labels of which only a superseded one is in time for the earlier.
 
-The horizon is judged by the watermark before the batch, so that the size of a
-batch decides nothing for a stream in order.
+What is over is forgotten in steps of event time (see `monitor.join.forgetting`), by
+the watermark before each record. Batches are cut where it enters another step (see
+`monitor.parts`), so that their size decides nothing.
 """
 
 from monitor.join.counters import Books

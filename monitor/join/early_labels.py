@@ -8,14 +8,36 @@ is known.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass
 
 import numpy as np
 
-from monitor.events.columns import BoolArray, Int64Array, KeyArray, Labels
+from monitor.events.columns import BoolArray, Columns, FloatArray, Int64Array, KeyArray, Labels
 from monitor.events.renumbering import State
 
 _SMALL = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Waiting(Columns):
+    """What is kept of labels that wait, see `monitor.events.Labels`."""
+
+    key: KeyArray
+    time: Int64Array
+    value: Int64Array
+    sampling_probability: FloatArray
+
+    @classmethod
+    def of(cls, labels: Labels) -> _Waiting:
+        """Of labels that came alone."""
+        return cls(**{name: getattr(labels, name) for name in cls.names()})
+
+
+_NONE = _Waiting.of(Labels())
+
+
+def _by_name(labels: _Waiting) -> State:
+    return {name: getattr(labels, name) for name in labels.names()}
 
 
 class HeldLabels:
@@ -29,8 +51,8 @@ class HeldLabels:
     """
 
     def __init__(self) -> None:
-        self._large = _Run(Labels())
-        self._recent = _Run(Labels())
+        self._large = _Run(_NONE)
+        self._recent = _Run(_NONE)
 
     def __len__(self) -> int:
         return self._large.waiting + self._recent.waiting
@@ -44,38 +66,33 @@ class HeldLabels:
         """Hold labels whose predictions are unknown."""
         if not len(labels):
             return
-        self._recent = _Run(Labels.concatenate([self._recent.labels(), labels]))
+        self._recent = _Run(_Waiting.concatenate([self._recent.labels(), _Waiting.of(labels)]))
         if self._recent.waiting > max(_SMALL, self._large.waiting // 4):
-            self._large = _Run(Labels.concatenate([self._large.labels(), self._recent.labels()]))
-            self._recent = _Run(Labels())
+            self._large = _Run(_Waiting.concatenate([self._large.labels(), self._recent.labels()]))
+            self._recent = _Run(_NONE)
 
     def release(self, keys: KeyArray) -> Labels:
         """Labels of these predictions, which are known now; they wait no more."""
-        runs = [run for run in (self._large, self._recent) if run.waiting]
-        return Labels.concatenate([run.release(keys) for run in runs])
+        found = [run.release(keys) for run in (self._large, self._recent) if run.waiting]
+        return Labels(**_by_name(_Waiting.concatenate([_NONE, *found])))
 
     def expire(self, before: int) -> int:
         """Drop labels whose event time (epoch ms) lies before a moment; how many."""
         return self._large.expire(before) + self._recent.expire(before)
 
-    def labels(self) -> Labels:
-        """All that wait."""
-        return Labels.concatenate([self._large.labels(), self._recent.labels()])
-
     def state(self) -> State:
         """All that wait, by column."""
-        labels = self.labels()
-        return {column.name: getattr(labels, column.name) for column in fields(labels)}
+        return _by_name(_Waiting.concatenate([self._large.labels(), self._recent.labels()]))
 
     def restore(self, state: State) -> None:
         """Go on from what `state` gave."""
-        self._large, self._recent = _Run(Labels(**state)), _Run(Labels())
+        self._large, self._recent = _Run(_Waiting(**state)), _Run(_NONE)
 
 
 class _Run:
     """Labels sorted by key, with a mask of those that still wait."""
 
-    def __init__(self, labels: Labels) -> None:
+    def __init__(self, labels: _Waiting) -> None:
         self._labels = labels.take(np.argsort(labels.key, kind="stable"))
         self._alive: BoolArray = np.ones(len(labels), dtype=np.bool_)
         self.waiting = len(labels)
@@ -85,10 +102,10 @@ class _Run:
     def nbytes(self) -> int:
         return 33 * len(self._labels)
 
-    def labels(self) -> Labels:
+    def labels(self) -> _Waiting:
         return self._labels.take(self._alive)
 
-    def release(self, keys: KeyArray) -> Labels:
+    def release(self, keys: KeyArray) -> _Waiting:
         first = np.searchsorted(self._labels.key, keys, side="left")
         after = np.searchsorted(self._labels.key, keys, side="right")
         rows = _spans(first, after)

@@ -10,6 +10,9 @@ counts: the earlier, then the one called negative, then the lower score bin, the
 the first by name. Of two labels the greater `Label` is in force: the later, at
 the same time null before 1 before 0, then that with the rarer sampling.
 
+A label is late if it is dated more than the label timeout after its prediction; one
+that came in the record of its prediction counts always.
+
 Owns the rule alone: no arrays, no storage, no clock.
 """
 
@@ -17,6 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
+
+from monitor.join.forgetting import Forgetting
 
 _FN_OR_TN = 2
 
@@ -51,6 +56,21 @@ class Label(NamedTuple):
     stratum: int = 0
 
 
+class Outcome(NamedTuple):
+    """A prediction and its label in one record.
+
+    Attributes:
+        prediction: what was predicted.
+        label: what turned out.
+    """
+
+    prediction: Prediction
+    label: Label
+
+
+Event = Prediction | Label | Outcome
+
+
 class Terms(NamedTuple):
     """What a model's labels may do.
 
@@ -71,10 +91,12 @@ class Rules(NamedTuple):
     Attributes:
         of: the terms of a model by its name.
         longest_horizon: how long a label waits for a prediction that is not known, milliseconds.
+        forgetting: how much longer than its terms say anything is remembered.
     """
 
     of: Callable[[str], Terms]
     longest_horizon: int
+    forgetting: Forgetting
 
 
 class Kept(NamedTuple):
@@ -151,7 +173,7 @@ class Step(NamedTuple):
     books: Books = NO_BOOKS
 
 
-def after(kept: Kept, event: Prediction | Label, rules: Rules, watermark: int) -> Step:
+def after(kept: Kept, event: Event, rules: Rules, watermark: int) -> Step:
     """What one event does to the state of its id.
 
     Args:
@@ -160,7 +182,7 @@ def after(kept: Kept, event: Prediction | Label, rules: Rules, watermark: int) -
         rules: the models' terms.
         watermark: of all that came before, epoch milliseconds.
 
-    >>> rules = Rules(lambda model: Terms(60_000, 86_400_000), 86_400_000)
+    >>> rules = Rules(lambda model: Terms(60_000, 86_400_000), 86_400_000, Forgetting(1))
     >>> known = after(NOTHING, Prediction(0, True, 0, ("m", ())), rules, 0).kept
     >>> step = after(known, Label(5_000, 1), rules, 0)
     >>> [(move.sign, move.cell) for move in step.moves]
@@ -168,34 +190,62 @@ def after(kept: Kept, event: Prediction | Label, rules: Rules, watermark: int) -
     >>> [(m.sign, m.cell) for m in after(step.kept, Label(9_000, 0), rules, 0).moves]
     [(-1, 0), (1, 1)]
     """
+    over = rules.forgetting.moment(watermark)
+    ended = _ended(kept, rules, over)
+    if ended.books is not NO_BOOKS or ended.kept != kept:
+        step = after(ended.kept, event, rules, watermark)
+        return step._replace(books=_sum(ended.books, step.books))
+    if isinstance(event, Outcome):
+        return _both(kept, event, rules, over)
     if isinstance(event, Label):
-        return _labelled(kept, event, rules, watermark)
-    if kept.prediction is None:
-        return _remembered(kept, event, rules, watermark)
-    return _again(kept, kept.prediction, event, rules)
+        return _labelled(kept, event, rules, over)
+    return _predicted(kept, event, rules, over)
 
 
 def expired(kept: Kept, rules: Rules, watermark: int) -> Step:
     """What is left of an id as time passes, the watermark (epoch milliseconds) being reached."""
+    return _ended(kept, rules, rules.forgetting.moment(watermark))
+
+
+def _ended(kept: Kept, rules: Rules, over: int) -> Step:
     if kept.prediction is not None:
-        if not _is_over(kept.prediction, kept.label, rules, watermark):
+        if not _is_over(kept.prediction, kept.label, rules, over):
             return Step(kept)
         return Step(NOTHING, books=Books(dropped=int(not _counts(kept.label))))
-    held = tuple(h for h in kept.held if h.time + rules.longest_horizon >= watermark)
+    held = tuple(h for h in kept.held if h.time + rules.longest_horizon >= over)
     gone = len(kept.held) - len(held)
-    return Step(Kept(held=held), books=Books(held=-gone, orphaned=gone))
+    return Step(Kept(held=held), books=Books(held=-gone, orphaned=gone) if gone else NO_BOOKS)
 
 
-def _remembered(kept: Kept, prediction: Prediction, rules: Rules, watermark: int) -> Step:
+def _predicted(kept: Kept, prediction: Prediction, rules: Rules, over: int) -> Step:
+    if kept.prediction is None:
+        return _remembered(kept, prediction, rules, over)
+    return _again(kept, kept.prediction, prediction, rules)
+
+
+def _both(kept: Kept, outcome: Outcome, rules: Rules, over: int) -> Step:
+    """A prediction, then its own label: in time however late, and for good if not remembered."""
+    first = _predicted(kept, outcome.prediction, rules, over)
+    known, terms = first.kept.prediction, rules.of(outcome.prediction.group[0])
+    if known is None:
+        label = outcome.label if terms.weighted else outcome.label._replace(stratum=0)
+        moves = (*first.moves, Move(1, outcome.prediction, label))
+        return Step(first.kept, moves, Books(applied=1))
+    then = _meet(first.kept, known, outcome.label, rules.of(known.group[0]), together=True)
+    return Step(then.kept, (*first.moves, *then.moves), _sum(first.books, then.books))
+
+
+def _remembered(kept: Kept, prediction: Prediction, rules: Rules, over: int) -> Step:
     """A prediction of which nothing was known: labels that waited for it meet it."""
     terms, moves = rules.of(prediction.group[0]), [Move(1, prediction)]
-    if prediction.time + max(terms.horizon, terms.label_timeout) < watermark:
+    if prediction.time + max(terms.horizon, terms.label_timeout) < over:
         return Step(kept, tuple(moves), Books(dropped=1))
     books = Books(held=-len(kept.held))
     known = Kept(prediction)
     for label in kept.held:
-        step = _meet(known, prediction, label, terms)
-        known, books = step.kept, _sum(books, step.books)
+        ended = _ended(known, rules, over)
+        step = _labelled(ended.kept, label, rules, over)
+        known, books = step.kept, _sum(books, _sum(ended.books, step.books))
         moves += step.moves
     return Step(known, tuple(moves), books)
 
@@ -213,21 +263,21 @@ def _again(kept: Kept, known: Prediction, prediction: Prediction, rules: Rules) 
     return Step(Kept(prediction, None if late else label), tuple(moves), books)
 
 
-def _labelled(kept: Kept, label: Label, rules: Rules, watermark: int) -> Step:
+def _labelled(kept: Kept, label: Label, rules: Rules, over: int) -> Step:
     prediction = kept.prediction
     if prediction is None:
-        if label.time + rules.longest_horizon < watermark:
+        if label.time + rules.longest_horizon < over:
             return Step(kept, books=Books(late=1))
         return Step(Kept(held=(*kept.held, label)), books=Books(held=1))
-    if _is_over(prediction, kept.label, rules, watermark):
-        return Step(kept, books=Books(late=1))
     return _meet(kept, prediction, label, rules.of(prediction.group[0]))
 
 
-def _meet(kept: Kept, prediction: Prediction, label: Label, terms: Terms) -> Step:
+def _meet(
+    kept: Kept, prediction: Prediction, label: Label, terms: Terms, *, together: bool = False
+) -> Step:
     """A label competes for a prediction that can still change."""
     before = kept.label
-    if label.time - prediction.time > terms.label_timeout:
+    if label.time - prediction.time > terms.label_timeout and not together:
         return Step(kept, books=Books(late=1))
     if not terms.weighted:
         label = label._replace(stratum=0)
@@ -240,11 +290,11 @@ def _meet(kept: Kept, prediction: Prediction, label: Label, terms: Terms) -> Ste
     return Step(Kept(prediction, label), tuple(moves), books)
 
 
-def _is_over(prediction: Prediction, label: Label | None, rules: Rules, watermark: int) -> bool:
+def _is_over(prediction: Prediction, label: Label | None, rules: Rules, over: int) -> bool:
     """Whether it can change no more: a matched prediction waits for the horizon alone."""
     terms = rules.of(prediction.group[0])
     keep = terms.horizon if _counts(label) else max(terms.horizon, terms.label_timeout)
-    return prediction.time + keep < watermark
+    return prediction.time + keep < over
 
 
 def _counts(label: Label | None) -> bool:

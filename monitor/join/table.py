@@ -120,6 +120,10 @@ class PredictionTable:
             return _NO_SLOTS
         return self._remembered(self._chunks[0])
 
+    def holds(self, before: int) -> bool:
+        """Whether the first chunk may hold a prediction made before a moment (milliseconds)."""
+        return bool(self._chunks) and self._may_hold(self._chunks[0], before)
+
     def forget(self, slots: Int64Array) -> None:
         """Forget rows; their places are free again when the front chunk is given back."""
         self._rows[slots, _KEY] = 0

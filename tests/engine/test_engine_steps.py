@@ -5,13 +5,14 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from monitor.events.slices import in_slices
 from same import differences, told
 from streams import batch_of
 
-from monitor import engine
 from monitor.config import Config
 from monitor.engine import Monitor
+from monitor.engine import monitor as engine
+from monitor.events.columns import in_row_order
+from monitor.events.parts import in_slices
 
 DAY = 86_400
 
@@ -107,10 +108,10 @@ def test_between_two_steps_the_books_are_closed(monkeypatch):
 
 def test_slices_hold_every_row_once_and_what_was_rejected_once():
     batch = batch_of(stream(seed=3, predictions=20), segments=("k",))
-    parts = in_slices(batch, most=6)
+    parts = list(in_slices(in_row_order(batch), most=6))
     for kind in ("predictions", "labels"):
         keys = [key for part in parts for key in getattr(part, kind).key.tolist()]
         assert keys == getattr(batch, kind).key.tolist()
     assert max(len(part.predictions) + len(part.labels) for part in parts) == 6
     assert [part.records for part in parts] == [batch.records] + [0] * (len(parts) - 1)
-    assert in_slices(batch, most=1_000) == [batch]
+    assert list(in_slices(batch, most=1_000)) == [batch]

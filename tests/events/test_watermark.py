@@ -1,9 +1,11 @@
+import json
 import random
 
 from hypothesis import given
 from hypothesis import strategies as st
 from streams import batch_of, in_batches
 
+from monitor.events.columns import in_sequence
 from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
 
@@ -32,6 +34,43 @@ def test_it_is_the_third_highest_time_of_distinct_events(stream, size, random):
     expected = times[2] * 1000 if len(times) > 2 else None
     assert watermark_of(stream, size) == expected
     assert watermark_of(random.sample(stream, len(stream)), size) == expected
+
+
+@given(events, st.integers(0, 40))
+def test_before_each_record_of_a_batch_it_is_what_records_one_by_one_make_it(stream, known):
+    one_by_one = Watermark()
+    for batch in in_batches(stream[:known], 1):
+        one_by_one.advance(batch)
+    batch, expected = batch_of(stream[known:]), []
+    found = one_by_one.along(batch)
+    for one in in_batches(stream[known:], 1):
+        expected.append(one_by_one.moment)
+        one_by_one.advance(one)
+    assert found[in_sequence(batch)].tolist() == expected
+
+
+def outcome(ts, label_ts=None, **more):
+    late = {} if label_ts is None else {"label_ts": label_ts}
+    fields = {"type": "outcome", "ts": ts, "prediction": 1, "label": 1, "model": "m"}
+    return json.dumps(fields | late | more).encode()
+
+
+def after(*lines):
+    watermark, decoder = Watermark(), Decoder(DecodeSettings())
+    for line in lines:
+        watermark.advance(decoder.decode_lines(line, source=""))
+    return watermark.time
+
+
+def test_an_outcome_is_one_event_at_the_time_of_its_prediction():
+    assert after(*(outcome(i, 500 + i, id=f"{i}") for i in range(5))) == 2_000
+    assert after(outcome(1, 9, id="a"), outcome(2, 9, id="b")) is None
+
+
+def test_an_outcome_without_an_id_counts_once_however_often_it_is_delivered():
+    assert after(*[outcome(9, 10)] * 5, outcome(9, 11)) is None
+    assert after(outcome(9, 10), outcome(9, 11), outcome(9, 12)) == 9_000
+    assert after(b"\n".join([outcome(9, 10)] * 5)) is None
 
 
 def test_it_never_goes_back():

@@ -177,12 +177,12 @@ def test_rows_of_a_batch_that_is_unfit_as_a_whole_are_each_told():
     assert found.records == 3
 
 
-def test_labels_of_outcomes_come_behind_the_others_as_in_lines():
+def test_labels_of_outcomes_are_in_the_order_of_their_rows_as_in_lines():
     kinds = ["outcome", "label", "prediction"]
     rows = {"id": ["a"] * 3, "ts": [5.0] * 3, "prediction": [1] * 3, "label": [0, 1, None]}
     batch = pa.record_batch({"type": kinds, **rows})
     lines = by_lines(batch.to_pylist(), ANY)
-    assert decoded(batch, ANY).labels.value.tolist() == lines.labels.value.tolist() == [1, 0]
+    assert decoded(batch, ANY).labels.value.tolist() == lines.labels.value.tolist() == [0, 1]
 
 
 @given(

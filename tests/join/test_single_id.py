@@ -12,6 +12,7 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Group, Labels, Predictions, keys_of, score_bins
 from monitor.join import BEFORE_ALL, ENDLESS, Join
 from monitor.join import single_id as rule
+from monitor.join.forgetting import Forgetting
 from monitor.join.sampling import strata
 
 CELLS = ("tp", "fp", "fn", "tn", "positive", "negative")
@@ -59,7 +60,8 @@ def rules_of(config):
         )
         for name in names
     }
-    return rule.Rules(terms.__getitem__, max(t.horizon for t in terms.values()))
+    horizons = [t.horizon for t in terms.values()]
+    return rule.Rules(terms.__getitem__, max(horizons), Forgetting.of(min(horizons)))
 
 
 def typed(event):
@@ -97,6 +99,7 @@ class Columnar:
                 score=np.array([event.get("score", np.nan)]),
                 group=self.catalogue.groups_of([group])[0],
             )
+        self.join.advance(watermark)
         self.deltas.append(self.join.apply(predictions, labels, watermark))
 
     def cells(self):
@@ -196,7 +199,7 @@ def test_what_is_over_is_forgotten_and_held_labels_are_orphaned():
     hour = 3_600_000
     for name, books in (("p1", {}), ("p2", {"dropped": 1}), ("p9", {"orphaned": 1, "held": -1})):
         kept = one.kept[name]
-        assert rule.expired(kept, one.rules, 2 * hour).kept == kept
-        step = rule.expired(kept, one.rules, 2 * hour + 2_000)
+        assert rule.expired(kept, one.rules, 3 * hour - 1).kept == kept
+        step = rule.expired(kept, one.rules, 3 * hour)
         assert step.kept == rule.NOTHING
         assert {k: v for k, v in step.books._asdict().items() if v} == books

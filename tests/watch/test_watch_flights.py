@@ -3,12 +3,13 @@
 from datetime import UTC, datetime
 
 import pytest
+from monitor.events.parts import parts_of
 from streams import FLIGHTS
 
 from monitor.config import load_config
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
-from monitor.events.columns import by_stretch
+from monitor.events.watermark import Watermark
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 
@@ -25,7 +26,9 @@ def september():
     config = load_config("config/flights.yaml", environ={})
     monitor, said, last = Monitor(config), [], 0
     for batch in files.read([str(FLIGHTS)], Decoder(DecodeSettings.from_config(config))):
-        for part in by_stretch(batch, monitor.watermark_ms, DAY):
+        watermark = Watermark()
+        watermark.restore(monitor.state()["watermark"])
+        for part in parts_of(batch, watermark, DAY, (0, 10**9)):
             monitor.apply(part)
             now = monitor.watermark_ms or 0
             if now // DAY != last and day("2013-09-01") <= now < day("2013-10-03"):

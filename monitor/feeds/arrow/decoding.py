@@ -7,6 +7,7 @@ row by row, as fields: so that reasons are the same in every format.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -23,7 +24,9 @@ from monitor.events.columns import (
     Outcomes,
     Predictions,
     Rows,
+    at_rows,
     concatenate,
+    in_row_order,
     rows_where,
 )
 from monitor.feeds import table_fields
@@ -65,11 +68,7 @@ class ArrowDecoder:
         self._rows = RowReader(name, decoder, self._type, self._segments)
 
     def decode(self, batch: Any, first_row: int) -> EventBatch:
-        """The events of one record batch, whose first row has this number in the table.
-
-        Predictions and labels are in the order of the rows within each type, those of
-        outcomes behind the others.
-        """
+        """The events of one record batch, whose first row has this number in the table."""
         if not (self._plain and _is_utf8(batch)):
             return self._rows.decode(batch, np.arange(batch.num_rows), first_row)
         ids, groups = ids_of(batch), GroupCodes(self._names)
@@ -77,14 +76,16 @@ class ArrowDecoder:
         fit = np.zeros(batch.num_rows, np.bool_)
         for kind, rows in self._kinds(batch):
             columns = Columns(batch, self._segments, rows)
-            part = _Part(self._settings, groups, columns, ids.of(rows))
+            place = np.arange(batch.num_rows)[rows]
+            part = _Part(self._settings, groups, columns, ids.of(rows), place)
             parts, fit[rows] = part.decode(kind)
             made += parts
         alone = np.flatnonzero(~fit)
         found = _batch(made, groups, batch.num_rows - len(alone))
         if not len(alone):
             return found
-        return concatenate([found, self._rows.decode(batch, alone, first_row)])
+        odd = self._rows.decode(batch, alone, first_row)
+        return concatenate([found, at_rows(odd, alone)], interleaved=True)
 
     def _kinds(self, batch: Any) -> Iterator[tuple[str, Rows]]:
         """Rows by the type of event, of the types that are read by whole columns."""
@@ -107,15 +108,22 @@ class _Part:
         groups: of the whole batch.
         columns: of these rows.
         ids: of these rows.
+        place: of these rows in the record batch.
     """
 
     def __init__(
-        self, settings: DecodeSettings, groups: GroupCodes, columns: Columns, ids: Ids
+        self,
+        settings: DecodeSettings,
+        groups: GroupCodes,
+        columns: Columns,
+        ids: Ids,
+        place: Int64Array,
     ) -> None:
         self._settings = settings
         self._groups = groups
         self._columns = columns
         self._ids = ids
+        self._place = place
 
     def decode(self, kind: str) -> tuple[list[Made], BoolArray]:
         """The events of the rows that fit, and which rows do."""
@@ -129,7 +137,7 @@ class _Part:
         decided, fit = self._decisions()
         key, size = self._ids
         fit &= _sized(size)
-        return [Predictions(key=key, **decided).take(rows_where(fit))], fit
+        return [Predictions(key=key, row=self._place, **decided).take(rows_where(fit))], fit
 
     def _labels(self) -> tuple[list[Made], BoolArray]:
         labels, fit, size = self._label_columns("ts")
@@ -140,6 +148,7 @@ class _Part:
         decided, fit = self._decisions()
         labels, label_fit, size = self._label_columns("label_ts", "ts")
         fit &= label_fit & ((size < 0) | _sized(size))
+        labels = replace(labels, prediction_time=decided["time"])
         made = divided(decided, labels, size >= 0, fit)
         return [made.predictions, made.labels, made.outcomes], made.fit
 
@@ -161,7 +170,9 @@ class _Part:
         weight_fit = weight_fit & ~((weight <= 0) | (weight > 1))
         key, size = self._ids
         value = np.where(given == LEFT_OUT, RETRACTED, given)
-        labels = Labels(key=key, time=time, value=value, sampling_probability=weight)
+        labels = Labels(
+            key=key, time=time, value=value, sampling_probability=weight, row=self._place
+        )
         return labels, fit & given_fit & weight_fit, size
 
     def _times(self, *names: str) -> tuple[Int64Array, BoolArray]:
@@ -187,13 +198,14 @@ class _Part:
 
 def _batch(made: list[Made], groups: GroupCodes, records: int) -> EventBatch:
     """Events of all types as one batch."""
-    return EventBatch(
+    found = EventBatch(
         predictions=Predictions.concatenate([m for m in made if isinstance(m, Predictions)]),
         labels=Labels.concatenate([m for m in made if isinstance(m, Labels)]),
         outcomes=Outcomes.concatenate([m for m in made if isinstance(m, Outcomes)]),
         groups=tuple(groups.groups),
         records=records,
     )
+    return in_row_order(found)
 
 
 def _distinct(columns: list[Texts], rows: int) -> tuple[list[int], NDArray[np.int64]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -21,6 +22,7 @@ from monitor.events.columns import (
     Labels,
     Outcomes,
     Predictions,
+    in_row_order,
     keys_of,
 )
 from monitor.feeds.decode.columns import (
@@ -92,29 +94,26 @@ class Assembler:
         rows = _by_kind(self._records, types)
         parts: dict[str, Any] = {}
         if predictions := rows[types.prediction]:
-            parts["predictions"] = self._predictions(predictions)
+            parts["predictions"] = self._predictions(*predictions)
         if labels := rows[Label]:
-            parts["labels"] = self._labels(labels)
+            parts["labels"] = self._labels(*labels)
         if outcomes := rows[types.outcome]:
-            parts |= self._outcomes(outcomes, parts)
+            parts |= self._outcomes(*outcomes, parts)
         if counts := rows[types.counts]:
-            parts["counts"] = self._counts(counts)
+            parts["counts"] = self._counts(*counts)
         batch = replace(_EMPTY, groups=tuple(self._codes.groups), **parts)
-        return Assembled(batch, sorted(self._unfit))
+        return Assembled(in_row_order(batch) if outcomes else batch, sorted(self._unfit))
 
-    def _positions(self, kind: type[Any]) -> Int64Array:
-        return np.flatnonzero([type(record) is kind for record in self._records])
-
-    def _mark_unfit(self, kind: type[Any], fit: BoolArray) -> None:
+    def _mark_unfit(self, place: Int64Array, fit: BoolArray) -> None:
         if not fit.all():
-            self._unfit += self._positions(kind)[~fit].tolist()
+            self._unfit += place[~fit].tolist()
 
-    def _predictions(self, rows: Sequence[Prediction]) -> Predictions:
+    def _predictions(self, rows: Sequence[Prediction], place: Int64Array) -> Predictions:
         ids = [row.id for row in rows]
         decided, fit = self._decisions(rows)
         fit &= ids_fit(ids, self._longest)
-        self._mark_unfit(self._types.prediction, fit)
-        return _fit_rows(Predictions(key=keys_of(ids), **decided), fit)
+        self._mark_unfit(place, fit)
+        return _fit_rows(Predictions(key=keys_of(ids), row=place, **decided), fit)
 
     def _decisions(self, rows: Sequence[Predicted]) -> tuple[dict[str, Any], BoolArray]:
         time, fit = self._times([row.ts for row in rows])
@@ -125,20 +124,23 @@ class Assembler:
         columns = {"time": time, "score": score, "group": group, "predicted_positive": positive}
         return columns, fit & decided & (group != UNFIT)
 
-    def _labels(self, rows: Sequence[Label]) -> Labels:
+    def _labels(self, rows: Sequence[Label], place: Int64Array) -> Labels:
         ids = [row.id for row in rows]
         time, fit = self._times([row.ts for row in rows])
         fit &= ids_fit(ids, self._longest)
-        self._mark_unfit(Label, fit)
+        self._mark_unfit(place, fit)
         made = Labels(
             key=keys_of(ids),
             time=time,
             value=_label_values([row.label for row in rows]),
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
+            row=place,
         )
         return _fit_rows(made, fit)
 
-    def _outcomes(self, rows: Sequence[Outcome], parts: dict[str, Any]) -> dict[str, Any]:
+    def _outcomes(
+        self, rows: Sequence[Outcome], place: Int64Array, parts: dict[str, Any]
+    ) -> dict[str, Any]:
         ids = [row.id or "" for row in rows]
         decided, fit = self._decisions(rows)
         times = [row.ts if row.label_ts is None else row.label_ts for row in rows]
@@ -148,31 +150,26 @@ class Assembler:
             time=time,
             value=_label_values([row.label for row in rows]),
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
+            prediction_time=decided["time"],
+            row=place,
         )
         named = np.fromiter(map(bool, ids), np.bool_, len(ids))
         made = divided(decided, labels, named, fit & inside & ids_fit(ids, self._longest))
-        self._mark_unfit(self._types.outcome, made.fit)
-        joined = self._in_order(parts.get("predictions"), made.predictions, made.fit & named)
-        together = Labels.concatenate([parts.get("labels", Labels()), made.labels])
-        return {"predictions": joined, "labels": together, "outcomes": made.outcomes}
+        self._mark_unfit(place, made.fit)
+        said, told = parts.get("predictions", Predictions()), parts.get("labels", Labels())
+        return {
+            "predictions": Predictions.concatenate([said, made.predictions]),
+            "labels": Labels.concatenate([told, made.labels]),
+            "outcomes": made.outcomes,
+        }
 
-    def _in_order(
-        self, predictions: Predictions | None, joined: Predictions, which: BoolArray
-    ) -> Predictions:
-        """Predictions and those of outcomes, in the order of their records."""
-        if predictions is None:
-            return joined
-        before = np.setdiff1d(self._positions(self._types.prediction), self._unfit)
-        positions = np.concatenate([before, self._positions(self._types.outcome)[which]])
-        return Predictions.concatenate([predictions, joined]).take(np.argsort(positions))
-
-    def _counts(self, rows: Sequence[Counts]) -> CountDeltas:
+    def _counts(self, rows: Sequence[Counts], place: Int64Array) -> CountDeltas:
         time, fit = self._times([row.ts for row in rows])
         group = self._codes.of(rows)
         label_time, labelled = self._optional_times([row.label_ts for row in rows], time)
         watermark, told = self._optional_times([row.watermark for row in rows], NO_TIME)
         fit &= (group != UNFIT) & np.array([_batch_fits(row) for row in rows]) & labelled & told
-        self._mark_unfit(self._types.counts, fit)
+        self._mark_unfit(place, fit)
         made = CountDeltas(
             time=time,
             group=group,
@@ -184,6 +181,7 @@ class Assembler:
             source=np.array([row.source or "" for row in rows], np.str_),
             watermark=watermark,
             late=np.array([row.late or 0 for row in rows], np.int64),
+            row=place,
         )
         return _fit_rows(made, fit)
 
@@ -199,11 +197,22 @@ class Assembler:
         return within_years(seconds_of(values), self._latest_ms)
 
 
-def _by_kind(records: Sequence[Record], types: RecordTypes) -> dict[type[Any], list[Any]]:
-    """The records of each kind, in their order."""
-    rows: dict[type[Any], list[Any]] = {kind: [] for kind in types.by_name.values()}
-    for record in records:
-        rows[type(record)].append(record)
+_OfKind = tuple[list[Any], Int64Array]
+"""Records of one kind, and their places among all."""
+
+
+def _by_kind(records: Sequence[Record], types: RecordTypes) -> dict[type[Any], _OfKind | None]:
+    """The records of each kind, in their order; None where there are none."""
+    code = {kind: number for number, kind in enumerate(types.by_name.values())}
+    codes = np.frombuffer(bytes(map(code.__getitem__, map(type, records))), np.uint8)
+    rows: dict[type[Any], _OfKind | None] = dict.fromkeys(code)
+    for kind, number in code.items():
+        chosen = codes == number
+        place = chosen.nonzero()[0]
+        if len(place) == len(records):
+            return rows | {kind: (list(records), place)}
+        if len(place):
+            rows[kind] = (list(compress(records, chosen.tobytes())), place)
     return rows
 
 
@@ -224,15 +233,16 @@ def divided(decided: dict[str, Any], labels: Labels, named: BoolArray, fit: Bool
 
     Args:
         decided: columns that predictions and outcomes have in common.
-        labels: keys and labels of all rows; a null label is none, not a retraction.
+        labels: keys, labels and places of all rows; a null label is none, not a retraction.
         named: which rows have an id.
         fit: which rows are fit so far.
     """
     labelled = labels.value != RETRACTED
     fit = fit & (named | labelled & ~(labels.sampling_probability < 1))
-    own = Outcomes(label_time=labels.time, actual_positive=labels.value == 1, **decided)
+    columns = decided | {"row": labels.row}
+    own = Outcomes(label_time=labels.time, actual_positive=labels.value == 1, **columns)
     return Divided(
-        predictions=Predictions(key=labels.key, **decided).take(fit & named),
+        predictions=Predictions(key=labels.key, **columns).take(fit & named),
         labels=labels.take(fit & named & labelled),
         outcomes=own.take(fit & ~named),
         fit=fit,

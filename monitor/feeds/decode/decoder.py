@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
-from monitor.events.columns import EventBatch, Rejection, RejectReason
+from monitor.events.columns import EventBatch, Rejection, RejectReason, at_rows
 from monitor.feeds.decode.assemble import Assembler
 from monitor.feeds.decode.groups import GroupNames
 from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8
@@ -168,8 +169,11 @@ class Decoder:
             decoded.records, self._types, self._names, latest_ms, decoded.longest
         ).assemble()
         unfit = [decoded.positions[index] for index in made.unfit]
+        batch = made.batch
+        if not isinstance(decoded.positions, range):
+            batch = at_rows(batch, np.array(decoded.positions, np.int64))
         return replace(
-            made.batch,
+            batch,
             rejected=tuple(map(reject, sorted([*decoded.undecodable, *unfit]))),
             records=len(decoded.positions) + len(decoded.undecodable),
         )
