@@ -28,7 +28,7 @@ from monitor.prometheus.negotiation import Format, accepts_gzip, negotiate
 from monitor.prometheus.process_series import ScrapeTelemetry
 from monitor.snapshot import Snapshot
 from monitor.web.access import Access
-from monitor.web.guard import Guard
+from monitor.web.access_middleware import Guard
 
 _RELOAD_SECONDS = 30
 """A client waits for a reload at most so long; it is done all the same."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from monitor.config import Config, HttpFeed
 from monitor.errors import ConfigError
 from monitor.web.access import read_access
-from monitor.web.guard import Guard
+from monitor.web.access_middleware import Guard
 from monitor.web.tokens import is_loopback
 
 

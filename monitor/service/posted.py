@@ -15,15 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
-from monitor.clock import Clock, Stopwatch
+from monitor.clock import SECOND_MS, Clock, Stopwatch
 from monitor.config import Config, HttpFeed
-from monitor.config.quantities import SECOND_MS
 from monitor.events.columns import EventBatch, concatenate
 from monitor.feeds.decode import LiveDecoder
 from monitor.feeds.http import Arrived, FeedSettings, create_feed_app
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.http.bodies import BodyLimits
-from monitor.feeds.http.room import Room
+from monitor.feeds.http.memory_budget import Room
 from monitor.prometheus.process_series import (
     INGEST_PAUSED,
     JOURNAL_BYTES,
@@ -39,7 +38,7 @@ from monitor.service.request_batches import Gathered, KeptRequest
 from monitor.service.sources import Position
 from monitor.state import JOURNAL, START, Body, Commits, Journal, Place, StateFault, StateFaults
 from monitor.web.access import read_access
-from monitor.web.listeners import Listener
+from monitor.web.listener_telemetry import Listener
 from monitor.web.server import BackgroundServer
 
 GRACE_SECONDS = 2

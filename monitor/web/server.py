@@ -23,7 +23,7 @@ from granian.server.embed import Server
 from starlette.types import ASGIApp
 
 from monitor.errors import MonitorError
-from monitor.web.listeners import Listener, Requests
+from monitor.web.listener_telemetry import Listener, Requests
 from monitor.web.web_config import Tls
 
 MAX_CONNECTIONS = 1024

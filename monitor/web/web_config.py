@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
-from monitor.config.document import Document, read_document
+from monitor.config.yaml_document import Document, read_document
 from monitor.errors import ConfigError
 
 _HASH = r"\$2[abxy]\$(0[4-9]|1[0-6])\$[./A-Za-z0-9]{53}"
@@ -183,9 +183,9 @@ def read_web_config(path: Path) -> WebConfig:
 def _faults(path: Path, document: Document, error: ValidationError) -> Iterator[str]:
     for detail in error.errors(include_url=False, include_input=False):
         place = detail["loc"]
-        while place and place not in document.places:
+        while place and place not in document.written:
             place = place[:-1]
-        line = document.places[place].line if place else 1
+        line = document.written[place].line if place else 1
         where = ".".join(map(str, detail["loc"]))
         yield f"{path}:{line}: {where}: {_what(detail)}"
 

@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 with atheris.instrument_imports(include=["monitor.feeds", "monitor.events"]):
     from monitor.feeds.decode import Decoder, DecodeSettings
-    from monitor.feeds.http.answers import RefusedError
     from monitor.feeds.http.cloudevents import CloudEvent, NoEvent, read_events, record_lines
-    from monitor.feeds.http.envelopes import event_lines, feedback_lines
-    from monitor.feeds.http.inference import Inference
-    from monitor.feeds.http.payloads import PayloadError
+    from monitor.feeds.http.inference_events import Inference
+    from monitor.feeds.http.inference_payloads import PayloadError
+    from monitor.feeds.http.json_bodies import event_lines, feedback_lines
+    from monitor.feeds.http.responses import RefusedError
 
 from prometheus_client.parser import text_string_to_metric_families
 

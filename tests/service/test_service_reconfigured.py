@@ -13,7 +13,7 @@ from monitor.engine import Monitor
 from monitor.errors import ConfigError
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.http import Arrived
-from monitor.feeds.http.room import Room
+from monitor.feeds.http.memory_budget import Room
 from monitor.service import Service
 from monitor.service.changes import Decoding
 from monitor.service.checkpointing import Keeper

@@ -14,7 +14,7 @@ from web.certificates import write_certificates
 from web.test_web_config import HASH
 
 from monitor.web.access import Access
-from monitor.web.guard import Guard
+from monitor.web.access_middleware import Guard
 from monitor.web.passwords import MOST_WAITING, Users
 from monitor.web.server import BackgroundServer
 from monitor.web.web_config import Tls, WebConfig

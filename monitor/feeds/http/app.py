@@ -23,17 +23,17 @@ from monitor.config.inference import InferenceConfig
 from monitor.errors import MonitorError
 from monitor.events.columns import EventBatch, Rejection
 from monitor.feeds.decode import Decoder, LiveDecoder
-from monitor.feeds.http.answers import RefusedError, accepted, answer, later, refused
-from monitor.feeds.http.arrow import MEDIA_TYPE, arrow_lines
-from monitor.feeds.http.beside import beside
+from monitor.feeds.http.arrow_bodies import MEDIA_TYPE, arrow_lines
 from monitor.feeds.http.bodies import BodyLimits, no_room, read_body
 from monitor.feeds.http.cloudevents import CloudEvent, NoEvent, read_events, record_lines
-from monitor.feeds.http.envelopes import event_lines, feedback_lines
-from monitor.feeds.http.inference import Inference
+from monitor.feeds.http.inference_events import Inference
+from monitor.feeds.http.inference_payloads import PayloadError
+from monitor.feeds.http.json_bodies import event_lines, feedback_lines
+from monitor.feeds.http.memory_budget import Room, Share
+from monitor.feeds.http.offload import beside
 from monitor.feeds.http.openapi import DOCUMENT
-from monitor.feeds.http.payloads import PayloadError
-from monitor.feeds.http.rates import Rates
-from monitor.feeds.http.room import Room, Share
+from monitor.feeds.http.rate_limit import Rates
+from monitor.feeds.http.responses import RefusedError, accepted, answer, later, refused
 from monitor.web.access import Access
 
 AHEAD_MS = 3_600_000

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from starlette.requests import ClientDisconnect, Request
 
 from monitor.feeds.blocks import TornError, inflated
-from monitor.feeds.http.answers import RefusedError, later
-from monitor.feeds.http.room import Share
+from monitor.feeds.http.memory_budget import Share
+from monitor.feeds.http.responses import RefusedError, later
 
 if sys.version_info >= (3, 14):
     from compression import zstd

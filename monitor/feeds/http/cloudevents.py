@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from monitor.feeds.http.answers import RefusedError
+from monitor.feeds.http.responses import RefusedError
 
 ONE, BATCH = "application/cloudevents+json", "application/cloudevents-batch+json"
 _VERSION = "1.0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from monitor.events.columns import MAX_ID_BYTES, RejectReason
-from monitor.feeds.http.arrow import MEDIA_TYPE
+from monitor.feeds.http.arrow_bodies import MEDIA_TYPE
 from monitor.version import __version__
 
 _RETRY = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from monitor.config.servers import KAFKA_OWN_PROPERTIES
+from monitor.config.feeds import KAFKA_OWN_PROPERTIES
 from monitor.errors import ConfigError
 
 

@@ -10,15 +10,15 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
 from monitor.clock import Clock
 from monitor.config import KafkaFeed
-from monitor.config.servers import KafkaStart
+from monitor.config.feeds import KafkaStart
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder
+from monitor.feeds.kafka.assigned_partitions import ASK_SECONDS, Share, topic_partition
 from monitor.feeds.kafka.client import OnCommit, OnError, make_consumer
 from monitor.feeds.kafka.messages import Place, Run, decoded, place_of
 from monitor.feeds.kafka.partition import UNKNOWN, Partition
 from monitor.feeds.kafka.schedule import due, is_full
-from monitor.feeds.kafka.share import ASK_SECONDS, Share, topic_partition
 
 ENOUGH_MESSAGES = 10_000
 """Messages that are given at a time."""

@@ -11,7 +11,7 @@ from monitor.errors import MonitorError
 from monitor.feeds.decode import DecodeSettings, LiveDecoder, ModelFields
 from monitor.feeds.http import FeedSettings, create_feed_app
 from monitor.feeds.http.bodies import BodyLimits
-from monitor.feeds.http.room import Room
+from monitor.feeds.http.memory_budget import Room
 from monitor.web.access import Access
 
 NOW = 1_700_000_000.0

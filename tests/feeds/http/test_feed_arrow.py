@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.feeds.http.answers import RefusedError
-from monitor.feeds.http.arrow import MEDIA_TYPE, arrow_lines
-from monitor.feeds.http.bounds import MAX_RECORDS
+from monitor.feeds.http.arrow_bodies import MEDIA_TYPE, arrow_lines
+from monitor.feeds.http.record_limit import MAX_RECORDS
+from monitor.feeds.http.responses import RefusedError
 
 MOST = 1 << 20
 NOW = datetime(2023, 11, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ from cloudevents.core.v1.event import CloudEvent
 from feeds.http.test_feed_events import checked
 
 from monitor.config.inference import InferenceConfig
-from monitor.feeds.http import inference as pairing
+from monitor.feeds.http import inference_events as pairing
 
 NOW = 1_700_000_000
 MOMENT = dt.datetime(2023, 11, 14, 22, 13, 20, tzinfo=dt.UTC)

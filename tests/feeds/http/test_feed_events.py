@@ -12,10 +12,10 @@ from starlette.routing import Route
 
 from monitor.errors import MonitorError
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.feeds.http.answers import MAX_FAULTS, RefusedError
-from monitor.feeds.http.bounds import MAX_RECORDS
-from monitor.feeds.http.envelopes import event_lines
+from monitor.feeds.http.json_bodies import event_lines
 from monitor.feeds.http.openapi import DOCUMENT
+from monitor.feeds.http.record_limit import MAX_RECORDS
+from monitor.feeds.http.responses import MAX_FAULTS, RefusedError
 
 NOW = 1_700_000_000
 PREDICTION = {"type": "prediction", "id": "a", "ts": NOW, "prediction": 1}

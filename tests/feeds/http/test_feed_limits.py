@@ -11,8 +11,8 @@ import zstandard
 from starlette.routing import Route
 
 from monitor.clock import ManualClock
-from monitor.feeds.http.rates import REMEMBERED, Rates
-from monitor.feeds.http.room import Room
+from monitor.feeds.http.memory_budget import Room
+from monitor.feeds.http.rate_limit import REMEMBERED, Rates
 from monitor.web.server import BackgroundServer
 
 EVENT = b'{"type":"label","id":"a","ts":1,"label":1}\n'

@@ -18,9 +18,9 @@ import msgspec
 
 from monitor.clock import Clock
 from monitor.config.inference import InferenceConfig
-from monitor.feeds.http.beside import beside
 from monitor.feeds.http.cloudevents import CloudEvent
-from monitor.feeds.http.payloads import Payload, fields_of, requested
+from monitor.feeds.http.inference_payloads import Payload, fields_of, requested
+from monitor.feeds.http.offload import beside
 
 WAIT_SECONDS = 2.0
 """How long a response waits for its request."""

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from monitor.feeds.decode.lines import BLANK, BOM, count_lines
-from monitor.feeds.http.answers import RefusedError
-from monitor.feeds.http.bounds import MAX_RECORDS, too_many
+from monitor.feeds.http.record_limit import MAX_RECORDS, too_many
+from monitor.feeds.http.responses import RefusedError
 
 _JSON = "application/json"
 _LINES = frozenset(

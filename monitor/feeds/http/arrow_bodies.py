@@ -18,8 +18,8 @@ import msgspec
 from monitor.errors import FeedError
 from monitor.feeds import table_fields
 from monitor.feeds.arrow.files import EXTRA
-from monitor.feeds.http.answers import RefusedError
-from monitor.feeds.http.bounds import MAX_RECORDS, too_many
+from monitor.feeds.http.record_limit import MAX_RECORDS, too_many
+from monitor.feeds.http.responses import RefusedError
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 

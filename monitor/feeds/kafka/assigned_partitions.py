@@ -18,7 +18,7 @@ from confluent_kafka import (
 
 from monitor.clock import Clock
 from monitor.config import KafkaFeed
-from monitor.config.servers import KafkaStart
+from monitor.config.feeds import KafkaStart
 from monitor.feeds.kafka.messages import Place
 from monitor.feeds.kafka.offsets import Offsets
 from monitor.feeds.kafka.partition import UNKNOWN, Partition

@@ -1,6 +1,6 @@
 """How many records one request may hold."""
 
-from monitor.feeds.http.answers import RefusedError
+from monitor.feeds.http.responses import RefusedError
 
 MAX_RECORDS = 100_000
 """What cannot be used takes memory, each record with its reason."""
