@@ -23,28 +23,11 @@ if TYPE_CHECKING:
     from monitor.config.loader import load_config, parse_config
     from monitor.config.schema import json_schema
 
-# fmt: off  # the names of a section share a line, so that the list stays readable
+# Packed, so that the whole list is seen at once.
+# fmt: off
 __all__ = [
-    "AutoMaturity",
-    "Config",
-    "DeadLetterConfig",
-    "ExporterConfig",
-    "Feed",
-    "FileFeed",
-    "HttpFeed",
-    "KafkaFeed",
-    "Labelling",
-    "ModelConfig",
-    "Objective",
-    "Reference",
-    "ReferenceCounts",
-    "ReferenceWindow",
-    "RiverDetectorConfig",
-    "StateConfig",
-    "WindowClock",
-    "__getattr__",
-    "describe",
-    "json_schema",
-    "load_config",
-    "parse_config",
+    "AutoMaturity", "Config", "DeadLetterConfig", "ExporterConfig", "Feed", "FileFeed",
+    "HttpFeed", "KafkaFeed", "Labelling", "ModelConfig", "Objective", "Reference",
+    "ReferenceCounts", "ReferenceWindow", "RiverDetectorConfig", "StateConfig", "WindowClock",
+    "__getattr__", "describe", "json_schema", "load_config", "parse_config",
 ]
