@@ -1,4 +1,4 @@
-"""How many bytes may be on their way at a time, from the socket to the counters."""
+"""Bounds the bytes that requests hold in memory, from the socket until they are counted."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Self
 from monitor.clock import Stopwatch
 
 
-class Room:
-    """A number of bytes that requests share; safe to use from any thread.
+class MemoryBudget:
+    """Bytes that requests may reserve; thread-safe.
 
     Args:
-        size: bytes.
-        full: runs from a refusal until something is given back; nothing does where None.
+        size: total bytes.
+        exhausted: runs from a refused reservation until bytes are released; None for none.
 
     Attributes:
-        size: bytes, taken or free.
+        size: total bytes, reserved or free.
 
-    >>> room = Room(10)
-    >>> first, second = room.share(), room.share()
+    >>> budget = MemoryBudget(10)
+    >>> first, second = budget.reservation(), budget.reservation()
     >>> first.grow(8), second.grow(8)
     (True, False)
     >>> first.release()
@@ -28,68 +28,74 @@ class Room:
     True
     """
 
-    def __init__(self, size: int, full: Stopwatch | None = None) -> None:
+    def __init__(self, size: int, exhausted: Stopwatch | None = None) -> None:
         self._lock = threading.Lock()
-        self._full = full
+        self._exhausted = exhausted
         self.size = size
         self._left = size
 
     @property
     def left(self) -> int:
-        """Bytes that are free; fewer than none after it became smaller than what is taken."""
+        """Free bytes; negative while more are reserved than a reduced size allows."""
         return self._left
 
     def resize(self, size: int) -> None:
-        """Become larger or smaller; what is taken stays so."""
+        """Change the total; existing reservations stay."""
         with self._lock:
             self._left += size - self.size
             self.size = size
 
-    def share(self) -> Share:
-        """A share of nothing, to grow."""
-        return Share(self)
+    def reservation(self) -> Reservation:
+        """Create an empty reservation."""
+        return Reservation(self)
 
     def take(self, size: int) -> bool:
-        """Whether there was room for so many bytes, which are taken now."""
+        """Reserve bytes; return False, and reserve nothing, if too few are free."""
         with self._lock:
             if size > self._left:
-                if self._full is not None:
-                    self._full.begin()
+                if self._exhausted is not None:
+                    self._exhausted.begin()
                 return False
             self._left -= size
             return True
 
-    def give(self, size: int) -> None:
-        """Bytes are free again."""
+    def give_back(self, size: int) -> None:
+        """Free reserved bytes."""
         with self._lock:
             self._left += size
-            if self._full is not None and size:
-                self._full.end()
+            if self._exhausted is not None and size:
+                self._exhausted.end()
 
 
-class Share:
-    """What one request takes of a room: given back at the end of `with`, unless handed over."""
+class Reservation:
+    """Bytes that one request has reserved.
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    A context manager that releases the bytes at its end, unless `hand_over` was called.
+
+    Args:
+        budget: bytes are reserved from it.
+    """
+
+    def __init__(self, budget: MemoryBudget) -> None:
+        self._budget = budget
         self._size = 0
         self._handed_over = False
 
     def grow(self, size: int) -> bool:
-        """Take so many more bytes, if there is room."""
-        if not self._room.take(size):
+        """Reserve more bytes; return False, and reserve none of them, if too few are free."""
+        if not self._budget.take(size):
             return False
         self._size += size
         return True
 
     def hand_over(self) -> None:
-        """From now on somebody else releases it."""
+        """Leave the release to another owner."""
         self._handed_over = True
 
     def release(self) -> None:
-        """Give all back; once is enough."""
+        """Free all bytes; further calls do nothing."""
         size, self._size = self._size, 0
-        self._room.give(size)
+        self._budget.give_back(size)
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""Work on a body: at once where that is short, else in a thread beside the event loop."""
+"""Runs work on a body: inline if it is short, otherwise in a thread beside the event loop."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 INLINE_BYTES = 32 * 1024
-"""A body up to this size is worked on at once."""
+"""Bodies up to this size are processed inline."""
 
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 
 
-async def beside(size: int, work: Callable[[], _Made]) -> _Made:
-    """What the work makes.
+async def offload(size: int, work: Callable[[], _Result]) -> _Result:
+    """Run a function, in a thread if its input is large, and return its result.
 
     Args:
-        size: bytes that it is about.
-        work: takes time in proportion.
+        size: bytes that the function processes.
+        work: the function; its run time is proportional to the size.
     """
     return work() if size <= INLINE_BYTES else await asyncio.to_thread(work)

@@ -1,4 +1,4 @@
-"""The partitions that are ours: assigned, given away, lost, committed."""
+"""Partitions assigned to this monitor: assignment, revocation, loss and commits."""
 
 from __future__ import annotations
 
@@ -19,46 +19,46 @@ from confluent_kafka import (
 from monitor.clock import Clock
 from monitor.config import KafkaFeed
 from monitor.config.feeds import KafkaStart
-from monitor.feeds.kafka.messages import Place
+from monitor.feeds.kafka.messages import PartitionKey
 from monitor.feeds.kafka.offsets import Offsets
 from monitor.feeds.kafka.partition import UNKNOWN, Partition
 
 ASK_SECONDS = 10.0
-"""How long an answer of the cluster is waited for while partitions are assigned."""
+"""Timeout of requests to the cluster while partitions are assigned."""
 OWN_SECONDS = 1.0
-"""The same where it is asked again a second later."""
+"""Timeout of requests that are repeated a second later."""
 
 
-class Share:
-    """Of the topics, what this monitor reads.
+class AssignedPartitions:
+    """The partitions that this monitor reads now.
 
     Args:
-        feed: its settings.
-        clock: measures how long nothing came.
-        say: tells a person what happens, a line at a time.
+        feed: settings of the feed.
+        clock: measures how long a partition is silent.
+        log: writes one line for a person.
 
     Attributes:
-        partitions: that are ours now.
-        begun: whether the group, or the configuration, has said which are ours.
-        rebalances: how often the group has assigned partitions.
-        checkpoint: makes durable what was counted, and says whether that worked;
-            None where nothing can. Asked before a partition is given away.
+        partitions: the assigned partitions.
+        begun: whether the group, or the configuration, has assigned partitions yet.
+        rebalances: number of assignments by the group.
+        checkpoint: writes a checkpoint and returns whether that succeeded; None if the
+            monitor has no state directory. Called before a partition is given up.
     """
 
-    def __init__(self, feed: KafkaFeed, clock: Clock, say: Callable[[str], None]) -> None:
-        self.partitions: dict[Place, Partition] = {}
+    def __init__(self, feed: KafkaFeed, clock: Clock, log: Callable[[str], None]) -> None:
+        self.partitions: dict[PartitionKey, Partition] = {}
         self.begun = False
         self.rebalances = 0
         self.checkpoint: Callable[[], bool] | None = None
         self._feed = feed
         self._clock = clock
-        self._say = say
+        self._log = log
         self._start = OFFSET_END if feed.start is KafkaStart.LATEST else OFFSET_BEGINNING
         self._offsets = Offsets()
-        self._committed: dict[Place, int] = {}
+        self._committed: dict[PartitionKey, int] = {}
 
     def join(self, consumer: Consumer) -> None:
-        """Become a member of the group, unless the configuration says which partitions are ours."""
+        """Join the consumer group, unless the configuration lists partitions."""
         if not self._feed.partitions:
             consumer.subscribe(
                 list(self._feed.topics),
@@ -67,48 +67,58 @@ class Share:
                 on_lost=self._on_lost,
             )
 
-    def take_own(self, consumer: Consumer) -> None:
-        """Take the partitions of the configuration, if there are any and they are not taken yet.
+    def assign_configured(self, consumer: Consumer) -> None:
+        """Assign the partitions that the configuration lists, if that is not done yet.
 
         Raises:
-            KafkaException: the cluster has not answered.
+            KafkaException: the cluster did not answer in time.
         """
         if self.begun or not self._feed.partitions:
             return
-        places = [(topic, n) for topic in self._feed.topics for n in self._feed.partitions]
-        asked = list(map(topic_partition, places))
-        for topic in self._feed.topics:  # else the client finds the leaders a second later
+        keys = [(topic, n) for topic in self._feed.topics for n in self._feed.partitions]
+        requested = list(map(topic_partition, keys))
+        for topic in self._feed.topics:  # otherwise the client finds the leaders a second later
             consumer.list_topics(topic, timeout=OWN_SECONDS)
-        committed = consumer.committed(asked, timeout=OWN_SECONDS)
-        consumer.incremental_assign(self._beginning(committed, self._start))
+        committed = consumer.committed(requested, timeout=OWN_SECONDS)
+        consumer.incremental_assign(self._starting(committed, self._start))
         self.begun = True
 
     def position(self) -> dict[str, Any]:
-        """The offsets behind what was given, of all partitions that ever were ours."""
+        """Return the offsets after the delivered messages, of all partitions ever assigned."""
         for partition in self.partitions.values():
             self._note(partition)
         return self._offsets.position()
 
     def resume(self, position: Mapping[str, Any]) -> None:
-        """Go on from those offsets, whenever their partitions are ours."""
+        """Resume at these offsets, once their partitions are assigned."""
         self._offsets.resume(position)
 
     def commit(self, consumer: Consumer, position: Mapping[str, Any]) -> None:
-        """Tell the group offsets that will never be gone back behind.
+        """Commit offsets that the monitor will never return to a smaller one of.
+
+        Args:
+            consumer: the consumer.
+            position: a result of `position` that is in a checkpoint.
 
         Raises:
-            KafkaException: it could not be told; the next commit will.
+            KafkaException: the commit failed; the next one includes its offsets.
         """
         settled = Offsets()
         settled.resume(position)
-        offsets = {place: settled.at(place) for place in self.partitions}
-        if told := self._to_tell({place: at for place, at in offsets.items() if at is not None}):
-            self._committed |= {(one.topic, one.partition): one.offset for one in told}
-            consumer.commit(offsets=told, asynchronous=True)  # its end is told to `on_commit`
+        offsets = {key: settled.at(key) for key in self.partitions}
+        known = {key: at for key, at in offsets.items() if at is not None}
+        if advanced := self._uncommitted(known):
+            self._committed |= {(one.topic, one.partition): one.offset for one in advanced}
+            consumer.commit(offsets=advanced, asynchronous=True)  # `on_commit` gets the result
 
-    def on_commit(self, error: KafkaError | None, told: list[TopicPartition]) -> None:
-        """How a commit that nobody waited for has ended: what failed is told again next time."""
-        for one in told:
+    def on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
+        """Handle the result of an asynchronous commit: offsets that failed are retried later.
+
+        Args:
+            error: error of the whole commit; None if it succeeded.
+            partitions: the offsets, each with an error of its own.
+        """
+        for one in partitions:
             if error is not None or one.error is not None:
                 self._committed.pop((one.topic, one.partition), None)
 
@@ -119,75 +129,80 @@ class Share:
         try:
             committed = consumer.committed(added, timeout=ASK_SECONDS) if added else []
         except KafkaException:
-            committed, unknown = added, OFFSET_STORED  # the client itself asks again and again
-        consumer.incremental_assign(self._beginning(committed, unknown))
+            committed, unknown = added, OFFSET_STORED  # the client retries by itself
+        consumer.incremental_assign(self._starting(committed, unknown))
 
     def _on_revoke(self, consumer: Consumer, gone: list[TopicPartition]) -> None:
-        """Who reads them next begins behind what is durable here.
+        """Commit the checkpointed offsets, at which the next reader begins.
 
-        Told in any case: a commit before, that nobody waited for, may yet be refused.
+        Offsets that were committed before are included: an asynchronous commit may yet fail.
         """
-        places = [(one.topic, one.partition) for one in gone]
-        ours = [self.partitions[place] for place in places if place in self.partitions]
-        if ours and self.checkpoint is not None and self.checkpoint():
-            offsets = {one.place: one.given for one in ours if one.given != UNKNOWN}
+        keys = [(one.topic, one.partition) for one in gone]
+        revoked = [self.partitions[key] for key in keys if key in self.partitions]
+        if revoked and self.checkpoint is not None and self.checkpoint():
+            offsets = {one.key: one.delivered for one in revoked if one.delivered != UNKNOWN}
             if offsets:
                 try:
-                    consumer.commit(offsets=self._named(offsets), asynchronous=False)
+                    consumer.commit(offsets=self._with_member(offsets), asynchronous=False)
                 except KafkaException as error:
-                    self._say_repeated(places, f"the commit failed: {error.args[0].str()}")
-        self._drop(places)
+                    self._log_loss(keys, f"revoked, and the commit failed: {error.args[0].str()}")
+        self._drop(keys)
         consumer.incremental_unassign(gone)
 
     def _on_lost(self, consumer: Consumer, gone: list[TopicPartition]) -> None:
-        places = [(one.topic, one.partition) for one in gone]
-        if places:
-            self._say_repeated(places, "the group has not heard of us in time")
-        self._drop(places)
+        keys = [(one.topic, one.partition) for one in gone]
+        if keys:
+            self._log_loss(keys, "lost, because the group got no heartbeat in time")
+        self._drop(keys)
         consumer.incremental_unassign(gone)
 
-    def _say_repeated(self, places: Iterable[Place], why: str) -> None:
-        named = ", ".join(f"{topic}[{number}]" for topic, number in places)
-        self._say(
-            f"kafka {self._feed.group}: gave away {named}, and {why}; what was counted since the "
-            "last commit may be counted by the next reader too"
+    def _log_loss(self, keys: Iterable[PartitionKey], why: str) -> None:
+        named = ", ".join(f"{topic}[{number}]" for topic, number in keys)
+        self._log(
+            f"kafka {self._feed.group}: {named}: {why}; messages counted since the last "
+            "commit may be counted again by the next reader"
         )
 
-    def _drop(self, places: Iterable[Place]) -> None:
-        for place in places:
-            self._committed.pop(place, None)
-            if (partition := self.partitions.pop(place, None)) is not None:
+    def _drop(self, keys: Iterable[PartitionKey]) -> None:
+        for key in keys:
+            self._committed.pop(key, None)
+            if (partition := self.partitions.pop(key, None)) is not None:
                 self._note(partition)
 
     def _note(self, partition: Partition) -> None:
-        if partition.given != UNKNOWN:
-            self._offsets.note(partition.place, partition.given)
+        if partition.delivered != UNKNOWN:
+            self._offsets.set(partition.key, partition.delivered)
 
-    def _beginning(self, asked: Iterable[TopicPartition], unknown: int) -> list[TopicPartition]:
-        """Partitions with the offsets at which they begin here; `unknown` where nobody knows."""
+    def _starting(self, committed: Iterable[TopicPartition], unknown: int) -> list[TopicPartition]:
+        """Add partitions; return them with their first offsets, `unknown` where none is known."""
         found = []
-        for one in asked:
-            place = (one.topic, one.partition)
+        for one in committed:
+            key = (one.topic, one.partition)
             member = (one.metadata or "").rpartition(" ")[2]
-            offset = self._offsets.next_of(place, one.offset, member)
+            offset = self._offsets.next_of(key, one.offset, member)
             at = UNKNOWN if offset is None else offset
-            self.partitions[place] = Partition(place, at, at, self._clock.monotonic())
-            found.append(topic_partition(place, unknown if offset is None else offset))
+            self.partitions[key] = Partition(key, at, at, self._clock.monotonic())
+            found.append(topic_partition(key, unknown if offset is None else offset))
         return found
 
-    def _to_tell(self, offsets: Mapping[Place, int]) -> list[TopicPartition]:
-        """What of these offsets the group was not told yet, as far as is known."""
+    def _uncommitted(self, offsets: Mapping[PartitionKey, int]) -> list[TopicPartition]:
+        """Those of the offsets that are larger than the committed ones, as far as known."""
         known = self._committed
-        return self._named(
-            {place: at for place, at in offsets.items() if at > known.get(place, -1)}
+        return self._with_member(
+            {key: at for key, at in offsets.items() if at > known.get(key, -1)}
         )
 
-    def _named(self, offsets: Mapping[Place, int]) -> list[TopicPartition]:
-        """Offsets with whose they are."""
+    def _with_member(self, offsets: Mapping[PartitionKey, int]) -> list[TopicPartition]:
+        """Offsets with the member that commits them."""
         text = f"precision-monitor {self._offsets.member}"
-        return [TopicPartition(*place, at, metadata=text) for place, at in offsets.items()]
+        return [TopicPartition(*key, at, metadata=text) for key, at in offsets.items()]
 
 
-def topic_partition(place: Place, offset: int = OFFSET_INVALID) -> TopicPartition:
-    """A place as the client names it, with an offset."""
-    return TopicPartition(*place, offset)
+def topic_partition(key: PartitionKey, offset: int = OFFSET_INVALID) -> TopicPartition:
+    """Convert a partition key to the client's type.
+
+    Args:
+        key: the partition.
+        offset: offset to set; invalid by default.
+    """
+    return TopicPartition(*key, offset)
