@@ -1,52 +1,59 @@
-"""Time as it passes here; the only place that asks the machine what time it is.
+"""Clocks, and lengths of time as numbers.
 
-The engine has no clock: event times come with the events. What waits (the
-service, the feeds' rate, the demo) takes a `Clock`, and a test gives it one
-that it moves by hand.
+The engine reads no clock: event times come with the events. Code that waits or
+measures wall time (the service, the feeds, the demo) takes a `Clock`, so that a
+test passes a `ManualClock`. No other module asks the system for the time.
 """
 
 import threading
 import time
 from typing import Protocol
 
+SECOND_MS = 1_000
+MINUTE_MS = 60 * SECOND_MS
+HOUR_MS = 60 * MINUTE_MS
+DAY_MS = 24 * HOUR_MS
+HOUR_SECONDS = HOUR_MS // SECOND_MS
+DAY_SECONDS = DAY_MS // SECOND_MS
+
 
 class Clock(Protocol):
-    """What time it is and how to wait."""
+    """Tells the time and waits."""
 
     def now(self) -> float:
         """Wall time, epoch seconds."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds since some moment; never goes back."""
+        """Seconds since an arbitrary moment; never decreases."""
         ...
 
     def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait for a number of seconds."""
         ...
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The system's clock."""
 
     def now(self) -> float:
         """Wall time, epoch seconds."""
         return time.time()
 
     def monotonic(self) -> float:
-        """Seconds since some moment; never goes back."""
+        """Seconds since an arbitrary moment; never decreases."""
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait for a number of seconds."""
         time.sleep(seconds)
 
 
 class Stopwatch:
-    """How long something lasted in all, however often; safe to use from any thread.
+    """Total time that a condition held, over any number of intervals; thread-safe.
 
     Args:
-        clock: measures it.
+        clock: measures the intervals.
 
     >>> clock = ManualClock()
     >>> watch = Stopwatch(clock)
@@ -61,19 +68,19 @@ class Stopwatch:
         self._since: float | None = None
 
     def begin(self) -> None:
-        """It goes on from now, if it did not already."""
+        """Start an interval, unless one is running."""
         with self._lock:
             if self._since is None:
                 self._since = self._clock.monotonic()
 
     def end(self) -> None:
-        """It is over, if it was not already."""
+        """End the running interval, if there is one."""
         with self._lock:
             self._passed, self._since = self._total(), None
 
     @property
     def seconds(self) -> float:
-        """Until now."""
+        """Length of all intervals so far, the running one included."""
         with self._lock:
             return self._total()
 
@@ -83,10 +90,10 @@ class Stopwatch:
 
 
 class ManualClock:
-    """A clock that stands still until it is moved; for tests and simulations.
+    """A clock that only `sleep` advances; for tests and simulations.
 
     Args:
-        start: wall time at first, epoch seconds.
+        start: initial wall time, epoch seconds.
 
     >>> clock = ManualClock(start=100.0)
     >>> clock.sleep(5.0)
@@ -103,9 +110,9 @@ class ManualClock:
         return self._start + self._passed
 
     def monotonic(self) -> float:
-        """Seconds since the clock was made."""
+        """Seconds since the clock was created."""
         return self._passed
 
     def sleep(self, seconds: float) -> None:
-        """Move on by as much, at once."""
+        """Advance the clock and return at once."""
         self._passed += seconds

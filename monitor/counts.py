@@ -1,8 +1,8 @@
-"""What was counted: the four outcomes of a binary classifier, of any shape.
+"""Confusion counts of a binary classifier: scalars or arrays of any shape.
 
-Owns the confusion counts and their algebra (add, subtract, merge, index).
-Knows nothing of time, models or metrics: `windows` decides which outcomes
-count now, `metrics` what they mean.
+Defines the counts and their arithmetic (add, subtract, merge, index). Time, models
+and metrics are elsewhere: `windows` decides which outcomes count at a moment,
+`metrics` computes ratios from counts.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 CountArray = NDArray[Any]
-"""Counted outcomes are int64; weighted ones are float64."""
+"""int64 for counted outcomes, float64 for weighted ones."""
 
 
 class Outcome(IntEnum):
-    """The cell of the confusion matrix that a prediction and its label fall into.
+    """Cell of the confusion matrix that a prediction and its label fall into.
 
     The values index the last axis of every array of cells in this program.
     """
@@ -33,9 +33,9 @@ class Outcome(IntEnum):
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class ConfusionCounts:
-    """Outcomes of a binary classifier, counted: scalars, or arrays of one shape.
+    """Confusion counts: four scalars, or four arrays of one shape.
 
-    Keyword only, since four counts by position are swapped sooner or later.
+    The arguments are keyword-only, so that no two counts can be swapped by position.
     Integers stay integers; fractional counts (weighted labels) are floats.
     Shapes are broadcast against each other.
 
@@ -46,8 +46,8 @@ class ConfusionCounts:
         tn: predicted negative, actually negative.
 
     Raises:
-        ValueError: a count is negative, not finite, or shapes do not match.
-        TypeError: a count is no number.
+        ValueError: a count is negative or not finite, or the shapes do not match.
+        TypeError: a count is not a number.
 
     >>> counts = ConfusionCounts(tp=90, fp=50, fn=10, tn=850)
     >>> int(counts.actual_positive), int(counts.predicted_positive), int(counts.total)
@@ -74,7 +74,15 @@ class ConfusionCounts:
 
     @classmethod
     def from_cells(cls, cells: ArrayLike) -> Self:
-        """Counts from an array whose last axis is tp, fp, fn, tn (see `Outcome`)."""
+        """Create counts from an array of cells.
+
+        Args:
+            cells: array whose last axis is tp, fp, fn, tn (see `Outcome`).
+
+        Raises:
+            ValueError: a count is negative or not finite.
+            TypeError: a count is not a number.
+        """
         array = np.asarray(cells)
         return cls(
             tp=array[..., Outcome.TP],
@@ -85,13 +93,17 @@ class ConfusionCounts:
 
     @classmethod
     def zeros(cls, shape: int | tuple[int, ...] = ()) -> Self:
-        """Nothing counted yet."""
+        """Create counts of zero.
+
+        Args:
+            shape: shape of each of the four counts; scalars by default.
+        """
         nothing = np.zeros(shape, dtype=np.int64)
         return cls(tp=nothing, fp=nothing, fn=nothing, tn=nothing)
 
     @property
     def cells(self) -> CountArray:
-        """All four counts, stacked along a new last axis in the order of `Outcome`."""
+        """The four counts, stacked along a new last axis in the order of `Outcome`."""
         return np.stack([self.tp, self.fp, self.fn, self.tn], axis=-1)
 
     @property
@@ -111,21 +123,21 @@ class ConfusionCounts:
 
     @property
     def predicted_positive(self) -> CountArray:
-        """Cases that the classifier called positive."""
+        """Cases that the classifier predicted as positive."""
         return self.tp + self.fp
 
     @property
     def predicted_negative(self) -> CountArray:
-        """Cases that the classifier called negative."""
+        """Cases that the classifier predicted as negative."""
         return self.fn + self.tn
 
     @property
     def total(self) -> CountArray:
-        """All cases counted."""
+        """All cases."""
         return self.tp + self.fp + self.fn + self.tn
 
     def sum(self, axis: int | tuple[int, ...] | None = None) -> ConfusionCounts:
-        """Merge along an axis; everything where `axis` is None."""
+        """Sum the counts along an axis, or over all axes where `axis` is None."""
         return ConfusionCounts(
             **{f.name: getattr(self, f.name).sum(axis=axis) for f in fields(self)}
         )
@@ -139,7 +151,7 @@ class ConfusionCounts:
         )
 
     def __sub__(self, other: ConfusionCounts) -> ConfusionCounts:
-        """Take back what was added before; raises ValueError below zero."""
+        """Subtract counts; raises ValueError where a count would be negative."""
         return ConfusionCounts(
             tp=self.tp - other.tp,
             fp=self.fp - other.fp,
@@ -162,7 +174,7 @@ class ConfusionCounts:
             np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
         )
 
-    __hash__ = None  # type: ignore[assignment]  # arrays are mutable: counts are no keys
+    __hash__ = None  # type: ignore[assignment]  # arrays are mutable, so counts cannot be keys
 
     def __repr__(self) -> str:
         cells = ", ".join(f"{f.name}={getattr(self, f.name).tolist()}" for f in fields(self))
@@ -170,16 +182,18 @@ class ConfusionCounts:
 
 
 def add_at(table: CountArray, row: CountArray, column: CountArray, amount: ArrayLike) -> None:
-    """Add to places of a table, each as often as it is named: a quarter of `np.add.at`'s cost.
+    """Add amounts to cells of a table, in place; repeated cells accumulate.
+
+    Costs a quarter of `np.add.at` on two indices.
 
     Args:
-        table: (rows, columns) in one piece of memory; changed.
-        row: row of each amount, from 0 on.
-        column: its column, from 0 on.
-        amount: one for all, or one each.
+        table: (rows, columns), C-contiguous; modified in place.
+        row: row of each amount, zero-based.
+        column: column of each amount, zero-based.
+        amount: one amount for all, or one for each index.
 
     Raises:
-        ValueError: the table does not lie in one piece.
+        ValueError: the table is not C-contiguous.
 
     >>> table = np.zeros((2, 2), np.int64)
     >>> add_at(table, np.array([0, 1, 1]), np.array([1, 0, 0]), 1)
@@ -187,7 +201,7 @@ def add_at(table: CountArray, row: CountArray, column: CountArray, amount: Array
     [[0, 1], [2, 0]]
     """
     if not table.flags.c_contiguous:
-        raise ValueError("add_at: the table must lie in one piece of memory")
+        raise ValueError("add_at: the table must be C-contiguous")
     np.add.at(table.reshape(-1), row * table.shape[1] + column, amount)
 
 

@@ -1,24 +1,28 @@
-"""Everything that can go wrong and that a person can act on.
+"""Errors that the program raises for a person to act on.
 
     MonitorError
-    ├── ConfigError       the configuration has faults, all of them listed   (exit 2)
-    ├── UsageError        a command was called with words that do not fit    (exit 2)
-    └── FeedError         a feed cannot be read at all                       (exit 3)
+    ├── ConfigError       the configuration is invalid                       (exit code 2)
+    ├── UsageError        the arguments of a command do not fit together     (exit code 2)
+    └── FeedError         a feed cannot be read at all                       (exit code 3)
 
-A bad *record* is none of these: it is counted under a `RejectReason` and the
-stream goes on.
+An unusable *record* raises none of these: it is counted under a `RejectReason`,
+and the stream continues.
 """
 
 
 class MonitorError(Exception):
-    """Any error that this program raises on purpose; its text is for a person."""
+    """Base class of all errors that this program raises on purpose; its text is for a person."""
 
 
 class ConfigError(MonitorError):
-    """The configuration has faults.
+    """The configuration is invalid.
+
+    Args:
+        faults: one line for each fault.
 
     Attributes:
-        faults: one line a fault, each `FILE:LINE: PATH: what is wrong, got VALUE; what is allowed`.
+        faults: one line for each fault: `FILE:LINE: PATH: what is wrong, got VALUE; what is
+            allowed`.
     """
 
     def __init__(self, faults: tuple[str, ...]) -> None:
@@ -27,8 +31,8 @@ class ConfigError(MonitorError):
 
 
 class UsageError(MonitorError):
-    """A command was called with arguments that do not fit together."""
+    """The arguments of a command do not fit together."""
 
 
 class FeedError(MonitorError):
-    """A feed cannot be read: missing, a directory, not what its name says, torn."""
+    """A feed cannot be read: it is missing, a directory, truncated or of another format."""

@@ -1,7 +1,7 @@
-"""The names of the package `monitor`, each loaded when a program first uses it.
+"""Lazy loading of the public names of the package `monitor`.
 
-Importing `monitor` therefore costs next to nothing, and `precision-monitor --help`
-does not load NumPy.
+`import monitor` loads neither NumPy nor a submodule, and `precision-monitor --help`
+starts quickly: each public name is imported when it is first used.
 """
 
 from importlib import import_module
@@ -19,13 +19,13 @@ _PACKAGES = ("drift", "metrics")
 
 
 def load(name: str) -> Any:
-    """Load a public name of the package.
+    """Import and return a public name of the package.
 
     Args:
-        name: as written after `monitor.`.
+        name: the name without the prefix `monitor.`.
 
     Raises:
-        AttributeError: the package has no such name.
+        AttributeError: the package has no public name like this.
     """
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)

@@ -1,3 +1,3 @@
-"""The version of the program."""
+"""Version of the program."""
 
 __version__ = "0.1.0"

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from monitor.cli.output import tell
+from monitor.clock import HOUR_MS
 from monitor.config import Config
-from monitor.config.quantities import HOUR_MS, format_duration, parse_duration
+from monitor.config.quantities import format_duration, parse_duration
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from difflib import get_close_matches
 
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config, Labelling, ModelConfig
-from monitor.config.quantities import DAY_MS, HOUR_MS, format_duration, format_time
+from monitor.config.quantities import format_duration, format_time
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Period, block_ms_of
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range

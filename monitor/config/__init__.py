@@ -1,72 +1,33 @@
-"""The configuration: read from YAML, checked whole, frozen.
+"""Configuration: read from YAML, validated as a whole, immutable.
 
-    text ─▶ document ─▶ schema ─▶ Config
-            values       what may
-            with lines   stand there
+    loader ─▶ yaml_document ─▶ config ─▶ Config
+              values with      keys, defaults,
+              line numbers     constraints
 
-`quantities` reads durations, sizes and addresses; `fields` are the types of
-settings; `model` and `servers` are the sections that `schema` puts together.
-`document` is YAML with lines and variables, `loader` reads a file, `faults`
-words what is wrong. `published` is the JSON Schema, `summary` says in plain
-lines what a configuration means.
+`model` and `feeds` hold the larger sections of `config`, `fields` their types, `quantities`
+parses durations, sizes, addresses and times. `error_messages` words what is wrong. `schema`
+is the JSON Schema of the file, `description` the text that `check-config` prints.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from monitor.config.model import (
-    AutoMaturity,
-    Labelling,
-    ModelConfig,
-    Objective,
-    Reference,
-    ReferenceCounts,
-    ReferenceWindow,
-    RiverDetectorConfig,
-    WindowClock,
-)
-from monitor.config.schema import Config, DeadLetterConfig, StateConfig
-from monitor.config.servers import ExporterConfig, Feed, FileFeed, HttpFeed, KafkaFeed
+from monitor.config.config import Config, DeadLetterConfig, ExporterConfig, StateConfig
+from monitor.config.feeds import Feed, FileFeed, HttpFeed, KafkaFeed
+from monitor.config.labelling import AutoMaturity, Labelling, WindowClock
+from monitor.config.model import ModelConfig, Objective, RiverDetectorConfig
+from monitor.config.public import load as __getattr__
+from monitor.config.reference import Reference, ReferenceCounts, ReferenceWindow
 
 if TYPE_CHECKING:
+    from monitor.config.description import describe
     from monitor.config.loader import load_config, parse_config
-    from monitor.config.published import json_schema
-    from monitor.config.summary import describe
+    from monitor.config.schema import json_schema
 
+# Packed, so that the whole list is seen at once.
+# fmt: off
 __all__ = [
-    "AutoMaturity",
-    "Config",
-    "DeadLetterConfig",
-    "ExporterConfig",
-    "Feed",
-    "FileFeed",
-    "HttpFeed",
-    "KafkaFeed",
-    "Labelling",
-    "ModelConfig",
-    "Objective",
-    "Reference",
-    "ReferenceCounts",
-    "ReferenceWindow",
-    "RiverDetectorConfig",
-    "StateConfig",
-    "WindowClock",
-    "describe",
-    "json_schema",
-    "load_config",
-    "parse_config",
+    "AutoMaturity", "Config", "DeadLetterConfig", "ExporterConfig", "Feed", "FileFeed",
+    "HttpFeed", "KafkaFeed", "Labelling", "ModelConfig", "Objective", "Reference",
+    "ReferenceCounts", "ReferenceWindow", "RiverDetectorConfig", "StateConfig", "WindowClock",
+    "__getattr__", "describe", "json_schema", "load_config", "parse_config",
 ]
-
-_HOMES = {
-    "describe": "monitor.config.summary",
-    "json_schema": "monitor.config.published",
-    "load_config": "monitor.config.loader",
-    "parse_config": "monitor.config.loader",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """What reads files is loaded when first used: a program that has none need not wait for it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)

@@ -1,7 +1,7 @@
-"""Types of settings: what a value may look like in a file, in Python, and in the JSON Schema.
+"""Types of settings: how each is written in a file, stored in Python and described as JSON Schema.
 
-A setting is written as text (`14d`), kept as a plain number (milliseconds) and
-dumped as text again. Python code may give the number itself.
+A file has text (`14d`), which is stored as a number (milliseconds) and dumped as text
+again. Python code may pass the number.
 """
 
 import re
@@ -27,13 +27,19 @@ from monitor.config import quantities as q
 
 
 class Section(BaseModel):
-    """A mapping of the config file: frozen, no unknown keys, its defaults checked too."""
+    """Base of all sections: immutable, without unknown keys, its defaults validated."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, defer_build=True)
 
 
 def setting(default: Any, description: str, **constraints: Any) -> Any:
-    """A field with a default written as in the file, which the JSON Schema shows as such."""
+    """Declare a setting whose default is written as in a file; the JSON Schema shows it so.
+
+    Args:
+        default: the default, as text where the file has text.
+        description: one line for the JSON Schema and the table of keys.
+        **constraints: further arguments of pydantic's `Field`.
+    """
     extra = constraints.pop("json_schema_extra", None) or {"default": default}
     return Field(default, description=description, json_schema_extra=extra, **constraints)
 
@@ -49,7 +55,7 @@ def _reader(parse: Callable[[str], int]) -> Callable[[Any], Any]:
 
 def _positive(value: int) -> int:
     if value <= 0:
-        raise q.unfit("must be more than 0", "give a longer one")
+        raise q.unfit("must be more than 0", "raise it")
     return value
 
 
@@ -77,7 +83,7 @@ Duration = Annotated[
         }
     ),
 ]
-"""Milliseconds; written like `5m`, `1h30m`, `14d`."""
+"""Milliseconds; written like `5m`, `1h30m` or `14d`."""
 
 PositiveDuration = Annotated[
     Duration, AfterValidator(_positive), _finite_schema(q.DURATION_PATTERN, "14d")
@@ -99,7 +105,7 @@ EndlessDuration = Annotated[
         }
     ),
 ]
-"""Milliseconds, more than 0; None, written `none` or `endless`, never ends."""
+"""Milliseconds, more than 0; None, written `none` or `endless`, for no limit."""
 
 Size = Annotated[
     int,
@@ -108,7 +114,7 @@ Size = Annotated[
     PlainSerializer(q.format_size, when_used="json"),
     _finite_schema(q.SIZE_PATTERN, "64MiB"),
 ]
-"""Bytes; written like `64MiB`."""
+"""Bytes, more than 0; written like `64MiB`."""
 
 EpochTime = Annotated[
     int,
@@ -116,7 +122,7 @@ EpochTime = Annotated[
     PlainSerializer(q.format_time, when_used="json"),
     WithJsonSchema({"type": "string", "examples": ["2026-11-01T00:00:00Z"]}),
 ]
-"""Epoch milliseconds, UTC; written as RFC 3339, or as a date."""
+"""Epoch milliseconds; written as an RFC 3339 time or a date (midnight UTC)."""
 
 
 def _address(text: str) -> str:
@@ -142,44 +148,44 @@ def _name(text: str) -> str:
     if not text.strip():
         raise q.unfit("must not be empty", "give it a name")
     if not text.isprintable():
-        raise q.unfit("holds characters that cannot be printed", "remove them")
+        raise q.unfit("contains unprintable characters", "remove them")
     return text
 
 
 def _segment_key(text: str) -> str:
     if set(text) & set('"\\'):
-        raise q.unfit("must hold no quote and no backslash", "rename the key in the events")
+        raise q.unfit("must not contain quotes or backslashes", "rename the key in the events")
     return _name(text)
 
 
 def _path(value: Any) -> Any:
     if isinstance(value, str) and _name(value).startswith("~"):
-        raise q.unfit("begins with ~, which stands for nothing here", "write ${HOME}")
+        raise q.unfit("must not begin with ~, which is not expanded", "write ${HOME}")
     return value
 
 
 FilePath = Annotated[Path, BeforeValidator(_path), WithJsonSchema({"type": "string"})]
-"""A file or directory; a relative one is looked for from the working directory."""
+"""Path of a file or directory; a relative path starts at the working directory."""
 
 Name = Annotated[str, AfterValidator(_name), WithJsonSchema({"type": "string", "minLength": 1})]
-"""Name of a model, a topic: printable, not empty."""
+"""Name of a model or a topic: printable, not empty."""
 
 SegmentKey = Annotated[
     str,
     AfterValidator(_segment_key),
     WithJsonSchema({"type": "string", "minLength": 1, "pattern": r'^[^"\\\\]*$'}),
 ]
-"""Key of a segment: a name without quotes and backslashes, which JSON would escape."""
+"""Segment key: a name without quotes and backslashes, which JSON would escape."""
 
 
 def refuse(faults: Iterable[tuple[tuple[int | str, ...], Any, PydanticCustomError]]) -> None:
-    """Raise all faults inside a value at once.
+    """Raise all errors within a value at once; do nothing if there are none.
 
     Args:
-        faults: path inside the value, what stands there, and what is wrong with it.
+        faults: for each error, its path within the value, the invalid part, and the error.
 
     Raises:
-        ValidationError: there is at least one fault.
+        ValidationError: there is at least one error.
     """
     errors = [InitErrorDetails(type=error, loc=path, input=value) for path, value, error in faults]
     if errors:
@@ -187,17 +193,20 @@ def refuse(faults: Iterable[tuple[tuple[int | str, ...], Any, PydanticCustomErro
 
 
 def distinct(identity: Callable[[Any], Hashable], what: str) -> WrapValidator:
-    """Marks a tuple whose elements must differ; faults of its elements are told along.
+    """Create a validator that requires the elements of a tuple to differ.
+
+    It reports duplicates together with the errors of the elements.
 
     Args:
-        identity: what must differ of an element as written; None where it has none.
-        what: what is wrong with a second one.
+        identity: key of an element as written, by which elements are compared; None
+            exempts the element.
+        what: message for a duplicate.
     """
     error = q.unfit(what, "keep one")
 
     def check(values: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-        marks = [identity(v) for v in values] if isinstance(values, tuple | list) else []
-        again = [i for i, mark in enumerate(marks) if mark is not None and mark in marks[:i]]
+        keys = [identity(v) for v in values] if isinstance(values, tuple | list) else []
+        again = [i for i, key in enumerate(keys) if key is not None and key in keys[:i]]
         faults: list[tuple[tuple[int | str, ...], Any, PydanticCustomError]]
         faults = [((i,), values[i], error) for i in again]
         checked = None
@@ -216,4 +225,4 @@ def _same(detail: ErrorDetails) -> PydanticCustomError:
 
 
 Distinct = distinct(lambda value: value if isinstance(value, Hashable) else None, "is listed twice")
-"""Marks a tuple whose elements must differ."""
+"""Requires the elements of a tuple to differ."""

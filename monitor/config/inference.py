@@ -1,4 +1,4 @@
-"""Settings of inference payloads: where in a request or response a number or text is found."""
+"""Settings of inference payloads: where requests and responses hold the fields of events."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -10,48 +10,50 @@ from monitor.config.fields import Name, Section, SegmentKey, setting
 
 
 class Tensor(Section):
-    """A place in the payload of an inference server, V1 or V2, the same for each row."""
+    """Location of a value within each row of an inference payload, protocol V1 or V2."""
 
     name: Name | None = setting(
-        None, "Name of the tensor (V2), or key of each row (V1); the first tensor if left out."
+        None, "Name of the tensor (V2), or key within each row (V1). Default: the first tensor."
     )
     index: NonNegativeInt | None = setting(
-        None, "Position within a row that holds several values, from 0 on."
+        None, "Zero-based position within a row that has several values."
     )
 
 
 class PredictedClass(Tensor):
-    """Where the predicted class is found, and which one is positive."""
+    """Location of the predicted class, and which class is positive."""
 
     positive: Name | None = setting(
-        None, "The class that is the positive one, where classes are not 0 and 1."
+        None, "Name of the positive class, where classes are not 0 and 1."
     )
 
 
 class InferenceConfig(Section):
-    """What is taken out of the payloads that inference servers log as CloudEvents."""
+    """How to extract predictions from the payloads that inference servers log as CloudEvents."""
 
     model: Name | None = setting(
-        None, "Model of the predictions; the inference service of the event if left out."
+        None, "Model of the predictions. Default: the event's inference service."
     )
-    score: Tensor | None = setting(None, "Where a response holds the score.")
+    score: Tensor | None = setting(None, "Location of the score in the response.")
     prediction: PredictedClass | None = setting(
-        None, "Where a response holds the predicted class; needed where the model has no threshold."
+        None,
+        "Location of the predicted class in the response; required where the model has no "
+        "threshold.",
     )
     id: Tensor | None = setting(
-        None, "Where a request holds the id of each row; the id of the event if left out."
+        None, "Location of each row's id in the request. Default: the id of the event."
     )
     segments: Mapping[SegmentKey, Tensor] = setting(
-        {}, "Where a request holds the value of each segment key."
+        {}, "Location of each segment key's value in the request."
     )
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _score_or_prediction(self) -> Self:
         if self.score is None and self.prediction is None:
-            raise q.unfit("must say where score or prediction are found", "write score: {index: 1}")
+            raise q.unfit("must locate score or prediction", "write score: {index: 1}")
         return self
 
     @property
     def needs_requests(self) -> bool:
-        """Whether a response alone is not enough."""
+        """Whether predictions need fields of the request, too."""
         return self.id is not None or bool(self.segments)

@@ -1,4 +1,4 @@
-"""A configuration file read and checked whole: a `Config`, or every fault that it has."""
+"""Reads a configuration file: returns a `Config`, or raises an error that lists every fault."""
 
 import os
 from collections.abc import Mapping
@@ -6,37 +6,37 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from monitor.config.document import read_document
-from monitor.config.faults import faults_of
-from monitor.config.schema import Config
+from monitor.config.config import Config
+from monitor.config.error_messages import config_faults
+from monitor.config.yaml_document import ConfigFault, read_document
 from monitor.errors import ConfigError
 
 _LARGEST = 1 << 20
 
 
 def load_config(path: str | Path, environ: Mapping[str, str] | None = None) -> Config:
-    """The configuration in a YAML file.
+    """Read the configuration from a YAML file.
 
     Args:
         path: the file, UTF-8, at most 1 MiB.
-        environ: the variables that `${VAR}` can name; those of this process by default.
+        environ: variables for `${VAR}`; the environment of this process by default.
 
     Raises:
-        ConfigError: it cannot be read or has faults, all of them listed with their lines.
+        ConfigError: the file cannot be read or is invalid; lists every fault with its line.
     """
     return parse_config(_read(Path(path)), str(path), environ)
 
 
 def parse_config(text: str, name: str, environ: Mapping[str, str] | None = None) -> Config:
-    """The configuration in a YAML text.
+    """Read the configuration from YAML text.
 
     Args:
         text: the YAML.
-        name: what messages call it, usually its file.
-        environ: the variables that `${VAR}` can name; those of this process by default.
+        name: name of the text in messages, usually its file.
+        environ: variables for `${VAR}`; the environment of this process by default.
 
     Raises:
-        ConfigError: it has faults, all of them listed with their lines.
+        ConfigError: the text is invalid; lists every fault with its line.
 
     >>> parse_config("models: {fraud: {threshold: 0.5}}", "monitor.yaml").model("fraud").threshold
     0.5
@@ -45,19 +45,20 @@ def parse_config(text: str, name: str, environ: Mapping[str, str] | None = None)
     monitor.errors.ConfigError: monitor.yaml:1: unknown key 'treshold'; did you mean 'threshold'?
     """
     document = read_document(text, name, os.environ if environ is None else environ)
-    faults, config = list(document.faults), None
+    faults: list[ConfigFault] = list(document.faults)
+    config = None
     try:
         config = Config.model_validate(document.value)
     except ValidationError as error:
-        faults += faults_of(error, document)
+        faults += config_faults(error, document)
     if faults or config is None:
-        lines = [f"{name}:{fault.line}: {fault.text}" for fault in sorted(faults, key=_order)]
+        lines = [f"{name}:{fault.line}: {fault.text}" for fault in sorted(faults, key=_line)]
         raise ConfigError(tuple(dict.fromkeys(lines)))
     return config
 
 
-def _order(fault: tuple[int, object, str]) -> int:
-    return fault[0]
+def _line(fault: ConfigFault) -> int:
+    return fault.line
 
 
 def _read(path: Path) -> str:
@@ -68,7 +69,7 @@ def _read(path: Path) -> str:
         reason = (error.strerror or "unreadable").lower()
         raise ConfigError((f"{path}: cannot be read: {reason}; give a YAML file",)) from error
     if len(data) > _LARGEST:
-        raise ConfigError((f"{path}: is larger than 1 MiB; give a configuration, not events",))
+        raise ConfigError((f"{path}: is larger than 1 MiB; give a configuration file, not events",))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

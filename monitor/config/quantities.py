@@ -1,8 +1,7 @@
-"""Quantities as people write them: `14d`, `64MiB`, `127.0.0.1:9108`, an RFC 3339 time.
+"""Quantities as text: `14d`, `64MiB`, `127.0.0.1:9108`, an RFC 3339 time.
 
-Each `parse_…` takes text and gives a plain number or tuple; a text that does
-not fit raises a `ValueError` that says what is wrong and what is allowed.
-Knows nothing of YAML, files or the settings that use it.
+Each `parse_…` function converts text to a number or tuple. Its `ValueError` states
+what is wrong and what is allowed.
 """
 
 import re
@@ -11,12 +10,10 @@ from typing import NamedTuple
 
 from pydantic_core import PydanticCustomError
 
-SECOND_MS = 1_000
-MINUTE_MS = 60 * SECOND_MS
-HOUR_MS = 60 * MINUTE_MS
-DAY_MS = 24 * HOUR_MS
+from monitor.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+
 LONGEST_MS = 36_500 * DAY_MS
-"""A hundred years: a longer duration is a slip of the pen."""
+"""A hundred years; a longer duration is taken for a typing error."""
 
 _UNITS_MS = {
     "w": 7 * DAY_MS,
@@ -29,17 +26,17 @@ _UNITS_MS = {
 DURATION_PATTERN = (
     "^(0|(?=[0-9])" + "".join(rf"([0-9]{{1,14}}{unit})?" for unit in _UNITS_MS) + ")$"
 )
-"""Regular expression, Python's and JSON Schema's, of what `parse_duration` reads."""
+"""Regular expression, for Python and JSON Schema, of the texts that `parse_duration` accepts."""
 _DURATION = re.compile(DURATION_PATTERN)
 _DURATION_ALLOWED = "write it like 500ms, 30s, 5m, 1h30m, 14d, at most 36500d"
 
 _SIZES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 SIZE_PATTERN = f"^[0-9]{{1,18}}({'|'.join(_SIZES)})$"
-"""Regular expression of what `parse_size` reads."""
+"""Regular expression of the texts that `parse_size` accepts."""
 _SIZE = re.compile(SIZE_PATTERN)
 
 ADDRESS_PATTERN = r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}$"
-"""Regular expression of what `parse_address` reads."""
+"""Regular expression of the texts that `parse_address` accepts."""
 _ADDRESS = re.compile(ADDRESS_PATTERN)
 _HIGHEST_PORT = 65_535
 
@@ -48,24 +45,24 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def unfit(what: str, allowed: str, *, instead: tuple[str, ...] = ()) -> PydanticCustomError:
-    """The error of a value that does not fit; a `ValueError`.
+    """Create the error for an invalid value; a `ValueError`.
 
     Args:
         what: what is wrong, without the value.
-        allowed: what may stand there, or what to do.
-        instead: path of another key, where the culprit may have been written
-            when the faulty value itself is a default.
+        allowed: what is allowed, or what to do.
+        instead: path of the key to report where the invalid value itself is a default
+            that conflicts with that key.
     """
     context = {"what": what, "allowed": allowed, "instead": instead}
     return PydanticCustomError("unfit", "{what}; {allowed}", context)
 
 
 def parse_duration(text: str) -> int:
-    """Milliseconds of a duration as people write it; `0` needs no unit.
+    """Convert a duration like `1h30m` to milliseconds; `0` needs no unit.
 
     Raises:
-        ValueError: not a run of whole numbers with the units w, d, h, m, s, ms
-            in this order, or longer than a hundred years.
+        ValueError: the text is not a sequence of whole numbers with the units w, d, h, m,
+            s, ms in this order, or the duration exceeds a hundred years.
 
     >>> parse_duration("1h30m"), parse_duration("500ms"), parse_duration("0")
     (5400000, 500, 0)
@@ -76,12 +73,12 @@ def parse_duration(text: str) -> int:
     parts = zip(match.groups()[1:], _UNITS_MS.items(), strict=True)
     total = sum(int(part.removesuffix(unit)) * ms for part, (unit, ms) in parts if part)
     if total > LONGEST_MS:
-        raise unfit("is too long a duration", _DURATION_ALLOWED)
+        raise unfit("is too long", _DURATION_ALLOWED)
     return total
 
 
 def format_duration(milliseconds: int) -> str:
-    """The shortest text that `parse_duration` reads as so many milliseconds.
+    """Convert milliseconds to the shortest text that `parse_duration` accepts.
 
     Args:
         milliseconds: 0 or more.
@@ -97,10 +94,10 @@ def format_duration(milliseconds: int) -> str:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size as people write it.
+    """Convert a size like `64MiB` to bytes.
 
     Raises:
-        ValueError: not a whole number with one of the units B, KiB, MiB, GiB, TiB.
+        ValueError: the text is not a whole number with a unit B, KiB, MiB, GiB or TiB.
 
     >>> parse_size("64MiB")
     67108864
@@ -113,7 +110,7 @@ def parse_size(text: str) -> int:
 
 
 def format_size(size: int) -> str:
-    """The text that `parse_size` reads as so many bytes, in the largest unit that fits.
+    """Convert bytes to text that `parse_size` accepts, in the largest unit without remainder.
 
     >>> format_size(67_108_864), format_size(1_000)
     ('64MiB', '1000B')
@@ -124,11 +121,11 @@ def format_size(size: int) -> str:
 
 
 class Address(NamedTuple):
-    """Where a server listens.
+    """Host and port of a server.
 
     Attributes:
         host: name or address, without the brackets of IPv6.
-        port: 1 to 65535; 0 lets the system choose.
+        port: 1 to 65535; 0 lets the system choose one.
     """
 
     host: str
@@ -136,10 +133,10 @@ class Address(NamedTuple):
 
 
 def parse_address(text: str) -> Address:
-    """Host and port of `HOST:PORT`.
+    """Split `HOST:PORT`.
 
     Raises:
-        ValueError: the host or the port is missing or cannot be one.
+        ValueError: the host or the port is missing or invalid.
 
     >>> parse_address("127.0.0.1:9108"), parse_address("[::1]:9108")
     (Address(host='127.0.0.1', port=9108), Address(host='::1', port=9108))
@@ -154,10 +151,10 @@ def parse_address(text: str) -> Address:
 
 
 def parse_time(text: str) -> int:
-    """Epoch milliseconds of an RFC 3339 time with its zone, or of a date: midnight UTC.
+    """Convert an RFC 3339 time with zone, or a date (midnight UTC), to epoch milliseconds.
 
     Raises:
-        ValueError: no such time, without a zone, or outside the years 1900 to 2199.
+        ValueError: the text is not a time, has no zone, or lies outside the years 1900 to 2199.
 
     >>> parse_time("2026-11-01T00:00:00Z") == parse_time("2026-11-01")
     True
@@ -177,7 +174,7 @@ def parse_time(text: str) -> int:
 
 
 def format_time(milliseconds: int) -> str:
-    """ISO 8601 of epoch milliseconds, in UTC.
+    """Convert epoch milliseconds to ISO 8601 in UTC.
 
     >>> format_time(parse_time("2026-11-01T01:00:00.250+01:00"))
     '2026-11-01T00:00:00.250Z'

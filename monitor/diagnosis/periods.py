@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.config import Labelling
-from monitor.config.quantities import DAY_MS
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis.evidence import Outcomes, Sample
 from monitor.drift import Dispersion, block_seconds

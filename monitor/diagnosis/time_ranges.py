@@ -6,7 +6,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from monitor.config.quantities import DAY_MS, format_duration, format_time, parse_time
+from monitor.clock import DAY_MS
+from monitor.config.quantities import format_duration, format_time, parse_time
 from monitor.errors import UsageError
 
 _MONTH = re.compile(r"([0-9]{4})-([0-9]{2})")

@@ -28,7 +28,7 @@ from monitor.prometheus.negotiation import Format, accepts_gzip, negotiate
 from monitor.prometheus.process_series import ScrapeTelemetry
 from monitor.snapshot import Snapshot
 from monitor.web.access import Access
-from monitor.web.guard import Guard
+from monitor.web.access_middleware import AccessMiddleware
 
 _RELOAD_SECONDS = 30
 """A client waits for a reload at most so long; it is done all the same."""
@@ -47,7 +47,7 @@ def create_app(
     ask: Ask | None = None,
     clock: Clock | None = None,
     patience: float = PATIENCE_SECONDS,
-) -> Guard:
+) -> AccessMiddleware:
     """The ASGI app of the exporter.
 
     Args:
@@ -80,7 +80,7 @@ def create_app(
     ]
     if reload is not None:
         routes.append(Route("/-/reload", _reloading(reload), methods=["POST"]))
-    return Guard(Starlette(routes=routes), access or Access(), ("/healthz", "/readyz"))
+    return AccessMiddleware(Starlette(routes=routes), access or Access(), ("/healthz", "/readyz"))
 
 
 class _Metrics:

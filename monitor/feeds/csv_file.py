@@ -1,8 +1,8 @@
-"""CSV: the first line names the columns, and each further line is one record.
+"""Reads CSV: the first line names the columns, each further line is one record.
 
-An empty cell is a field left out, but for `label`, where it is null. A record
-is one line: cells may be quoted, and hold no line ends, so that a stray quote
-costs one record and not the rest of the file.
+An empty cell omits the field, except for `label`, where it is null. Cells may be quoted,
+but must not contain line breaks, so that a stray quote invalidates one record and not
+the rest of the file.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _CLASSES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
 def read_csv(
     stream: Iterable[bytes], name: str, decoder: Decoder, chunk_bytes: int
 ) -> Iterator[EventBatch]:
-    """The events of a CSV file.
+    """Yield the events of a CSV file in batches.
 
     Args:
-        stream: its bytes, cut anywhere.
-        name: for positions.
-        decoder: turns records into columns.
-        chunk_bytes: bytes of lines a batch.
+        stream: content of the file, in pieces of any size.
+        name: name of the file, for the positions of records.
+        decoder: converts records to columns.
+        chunk_bytes: bytes of lines per batch.
 
     Raises:
-        FeedError: the first line does not name the columns.
-        TornError: the stream tore.
+        FeedError: the first line is no valid header.
+        TornError: the stream is truncated or damaged.
     """
     table: _Rows | None = None
     for block in blocks(stream, chunk_bytes):
@@ -52,7 +52,7 @@ def read_csv(
 
 
 class _Rows:
-    """The rows under one header."""
+    """Decodes rows under a header."""
 
     def __init__(self, name: str, header: bytes, decoder: Decoder) -> None:
         self._name = name
@@ -60,15 +60,17 @@ class _Rows:
         try:
             self._columns = [column.strip() for column in _cells(header)]
         except (UnicodeDecodeError, csv.Error) as error:
-            raise FeedError(f"{name}: line 1 names no columns: {error}") from error
+            raise FeedError(f"{name}: line 1 is not a header: {error}") from error
         table_fields.check_columns(name, self._columns)
         keys = decoder.settings.segment_keys
-        place = {column: index for index, column in enumerate(self._columns)}
+        index_of = {column: index for index, column in enumerate(self._columns)}
         segments = table_fields.segment_columns(self._columns, keys)
-        self._segments = [(key, place[column]) for key, column in segments.items()]
-        self._readers = [(n, place[n], read) for n, read in _READERS.items() if n in place]
+        self._segments = [(key, index_of[column]) for key, column in segments.items()]
+        self._readers = [
+            (field, index_of[field], read) for field, read in _READERS.items() if field in index_of
+        ]
         self._common: dict[str, Any] = {"type": table_fields.type_of_rows(self._columns)}
-        if "label" in place:
+        if "label" in index_of:
             self._common["label"] = None
 
     def decode(self, lines: list[bytes], first_line: int) -> EventBatch:
@@ -91,7 +93,7 @@ class _Rows:
         except (UnicodeDecodeError, csv.Error) as error:
             return Fault(RejectReason.MALFORMED, f"row: {error}")
         if len(cells) != len(self._columns):
-            detail = f"row: must have {len(self._columns)} cells, as the header, got {len(cells)}"
+            detail = f"row: must have {len(self._columns)} cells like the header, got {len(cells)}"
             return Fault(RejectReason.MALFORMED, detail)
         return self._fields(cells)
 

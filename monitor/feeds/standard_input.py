@@ -1,4 +1,4 @@
-"""Standard input, read without waiting for it."""
+"""Reads standard input without blocking."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ _BATCH_BYTES = 1_500_000
 
 
 class StandardInput:
-    """The lines of NDJSON that come on standard input; it has no position to go back to.
+    """A source of NDJSON lines from standard input; it cannot be resumed.
 
     Args:
-        decoder: of the lines.
-        descriptor: the file to read; standard input where None.
+        decoder: decodes the lines.
+        descriptor: file descriptor to read; that of standard input by default.
+
+    Attributes:
+        ended: whether the end of the input was reached.
     """
 
     name = identity = "stdin"
@@ -34,11 +37,14 @@ class StandardInput:
 
     @property
     def attached(self) -> bool:
-        """It always is."""
+        """Always true."""
         return True
 
     def poll(self) -> EventBatch | None:
-        """Events of the lines that were finished since the last call; at the end the last line."""
+        """Return the events of the lines completed since the last call; None if there are none.
+
+        The end of the input completes the last line.
+        """
         while not self.ended and select.select([self._descriptor], [], [], 0)[0]:
             data = os.read(self._descriptor, _BATCH_BYTES)
             self.ended = not data
@@ -52,15 +58,15 @@ class StandardInput:
         return None
 
     def position(self) -> Mapping[str, Any]:
-        """There is none: what has been read cannot be read again."""
+        """Return no position: input that was read cannot be read again."""
         return {}
 
-    def resume(self, position: Mapping[str, Any]) -> str:  # noqa: ARG002  # as every feed
-        """Read what comes now."""
+    def resume(self, position: Mapping[str, Any]) -> str:  # noqa: ARG002  # as in every source
+        """Do nothing: reading continues with the next input."""
         return ""
 
     def settled(self, position: Mapping[str, Any]) -> None:
-        """Nothing is kept for it."""
+        """Do nothing: there is no position to commit."""
 
     def close(self) -> None:
-        """Nothing is let go: it is not ours."""
+        """Do nothing: standard input stays open."""

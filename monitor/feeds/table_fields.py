@@ -1,8 +1,8 @@
-"""What the columns of a table mean, whatever kind of table it is.
+"""Meaning of the columns of a table: CSV, Parquet or Arrow.
 
-Columns carry the names of the fields of events. `type` may be left out where
-the columns tell; a segment key has its own column, `segment.region` or plainly
-`region`, or stands in a column `segment`.
+Columns are named like the fields of events. `type` is optional where the other columns
+imply it. A segment key has its own column, `segment.region` or just `region`, or is
+part of a column `segment`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ NUMBERS = ("score", "sampling_probability")
 COUNTS = ("tp", "fp", "fn", "tn", "predicted_positive", "predicted_negative", "late")
 TEXTS = ("type", "id", "model", "version", "source", "batch")
 FIELDS = (*TEXTS, *TIMES, *CLASSES, *NUMBERS, *COUNTS, "segment")
-"""All names that a column may have, segment keys aside."""
+"""All column names except segment keys."""
 
 
 def type_of_rows(columns: Collection[str]) -> str:
-    """What the rows of a table are where no column `type` says it.
+    """Return the event type of the rows of a table without a column `type`.
 
     >>> type_of_rows(["id", "ts", "score", "label"]), type_of_rows(["id", "ts", "label"])
     ('outcome', 'label')
@@ -34,23 +34,31 @@ def type_of_rows(columns: Collection[str]) -> str:
 
 
 def check_columns(name: str, columns: Sequence[str]) -> None:
-    """Refuses a table that cannot hold events.
+    """Validate the columns of a table.
+
+    Args:
+        name: name of the table in messages.
+        columns: names of the columns.
 
     Raises:
-        FeedError: no column `ts`, or two columns of one name.
+        FeedError: there is no column `ts`, or two columns have the same name.
     """
     if "ts" not in columns:
         shown = ", ".join(columns[:8]) or "none"
         raise FeedError(
-            f"{name}: has no column 'ts', got {shown}; name the columns as the fields of events"
+            f"{name}: has no column 'ts', got {shown}; name the columns like the fields of events"
         )
     for column in columns:
         if columns.count(column) > 1:
-            raise FeedError(f"{name}: has the column {column!r} twice; name each once")
+            raise FeedError(f"{name}: has column {column!r} twice; rename one of them")
 
 
 def segment_columns(columns: Collection[str], keys: Sequence[str]) -> dict[str, str]:
-    """The column of each segment key that has one.
+    """Return the column of each segment key that has a column.
+
+    Args:
+        columns: names of the columns.
+        keys: segment keys to look for.
 
     >>> segment_columns(["ts", "segment.region", "channel", "model"], ["region", "channel"])
     {'region': 'segment.region', 'channel': 'channel'}

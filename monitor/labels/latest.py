@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.config.quantities import HOUR_MS
+from monitor.clock import HOUR_MS
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 from monitor.windows.panes import PaneRing

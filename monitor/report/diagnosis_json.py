@@ -12,7 +12,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from monitor.config.quantities import HOUR_MS, format_time
+from monitor.clock import HOUR_MS
+from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Diagnosis, Estimated, Part, SegmentPart, Side
 from monitor.drift import MainDriver

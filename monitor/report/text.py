@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from textwrap import wrap
 
-from monitor.config.quantities import DAY_MS
+from monitor.clock import DAY_MS
 from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Verdict
 from monitor.report.advice import advice

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import xxhash
 
-from monitor.clock import Clock
+from monitor.clock import SECOND_MS, Clock
 from monitor.config import Config
-from monitor.config.quantities import SECOND_MS
 from monitor.engine import Monitor
 from monitor.events.renumbering import State
 from monitor.prometheus.process_series import (

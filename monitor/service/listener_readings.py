@@ -11,7 +11,7 @@ from monitor.prometheus.process_series import (
     Numbers,
     SeriesDescription,
 )
-from monitor.web.listeners import Listener, open_connections
+from monitor.web.listener_telemetry import Listener, open_connections
 
 
 def listener_readings(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from monitor.config import Config, HttpFeed
 from monitor.errors import ConfigError
 from monitor.web.access import read_access
-from monitor.web.guard import Guard
+from monitor.web.access_middleware import AccessMiddleware
 from monitor.web.tokens import is_loopback
 
 
@@ -65,7 +65,7 @@ class ExporterDoor:
         guard: of the exporter.
     """
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: AccessMiddleware) -> None:
         self._guard = guard
 
     def prepare(self, config: Config) -> Callable[[], None]:

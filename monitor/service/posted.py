@@ -15,15 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
-from monitor.clock import Clock, Stopwatch
+from monitor.clock import SECOND_MS, Clock, Stopwatch
 from monitor.config import Config, HttpFeed
-from monitor.config.quantities import SECOND_MS
 from monitor.events.columns import EventBatch, concatenate
 from monitor.feeds.decode import LiveDecoder
-from monitor.feeds.http import Arrived, FeedSettings, create_feed_app
+from monitor.feeds.http import FeedSettings, PostedEvents, create_feed_app
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.http.bodies import BodyLimits
-from monitor.feeds.http.room import Room
+from monitor.feeds.http.memory_budget import MemoryBudget
 from monitor.prometheus.process_series import (
     INGEST_PAUSED,
     JOURNAL_BYTES,
@@ -39,7 +38,7 @@ from monitor.service.request_batches import Gathered, KeptRequest
 from monitor.service.sources import Position
 from monitor.state import JOURNAL, START, Body, Commits, Journal, Place, StateFault, StateFaults
 from monitor.web.access import read_access
-from monitor.web.listeners import Listener
+from monitor.web.listener_telemetry import Listener
 from monitor.web.server import BackgroundServer
 
 GRACE_SECONDS = 2
@@ -153,13 +152,15 @@ class Pushed:
         """Whether all of the journal was given; see `sources.Journaled`."""
         return self._restored
 
-    def keep(self, arrived: Arrived) -> Future[None]:
+    def store(self, posted: PostedEvents) -> Future[None]:
         """Put events on disk, and then count them; called by the servers."""
-        body = Body(arrived.arrival_ms, arrived.lines)
+        body = Body(posted.arrival_ms, posted.lines)
         done = self._commits.submit(
-            body, lambda place: self._waiting.append(KeptRequest(arrived, place))
+            body, lambda place: self._waiting.append(KeptRequest(posted, place))
         )
-        done.add_done_callback(lambda done: arrived.share.release() if done.exception() else None)
+        done.add_done_callback(
+            lambda done: posted.reservation.release() if done.exception() else None
+        )
         return done
 
     def poll(self) -> EventBatch | None:
@@ -177,14 +178,14 @@ class Pushed:
         gathered, self._gathered = self._gathered.kept, Gathered()
         self._counting = gathered
         self._place = gathered[-1].place
-        return concatenate([self._by_current(kept.arrived) for kept in gathered])
+        return concatenate([self._by_current(kept.posted) for kept in gathered])
 
-    def _by_current(self, arrived: Arrived) -> EventBatch:
+    def _by_current(self, posted: PostedEvents) -> EventBatch:
         """The events as they are to be counted: as after a crash, by the settings in force."""
-        if arrived.decoder is self._decoder.current:
-            return arrived.batch
-        latest = arrived.arrival_ms + AHEAD_MS
-        return self._decoder.decode_lines(arrived.lines, source="reloaded", latest_ms=latest)
+        if posted.decoder is self._decoder.current:
+            return posted.batch
+        latest = posted.arrival_ms + AHEAD_MS
+        return self._decoder.decode_lines(posted.lines, source="reloaded", latest_ms=latest)
 
     def position(self) -> Position:
         """The place in the journal behind what was counted."""
@@ -224,17 +225,17 @@ class Pushed:
         return self._counting, self._gathered.kept, self._waiting
 
     def _queue_bytes(self) -> Numbers:
-        rooms = [settings.room for settings in self._settings]
+        budgets = [settings.budget for settings in self._settings]
         return {
-            (listener.address,): room.size - room.left
-            for listener, room in zip(self.listeners, rooms, strict=True)
+            (listener.address,): budget.size - budget.left
+            for listener, budget in zip(self.listeners, budgets, strict=True)
         }
 
     def _oldest(self) -> Numbers:
         """Asked by another thread: what was there may be counted by now."""
         for queue in self._queues():
             with suppress(IndexError):
-                return {(): queue[0].arrived.arrival_ms / SECOND_MS}
+                return {(): queue[0].posted.arrival_ms / SECOND_MS}
         return {}
 
     def prepare(self, config: Config) -> Callable[[], None]:
@@ -278,7 +279,7 @@ class Pushed:
 
     def _release(self) -> None:
         for kept in self._counting:
-            kept.arrived.share.release()
+            kept.posted.reservation.release()
         self._counting = []
 
 
@@ -291,7 +292,7 @@ def _settings(feed: HttpFeed, queue_full: Stopwatch) -> FeedSettings:
         name=feed.listen,
         access=read_access(feed.token_files, feed.web_config),
         limits=BodyLimits(feed.max_body_bytes, feed.body_timeout / SECOND_MS),
-        room=Room(feed.max_queue_bytes, queue_full),
+        budget=MemoryBudget(feed.max_queue_bytes, queue_full),
         max_per_second=feed.max_events_per_second,
         inference=feed.inference,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from monitor.feeds.http import Arrived
+from monitor.feeds.http import PostedEvents
 from monitor.state import Place
 
 ENOUGH_EVENTS = 4_000
@@ -20,11 +20,11 @@ class KeptRequest(NamedTuple):
     """A request that is on disk.
 
     Attributes:
-        arrived: what came.
+        posted: what came.
         place: in the journal, behind it.
     """
 
-    arrived: Arrived
+    posted: PostedEvents
     place: Place
 
 
@@ -46,7 +46,7 @@ class Gathered:
             if not self.kept:
                 self._since = now
             self.kept.append(waiting.popleft())
-            self._records += self.kept[-1].arrived.batch.records
+            self._records += self.kept[-1].posted.batch.records
 
     def is_due(self, now: float, *, at_once: bool) -> bool:
         """Whether it is enough, or has waited for long enough."""

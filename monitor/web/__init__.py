@@ -1,10 +1,10 @@
-"""Who reaches a listener, and how: TLS, passwords, tokens, and the headers of answers.
+"""HTTP servers for the feeds and the exporter: listening, TLS, authentication, telemetry.
 
-    tokens.py      bearer tokens out of files
-    passwords.py   users with bcrypt hashes
-    web_config.py  the web configuration file of Prometheus's exporters
-    access.py      all of these together: is this request let in, and who sent it?
-    guard.py       an app behind its access
-
-Both listeners, the exporter's and the feeds', rest on it.
+server.py              runs an ASGI app in a background thread
+web_config.py          web configuration files in the format of Prometheus's exporters
+tokens.py              bearer tokens, read from files
+passwords.py           users with bcrypt hashes
+access.py              authenticates a request by token or user
+access_middleware.py   ASGI middleware: authentication and security headers
+listener_telemetry.py  counts requests and open connections
 """

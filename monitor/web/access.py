@@ -1,4 +1,4 @@
-"""Whether a request is let in, and who sent it."""
+"""Authentication of requests by bearer token or user."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from monitor.web.web_config import WebConfig, read_web_config
 
 
 class Access:
-    """Tokens and users of a listener, either of which opens it; for one event loop.
+    """Authenticates the requests to a listener; bound to one event loop.
+
+    A request must carry one of the tokens or the password of one of the users. Without
+    tokens and users every request is accepted.
 
     Args:
         tokens: bearer tokens.
-        web: users, and how the listener speaks.
+        web: users, TLS and response headers; by default none of them.
 
     Attributes:
-        web: likewise.
+        web: users, TLS and response headers.
 
     >>> import asyncio
     >>> access = Access(["0123456789abcdef"])
@@ -38,50 +41,58 @@ class Access:
 
     @property
     def restricted(self) -> bool:
-        """Whether only some are let in, be it by TLS."""
+        """Whether clients must authenticate, by token, password or TLS certificate."""
         return bool(self._tokens) or self.web.authenticates
 
     @property
     def challenges(self) -> str:
-        """What WWW-Authenticate offers."""
+        """Value of the header WWW-Authenticate."""
         offered = (("Bearer", self._tokens), ("Basic", self._users))
         return ", ".join(f'{name} realm="precision-monitor"' for name, known in offered if known)
 
     async def client(self, authorization: str | None) -> str | None:
-        """Who sent a request, in a word; "" where everybody is let in, None if it is not.
+        """Authenticate a request.
 
         Args:
             authorization: value of its Authorization header; None without one.
+
+        Returns:
+            Name of the client; "" where no authentication is required; None if the
+            credentials are missing or wrong.
         """
         if not self._tokens and not self._users:
             return ""
-        token = self._tokens.known(authorization)
+        token = self._tokens.authenticate(authorization)
         if token is not None or not self._users:
             return None if token is None else f"token {token}"
-        user = await self._users.known(authorization)
+        user = await self._users.authenticate(authorization)
         return None if user is None else f"user {user}"
 
     def replaced_by(self, other: Access, where: str) -> Access:
-        """The other one, if it can take over from this one while the listener runs.
+        """Return the other access, if it can replace this one while the listener runs.
 
         Args:
             other: read from the same files later.
-            where: the listener, as messages name it.
+            where: key of the listener's section, for messages.
 
         Raises:
-            ConfigError: it speaks another TLS.
+            ConfigError: the TLS settings differ.
         """
         if other.web.tls != self.web.tls:
-            fault = f"{where}.web_config: TLS cannot be changed while it runs; restart it"
+            fault = f"{where}.web_config: TLS cannot be changed at run time; restart the monitor"
             raise ConfigError((fault,))
         return other
 
 
 def read_access(token_files: Sequence[Path] = (), web_config: Path | None = None) -> Access:
-    """What the files of a listener say.
+    """Read the files that a listener's settings name.
+
+    Args:
+        token_files: files of bearer tokens.
+        web_config: web configuration file; None for none.
 
     Raises:
-        ConfigError: one of them cannot be used; all faults of it are told.
+        ConfigError: a file cannot be used; lists all of its faults.
     """
     web = None if web_config is None else read_web_config(web_config)
     return Access(read_tokens(token_files), web)

@@ -1,4 +1,4 @@
-"""Users with bcrypt hashes of their passwords, asked for by HTTP Basic authentication."""
+"""HTTP Basic authentication of users with bcrypt password hashes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from hashlib import sha256
 import bcrypt
 
 MOST_WAITING = 20
-"""Passwords that may wait to be checked; beyond them a request is as good as wrong."""
-_NOBODY = "$2b$10$abcdefghijklmnopqrstuu" + "." * 31
+"""Passwords that may wait for a check; above it, requests are refused unchecked."""
+_NO_HASH = "$2b$10$abcdefghijklmnopqrstuu" + "." * 31
 _SCHEME = "basic"
 
 
 class Users:
-    """Users of whom a request must name one, with the password; for one event loop.
+    """Authenticates users by password; bound to one event loop.
 
-    A check takes as long as bcrypt is meant to. So it is done by one thread beside
-    the loop, whatever the number of guesses, and what was right is remembered.
+    bcrypt is slow by design. One thread beside the event loop checks passwords, however
+    many requests come, and passwords that were right are cached as keyed digests.
 
     Args:
-        hashes: bcrypt hash of each user's password.
+        hashes: bcrypt hash of each user's password, by user name.
     """
 
     def __init__(self, hashes: Mapping[str, str]) -> None:
@@ -39,8 +39,8 @@ class Users:
     def __bool__(self) -> bool:
         return bool(self._hashes)
 
-    async def known(self, authorization: str | None) -> str | None:
-        """The user who sent a request; None where the password is wrong or there is none.
+    async def authenticate(self, authorization: str | None) -> str | None:
+        """Return the user of a request; None where user or password are missing or wrong.
 
         An unknown user takes as long as a wrong password.
 
@@ -50,12 +50,12 @@ class Users:
         name, password = _credentials(authorization)
         if name is None:
             return None
-        mark = hmac.digest(self._salt, b"\0".join((name.encode(), password)), sha256)
-        if mark in self._right:
+        digest = hmac.digest(self._salt, b"\0".join((name.encode(), password)), sha256)
+        if digest in self._right:
             return name
         if self._waiting >= MOST_WAITING or not await self._checked(name, password):
             return None
-        self._right.add(mark)
+        self._right.add(digest)
         return name
 
     async def _checked(self, name: str, password: bytes) -> bool:
@@ -67,10 +67,10 @@ class Users:
             self._waiting -= 1
 
     def _check(self, name: str, password: bytes) -> bool:
-        some = next(iter(self._hashes.values()), _NOBODY)  # costs as much as anybody's
+        some = next(iter(self._hashes.values()), _NO_HASH)  # an unknown user costs the same
         try:
             right = bcrypt.checkpw(password, self._hashes.get(name, some).encode())
-        except ValueError:  # longer than bcrypt can tell apart
+        except ValueError:  # longer than bcrypt supports
             return False
         return right and name in self._hashes
 

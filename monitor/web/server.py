@@ -1,10 +1,9 @@
-"""Runs an ASGI app beside the rest of the process: granian, in a thread with a loop of its own.
+"""Runs an ASGI app with granian, in a background thread with its own event loop.
 
-granian drops clients that are slow to send their headers or to shake hands, and idle
-ones, which is why it is here. Embedded, it still wants three things from us: a socket that
-is bound before (its own would share the port with another process without a
-word), a bound on how long it waits for stuck clients, and hands off the logging
-of the program.
+granian closes connections that are idle or slow to send headers or to shake hands. This
+module adds three things that embedding it needs: it binds the socket (granian's own
+socket would silently share the port with another process), bounds the wait for stuck
+clients at shutdown, and leaves the program's logging alone.
 """
 
 import asyncio
@@ -23,37 +22,37 @@ from granian.server.embed import Server
 from starlette.types import ASGIApp
 
 from monitor.errors import MonitorError
-from monitor.web.listeners import Listener, Requests
+from monitor.web.listener_telemetry import Listener, RequestCounter
 from monitor.web.web_config import Tls
 
 MAX_CONNECTIONS = 1024
-"""Connections that are served at a time; as many again wait in the kernel."""
+"""Connections served at a time; as many again wait in the kernel."""
 _LEAST_BACKLOG = 128
-"""That granian takes."""
+"""Smallest backlog that granian accepts."""
 
 _REST = 2
-"""Seconds that dropping what is left after the grace may take."""
+"""Seconds that closing the remaining connections after the grace period may take."""
 
 _NO_REQUEST = b"?\r\n\r\n"
 _TURN, _TURNS = 0.1, 100
-"""Seconds between looks at whether a server that does not answer still runs; how many."""
+"""Interval in seconds, and number, of checks whether a silent server still runs."""
 
 _QUIET: dict[str, Any] = {"incremental": True, "handlers": {}, "loggers": {"_granian": {}}}
-"""Logging configuration that leaves every handler of the program where it is."""
+"""Logging configuration that leaves the handlers of the program in place."""
 
 
 class BackgroundServer:
-    """Serves an app over HTTP/1.1 until it is stopped.
+    """Serves an app over HTTP/1.1 in a background thread.
 
     Args:
-        app: what to serve; without lifespan events.
+        app: the app to serve; gets no lifespan events.
         host: address to listen on.
-        port: 0 for any that is free.
-        header_timeout: a client that takes longer to send its headers, or that leaves its
-            connection idle for longer, is dropped; seconds.
-        grace: how long `stop` lets requests finish, seconds.
-        max_connections: that are served at a time.
-        tls: how it speaks TLS; None for plain HTTP.
+        port: port to listen on; 0 for any free one.
+        header_timeout: seconds after which a connection is closed that sends no complete
+            headers or is idle.
+        grace: seconds that `stop` lets running requests finish.
+        max_connections: connections served at a time.
+        tls: TLS settings; None for plain HTTP.
 
     >>> async def app(scope, receive, send): ...
     >>> server = BackgroundServer(app)
@@ -74,7 +73,7 @@ class BackgroundServer:
         max_connections: int = MAX_CONNECTIONS,
         tls: Tls | None = None,
     ) -> None:
-        self._requests = Requests(app)
+        self._requests = RequestCounter(app)
         self._host = host
         self._port = port
         self._header_timeout = header_timeout
@@ -89,25 +88,25 @@ class BackgroundServer:
 
     @property
     def port(self) -> int:
-        """Where it listens; the real port once started."""
+        """Port that the server listens on; after `start` never 0."""
         return self._port
 
     @property
     def url(self) -> str:
-        """Where it listens, as the start of a URL."""
+        """Base URL of the server."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"{'https' if self._tls else 'http'}://{host}:{self._port}"
 
     @property
     def listener(self) -> Listener:
-        """As telemetry sees it, once started."""
+        """The listener for telemetry; valid after `start`."""
         return Listener(self.url.partition("://")[2], self._requests)
 
     def start(self) -> None:
-        """Listen; a request made after this returns is answered.
+        """Start the server; requests made after this returns are answered.
 
         Raises:
-            MonitorError: the address is taken or not ours, or the server cannot run.
+            MonitorError: the address is in use or not local, or the server cannot run.
         """
         listener = self._bind()
         self._port = listener.getsockname()[1]
@@ -119,11 +118,11 @@ class BackgroundServer:
             raise MonitorError(f"{self.url}: the server did not start") from self._failure
 
     def stop(self) -> None:
-        """Stop listening, let running requests finish within the grace, then drop them."""
+        """Stop listening, and close connections whose requests outlast the grace period."""
         thread, loop, server = self._thread, self._loop, self._server
         if thread is None or loop is None or server is None:
             return
-        with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended by itself
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the server has ended
             loop.call_soon_threadsafe(server.stop)
         thread.join(self._grace + _REST)
 
@@ -147,7 +146,7 @@ class BackgroundServer:
         except OSError as error:
             raise MonitorError(
                 f"{self._host}:{self._port}: cannot listen, got {error.strerror!r}; "
-                "stop what listens there, or choose another address"
+                "stop the program that listens there, or choose another address"
             ) from error
 
     @property
@@ -155,7 +154,7 @@ class BackgroundServer:
         return max(self._max_connections, _LEAST_BACKLOG)
 
     def _answers(self, thread: threading.Thread) -> bool:
-        """Whether the server says anything, even to what is no request and reaches no app."""
+        """Return whether the server answers to a malformed request, which never reaches the app."""
         try:
             with socket.create_connection((self._host, self._port), timeout=_TURN) as probe:
                 if self._tls is not None:
@@ -175,8 +174,8 @@ class BackgroundServer:
             with listener:
                 asyncio.run(self._serve(listener))
         except TimeoutError:
-            pass  # clients were stuck past the grace, and are dropped
-        except BaseException as error:  # noqa: BLE001  # whatever it is, `start` tells
+            pass  # clients outlasted the grace period; their connections are closed
+        except BaseException as error:  # noqa: BLE001  # `start` raises from it
             self._failure = error
         finally:
             self._server = None
@@ -184,7 +183,7 @@ class BackgroundServer:
 
     async def _serve(self, listener: socket.socket) -> None:
         self._loop = asyncio.get_running_loop()
-        self._loop.set_exception_handler(_ignore_late_ends)
+        self._loop.set_exception_handler(_ignore_dropped_requests)
         self._server = _Embedded(
             listener,
             self._requests,
@@ -218,19 +217,19 @@ def _tls_settings(tls: Tls | None) -> dict[str, Any]:
 
 
 def _shakes_hands(probe: socket.socket) -> bool:
-    """Whether TLS begins; who it is does not matter, it is this process."""
+    """Return whether a TLS handshake begins; the peer is this process, so it is not verified."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     probe.settimeout(_TURN * _TURNS)
     try:
         context.wrap_socket(probe).close()
     except ssl.SSLError as error:
-        return error.reason is not None  # it wants a certificate of ours, so it is there
+        return error.reason is not None  # the server refused us for want of a certificate
     return True
 
 
 class _Embedded(Server):
-    """granian on a socket that is bound already."""
+    """A granian server on a socket that is already bound."""
 
     def __init__(self, listener: socket.socket, app: ASGIApp, **settings: Any) -> None:
         super().__init__(app, **settings)
@@ -242,7 +241,7 @@ class _Embedded(Server):
         self._ssp = None
 
 
-def _ignore_late_ends(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """A request that is dropped at the end of the grace reports to a future that is gone."""
+def _ignore_dropped_requests(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Ignore requests dropped after the grace period, which report to a finished future."""
     if not isinstance(context.get("exception"), asyncio.InvalidStateError):
         loop.default_exception_handler(context)

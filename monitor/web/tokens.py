@@ -1,4 +1,4 @@
-"""Who may post: bearer tokens out of files."""
+"""Bearer tokens, read from files."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pathlib import Path
 from monitor.errors import ConfigError
 
 SHORTEST = 16
-"""Characters that a token has at least."""
+"""Minimum number of characters of a token."""
 _SCHEME = "bearer"
 _SHOWN = 12
 
 
 class Tokens:
-    """The tokens of which a request must carry one.
+    """Authenticates requests by bearer token.
 
     Args:
-        tokens: any number.
+        tokens: the valid tokens.
 
-    >>> Tokens(["0123456789abcdef"]).known("Bearer 0123456789abcdef")
+    >>> Tokens(["0123456789abcdef"]).authenticate("Bearer 0123456789abcdef")
     '9f9f5111f7b2'
-    >>> Tokens(["0123456789abcdef"]).known("Bearer 0123456789") is None
+    >>> Tokens(["0123456789abcdef"]).authenticate("Bearer 0123456789") is None
     True
     """
 
@@ -34,41 +34,41 @@ class Tokens:
     def __bool__(self) -> bool:
         return bool(self._digests)
 
-    def known(self, authorization: str | None) -> str | None:
-        """The start of the digest of a request's token; None where it carries none of these.
+    def authenticate(self, authorization: str | None) -> str | None:
+        """Return the first digits of the digest of a request's token; None if it is not valid.
 
-        Takes as long for a wrong token as for a right one.
+        A wrong token takes as long as a right one.
 
         Args:
             authorization: value of its Authorization header; None without one.
         """
         scheme, _, token = (authorization or "").partition(" ")
         given = _digest(token.strip())
-        matches = [hmac.compare_digest(given, known) for known in self._digests]
+        matches = [hmac.compare_digest(given, valid) for valid in self._digests]
         return given.hex()[:_SHOWN] if any(matches) and scheme.lower() == _SCHEME else None
 
 
 def read_tokens(paths: Iterable[Path]) -> list[str]:
-    """The tokens of all files: one a line; blank lines and those that begin with # are none.
+    """Read tokens from files: one per line; blank lines and lines that begin with # are skipped.
 
     Raises:
-        ConfigError: a file cannot be read, or holds no token or one that cannot be one.
+        ConfigError: a file cannot be read, has no token, or has an invalid one.
     """
     found: list[str] = []
     for path in paths:
         tokens = [line.strip() for line in _text(path).splitlines()]
         tokens = [token for token in tokens if token and not token.startswith("#")]
         if not tokens:
-            raise ConfigError((f"{path}: holds no token; write one a line",))
-        if not all(map(_fits, tokens)):
-            allowed = f"{SHORTEST} printable ASCII characters or more, without blanks"
-            raise ConfigError((f"{path}: holds what cannot be a token; give each {allowed}",))
+            raise ConfigError((f"{path}: contains no token; write one per line",))
+        if not all(map(_is_valid, tokens)):
+            allowed = f"{SHORTEST} or more printable ASCII characters, without spaces"
+            raise ConfigError((f"{path}: contains an invalid token; give each {allowed}",))
         found += tokens
     return found
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a listener there.
+    """Return whether only this machine can reach a listener on a host.
 
     >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, False)
@@ -85,10 +85,12 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise ConfigError((f"{path}: token file cannot be read: {error.strerror}",)) from error
     except UnicodeDecodeError as error:
-        raise ConfigError((f"{path}: token file is not ASCII; write one token a line",)) from error
+        raise ConfigError(
+            (f"{path}: token file is not ASCII; write one token per line",)
+        ) from error
 
 
-def _fits(token: str) -> bool:
+def _is_valid(token: str) -> bool:
     return len(token) >= SHORTEST and token.isprintable() and " " not in token
 
 

@@ -1,8 +1,8 @@
 """The web configuration file of Prometheus's exporters (exporter-toolkit): TLS and users.
 
-The format is theirs, so that one file serves the whole fleet and `promtool check
-web-config` checks it. What the server here cannot do (cipher suites, curves,
-certificates asked for but not required) is refused, never ignored.
+One file can thus serve all exporters of a site, and `promtool check web-config` checks it.
+Settings that this server does not support (cipher suites, curves, optional client
+certificates) are refused, never ignored.
 
 Source: prometheus/exporter-toolkit, docs/web-configuration.md.
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
-from monitor.config.document import Document, read_document
+from monitor.config.yaml_document import Document, read_document
 from monitor.errors import ConfigError
 
 _HASH = r"\$2[abxy]\$(0[4-9]|1[0-6])\$[./A-Za-z0-9]{53}"
@@ -53,14 +53,14 @@ _CONVERT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """How a listener speaks TLS.
+    """TLS settings of a listener.
 
     Attributes:
-        certificate: file of the chain, PEM.
+        certificate: file of the certificate chain, PEM.
         key: file of the private key, PEM, PKCS #8.
-        client_ca: file of the authorities whose certificates clients must have; None if they
-            need none.
-        oldest: version that is spoken at least, as `tls1.2`.
+        client_ca: file of the authorities that must have signed the client's certificate;
+            None if clients need no certificate.
+        oldest: oldest accepted version, such as `tls1.2`.
     """
 
     certificate: Path
@@ -71,12 +71,12 @@ class Tls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebConfig:
-    """What a file says; by itself no TLS, no users, no headers.
+    """Content of a web configuration file; by default no TLS, users or headers.
 
     Attributes:
-        tls: None for none.
-        users: bcrypt hash of each one's password.
-        headers: added to every answer.
+        tls: TLS settings; None for plain HTTP.
+        users: bcrypt hash of each user's password, by user name.
+        headers: headers added to every response.
     """
 
     tls: Tls | None = None
@@ -85,7 +85,7 @@ class WebConfig:
 
     @property
     def authenticates(self) -> bool:
-        """Whether it lets only some in."""
+        """Whether clients must authenticate, by password or certificate."""
         return bool(self.users) or (self.tls is not None and self.tls.client_ca is not None)
 
 
@@ -102,13 +102,13 @@ class _TlsSection(_Section):
     max_version: str = ""
 
     @model_validator(mode="after")
-    def _whole(self) -> _TlsSection:
+    def _consistent(self) -> _TlsSection:
         if not self.cert_file or not self.key_file:
-            raise ValueError("needs cert_file and key_file")
+            raise ValueError("requires cert_file and key_file")
         if self.client_auth_type not in _CLIENT_AUTH:
             raise ValueError(f"client_auth_type must be {_NO_CLIENT} or {_VERIFIED_CLIENT}")
         if (self.client_auth_type == _VERIFIED_CLIENT) != bool(self.client_ca_file):
-            raise ValueError(f"client_ca_file and {_VERIFIED_CLIENT} go together")
+            raise ValueError(f"client_ca_file and {_VERIFIED_CLIENT} require each other")
         if self.min_version not in _VERSIONS or self.max_version not in ("", "TLS13"):
             raise ValueError("min_version must be TLS12 or TLS13, max_version TLS13")
         return self
@@ -123,7 +123,7 @@ class _HttpSection(_Section):
     def _known(cls, value: dict[str, str]) -> dict[str, str]:
         for name, text in value.items():
             if name not in _HEADERS:
-                raise ValueError(f"{name} cannot be set; known are {', '.join(_HEADERS)}")
+                raise ValueError(f"{name} cannot be set; allowed are {', '.join(_HEADERS)}")
             if not (text.isascii() and text.isprintable()):
                 raise ValueError(f"{name} must be printable ASCII")
         return value
@@ -149,13 +149,13 @@ class _File(_Section):
 
 
 def read_web_config(path: Path) -> WebConfig:
-    """What a file says.
+    """Read a web configuration file.
 
     Args:
-        path: the file; relative names in it are looked for beside it.
+        path: the file; relative paths in it start at its directory.
 
     Raises:
-        ConfigError: it has faults, or what it names cannot be used.
+        ConfigError: the file is invalid, or a file that it names cannot be used.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -182,37 +182,37 @@ def read_web_config(path: Path) -> WebConfig:
 
 def _faults(path: Path, document: Document, error: ValidationError) -> Iterator[str]:
     for detail in error.errors(include_url=False, include_input=False):
-        place = detail["loc"]
-        while place and place not in document.places:
-            place = place[:-1]
-        line = document.places[place].line if place else 1
+        key = detail["loc"]
+        while key and key not in document.written:
+            key = key[:-1]
+        line = document.written[key].line if key else 1
         where = ".".join(map(str, detail["loc"]))
-        yield f"{path}:{line}: {where}: {_what(detail)}"
+        yield f"{path}:{line}: {where}: {_message(detail)}"
 
 
-def _what(detail: Any) -> str:
+def _message(detail: Any) -> str:
     if detail["type"] == "extra_forbidden":
-        known = detail["loc"][-1] in _UNSUPPORTED
-        return "is not supported here; leave it out" if known else "unknown key"
+        unsupported = detail["loc"][-1] in _UNSUPPORTED
+        return "is not supported; leave it out" if unsupported else "unknown key"
     return str(detail["msg"]).removeprefix("Value error, ")
 
 
 def _tls(path: Path, section: _TlsSection | None) -> Tls | None:
     if section is None:
         return None
-    beside = path.parent
+    folder = path.parent
     tls = Tls(
-        certificate=beside / section.cert_file,
-        key=beside / section.key_file,
-        client_ca=beside / section.client_ca_file if section.client_ca_file else None,
+        certificate=folder / section.cert_file,
+        key=folder / section.key_file,
+        client_ca=folder / section.client_ca_file if section.client_ca_file else None,
         oldest="tls1.3" if section.min_version == "TLS13" else "tls1.2",
     )
-    _try(path, tls)
+    _check_files(path, tls)
     return tls
 
 
-def _try(path: Path, tls: Tls) -> None:
-    """Load the files once, as the server will.
+def _check_files(path: Path, tls: Tls) -> None:
+    """Load the TLS files once, as the server does later.
 
     Raises:
         ConfigError: they cannot be used, or do not fit together.
@@ -228,6 +228,6 @@ def _try(path: Path, tls: Tls) -> None:
         if tls.client_ca is not None:
             context.load_verify_locations(tls.client_ca)
     except (OSError, UnicodeDecodeError) as error:  # an SSLError is an OSError
-        said = getattr(error, "strerror", None) or getattr(error, "reason", None) or "no PEM"
+        reason = getattr(error, "strerror", None) or getattr(error, "reason", None) or "no PEM"
         named = getattr(error, "filename", None) or "certificate, key and authorities"
-        raise ConfigError((f"{section}: {named}: cannot be used: {said}",)) from error
+        raise ConfigError((f"{section}: {named}: cannot be used: {reason}",)) from error

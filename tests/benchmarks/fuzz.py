@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 with atheris.instrument_imports(include=["monitor.feeds", "monitor.events"]):
     from monitor.feeds.decode import Decoder, DecodeSettings
-    from monitor.feeds.http.answers import RefusedError
-    from monitor.feeds.http.cloudevents import CloudEvent, NoEvent, read_events, record_lines
-    from monitor.feeds.http.envelopes import event_lines, feedback_lines
-    from monitor.feeds.http.inference import Inference
-    from monitor.feeds.http.payloads import PayloadError
+    from monitor.feeds.http.cloudevents import CloudEvent, InvalidEvent, read_events, record_lines
+    from monitor.feeds.http.inference_events import InferenceEvents
+    from monitor.feeds.http.inference_payloads import PayloadError
+    from monitor.feeds.http.json_bodies import event_lines, feedback_lines
+    from monitor.feeds.http.responses import RefusedError
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -36,7 +36,7 @@ from monitor.prometheus.text import TextWriter
 
 CONFIG = Config(defaults={"threshold": 0.5, "segments": ["region"]})
 DECODER = Decoder(DecodeSettings.from_config(CONFIG))
-INFERENCE = Inference(
+INFERENCE = InferenceEvents(
     InferenceConfig(score={}, prediction={"name": "p", "positive": "1"}), ManualClock()
 )
 KINDS = [
@@ -69,8 +69,8 @@ def lines_of(choice: int, body: bytes) -> bytes:
     return b"".join(map(_lines, read_events(headers, body)))
 
 
-def _lines(event: CloudEvent | NoEvent) -> bytes:
-    if isinstance(event, NoEvent):
+def _lines(event: CloudEvent | InvalidEvent) -> bytes:
+    if isinstance(event, InvalidEvent):
         return NO_RECORD
     if event.role == "response":
         try:

@@ -67,7 +67,7 @@ def test_feeds_whose_client_is_not_installed_are_named(capsys, tmp_path, monkeyp
     ("feed", "said"),
     [
         ('{type: http, listen: "0.0.0.0:1"}', "is open to other machines without authentication"),
-        ('{type: http, listen: "127.0.0.1:1", token_files: [TOKENS]}', "holds no token"),
+        ('{type: http, listen: "127.0.0.1:1", token_files: [TOKENS]}', "contains no token"),
         ('{type: http, listen: "0.0.0.0:1", token_files: [missing]}', "cannot be read"),
     ],
 )

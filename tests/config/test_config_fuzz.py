@@ -1,4 +1,4 @@
-"""Whatever stands in a file, it is read or its faults are told; nothing else is ever raised."""
+"""Any file is read, or its faults are reported; no other error is ever raised."""
 
 import re
 from typing import Any
@@ -68,7 +68,7 @@ def read(text: str) -> Config | tuple[str, ...]:
 
 @settings(max_examples=300, deadline=None)
 @given(FILES)
-def test_any_mixture_of_keys_and_values_is_read_or_told(value: Any) -> None:
+def test_any_mixture_of_keys_and_values_is_read_or_reported(value: Any) -> None:
     text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
     first = read(text)
     if isinstance(first, Config):
@@ -84,5 +84,5 @@ def test_any_mixture_of_keys_and_values_is_read_or_told(value: Any) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("abc:-[]{}&*!|>'\"%@`#,? \n\t\\0\x00\ud7ff\U0001f600"), max_size=40))
-def test_any_text_is_read_or_told(text: str) -> None:
+def test_any_text_is_read_or_reported(text: str) -> None:
     assert read(text)

@@ -1,4 +1,4 @@
-"""From a file to a `Config`: what YAML makes of things, variables, defaults, unreadable files."""
+"""From a file to a `Config`: YAML scalars, variables, defaults, unreadable files."""
 
 from pathlib import Path
 from typing import Any
@@ -38,16 +38,16 @@ def test_messages_name_the_file_as_it_was_given(tmp_path: Path) -> None:
     assert caught.value.faults[0].startswith(f"{path}:1: pane: must be a duration, got 'soon'; ")
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     fault = unreadable(tmp_path / "monitor.yaml")
     assert fault == ": cannot be read: no such file or directory; give a YAML file"
 
 
-def test_a_directory_is_told(tmp_path: Path) -> None:
+def test_a_directory_is_reported(tmp_path: Path) -> None:
     assert unreadable(tmp_path) == ": cannot be read: is a directory; give a YAML file"
 
 
-def test_what_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "monitor.yaml"
     path.write_bytes("pane: 1m\n# für\n".encode("latin-1"))
     assert unreadable(path) == ":2: is not UTF-8, got byte 0xfc; save it as UTF-8"
@@ -58,7 +58,7 @@ def test_what_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "events.ndjson"
     path.write_bytes(b"#" * (1 << 20) + b"#")
-    assert unreadable(path) == ": is larger than 1 MiB; give a configuration, not events"
+    assert unreadable(path) == ": is larger than 1 MiB; give a configuration file, not events"
 
 
 @pytest.mark.parametrize("name", ["no", "yes", "on", "null", "007", "1e3", "12:30:45", "~", "1.50"])
@@ -178,15 +178,15 @@ def test_the_same_text_gives_the_same_config_and_the_same_faults() -> None:
     assert repr(parse(good)) == repr(parse(good))
     bad = "models: {b: {segments: [x, x]}, a: {z: 1, y: 2}}\nwindows: [7d, 1s]\n"
 
-    def told() -> Any:
+    def faults() -> Any:
         with pytest.raises(ConfigError) as caught:
             parse(bad)
         return caught.value.faults
 
-    assert told() == told()
+    assert faults() == faults()
 
 
-def test_an_order_once_written_is_kept() -> None:
+def test_the_order_in_the_file_is_preserved() -> None:
     config = parse("models: {b: {}, a: {}, c: {}}\nwindows: [7d, 1h, 28d]\n")
     assert list(config.models) == ["b", "a", "c"]
     assert list(config.window_lengths) == ["7d", "1h", "28d"]

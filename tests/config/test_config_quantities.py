@@ -72,7 +72,7 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
 
 def test_a_duration_of_more_than_a_century_is_refused() -> None:
     assert parse_duration("36500d") == LONGEST_MS
-    with pytest.raises(ValueError, match="too long a duration"):
+    with pytest.raises(ValueError, match="is too long"):
         parse_duration("36500d1ms")
     with pytest.raises(ValueError, match="at most 36500d"):
         parse_duration("9" * 5000 + "d")

@@ -1,4 +1,4 @@
-"""The JSON Schema takes the files that the program takes, and refuses what it can of the others."""
+"""The JSON Schema accepts every file that the program accepts, and refuses most invalid ones."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The settings as Python objects: their defaults, what they compute, what they refuse."""
+"""The settings as Python objects: their defaults, computed values and constraints."""
 
 from pathlib import Path
 from typing import Any
@@ -194,7 +194,7 @@ def test_python_is_refused_what_a_file_is(settings: dict[str, Any]) -> None:
         ModelConfig(**settings)
 
 
-def test_every_setting_says_what_it_means() -> None:
+def test_every_setting_has_a_description() -> None:
     public = [getattr(monitor.config, name) for name in monitor.config.__all__]
     sections = [value for value in public if hasattr(value, "model_fields")]
     assert len(sections) == 14
@@ -204,7 +204,7 @@ def test_every_setting_says_what_it_means() -> None:
             assert field.description.endswith("."), f"{section.__name__}.{name}"
 
 
-def test_every_public_name_can_be_had() -> None:
+def test_every_public_name_can_be_imported() -> None:
     for name in monitor.config.__all__:
         assert getattr(monitor.config, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'confg'"):

@@ -12,8 +12,8 @@ from monitor.config import Config, parse_config
 from monitor.engine import Monitor
 from monitor.errors import ConfigError
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
-from monitor.feeds.http import Arrived
-from monitor.feeds.http.room import Room
+from monitor.feeds.http import PostedEvents
+from monitor.feeds.http.memory_budget import MemoryBudget
 from monitor.service import Service
 from monitor.service.changes import Decoding
 from monitor.service.checkpointing import Keeper
@@ -83,12 +83,12 @@ class Running:
 
     def keep(self, lines):
         """Post without a socket."""
-        share = Room(10**9).share()
+        reservation = MemoryBudget(10**9).reservation()
         decoder = self.decoder.current
         latest = int(self.clock.now() * 1000) + 3_600_000
         batch = decoder.decode_lines(lines, source="test", latest_ms=latest)
-        arrived = Arrived(int(self.clock.now() * 1000), lines, batch, decoder, share)
-        self.pushed.keep(arrived).result(10)
+        posted = PostedEvents(int(self.clock.now() * 1000), lines, batch, decoder, reservation)
+        self.pushed.store(posted).result(10)
 
     def counted(self):
         for _ in range(3):

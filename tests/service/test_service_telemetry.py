@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from service.test_service_intake import NOW, events, running
 
 from monitor.prometheus.process_series import Readings
-from monitor.web.listeners import open_connections
+from monitor.web.listener_telemetry import open_connections
 
 
 def read(service):

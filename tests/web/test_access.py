@@ -1,4 +1,4 @@
-"""Who is let in, over real TLS too."""
+"""Authentication of requests, over plain HTTP and over TLS."""
 
 import asyncio
 import base64
@@ -14,7 +14,7 @@ from web.certificates import write_certificates
 from web.test_web_config import HASH
 
 from monitor.web.access import Access
-from monitor.web.guard import Guard
+from monitor.web.access_middleware import AccessMiddleware
 from monitor.web.passwords import MOST_WAITING, Users
 from monitor.web.server import BackgroundServer
 from monitor.web.web_config import Tls, WebConfig
@@ -47,11 +47,11 @@ WRONG = [
 
 
 @pytest.mark.parametrize("given", WRONG)
-def test_whoever_knows_neither_token_nor_password_is_nobody(given):
+def test_a_request_without_a_valid_token_or_password_is_refused(given):
     assert asyncio.run(Access([TOKEN], WEB).client(given)) is None
 
 
-def test_a_token_or_a_password_opens():
+def test_a_token_or_a_password_authenticates():
     access = Access([TOKEN], WEB)
 
     async def ask():
@@ -64,15 +64,17 @@ def test_a_token_or_a_password_opens():
     assert access.challenges == 'Bearer realm="precision-monitor", Basic realm="precision-monitor"'
 
 
-def test_a_flood_of_guesses_waits_for_itself_and_shuts_out_nobody_known():
+def test_a_flood_of_guesses_does_not_delay_known_users():
     users = Users({"ann": HASH})
 
     async def flood():
-        assert await users.known(RIGHT) == "ann"
-        guesses = [asyncio.create_task(users.known(basic("ann", str(n)))) for n in range(200)]
+        assert await users.authenticate(RIGHT) == "ann"
+        guesses = [
+            asyncio.create_task(users.authenticate(basic("ann", str(n)))) for n in range(200)
+        ]
         await asyncio.sleep(0)
         assert users._waiting == MOST_WAITING
-        assert await users.known(RIGHT) == "ann", "remembered, so that it need not wait"
+        assert await users.authenticate(RIGHT) == "ann", "cached, so that it does not wait"
         assert users._waiting > 0
         assert set(await asyncio.gather(*guesses)) == {None}
 
@@ -85,7 +87,7 @@ async def hello(_):
 
 def guarded(access):
     app = Starlette(routes=[Route("/", hello), Route("/healthz", hello)])
-    return Guard(app, access, ["/healthz"])
+    return AccessMiddleware(app, access, ["/healthz"])
 
 
 @pytest.fixture(scope="module")
@@ -103,10 +105,10 @@ def trusting(folder):
     return ssl.create_default_context(cafile=folder / "ca.pem")
 
 
-def test_the_guard_asks_everywhere_but_at_the_probes_and_sets_headers():
+def test_every_path_but_the_probes_needs_authentication_and_gets_headers():
     with BackgroundServer(guarded(Access(web=WEB))) as server, httpx.Client() as client:
         refused = client.get(server.url)
-        assert (refused.status_code, refused.text) == (401, "sign in\n")
+        assert (refused.status_code, refused.text) == (401, "authentication required\n")
         assert refused.headers["www-authenticate"] == 'Basic realm="precision-monitor"'
         assert client.get(f"{server.url}/nowhere").status_code == 401
         assert client.get(f"{server.url}/healthz").status_code == 200
@@ -117,7 +119,7 @@ def test_the_guard_asks_everywhere_but_at_the_probes_and_sets_headers():
             assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_tls_is_spoken_and_idle_clients_keep_nobody_waiting(folder):
+def test_tls_is_served_and_idle_clients_do_not_delay_others(folder):
     with BackgroundServer(guarded(Access()), tls=tls(folder)) as server:
         assert server.url.startswith("https://")
         idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(50)]
@@ -139,7 +141,7 @@ def test_an_old_version_is_refused(folder):
         httpx.get(server.url, verify=old)
 
 
-def test_a_client_must_show_a_certificate_where_that_is_asked_for(folder):
+def test_a_client_needs_a_certificate_where_one_is_required(folder):
     mutual = tls(folder, client_ca=folder / "ca.pem")
     with BackgroundServer(guarded(Access()), tls=mutual) as server:
         with pytest.raises(httpx.TransportError):

@@ -1,11 +1,11 @@
-"""Bearer tokens out of files, and who reaches a listener without any."""
+"""Bearer tokens read from files, and loopback addresses."""
 
 import pytest
 
 from monitor.errors import ConfigError
 from monitor.web.tokens import is_loopback, read_tokens
 
-TOKEN = "correct-horse-battery"  # noqa: S105  # of these tests alone
+TOKEN = "correct-horse-battery"  # noqa: S105  # for these tests only
 
 
 def test_tokens_are_read_from_files(tmp_path):
@@ -16,21 +16,21 @@ def test_tokens_are_read_from_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "fault"),
     [
         (None, "cannot be read"),
-        (b"", "holds no token"),
-        (b"# only this\n", "holds no token"),
-        (b"short\n", "16 printable"),
-        (b"two words of some length\n", "without blanks"),
+        (b"", "contains no token"),
+        (b"# only this\n", "contains no token"),
+        (b"short\n", "16 or more printable"),
+        (b"two words of some length\n", "without spaces"),
         ("ünicode-is-no-token".encode(), "is not ASCII"),
     ],
 )
-def test_a_token_file_that_cannot_be_used_is_refused_without_showing_it(tmp_path, content, said):
+def test_a_token_file_that_cannot_be_used_is_refused_without_showing_it(tmp_path, content, fault):
     path = tmp_path / "token"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ConfigError, match=said) as refused:
+    with pytest.raises(ConfigError, match=fault) as refused:
         read_tokens([path])
     assert str(path) in str(refused.value)
     assert "words" not in str(refused.value).replace(str(path), "")

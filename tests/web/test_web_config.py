@@ -1,4 +1,4 @@
-"""The web configuration file: what is taken and refused, and that promtool agrees."""
+"""Web configuration files: valid and invalid ones, and agreement with promtool."""
 
 import os
 import subprocess
@@ -44,7 +44,7 @@ TAKEN = [
 
 
 @pytest.mark.parametrize(("text", "meant"), TAKEN)
-def test_what_a_file_says(folder, text, meant):
+def test_a_valid_file_is_read(folder, text, meant):
     if isinstance(meant, dict):
         named = {name: folder / v if name == "client_ca" else v for name, v in meant.items()}
         files = {"certificate": folder / "server.pem", "key": folder / "server.key"}
@@ -55,7 +55,7 @@ def test_what_a_file_says(folder, text, meant):
 
 @pytest.mark.system
 @pytest.mark.parametrize("text", [text for text, _ in TAKEN])
-def test_promtool_takes_what_is_taken_here(folder, text, system_program):
+def test_promtool_accepts_the_same_files(folder, text, system_program):
     read(folder, text)
     words = [system_program("promtool"), "check", "web-config", folder / "web.yml"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -63,18 +63,21 @@ def test_promtool_takes_what_is_taken_here(folder, text, system_program):
 
 
 REFUSED = [
-    ("tls_server_config: {cert_file: server.pem}\n", ":1: tls_server_config: needs cert_file and"),
+    (
+        "tls_server_config: {cert_file: server.pem}\n",
+        ":1: tls_server_config: requires cert_file and",
+    ),
     (USERS.replace("04", "99"), ":1: basic_auth_users: the password of prometheus must be"),
     ("basic_auth_users: {a: secret}\n", ":1: basic_auth_users: the password of a must be a bcrypt"),
     (f'basic_auth_users: {{"a:b": "{HASH}"}}\n', "without a colon"),
-    ("\nrate_limit: {}\n", ":2: rate_limit: is not supported here; leave it out"),
+    ("\nrate_limit: {}\n", ":2: rate_limit: is not supported; leave it out"),
     ("nonsense: 1\n", ":1: nonsense: unknown key"),
     ("a: 1\na: 2\n", "a"),
     ("- a\n", "must be a mapping"),
-    (TLS.replace("}", ", cipher_suites: [a]}"), "cipher_suites: is not supported here"),
+    (TLS.replace("}", ", cipher_suites: [a]}"), "cipher_suites: is not supported"),
     (TLS.replace("}", ", max_version: TLS12}"), "min_version must be TLS12 or TLS13"),
     (TLS.replace("}", ", client_auth_type: RequestClientCert}"), "client_auth_type must be"),
-    (TLS.replace("}", ", client_auth_type: RequireAndVerifyClientCert}"), "go together"),
+    (TLS.replace("}", ", client_auth_type: RequireAndVerifyClientCert}"), "require each other"),
     (TLS.replace("server.key", "old.key"), "openssl pkcs8 -topk8 -nocrypt"),
     (TLS.replace("server.key", "client.key"), "key values mismatch"),
     (TLS.replace("server.pem", "missing.pem"), "missing.pem"),
@@ -83,13 +86,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), REFUSED)
-def test_what_is_refused_says_why_and_shows_no_password(folder, text, said):
+@pytest.mark.parametrize(("text", "fault"), REFUSED)
+def test_a_refusal_has_its_reason_and_no_password(folder, text, fault):
     with pytest.raises(ConfigError) as refused:
         read(folder, text)
     (line,) = refused.value.faults
     assert line.startswith(str(folder / "web.yml"))
-    assert said in line
+    assert fault in line
     assert "g8dPioseIwpSXJ" not in line
     assert ": secret" not in line
 

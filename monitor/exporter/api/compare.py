@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from monitor.clock import HOUR_MS
 from monitor.config import Labelling
-from monitor.config.quantities import HOUR_MS, format_time, parse_duration
+from monitor.config.quantities import format_time, parse_duration
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.drift.verdict import roc_decides

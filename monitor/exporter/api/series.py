@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Labelling
-from monitor.config.quantities import DAY_MS, HOUR_MS, format_time
+from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift.label_free import nowcast
 from monitor.events.columns import FloatArray, Int64Array

@@ -10,7 +10,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from monitor.config.quantities import HOUR_MS
+from monitor.clock import HOUR_MS
 from monitor.engine import Monitor
 from monitor.exporter.api.asking import UnansweredError
 from monitor.exporter.api.series import Background, trend

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from monitor.config.quantities import DAY_MS
+from monitor.clock import DAY_MS
 from monitor.errors import MonitorError, UsageError
 from monitor.exporter.api.answers import Answers, UnknownModelError
 from monitor.exporter.api.asking import UnansweredError

@@ -1,22 +1,22 @@
-"""Events that are posted: what a request must look like, and what it is told.
+"""Feeds over HTTP: clients post events, and get 200 once these are on disk.
 
-    app.py        the routes, and what happens to a request on its way
-    bodies.py     a body is read within its deadline and its size, and unpacked
-    envelopes.py  NDJSON, a JSON array, one object, feedback: all become lines
-    arrow.py      rows of an Arrow stream: likewise
-    cloudevents.py  CloudEvents, structured, batched and binary: likewise
-    inference.py  what inference servers log: requests and responses become predictions
-    payloads.py   rows out of these
-    bounds.py     how many records a request may hold
-    beside.py     short work at once, long work in a thread
-    room.py       how many bytes may be on their way at a time
-    answers.py    what clients are told
-    openapi.py    the same, for machines
+    app.py                 routes, and the steps of a request
+    bodies.py              reads and decompresses a body within time and size limits
+    json_bodies.py         NDJSON, JSON arrays, single objects, feedback → lines
+    arrow_bodies.py        Arrow streams → lines
+    cloudevents.py         CloudEvents, structured, batched and binary → lines
+    inference_events.py    requests and responses of inference servers → predictions
+    inference_payloads.py  rows of their payloads, protocols V1 and V2
+    record_limit.py        maximum number of records per request
+    memory_budget.py       bounds the memory of all requests in progress
+    rate_limit.py          bounds the records per second of each client
+    offload.py             runs long work in a thread
+    responses.py           JSON responses
+    openapi.py             OpenAPI document of the routes
 
-An answer of 2xx means that the events are on disk. Where they are kept and who
-counts them is none of this package's business: see `app.Intake`.
+Storing and counting the events is up to the caller, which implements `app.Intake`.
 """
 
-from monitor.feeds.http.app import Arrived, FeedSettings, Intake, create_feed_app
+from monitor.feeds.http.app import FeedSettings, Intake, PostedEvents, create_feed_app
 
-__all__ = ["Arrived", "FeedSettings", "Intake", "create_feed_app"]
+__all__ = ["FeedSettings", "Intake", "PostedEvents", "create_feed_app"]

@@ -1,7 +1,7 @@
-"""The routes of a feed's listener, and what happens to a request on its way.
+"""ASGI app of an HTTP feed.
 
-Who it is, whether events can be taken now, its body, its records; then they are
-kept, and only then answered.
+A request passes these steps: authenticate and admit the client, read the body, convert
+it to lines, decode them, store them, respond.
 """
 
 from __future__ import annotations
@@ -18,45 +18,51 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from monitor.clock import Clock
+from monitor.clock import HOUR_MS, SECOND_MS, Clock
 from monitor.config.inference import InferenceConfig
 from monitor.errors import MonitorError
 from monitor.events.columns import EventBatch, Rejection
 from monitor.feeds.decode import Decoder, LiveDecoder
-from monitor.feeds.http.answers import RefusedError, accepted, answer, later, refused
-from monitor.feeds.http.arrow import MEDIA_TYPE, arrow_lines
-from monitor.feeds.http.beside import beside
-from monitor.feeds.http.bodies import BodyLimits, no_room, read_body
-from monitor.feeds.http.cloudevents import CloudEvent, NoEvent, read_events, record_lines
-from monitor.feeds.http.envelopes import event_lines, feedback_lines
-from monitor.feeds.http.inference import Inference
+from monitor.feeds.http.arrow_bodies import MEDIA_TYPE, arrow_lines
+from monitor.feeds.http.bodies import BodyLimits, budget_exhausted, read_body
+from monitor.feeds.http.cloudevents import CloudEvent, InvalidEvent, read_events, record_lines
+from monitor.feeds.http.inference_events import InferenceEvents
+from monitor.feeds.http.inference_payloads import PayloadError
+from monitor.feeds.http.json_bodies import event_lines, feedback_lines
+from monitor.feeds.http.memory_budget import MemoryBudget, Reservation
+from monitor.feeds.http.offload import offload
 from monitor.feeds.http.openapi import DOCUMENT
-from monitor.feeds.http.payloads import PayloadError
-from monitor.feeds.http.rates import Rates
-from monitor.feeds.http.room import Room, Share
+from monitor.feeds.http.rate_limit import RateLimiter
+from monitor.feeds.http.responses import (
+    RefusedError,
+    accepted_response,
+    error_response,
+    json_response,
+    retry_later,
+)
 from monitor.web.access import Access
 
-AHEAD_MS = 3_600_000
-"""An event of so much later than now is `timestamp_out_of_range`."""
+AHEAD_MS = HOUR_MS
+"""An event further ahead of the clock is rejected as `timestamp_out_of_range`."""
 
 _REJECTION_BYTES = 512
-"""Memory that a record takes which could not be used."""
+"""Memory that a rejected record takes."""
 _STARTING_SECONDS, _FULL_SECONDS = 1, 5
 
 
 class _Lines(NamedTuple):
-    """Records as lines, and what is wrong with those of which more is known here, by number."""
+    """Records as NDJSON, and details of invalid ones by line number."""
 
     data: bytes
     faults: Mapping[int, str] = {}
 
-    def told(self, batch: EventBatch) -> EventBatch:
-        """The batch, its rejections saying so."""
+    def with_details(self, batch: EventBatch) -> EventBatch:
+        """Return the decoded batch with these details in its rejections."""
         if not self.faults:
             return batch
         rejected = [
-            one._replace(detail=self.faults.get(_line_of(one), one.detail))
-            for one in batch.rejected
+            rejection._replace(detail=self.faults.get(_line_of(rejection), rejection.detail))
+            for rejection in batch.rejected
         ]
         return replace(batch, rejected=tuple(rejected))
 
@@ -68,75 +74,81 @@ def _line_of(rejection: Rejection) -> int:
 _ToLines = Callable[[Request, bytes], Awaitable[_Lines]]
 
 
-class Arrived(NamedTuple):
+class PostedEvents(NamedTuple):
     """The events of one request.
 
     Attributes:
-        arrival_ms: when it came, epoch milliseconds.
+        arrival_ms: arrival time of the request, epoch milliseconds.
         lines: its records, NDJSON.
-        batch: the same, decoded.
-        decoder: that did it.
-        share: to be released once they are counted, or could not be kept.
+        batch: the decoded records.
+        decoder: the decoder that made the batch.
+        reservation: memory of the request; to be released once the events are counted, or
+            could not be stored.
     """
 
     arrival_ms: int
     lines: bytes
     batch: EventBatch
     decoder: Decoder
-    share: Share
+    reservation: Reservation
 
 
 class Intake(Protocol):
-    """Keeps events, and sees to it that they are counted."""
+    """Stores posted events durably, and has them counted."""
 
     @property
     def ready(self) -> bool:
-        """Whether it takes any now."""
+        """Whether it accepts events now."""
         ...
 
-    def keep(self, arrived: Arrived) -> Future[None]:
-        """Done once the events are on disk; fails with a `MonitorError` if they are not."""
+    def store(self, posted: PostedEvents) -> Future[None]:
+        """Store events.
+
+        Returns:
+            A future that completes once the events are on disk; it fails with a
+            `MonitorError` if they cannot be stored.
+        """
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class FeedSettings:
-    """How a feed behaves; may change while it runs.
+    """Settings of a feed; may change while it runs.
 
     Attributes:
-        name: what positions of records begin with.
-        access: who may post.
-        limits: of a body.
-        room: for all that is on its way.
-        max_per_second: records that each client may send; None for any number.
-        inference: how predictions are taken out of payloads of inference servers; None where
-            there are none.
+        name: prefix of the positions of records.
+        access: authenticates clients.
+        limits: limits of a body.
+        budget: memory of all requests in progress.
+        max_per_second: records per second that each client may send; None for no limit.
+        inference: how to extract predictions from payloads of inference servers; None to
+            refuse such payloads.
     """
 
     name: str
     access: Access
     limits: BodyLimits
-    room: Room
+    budget: MemoryBudget
     max_per_second: float | None = None
     inference: InferenceConfig | None = None
 
     def become(self, other: FeedSettings) -> None:
-        """Behave as another one says from the next request on; what is on its way stays."""
+        """Adopt other settings from the next request on, except `name` and `inference`."""
         self.access, self.limits = other.access, other.limits
         self.max_per_second = other.max_per_second
-        self.room.resize(other.room.size)
+        self.budget.resize(other.budget.size)
 
 
 def create_feed_app(
     intake: Intake, decoder: LiveDecoder, settings: FeedSettings, clock: Clock
 ) -> ASGIApp:
-    """The ASGI app of a feed.
+    """Create the ASGI app of a feed.
 
     Args:
-        intake: takes the events.
-        decoder: of their records.
-        settings: of the feed.
-        clock: what time events arrive.
+        intake: stores the events.
+        decoder: decodes their records.
+        settings: settings of the feed.
+        clock: gives arrival times.
     """
     feed = _Feed(intake, decoder, settings, clock)
     return Starlette(
@@ -158,129 +170,133 @@ class _Feed:
         self._decoder = decoder
         self._settings = settings
         self._clock = clock
-        self._rates = Rates(settings.max_per_second, clock)
+        self._rate = RateLimiter(settings.max_per_second, clock)
         inference = settings.inference
-        self._inference = None if inference is None else Inference(inference, clock)
+        self._inference = None if inference is None else InferenceEvents(inference, clock)
 
     async def events(self, request: Request) -> Response:
-        return await _answered(self._taken(request, self._events))
+        return await _respond(self._process(request, self._events))
 
     async def feedback(self, request: Request) -> Response:
-        return await _answered(self._taken(request, self._feedback))
+        return await _respond(self._process(request, self._feedback))
 
     async def cloudevents(self, request: Request) -> Response:
-        return await _answered(self._taken(request, self._cloudevents))
+        return await _respond(self._process(request, self._cloudevents))
 
     async def _events(self, request: Request, body: bytes) -> _Lines:
-        kind = _kind(request)
+        kind = _content_type(request)
         if kind.partition(";")[0].strip().lower() == MEDIA_TYPE:
             most = self._settings.limits.max_bytes
-            return _Lines(await beside(len(body), lambda: arrow_lines(body, most)))
-        return _Lines(await beside(len(body), lambda: event_lines(body, kind)))
+            return _Lines(await offload(len(body), lambda: arrow_lines(body, most)))
+        return _Lines(await offload(len(body), lambda: event_lines(body, kind)))
 
     async def _feedback(self, request: Request, body: bytes) -> _Lines:
         now = self._clock.now()
-        kind = _kind(request)
-        return _Lines(await beside(len(body), lambda: feedback_lines(body, kind, now=now)))
+        kind = _content_type(request)
+        return _Lines(await offload(len(body), lambda: feedback_lines(body, kind, now=now)))
 
     async def _cloudevents(self, request: Request, body: bytes) -> _Lines:
-        events = await beside(len(body), lambda: list(read_events(request.headers, body)))
-        for place, event in enumerate(events):
+        events = await offload(len(body), lambda: list(read_events(request.headers, body)))
+        for index, event in enumerate(events):
             if isinstance(event, CloudEvent) and event.role == "request":
                 try:
-                    await self._inferred().remember(event)
+                    await self._inference_events().remember(event)
                 except PayloadError as error:
-                    events[place] = NoEvent(event.data, f"inference request: {error}")
-        parts: list[bytes] = []
+                    events[index] = InvalidEvent(event.data, f"inference request: {error}")
+        blocks: list[bytes] = []
         faults: dict[int, str] = {}
         number = 1
         for event in events:
-            part = await self._lines_of(event)
-            if isinstance(part, NoEvent):
-                faults[number] = part.fault
-                part = await beside(len(part.data), part.line)
-            parts.append(part)
-            number += part.count(b"\n")
-        return _Lines(b"".join(parts), faults)
+            block = await self._lines_of(event)
+            if isinstance(block, InvalidEvent):
+                faults[number] = block.fault
+                block = await offload(len(block.data), block.line)
+            blocks.append(block)
+            number += block.count(b"\n")
+        return _Lines(b"".join(blocks), faults)
 
-    async def _lines_of(self, event: CloudEvent | NoEvent) -> bytes | NoEvent:
-        if isinstance(event, NoEvent):
+    async def _lines_of(self, event: CloudEvent | InvalidEvent) -> bytes | InvalidEvent:
+        if isinstance(event, InvalidEvent):
             return event
         if event.role == "request":
             return b""
         if event.role == "response":
             try:
-                return await self._inferred().lines(event, self._clock.now())
+                return await self._inference_events().lines(event, self._clock.now())
             except PayloadError as error:
-                return NoEvent(event.data, f"inference response: {error}")
-        return await beside(len(event.data), lambda: record_lines(event))
+                return InvalidEvent(event.data, f"inference response: {error}")
+        return await offload(len(event.data), lambda: record_lines(event))
 
-    def _inferred(self) -> Inference:
+    def _inference_events(self) -> InferenceEvents:
         if self._inference is None:
             text = "payloads of inference servers need feeds[].inference in the configuration"
             raise RefusedError(400, text)
         return self._inference
 
-    async def _taken(self, request: Request, to_lines: _ToLines) -> Response:
-        client = await self._admitted(request)
-        with self._settings.room.share() as share:
-            body = await read_body(request, self._settings.limits, share)
-            arrival_ms = int(self._clock.now() * 1000)
-            made = await to_lines(request, body)
-            lines = made.data
-            if len(lines) > len(body) and not share.grow(len(lines) - len(body)):
-                raise no_room()
+    async def _process(self, request: Request, to_lines: _ToLines) -> Response:
+        client = await self._admit(request)
+        with self._settings.budget.reservation() as reservation:
+            body = await read_body(request, self._settings.limits, reservation)
+            arrival_ms = int(self._clock.now() * SECOND_MS)
+            converted = await to_lines(request, body)
+            lines = converted.data
+            if len(lines) > len(body) and not reservation.grow(len(lines) - len(body)):
+                raise budget_exhausted()
 
-            def decode() -> Arrived:
+            def decode() -> PostedEvents:
                 source = f"{self._settings.name}{request.url.path}"
                 latest = arrival_ms + AHEAD_MS
                 decoder = self._decoder.current
-                batch = made.told(decoder.decode_lines(lines, source=source, latest_ms=latest))
-                return Arrived(arrival_ms, lines, batch, decoder, share)
+                batch = decoder.decode_lines(lines, source=source, latest_ms=latest)
+                batch = converted.with_details(batch)
+                return PostedEvents(arrival_ms, lines, batch, decoder, reservation)
 
-            arrived = await beside(len(lines), decode)
-            if arrived.batch.records:
-                await self._kept(arrived)
-            self._rates.spend(client, arrived.batch.records)
-        return accepted(arrived.batch)
+            posted = await offload(len(lines), decode)
+            if posted.batch.records:
+                await self._store(posted)
+            self._rate.spend(client, posted.batch.records)
+        return accepted_response(posted.batch)
 
-    async def _admitted(self, request: Request) -> str:
-        """Who sends it."""
+    async def _admit(self, request: Request) -> str:
+        """Return the name of the client, or refuse the request."""
         access = self._settings.access
         client = await access.client(request.headers.get("authorization"))
         if client is None:
             challenge = {"WWW-Authenticate": access.challenges}
-            raise RefusedError(401, "send a token: Authorization: Bearer TOKEN", challenge)
+            text = "authentication required; send Authorization: Bearer TOKEN"
+            raise RefusedError(401, text, challenge)
         if "origin" in request.headers:
-            raise RefusedError(403, "events are not taken from web pages")
+            raise RefusedError(403, "events from web pages are refused")
         if not self._intake.ready:
-            raise later(503, "state is being restored; come again", seconds=_STARTING_SECONDS)
+            raise retry_later(503, "state is being restored; try again", seconds=_STARTING_SECONDS)
         client = client or (request.client.host if request.client else "")
-        self._rates.per_second = self._settings.max_per_second
-        wait = self._rates.wait(client)
+        self._rate.per_second = self._settings.max_per_second
+        wait = self._rate.wait(client)
         if wait:
-            raise later(429, f"at most {self._rates.per_second:g} records a second", seconds=wait)
+            text = f"rate limit of {self._rate.per_second:g} records per second exceeded"
+            raise retry_later(429, text, seconds=wait)
         return client
 
-    async def _kept(self, arrived: Arrived) -> None:
-        if not arrived.share.grow(_REJECTION_BYTES * len(arrived.batch.rejected)):
-            raise no_room()
-        arrived.share.hand_over()
+    async def _store(self, posted: PostedEvents) -> None:
+        if not posted.reservation.grow(_REJECTION_BYTES * len(posted.batch.rejected)):
+            raise budget_exhausted()
+        posted.reservation.hand_over()
         try:
-            await asyncio.wrap_future(self._intake.keep(arrived))
+            await asyncio.wrap_future(self._intake.store(posted))
         except MonitorError as error:
-            raise later(503, "events cannot be kept now", seconds=_FULL_SECONDS) from error
+            text = "events cannot be written to disk; try again"
+            raise retry_later(503, text, seconds=_FULL_SECONDS) from error
 
 
-def _kind(request: Request) -> str:
+def _content_type(request: Request) -> str:
     return request.headers.get("content-type", "")
 
 
-async def _answered(taken: Awaitable[Response]) -> Response:
+async def _respond(response: Awaitable[Response]) -> Response:
     try:
-        return await taken
+        return await response
     except RefusedError as error:
-        return refused(error)
+        return error_response(error)
 
 
 async def _health(_: Request) -> Response:
@@ -288,4 +304,4 @@ async def _health(_: Request) -> Response:
 
 
 async def _document(_: Request) -> Response:
-    return answer(DOCUMENT)
+    return json_response(DOCUMENT)

@@ -1,4 +1,4 @@
-"""A body is read within its deadline and its size, and unpacked within the same size."""
+"""Reads the body of a request and decompresses it, within limits of time and size."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from starlette.requests import ClientDisconnect, Request
 
 from monitor.feeds.blocks import TornError, inflated
-from monitor.feeds.http.answers import RefusedError, later
-from monitor.feeds.http.room import Share
+from monitor.feeds.http.memory_budget import Reservation
+from monitor.feeds.http.responses import RefusedError, retry_later
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -21,7 +21,7 @@ else:
 _GZIP, _ZSTD = ("gzip", "x-gzip"), ("zstd",)
 _PIECE = 256 * 1024
 _MAX_WINDOW_LOG = 23
-"""Memory that a zstd frame may ask for, as RFC 8878 has it: 8 MiB."""
+"""Largest window of a zstd frame, log2 of bytes: 8 MiB, as RFC 8878 recommends."""
 _WINDOW_LOG = zstd.DecompressionParameter.window_log_max
 _PLAIN = ("", "identity")
 _RETRY_SECONDS = 1
@@ -29,57 +29,62 @@ _RETRY_SECONDS = 1
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """What a body may take.
+    """Limits of a body.
 
     Attributes:
-        max_bytes: of it, as it comes and as it is unpacked.
-        seconds: until it is there.
+        max_bytes: maximum size, before and after decompression.
+        seconds: maximum time until the body is complete.
     """
 
     max_bytes: int
     seconds: float
 
 
-async def read_body(request: Request, limits: BodyLimits, share: Share) -> bytes:
-    """The body, unpacked.
+async def read_body(request: Request, limits: BodyLimits, reservation: Reservation) -> bytes:
+    """Read and decompress the body of a request.
 
     Args:
-        request: whose body it is.
-        limits: what is refused.
-        share: grows by what is held in memory.
+        request: the request.
+        limits: limits of the body.
+        reservation: grows by the memory that the body takes.
 
     Raises:
-        RefusedError: too large (413), too slow (408), of another encoding (415),
-            damaged (400), or there is no room for it now (429).
+        RefusedError: the body is too large (413), too slow (408), in an unsupported
+            encoding (415) or damaged (400), or the memory budget is exhausted (429).
     """
-    unpack = _unpacking(request.headers.get("content-encoding", "").strip().lower())
+    decompress = _decompressor(request.headers.get("content-encoding", "").strip().lower())
     if _declared(request) > limits.max_bytes:
         raise _too_large(limits)
     try:
         async with asyncio.timeout(limits.seconds):
-            body = await _received(request, limits, share)
+            body = await _received(request, limits, reservation)
     except TimeoutError as error:
-        text = f"the body was not there within {limits.seconds:g} s; send it faster"
+        text = f"the body did not arrive within {limits.seconds:g} s; send it faster"
         raise RefusedError(408, text, {"Connection": "close"}) from error
     except ClientDisconnect as error:
-        raise RefusedError(400, "the client went away") from error
-    except asyncio.CancelledError as error:  # only the end of the server cancels a request
-        raise later(503, "the program stops", seconds=_RETRY_SECONDS) from error
-    return await asyncio.to_thread(unpack, body, limits, share) if unpack else body
+        raise RefusedError(400, "the client disconnected") from error
+    except asyncio.CancelledError as error:  # only the shutdown of the server cancels a request
+        raise retry_later(
+            503, "the monitor is shutting down; try again", seconds=_RETRY_SECONDS
+        ) from error
+    return await asyncio.to_thread(decompress, body, limits, reservation) if decompress else body
 
 
-def no_room() -> RefusedError:
-    """The refusal while too much is waiting to be counted."""
-    return later(429, "too much is waiting to be counted; send it again", seconds=_RETRY_SECONDS)
+def budget_exhausted() -> RefusedError:
+    """Create the error for a request that the memory budget has no bytes for."""
+    text = "too many events are waiting to be counted; try again"
+    return retry_later(429, text, seconds=_RETRY_SECONDS)
 
 
-def _unpacking(encoding: str) -> Callable[[bytes, BodyLimits, Share], bytes] | None:
+def _decompressor(encoding: str) -> Callable[[bytes, BodyLimits, Reservation], bytes] | None:
     if encoding in _PLAIN:
         return None
     if encoding in _GZIP:
-        return lambda body, limits, share: _unpacked(inflated([body], _PIECE), limits, share)
+        return lambda body, limits, reservation: _joined(
+            inflated([body], _PIECE), limits, reservation
+        )
     if encoding in _ZSTD:
-        return lambda body, limits, share: _unpacked(_unzstd(body), limits, share)
+        return lambda body, limits, reservation: _joined(_unzstd(body), limits, reservation)
     text = f"Content-Encoding must be gzip, zstd or none, got {encoding[:80]!r}"
     raise RefusedError(415, text, {"Accept-Encoding": "gzip, zstd"})
 
@@ -89,21 +94,21 @@ def _declared(request: Request) -> int:
     return int(length) if length.isdecimal() else 0
 
 
-async def _received(request: Request, limits: BodyLimits, share: Share) -> bytes:
+async def _received(request: Request, limits: BodyLimits, reservation: Reservation) -> bytes:
     body = bytearray()
     async for piece in request.stream():
         if len(body) + len(piece) > limits.max_bytes:
             raise _too_large(limits)
-        _grow(share, len(piece))
+        _grow(reservation, len(piece))
         body += piece
     return bytes(body)
 
 
 def _unzstd(body: bytes) -> Iterator[bytes]:
-    """The bytes of zstd frames, some at a time.
+    """Decompress zstd frames in pieces.
 
     Raises:
-        TornError: they end within a frame, or are none.
+        TornError: the data ends within a frame, or is not zstd.
     """
     while body:
         frame = zstd.ZstdDecompressor(options={_WINDOW_LOG: _MAX_WINDOW_LOG})
@@ -111,16 +116,16 @@ def _unzstd(body: bytes) -> Iterator[bytes]:
             try:
                 data = frame.decompress(body, _PIECE)
             except zstd.ZstdError as error:
-                raise TornError(f"zstd is damaged: {error}") from error
+                raise TornError(f"zstd data is damaged: {error}") from error
             body = b""
             if data:
                 yield data
             elif not frame.eof:
-                raise TornError("zstd ends too early")
+                raise TornError("zstd data is truncated")
         body = frame.unused_data
 
 
-def _unpacked(pieces: Iterable[bytes], limits: BodyLimits, share: Share) -> bytes:
+def _joined(pieces: Iterable[bytes], limits: BodyLimits, reservation: Reservation) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
@@ -128,18 +133,19 @@ def _unpacked(pieces: Iterable[bytes], limits: BodyLimits, share: Share) -> byte
             size += len(part)
             if size > limits.max_bytes:
                 raise _too_large(limits)
-            _grow(share, len(part))
+            _grow(reservation, len(part))
             parts.append(part)
     except TornError as error:
-        raise RefusedError(400, f"the body is not what its encoding says: {error}") from error
+        raise RefusedError(400, f"the body does not match its Content-Encoding: {error}") from error
     return b"".join(parts)
 
 
-def _grow(share: Share, size: int) -> None:
-    if not share.grow(size):
-        raise no_room()
+def _grow(reservation: Reservation, size: int) -> None:
+    if not reservation.grow(size):
+        raise budget_exhausted()
 
 
 def _too_large(limits: BodyLimits) -> RefusedError:
-    text = f"the body must be at most {limits.max_bytes} bytes, unpacked too; send it in parts"
+    limit = f"{limits.max_bytes} bytes, also after decompression"
+    text = f"the body must be at most {limit}; split it into several requests"
     return RefusedError(413, text, {"Connection": "close"})

@@ -1,9 +1,9 @@
-"""CloudEvents 1.0 over HTTP: structured, batched and binary, and what they carry as lines.
+"""CloudEvents 1.0 over HTTP, structured, batched and binary, converted to lines.
 
-An event carries one of this program's own records in `data`, whose `id`, `ts` and
-`type` may be left to the event's `id`, `time` and the end of its `type`; or the
-payload of an inference server, see `payloads`, with `inference.request` or
-`inference.response` at the end of its `type`, as KServe's logger sends them.
+The `data` of an event is a record of this program; its `id`, `ts` and `type` default to
+the event's `id`, `time` and the last part of its `type`. Or it is the payload of an
+inference server (see `inference_payloads`), where the event's `type` ends in
+`inference.request` or `inference.response`, as KServe's logger sends them.
 
 Source: CloudEvents, HTTP protocol binding 1.0.2.
 """
@@ -17,26 +17,26 @@ from urllib.parse import unquote
 
 import msgspec
 
-from monitor.feeds.http.answers import RefusedError
+from monitor.feeds.http.responses import RefusedError
 
 ONE, BATCH = "application/cloudevents+json", "application/cloudevents-batch+json"
 _VERSION = "1.0"
-_NEEDED = ("id", "source", "type")
+_REQUIRED = ("id", "source", "type")
 _PREFIX = "ce-"
 _LONGEST = 256
-"""Characters of an attribute that goes into every line."""
+"""Maximum characters of an attribute that is repeated in every line."""
 _REPEATED = ("id", "time", "inferenceservicename")
 _OWN_TYPES = ("prediction", "label", "outcome", "counts")
 MAX_EVENTS = 100_000
-"""That one batch may hold."""
+"""Maximum number of events in one request."""
 
 
 class CloudEvent(NamedTuple):
-    """One event.
+    """A valid CloudEvent.
 
     Attributes:
-        attributes: by name, extensions included.
-        data: as it came, JSON.
+        attributes: the attributes by name, extensions included.
+        data: the data as sent, JSON.
     """
 
     attributes: Mapping[str, str]
@@ -44,21 +44,21 @@ class CloudEvent(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """Attribute `id`."""
         return self.attributes["id"]
 
     @property
     def role(self) -> str:
-        """What it is: `request`, `response`, or `record` for anything else."""
+        """`request` or `response` for inference payloads, `record` for anything else."""
         *_, above, last = ["", "", *self.attributes["type"].split(".")]
         return last if above == "inference" and last in ("request", "response") else "record"
 
 
-class NoEvent(NamedTuple):
-    """What should be an event, and is none.
+class InvalidEvent(NamedTuple):
+    """An invalid CloudEvent.
 
     Attributes:
-        data: as it came.
+        data: the bytes as sent.
         fault: what is wrong with it.
     """
 
@@ -66,19 +66,20 @@ class NoEvent(NamedTuple):
     fault: str
 
     def line(self) -> bytes:
-        """For the decoder to reject, whatever it holds: text in a line of its own."""
+        """Return the data as a JSON string on one line, which the decoder rejects."""
         return msgspec.json.encode(self.data.decode(errors="replace")) + b"\n"
 
 
-def read_events(headers: Mapping[str, str], body: bytes) -> Iterator[CloudEvent | NoEvent]:
-    """The events of a request, and what of it is none.
+def read_events(headers: Mapping[str, str], body: bytes) -> Iterator[CloudEvent | InvalidEvent]:
+    """Read the events of a request, valid and invalid ones.
 
     Args:
-        headers: of the request, names in lower case.
-        body: unpacked.
+        headers: headers of the request, names in lower case.
+        body: decompressed body.
 
     Raises:
-        RefusedError: the request is no CloudEvent, or its body no JSON.
+        RefusedError: the request is not a CloudEvent, its body is not JSON, or it has too
+            many events.
     """
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == BATCH:
@@ -90,35 +91,39 @@ def read_events(headers: Mapping[str, str], body: bytes) -> Iterator[CloudEvent 
 
 
 def record_lines(event: CloudEvent) -> bytes:
-    """An event of this program's own as lines: its data, with what it left to the event."""
+    """Convert an event with records of this program to lines, defaults filled in.
+
+    Raises:
+        RefusedError: the event has too many records.
+    """
     if event.data.count(b"{") > 4 * MAX_EVENTS or event.data.count(b"[") > 4 * MAX_EVENTS:
-        raise _too_many()
+        raise _too_many_events()
     try:
         data = msgspec.json.decode(event.data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return as_line(event.data)
     if isinstance(data, list) and len(data) > MAX_EVENTS:
-        raise _too_many()
+        raise _too_many_events()
     records = data if isinstance(data, list) else [data]
-    given = _given(event, alone=not isinstance(data, list))
+    defaults = _defaults(event, alone=not isinstance(data, list))
     lines = (
-        msgspec.json.encode({**given, **record} if isinstance(record, dict) else record)
+        msgspec.json.encode({**defaults, **record} if isinstance(record, dict) else record)
         for record in records
     )
     return b"".join(line + b"\n" for line in lines)
 
 
 def as_line(data: bytes) -> bytes:
-    """Bytes that are no record, for the decoder to say so."""
+    """Put bytes that are not JSON on one line, for the decoder to reject."""
     return (data.replace(b"\r", b" ").replace(b"\n", b" ").strip() or b"null") + b"\n"
 
 
-def _given(event: CloudEvent, *, alone: bool) -> dict[str, str]:
-    given = {"id": event.id} if alone else {}
+def _defaults(event: CloudEvent, *, alone: bool) -> dict[str, str]:
+    defaults = {"id": event.id} if alone else {}
     if "time" in event.attributes:
-        given["ts"] = event.attributes["time"]
+        defaults["ts"] = event.attributes["time"]
     last = event.attributes["type"].rpartition(".")[2]
-    return {**given, "type": last} if last in _OWN_TYPES else given
+    return {**defaults, "type": last} if last in _OWN_TYPES else defaults
 
 
 def _from_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
@@ -129,7 +134,7 @@ def _from_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
     }
     fault = _fault(attributes)
     if fault:
-        raise RefusedError(400, f"the request is no CloudEvent: {fault}")
+        raise RefusedError(400, f"the request is not a CloudEvent: {fault}")
     return attributes
 
 
@@ -137,7 +142,9 @@ def _fault(attributes: Mapping[str, Any]) -> str | None:
     if attributes.get("specversion") != _VERSION:
         return f"specversion must be {_VERSION}"
     missing = [
-        name for name in _NEEDED if not (isinstance(attributes.get(name), str) and attributes[name])
+        name
+        for name in _REQUIRED
+        if not (isinstance(attributes.get(name), str) and attributes[name])
     ]
     if missing:
         return f"{missing[0]} is missing"
@@ -147,13 +154,13 @@ def _fault(attributes: Mapping[str, Any]) -> str | None:
 
 def _batch(body: bytes) -> list[msgspec.Raw]:
     if body.count(b"{") > 50 * MAX_EVENTS:
-        raise _too_many()
+        raise _too_many_events()
     try:
         found = msgspec.json.decode(body, type=list[msgspec.Raw])
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise RefusedError(400, f"the body is no JSON array: {error}") from error
+        raise RefusedError(400, f"the body is not a JSON array: {error}") from error
     if len(found) > MAX_EVENTS:
-        raise _too_many()
+        raise _too_many_events()
     return found
 
 
@@ -161,10 +168,10 @@ def _one(body: bytes) -> msgspec.Raw:
     try:
         return msgspec.json.decode(body, type=msgspec.Raw)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise RefusedError(400, f"the body is no JSON: {error}") from error
+        raise RefusedError(400, f"the body is not JSON: {error}") from error
 
 
-def _structured(raw: msgspec.Raw) -> CloudEvent | NoEvent:
+def _structured(raw: msgspec.Raw) -> CloudEvent | InvalidEvent:
     try:
         fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
         attributes = {
@@ -173,15 +180,15 @@ def _structured(raw: msgspec.Raw) -> CloudEvent | NoEvent:
             if name not in ("data", "data_base64")
         }
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        return NoEvent(bytes(raw), f"is no CloudEvent: {error}")
+        return InvalidEvent(bytes(raw), f"is not a CloudEvent: {error}")
     fault = _fault(attributes)
     if fault:
-        return NoEvent(bytes(raw), f"is no CloudEvent: {fault}")
+        return InvalidEvent(bytes(raw), f"is not a CloudEvent: {fault}")
     texts = {name: value for name, value in attributes.items() if isinstance(value, str)}
     try:
         return CloudEvent(texts, _data(fields))
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as error:
-        return NoEvent(bytes(raw), f"data_base64 cannot be read: {error}")
+        return InvalidEvent(bytes(raw), f"data_base64 cannot be read: {error}")
 
 
 def _data(fields: Mapping[str, msgspec.Raw]) -> bytes:
@@ -190,5 +197,6 @@ def _data(fields: Mapping[str, msgspec.Raw]) -> bytes:
     return bytes(fields.get("data", msgspec.Raw(b"")))
 
 
-def _too_many() -> RefusedError:
-    return RefusedError(413, f"a request must hold at most {MAX_EVENTS} events; send it in parts")
+def _too_many_events() -> RefusedError:
+    text = f"a request must have at most {MAX_EVENTS} events; split it into several"
+    return RefusedError(413, text)

@@ -1,15 +1,20 @@
-"""The feed's routes as an OpenAPI document."""
+"""OpenAPI document of the feed's routes."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from monitor.events.columns import MAX_ID_BYTES, RejectReason
-from monitor.feeds.http.arrow import MEDIA_TYPE
+from monitor.feeds.http.arrow_bodies import MEDIA_TYPE
 from monitor.version import __version__
 
 _RETRY = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
-_CHALLENGE = {"WWW-Authenticate": {"description": "Bearer.", "schema": {"type": "string"}}}
+_CHALLENGE = {
+    "WWW-Authenticate": {
+        "description": "Accepted schemes: Bearer, Basic.",
+        "schema": {"type": "string"},
+    }
+}
 _CLASS = {"enum": [0, 1, True, False, None]}
 _TIME = {
     "description": "Epoch seconds, or RFC 3339 with its zone.",
@@ -43,7 +48,9 @@ _CLOUD_EVENTS = {
     "application/cloudevents-batch+json": {
         "schema": {"type": "array", "items": _ref("CloudEvent")}
     },
-    "application/json": {"schema": {"description": "Data of a binary event, see headers ce-*."}},
+    "application/json": {
+        "schema": {"description": "Data of a binary event; its attributes are headers ce-*."}
+    },
 }
 
 
@@ -54,17 +61,17 @@ def _post(summary: str, content: dict[str, Any]) -> dict[str, Any]:
             "security": [{}, {"bearer": []}, {"basic": []}],
             "requestBody": {"required": True, "content": content},
             "responses": {
-                "200": {"description": "On disk.", "content": _json("Accepted")},
-                "400": _error("The body is damaged, or no JSON."),
-                "401": _error("A token is needed.", _CHALLENGE),
+                "200": {"description": "The events are on disk.", "content": _json("Accepted")},
+                "400": _error("The body is damaged or not JSON."),
+                "401": _error("Authentication is required.", _CHALLENGE),
                 "403": _error("The request comes from a web page."),
-                "408": _error("The body took too long."),
-                "413": _error("The body is too large, or holds too many records."),
-                "415": _error("The type or the encoding of the body is not taken."),
+                "408": _error("The body did not arrive in time."),
+                "413": _error("The body is too large, or has too many records."),
+                "415": _error("The type or the encoding of the body is not supported."),
                 "429": _error(
-                    "Too much is waiting to be counted, or comes from one client.", _RETRY
+                    "Too many events are waiting, or the client exceeds its rate.", _RETRY
                 ),
-                "503": _error("State is being restored, or nothing can be written.", _RETRY),
+                "503": _error("State is being restored, or the disk cannot be written.", _RETRY),
             },
         }
     }
@@ -112,12 +119,16 @@ _SCHEMAS = {
         "properties": {
             "accepted": {"type": "integer", "minimum": 0},
             "rejected": {
-                "description": "How many for each reason.",
+                "description": "Number of rejected records by reason.",
                 "type": "object",
                 "propertyNames": {"enum": [str(reason) for reason in RejectReason]},
                 "additionalProperties": {"type": "integer", "minimum": 1},
             },
-            "faults": {"description": "The first ones.", "type": "array", "items": _FAULT},
+            "faults": {
+                "description": "Details of the first rejected records.",
+                "type": "array",
+                "items": _FAULT,
+            },
         },
         "additionalProperties": False,
     },
@@ -137,13 +148,13 @@ DOCUMENT: dict[str, Any] = {
             "Predictions, labels, outcomes and counts.",
             _records("Event") | {MEDIA_TYPE: {"schema": {"type": "string"}}},
         ),
-        "/v1/feedback": _post(
-            "Labels: the id and the label alone; ts is now.", _records("Feedback")
-        ),
+        "/v1/feedback": _post("Labels: id and label; ts defaults to now.", _records("Feedback")),
         "/v1/cloudevents": _post(
             "Events, and payloads of inference servers, as CloudEvents 1.0.", _CLOUD_EVENTS
         ),
-        "/healthz": {"get": {"summary": "Alive.", "responses": {"200": {"description": "Yes."}}}},
+        "/healthz": {
+            "get": {"summary": "Liveness.", "responses": {"200": {"description": "Alive."}}}
+        },
     },
     "components": {
         "schemas": _SCHEMAS,
@@ -153,4 +164,4 @@ DOCUMENT: dict[str, Any] = {
         },
     },
 }
-"""OpenAPI 3.1."""
+"""OpenAPI 3.1 document."""

@@ -1,22 +1,22 @@
-"""Topics of a Kafka cluster; the client is an extra, which nothing outside of this folder needs.
+"""Feeds of Kafka topics; the client library is an extra, which only this package imports.
 
-    client.py      a consumer of the confluent-kafka library, by the settings of a feed
-    properties.py  settings of the client in a file of their own
-    messages.py    message values as lines, and where each of them stood
-    partition.py   one partition: what was read of it, what was given, what was skipped
-    schedule.py    which partition's messages are given next, by the time of the messages
-    offsets.py     where a partition is to be read on from
-    share.py       the partitions that are ours: assigned, given away, lost, committed
-    source.py      the parts together, as a source with a position
+    client.py               creates a consumer of confluent-kafka from a feed's settings
+    properties.py           reads client settings from a file
+    messages.py             converts message values to lines, with the position of each
+    partition.py            progress of one partition: read, delivered, skipped
+    schedule.py             which partition's messages are delivered next, by message time
+    offsets.py              the offset at which a partition is resumed
+    assigned_partitions.py  assignment, revocation, loss and commits of partitions
+    source.py               the source that combines them
 
-The checkpoint is what counts: a partition goes on from the offset in it, together with
-the counters that lie in the same file. What is committed to the group follows it, for
-people and their tools to see, and for whoever reads the partition next.
+The checkpoint is authoritative: a partition resumes at the offset in it, which belongs to
+the counters in the same file. Offsets are committed to the group afterwards, for
+monitoring tools and for the next reader of the partition.
 """
 
 import importlib.util
 
 
 def is_installed() -> bool:
-    """Whether the client is there; nothing of it is imported."""
+    """Return whether the client library is installed, without importing it."""
     return importlib.util.find_spec("confluent_kafka") is not None

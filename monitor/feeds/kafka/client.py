@@ -1,4 +1,4 @@
-"""A consumer of the confluent-kafka library, by the settings of a feed."""
+"""Creates a consumer of the library confluent-kafka from a feed's settings."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ OnError = Callable[[KafkaError], None]
 OnCommit = Callable[[KafkaError | None, list[TopicPartition]], None]
 
 PREFETCH_KILOBYTES = 16_384
-"""Messages that the client may hold before it stops fetching; the library's default is four times
-as much."""
+"""Fetched messages that the client may buffer; a quarter of the library's default."""
 
 _DEFAULTS = {
     "client.id": "precision-monitor",
@@ -26,12 +25,12 @@ _DEFAULTS = {
 
 
 def make_consumer(feed: KafkaFeed, on_error: OnError, on_commit: OnCommit) -> Consumer:
-    """A consumer that leaves it to us which offsets are read and committed.
+    """Create a consumer that neither chooses nor commits offsets by itself.
 
     Args:
-        feed: its settings.
-        on_error: told what goes wrong, which the client tries again by itself.
-        on_commit: told how a commit that nobody waited for has ended.
+        feed: settings of the feed.
+        on_error: called with errors, after which the client retries by itself.
+        on_commit: called with the result of an asynchronous commit.
 
     Raises:
         ConfigError: the client refuses a setting.
@@ -53,12 +52,12 @@ def make_consumer(feed: KafkaFeed, on_error: OnError, on_commit: OnCommit) -> Co
     try:
         return Consumer(settings, logger=_silent())
     except KafkaException as error:
-        said = error.args[0].str()
-        raise ConfigError((f"kafka {feed.group}: properties: the client says: {said}",)) from error
+        fault = f"kafka {feed.group}: properties: refused by the client: {error.args[0].str()}"
+        raise ConfigError((fault,)) from error
 
 
 def _silent() -> logging.Logger:
-    """The client's own log: what matters of it comes as an error."""
+    """Logger that discards the client's log; relevant messages come as errors, too."""
     logger = logging.getLogger("precision-monitor.kafka")
     logger.propagate = False
     if not logger.handlers:

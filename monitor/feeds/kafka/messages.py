@@ -1,4 +1,4 @@
-"""Message values as lines, and where each of them stood."""
+"""Converts message values to lines, and decodes them with the position of each message."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.merge import BEFORE_ALL
 
-Place = tuple[str, int]
-"""A topic and the number of a partition of it."""
+PartitionKey = tuple[str, int]
+"""Name of a topic, and number of one of its partitions."""
 
 _FLATTENED = bytes.maketrans(b"\r\n", b"  ")
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
@@ -24,15 +24,15 @@ _ONE = msgspec.json.Decoder(msgspec.Raw)
 
 
 class Messages(NamedTuple):
-    """Some messages of one partition, in their order.
+    """Consecutive messages of one partition.
 
     Attributes:
-        topic: its name.
-        partition: its number.
-        offsets: of each message, ascending.
-        values: of each message.
-        time_ms: when the first one was produced, epoch milliseconds.
-        following: the offset behind the last one.
+        topic: name of the topic.
+        partition: number of the partition.
+        offsets: offset of each message, ascending.
+        values: value of each message.
+        time_ms: time of the first message, epoch milliseconds.
+        following: offset after the last message.
     """
 
     topic: str
@@ -44,52 +44,64 @@ class Messages(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the values."""
+        """Total size of the values."""
         return sum(map(len, self.values))
 
 
-class Run:
-    """Messages of one partition as they come, until they are taken together."""
+class MessageBuffer:
+    """Collects consecutive messages of one partition.
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    Args:
+        key: the partition.
+
+    Attributes:
+        key: the partition.
+        offsets: offset of each message so far, ascending.
+    """
+
+    def __init__(self, key: PartitionKey) -> None:
+        self.key = key
         self.offsets: list[int] = []
         self._values: list[bytes] = []
         self._times: list[int] = []
 
     @property
     def last_ms(self) -> int:
-        """When the last one was produced."""
+        """Time of the last message, epoch milliseconds."""
         return self._times[-1]
 
     def add(self, message: Message) -> None:
-        """One more."""
+        """Append a message."""
         self.offsets.append(message.offset() or 0)
         self._values.append(message.value() or b"")
         kind, time_ms = message.timestamp()
         self._times.append(time_ms if kind else BEFORE_ALL)
 
     def drop_before(self, offset: int) -> None:
-        """Leave out what was read before."""
+        """Drop messages with smaller offsets, which were read before."""
         while self.offsets and self.offsets[0] < offset:
             del self.offsets[0], self._values[0], self._times[0]
 
     def messages(self) -> Messages:
-        """All of them; there is at least one."""
+        """Return all messages; there must be at least one."""
         behind = self.offsets[-1] + 1
-        return Messages(*self.place, self.offsets, self._values, self._times[0], behind)
+        return Messages(*self.key, self.offsets, self._values, self._times[0], behind)
 
 
-def place_of(message: Message) -> Place:
-    """Where a message stood."""
+def key_of(message: Message) -> PartitionKey:
+    """Return the partition of a message."""
     return str(message.topic()), int(message.partition() or 0)
 
 
-def decoded(some: Sequence[Messages], decoder: Decoder) -> EventBatch:
-    """The events of messages; each record that cannot be used is named by topic, partition, offset.
+def decode_messages(some: Sequence[Messages], decoder: Decoder) -> EventBatch:
+    """Decode messages; the position of a rejected record is `TOPIC[PARTITION]@OFFSET`.
 
-    A value is one event, an array of events, or lines of events. An empty one,
-    as compaction leaves behind, is no record.
+    A value is one event, an array of events, or lines of events. An empty value, as
+    log compaction uses it, has no record.
+
+    Args:
+        some: the messages.
+        decoder: decodes their records.
     """
     lines: list[bytes] = []
     starts: list[int] = []
@@ -98,15 +110,15 @@ def decoded(some: Sequence[Messages], decoder: Decoder) -> EventBatch:
             starts.append(len(lines))
             lines += [value] if _is_line(value) else _lines_of(value)
     data = b"\n".join([*lines, b""]) if lines else b""
-    batch = decoder.decode_lines(data, source="", first_line=2)  # a mark at line 1 is not ours
+    batch = decoder.decode_lines(data, source="", first_line=2)  # line 1 may have a BOM
     if not batch.rejected:
         return batch
-    places = [
+    positions = [
         f"{messages.topic}[{messages.partition}]@{offset}"
         for messages in some
         for offset in messages.offsets
     ]
-    return replace(batch, rejected=tuple(_placed(r, starts, places) for r in batch.rejected))
+    return replace(batch, rejected=tuple(_positioned(r, starts, positions) for r in batch.rejected))
 
 
 def _is_line(value: bytes) -> bool:
@@ -114,7 +126,7 @@ def _is_line(value: bytes) -> bool:
 
 
 def _lines_of(value: bytes) -> list[bytes]:
-    """The records of a value that is not plainly one."""
+    """Split a value that may have several records."""
     value = value.removeprefix(BOM).strip(BLANK)
     try:
         if value.startswith(b"["):
@@ -122,14 +134,14 @@ def _lines_of(value: bytes) -> list[bytes]:
         if value.startswith(b"{"):
             return [bytes(_ONE.decode(value)).translate(_FLATTENED)]
     except (msgspec.MsgspecError, RecursionError):
-        pass  # lines, or damaged: the decoder says which
+        pass  # lines, or damaged: the decoder finds out which
     return value.split(b"\n") if value else []
 
 
-def _placed(rejection: Rejection, starts: list[int], places: list[str]) -> Rejection:
-    """A rejection with its message's place, and its number among the records of the message."""
+def _positioned(rejection: Rejection, starts: list[int], positions: list[str]) -> Rejection:
+    """Add the position of the message, and the record's number within a message of several."""
     line = int(rejection.position.removeprefix(":")) - 2
     message = bisect_right(starts, line) - 1
     last = starts[message + 1] if message + 1 < len(starts) else line + 1
     within = f"#{line - starts[message] + 1}" if last - starts[message] > 1 else ""
-    return rejection._replace(position=f"{places[message]}{within}")
+    return rejection._replace(position=f"{positions[message]}{within}")

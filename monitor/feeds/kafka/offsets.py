@@ -1,4 +1,4 @@
-"""Where a partition is to be read on from."""
+"""Offsets at which partitions are resumed."""
 
 from __future__ import annotations
 
@@ -6,59 +6,64 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from monitor.feeds.kafka.messages import Place
+from monitor.feeds.kafka.messages import PartitionKey
 
 
 class Offsets:
-    """The offsets behind what was counted by this monitor, of all partitions that it ever had.
+    """Offset after the last counted message of each partition this monitor ever had.
 
     Attributes:
-        member: names the state that the offsets belong to; every commit carries it.
+        member: identifies the state that the offsets belong to; part of every commit.
     """
 
     def __init__(self) -> None:
         self.member = uuid4().hex
-        self._known: dict[Place, int] = {}
+        self._by_partition: dict[PartitionKey, int] = {}
 
-    def at(self, place: Place) -> int | None:
-        """Where a partition stands; None where it never was ours."""
-        return self._known.get(place)
+    def at(self, key: PartitionKey) -> int | None:
+        """Return the offset of a partition; None if this monitor never had it."""
+        return self._by_partition.get(key)
 
-    def note(self, place: Place, offset: int) -> None:
-        """A partition stands there."""
-        self._known[place] = offset
+    def set(self, key: PartitionKey, offset: int) -> None:
+        """Set the offset of a partition.
+
+        Args:
+            key: the partition.
+            offset: offset after its last counted message.
+        """
+        self._by_partition[key] = offset
 
     def resume(self, position: Mapping[str, Any]) -> None:
-        """Take back what `position` gave."""
+        """Restore a result of `position`."""
         self.member = position["member"]
-        self._known = {
+        self._by_partition = {
             (topic, int(number)): offset
             for topic, numbers in position["offsets"].items()
             for number, offset in numbers.items()
         }
 
     def position(self) -> dict[str, Any]:
-        """The offsets by topic and number, as JSON can hold them."""
+        """Return the offsets by topic and partition number, as JSON values."""
         found: dict[str, dict[str, int]] = {}
-        for (topic, number), offset in self._known.items():
+        for (topic, number), offset in self._by_partition.items():
             found.setdefault(topic, {})[str(number)] = offset
         return {"member": self.member, "offsets": found}
 
-    def next_of(self, place: Place, committed: int, committed_by: str) -> int | None:
-        """Where to read a partition on.
+    def next_of(self, key: PartitionKey, committed: int, committed_by: str) -> int | None:
+        """Return the offset at which to resume a partition.
 
-        Our own offset, since the counters that we hold belong to it; unless
-        another monitor has had the partition meanwhile and went further.
+        This is the own offset, to which the counters in memory belong, unless another
+        monitor has read the partition since and committed a larger offset.
 
         Args:
-            place: the partition.
-            committed: the group's offset; negative where there is none.
-            committed_by: the member that committed it; "" where that is not known.
+            key: the partition.
+            committed: offset that the group committed; negative if there is none.
+            committed_by: member that committed it; "" if unknown.
 
         Returns:
-            None where nobody knows.
+            The offset; None if neither is known.
         """
-        own = self._known.get(place)
+        own = self._by_partition.get(key)
         theirs = committed if committed >= 0 else None
         if own is None or theirs is None:
             return theirs if own is None else own

@@ -1,43 +1,44 @@
-"""One partition: what was read of it, what was given, what was skipped."""
+"""Progress of one partition: messages read, delivered and skipped."""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
 
-from monitor.feeds.kafka.messages import Messages, Place
+from monitor.feeds.kafka.messages import Messages, PartitionKey
 from monitor.feeds.merge import BEFORE_ALL
 
 UNKNOWN = -1
-"""Stands for an offset that only the first message will tell."""
+"""Marks an offset that is known only once the first message comes."""
 
 
 @dataclass(slots=True)
 class Partition:
-    """Where a partition that is ours stands.
+    """Progress of a partition that is assigned to this monitor.
 
-    Offsets below `given` were given to the engine, all of them and nothing else;
-    messages up to `following` are held or were skipped.
+    Exactly the messages below the offset `delivered` were delivered to the engine; those
+    from there up to `following` are held or were skipped.
 
     Attributes:
-        place: topic and number.
-        following: the offset that is expected next from the broker.
-        given: the offset behind everything that was given.
-        held: messages that were read and not yet given.
-        held_bytes: of these.
-        time_ms: when what was read last was produced, epoch milliseconds.
-        at_end: whether everything that there was has been read.
-        heard: when something last came, in seconds of the clock.
-        end: the offset behind the last message, as far as is known.
-        skipped: offsets for which no message came.
-        deleted: of these, offsets whose messages were deleted before they were read.
-        paused: whether nothing of it is fetched at the moment.
-        paused_seconds: for how long that was so, altogether.
+        key: topic and number.
+        following: next offset expected from the broker.
+        delivered: offset after the last delivered message.
+        heard: when the broker last sent something, seconds of the monotonic clock.
+        held: messages that were read and not yet delivered.
+        held_bytes: size of the held messages.
+        time_ms: time of the message read last, epoch milliseconds.
+        at_end: whether all messages of the partition have been read.
+        end: offset after the last message of the partition, as far as known.
+        skipped: number of offsets without a message.
+        deleted: number of the skipped offsets whose messages were deleted before they
+            were read.
+        paused: whether fetching is paused.
+        paused_seconds: total time that fetching was paused.
     """
 
-    place: Place
+    key: PartitionKey
     following: int
-    given: int
+    delivered: int
     heard: float
     held: deque[Messages] = field(default_factory=deque)
     held_bytes: int = 0
@@ -51,11 +52,17 @@ class Partition:
 
     @property
     def lag(self) -> int:
-        """Messages that are there and were not given; offsets without one count too."""
-        return max(0, self.end - self.given) if self.given >= 0 else 0
+        """Number of offsets from the last delivered message to the end, with a message or not."""
+        return max(0, self.end - self.delivered) if self.delivered >= 0 else 0
 
-    def keep(self, messages: Messages, last_ms: int, now: float) -> None:
-        """Hold messages that were read; those that were read before are none of them."""
+    def hold(self, messages: Messages, last_ms: int, now: float) -> None:
+        """Hold messages that were read and are new.
+
+        Args:
+            messages: the messages.
+            last_ms: time of the last one, epoch milliseconds.
+            now: seconds of the monotonic clock.
+        """
         self._begin_at(messages.offsets[0])
         self.skipped += (messages.following - self.following) - len(messages.offsets)
         self.following, self.at_end, self.heard = messages.following, False, now
@@ -65,31 +72,36 @@ class Partition:
         self.held_bytes += messages.nbytes
 
     def reach_end(self, end: int, now: float) -> None:
-        """Everything up to an offset was read, though the last offsets may have no message."""
+        """Record that everything was read; the last offsets may have no message.
+
+        Args:
+            end: offset after the last message.
+            now: seconds of the monotonic clock.
+        """
         self._begin_at(end)
         self.at_end, self.heard, self.end = True, now, max(self.end, end)
         if end > self.following:
             self.skipped += end - self.following
             self.following = end
         if not self.held:
-            self.given = self.following
+            self.delivered = self.following
 
     def take(self) -> Messages:
-        """The messages held longest; they count as given from now on."""
+        """Return the oldest held messages, and count them as delivered."""
         messages = self.held.popleft()
         self.held_bytes -= messages.nbytes
-        self.given = messages.following if self.held else self.following
+        self.delivered = messages.following if self.held else self.following
         return messages
 
-    def go_on_at(self, offset: int) -> None:
-        """The offset that was expected is not there any more."""
+    def skip_to(self, offset: int) -> None:
+        """Continue at a later offset, because the expected one no longer exists."""
         self._begin_at(offset)
         self.skipped += max(0, offset - self.following)
         self.deleted += max(0, offset - self.following)
         self.following = offset
         if not self.held:
-            self.given = offset
+            self.delivered = offset
 
     def _begin_at(self, offset: int) -> None:
         if self.following == UNKNOWN:
-            self.following = self.given = offset
+            self.following = self.delivered = offset

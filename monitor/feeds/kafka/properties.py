@@ -1,18 +1,22 @@
-"""Settings of a Kafka client in a file of their own, where secrets may stand."""
+"""Reads settings of the Kafka client from a file, which may contain secrets."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from monitor.config.servers import KAFKA_OWN_PROPERTIES
+from monitor.config.feeds import KAFKA_OWN_PROPERTIES
 from monitor.errors import ConfigError
 
 
 def read_properties(path: Path | None) -> dict[str, str]:
-    """Settings of a file, one `key=value` a line; `#` begins a comment.
+    """Read settings, one `key=value` per line; lines that begin with `#` are comments.
+
+    Args:
+        path: the file; None for no settings.
 
     Raises:
-        ConfigError: it cannot be read, or a line is none; never says what it holds.
+        ConfigError: the file cannot be read, or a line is invalid. The message never
+            contains a value.
     """
     if path is None:
         return {}
@@ -26,7 +30,7 @@ def read_properties(path: Path | None) -> dict[str, str]:
         if not key or key.startswith("#"):
             continue
         if not equals:
-            raise ConfigError((f"{path}:{number}: is no key=value; write one a line",))
+            raise ConfigError((f"{path}:{number}: is not key=value; write one setting per line",))
         if key.strip() in KAFKA_OWN_PROPERTIES:
             raise ConfigError((f"{path}:{number}: {key.strip()} is set by the monitor; remove it",))
         found[key.strip()] = value.strip()

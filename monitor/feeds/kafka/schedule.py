@@ -1,8 +1,8 @@
-"""Which partition's messages are given next, by the time of the messages.
+"""Chooses which partition's messages are delivered next, by the time of the messages.
 
-Labels that are read far ahead of their predictions, or the other way round, would
-move time on for both: windows would close before their outcomes are there. So a
-backlog of several partitions is given as it was produced, as far as can be.
+If labels were read far ahead of their predictions, or the reverse, they would advance the
+watermark for both, and windows would close before their outcomes are known. A backlog
+of several partitions is therefore delivered in the order of production, as far as possible.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from monitor.feeds.kafka.messages import Messages
 from monitor.feeds.kafka.partition import Partition
 
 SLACK_MS = 60_000
-"""A partition may be so far ahead of one that is still to come."""
+"""How far a partition may be ahead of one whose messages are still awaited."""
 SILENT_SECONDS = 10.0
-"""A partition of which nothing comes for so long holds up the others no longer."""
+"""A partition that is silent for this long no longer delays the others."""
 HELD_BYTES = 64 * 1024 * 1024
-"""What is held of all partitions together."""
+"""Maximum size of held messages, over all partitions."""
 LEAST_HELD_BYTES = 256 * 1024
-"""What may be held of one, however many there are."""
+"""Size of held messages that every partition is allowed, however many there are."""
 
 
 def due(partitions: Iterable[Partition], now: float, enough: int) -> Iterator[Messages]:
-    """Messages to be given now, those that were produced first before the others.
+    """Yield the messages to deliver now, oldest first; they count as delivered.
 
     Args:
-        partitions: all that are ours.
-        now: seconds of the clock.
-        enough: messages after which to stop.
+        partitions: all assigned partitions.
+        now: seconds of the monotonic clock.
+        enough: number of messages after which to stop.
     """
-    ours = tuple(partitions)
+    assigned = tuple(partitions)
     while enough > 0:
-        holding = [one for one in ours if one.held]
+        holding = [one for one in assigned if one.held]
         if not holding:
             return
         first = min(holding, key=lambda one: one.held[0].time_ms)
-        expected = [one.time_ms for one in ours if _is_awaited(one, now)]
+        expected = [one.time_ms for one in assigned if _is_awaited(one, now)]
         if expected and first.held[0].time_ms > min(expected) + SLACK_MS:
             return
         messages = first.take()
@@ -45,11 +45,11 @@ def due(partitions: Iterable[Partition], now: float, enough: int) -> Iterator[Me
 
 
 def is_full(partition: Partition, partitions: int) -> bool:
-    """Whether so much is held of a partition that no more is to be fetched.
+    """Return whether a partition holds so many bytes that fetching should pause.
 
     Args:
-        partition: one of ours.
-        partitions: how many are ours.
+        partition: an assigned partition.
+        partitions: number of assigned partitions.
     """
     return partition.held_bytes >= max(LEAST_HELD_BYTES, HELD_BYTES // max(1, partitions))
 

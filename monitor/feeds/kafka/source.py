@@ -1,4 +1,4 @@
-"""Topics of a Kafka cluster as a source with a position."""
+"""Kafka topics as a source with a position."""
 
 from __future__ import annotations
 
@@ -10,36 +10,38 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
 from monitor.clock import Clock
 from monitor.config import KafkaFeed
-from monitor.config.servers import KafkaStart
+from monitor.config.feeds import KafkaStart
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder
+from monitor.feeds.kafka.assigned_partitions import ASK_SECONDS, AssignedPartitions, topic_partition
 from monitor.feeds.kafka.client import OnCommit, OnError, make_consumer
-from monitor.feeds.kafka.messages import Place, Run, decoded, place_of
+from monitor.feeds.kafka.messages import MessageBuffer, PartitionKey, decode_messages, key_of
 from monitor.feeds.kafka.partition import UNKNOWN, Partition
 from monitor.feeds.kafka.schedule import due, is_full
-from monitor.feeds.kafka.share import ASK_SECONDS, Share, topic_partition
 
-ENOUGH_MESSAGES = 10_000
-"""Messages that are given at a time."""
+BATCH_MESSAGES = 10_000
+"""Maximum number of messages in a batch, in whole chunks."""
 READ_MESSAGES = 5_000
-"""Messages that are taken from the client at a time."""
+"""Maximum number of messages taken from the client at a time."""
 CHUNK_MESSAGES = 500
-"""Messages of one partition that are given together, whatever times the others have."""
-LOOK_EVERY_SECONDS = 1.0
-"""How often figures are refreshed, and what the cluster did not answer is asked again."""
+"""Messages of one partition that are delivered together, regardless of other partitions."""
+REFRESH_SECONDS = 1.0
+"""Interval at which figures are refreshed and unanswered requests are repeated."""
 
 
 class PartitionFigures(NamedTuple):
-    """What is told of a partition.
+    """Telemetry of a partition.
 
     Attributes:
-        topic: its topic.
-        partition: its number.
-        lag: messages that are there and were not counted; offsets without one count too.
-        skipped: offsets for which no message came.
-        deleted: of these, offsets whose messages were deleted before they were read.
-        paused_seconds: time during which none of it was fetched, as too much was waiting.
+        topic: name of the topic.
+        partition: number of the partition.
+        lag: number of offsets from the last delivered message to the end, with a message
+            or not.
+        skipped: number of offsets without a message.
+        deleted: number of the skipped offsets whose messages were deleted before they
+            were read.
+        paused_seconds: total time that fetching was paused because of a backlog.
     """
 
     topic: str
@@ -51,22 +53,22 @@ class PartitionFigures(NamedTuple):
 
 
 class KafkaSource:
-    """Messages of some topics, each given once, in the order of their offsets.
+    """Messages of Kafka topics, each delivered once, by partition in the order of offsets.
 
-    With `partitions` configured these are read, whoever else reads; else the
-    consumer group assigns them. A partition begins at the offset that belongs to
-    the counters held here, see `Offsets`.
+    Reads the configured partitions; without any, the consumer group assigns them. A
+    partition starts at the offset that belongs to the counters in memory, see `Offsets`.
 
     Args:
-        feed: its settings.
-        decoder: of the records.
-        clock: measures how long nothing came.
-        say: tells a person what happens, a line at a time.
-        make: gives the consumer.
+        feed: settings of the feed.
+        decoder: decodes the records.
+        clock: measures how long a partition is silent.
+        log: writes one line for a person.
+        make: creates the consumer.
 
     Attributes:
-        figures: of each partition that is ours, as of a second ago; read it from any thread.
-        held_back: set it while nothing more is to be read.
+        figures: telemetry of each assigned partition, at most a second old; may be read
+            from any thread.
+        held_back: while it is true, nothing is fetched; set by the caller.
 
     Raises:
         ConfigError: the client refuses a setting.
@@ -79,7 +81,7 @@ class KafkaSource:
         feed: KafkaFeed,
         decoder: Decoder,
         clock: Clock,
-        say: Callable[[str], None],
+        log: Callable[[str], None],
         *,
         make: Callable[[KafkaFeed, OnError, OnCommit], Consumer] = make_consumer,
     ) -> None:
@@ -91,184 +93,184 @@ class KafkaSource:
         self._latest = feed.start is KafkaStart.LATEST
         self._decoder = decoder
         self._clock = clock
-        self._say = say
+        self._log = log
         self._fatal = ""
-        self._said = ""
-        self._adrift: set[Place] = set()
-        self._looked = float("-inf")
-        self._flowed = clock.monotonic()
-        self._share = Share(feed, clock, say)
-        self._consumer = make(feed, self._on_error, self._share.on_commit)
-        self._share.join(self._consumer)
+        self._logged = ""
+        self._out_of_range: set[PartitionKey] = set()
+        self._refreshed = float("-inf")
+        self._flow_checked = clock.monotonic()
+        self._assigned = AssignedPartitions(feed, clock, log)
+        self._consumer = make(feed, self._on_error, self._assigned.on_commit)
+        self._assigned.join(self._consumer)
 
     @property
     def attached(self) -> bool:
-        """Whether it is known which partitions are ours."""
-        return self._share.begun
+        """Whether partitions have been assigned."""
+        return self._assigned.begun
 
     @property
     def rebalances(self) -> int:
-        """How often the group has assigned partitions."""
-        return self._share.rebalances
+        """Number of assignments by the group."""
+        return self._assigned.rebalances
 
     def hand_over_by(self, checkpoint: Callable[[], bool]) -> None:
-        """Name what makes durable what was counted, and says whether that worked.
+        """Set the function that writes a checkpoint and returns whether that succeeded.
 
-        It is called within `poll` and `close`, before a partition goes to another reader.
+        `poll` and `close` call it before a partition is given to another reader.
         """
-        self._share.checkpoint = checkpoint
+        self._assigned.checkpoint = checkpoint
 
     def poll(self) -> EventBatch | None:
-        """Events of messages that came, those that were produced first before the others.
+        """Return the events of new messages, oldest first; None if there are none.
 
         Raises:
-            FeedError: the cluster will not have us any more.
+            FeedError: the client failed for good, for example because it was fenced.
         """
-        self._look()
+        self._refresh()
         self._read()
-        self._flow()
+        self._pause_or_resume()
         if self._fatal:
-            self._share.begun = False
+            self._assigned.begun = False
             raise FeedError(f"{self.name}: {self._fatal}")
-        ours = self._share.partitions.values()
-        given = list(due(ours, self._clock.monotonic(), ENOUGH_MESSAGES))
-        return decoded(given, self._decoder) if given else None
+        partitions = self._assigned.partitions.values()
+        messages = list(due(partitions, self._clock.monotonic(), BATCH_MESSAGES))
+        return decode_messages(messages, self._decoder) if messages else None
 
     def position(self) -> Mapping[str, Any]:
-        """The offsets behind what was given, by topic and partition."""
-        return self._share.position()
+        """Return the offsets after the delivered messages, by topic and partition."""
+        return self._assigned.position()
 
     def resume(self, position: Mapping[str, Any]) -> str:
-        """Go on from those offsets, whenever their partitions are ours."""
-        self._share.resume(position)
+        """Resume at these offsets, once their partitions are assigned."""
+        self._assigned.resume(position)
         return ""
 
     def settled(self, position: Mapping[str, Any]) -> None:
-        """Commit those offsets."""
-        with self._telling_errors():
-            self._share.commit(self._consumer, position)
+        """Commit these offsets, which are in a checkpoint."""
+        with self._logging_errors():
+            self._assigned.commit(self._consumer, position)
 
     def close(self) -> None:
-        """Leave the group; what is ours goes to others without delay."""
+        """Leave the group, which reassigns the partitions without delay."""
         self._consumer.close()
-        self._share.partitions.clear()
-        self._share.begun = False
+        self._assigned.partitions.clear()
+        self._assigned.begun = False
         self.figures = ()
 
     def _read(self) -> None:
-        """Take what the client holds; rebalances come in here too."""
-        came: list[Message] = []
-        with self._telling_errors():
-            came = self._consumer.consume(READ_MESSAGES, timeout=0)
-        runs: dict[Place, Run] = {}
-        for message in came:
-            place = place_of(message)
+        """Take messages from the client, whose callbacks buffer here, too."""
+        messages: list[Message] = []
+        with self._logging_errors():
+            messages = self._consumer.consume(READ_MESSAGES, timeout=0)
+        buffers: dict[PartitionKey, MessageBuffer] = {}
+        for message in messages:
+            key = key_of(message)
             error = message.error()
             if error is None:
-                if place not in runs:
-                    runs[place] = Run(place)
-                runs[place].add(message)
-            if place in runs and (error or len(runs[place].offsets) >= CHUNK_MESSAGES):
-                self._keep(runs.pop(place))
+                if key not in buffers:
+                    buffers[key] = MessageBuffer(key)
+                buffers[key].add(message)
+            if key in buffers and (error or len(buffers[key].offsets) >= CHUNK_MESSAGES):
+                self._hold(buffers.pop(key))
             if error is not None:
-                self._note(place, message.offset() or 0, error)
-        for run in runs.values():
-            self._keep(run)
+                self._handle_event(key, message.offset() or 0, error)
+        for buffer in buffers.values():
+            self._hold(buffer)
 
-    def _keep(self, run: Run) -> None:
-        """Hold what was read of a partition, where that is still ours and it is new."""
-        partition = self._share.partitions.get(run.place)
+    def _hold(self, buffer: MessageBuffer) -> None:
+        """Hold new messages of a partition that is still assigned."""
+        partition = self._assigned.partitions.get(buffer.key)
         if partition is None:
             return
-        run.drop_before(partition.following)
-        if run.offsets:
-            partition.keep(run.messages(), run.last_ms, self._clock.monotonic())
-            self._said = ""
+        buffer.drop_before(partition.following)
+        if buffer.offsets:
+            partition.hold(buffer.messages(), buffer.last_ms, self._clock.monotonic())
+            self._logged = ""
 
-    def _note(self, place: Place, offset: int, error: KafkaError) -> None:
-        """What came of a partition in the place of a message."""
-        partition = self._share.partitions.get(place)
+    def _handle_event(self, key: PartitionKey, offset: int, error: KafkaError) -> None:
+        """Handle an event that the client delivers in place of a message."""
+        partition = self._assigned.partitions.get(key)
         code = error.code()
-        if code == KafkaError._PARTITION_EOF:  # noqa: SLF001  # the library's own name for it
+        if code == KafkaError._PARTITION_EOF:  # noqa: SLF001  # public in the library's documentation
             if partition is not None:
                 partition.reach_end(offset, self._clock.monotonic())
         elif code == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001  # likewise
-            self._adrift.add(place)
-            self._go_on(place)
+            self._out_of_range.add(key)
+            self._reposition(key)
         else:
             self._on_error(error)
 
-    def _go_on(self, place: Place) -> None:
-        """The offset that was expected is not there: find one, and say so."""
-        partition = self._share.partitions.get(place)
+    def _reposition(self, key: PartitionKey) -> None:
+        """Continue at an offset that exists, because the expected one does not, and log it."""
+        partition = self._assigned.partitions.get(key)
         if partition is None:
-            self._adrift.discard(place)
+            self._out_of_range.discard(key)
             return
-        with self._telling_errors():
-            where = topic_partition(place)
+        with self._logging_errors():
+            where = topic_partition(key)
             low, high = self._consumer.get_watermark_offsets(where, timeout=ASK_SECONDS)
             expected = partition.following
             was_deleted = UNKNOWN < expected < low
             offset = high if self._latest and not was_deleted else low
-            self._consumer.incremental_unassign([where])  # a partition adrift cannot seek
-            self._consumer.incremental_assign([topic_partition(place, offset)])
+            self._consumer.incremental_unassign([where])  # without a position, seek fails
+            self._consumer.incremental_assign([topic_partition(key, offset)])
             if expected != UNKNOWN:
-                self._say(
-                    f"{self.name}: {place[0]}[{place[1]}]: offset {expected} is not there, what is "
-                    f"there is {low} to {high}; goes on at {offset}"
+                self._log(
+                    f"{self.name}: {key[0]}[{key[1]}]: offset {expected} does not exist, available "
+                    f"are {low} to {high}; continues at {offset}"
                 )
-            partition.go_on_at(offset)
-            self._adrift.discard(place)
+            partition.skip_to(offset)
+            self._out_of_range.discard(key)
 
-    def _look(self) -> None:
-        """Now and then: ask again what the cluster did not answer, and refresh the figures."""
+    def _refresh(self) -> None:
+        """Repeat unanswered requests and refresh the figures, at intervals."""
         now = self._clock.monotonic()
-        if now - self._looked < LOOK_EVERY_SECONDS:
+        if now - self._refreshed < REFRESH_SECONDS:
             return
-        self._looked = now
-        with self._telling_errors():
-            self._share.take_own(self._consumer)
-        for place in tuple(self._adrift):
-            self._go_on(place)
-        self.figures = tuple(map(self._figures_of, self._share.partitions.values()))
+        self._refreshed = now
+        with self._logging_errors():
+            self._assigned.assign_configured(self._consumer)
+        for key in tuple(self._out_of_range):
+            self._reposition(key)
+        self.figures = tuple(map(self._figures_of, self._assigned.partitions.values()))
 
     def _figures_of(self, partition: Partition) -> PartitionFigures:
-        with suppress(KafkaException):  # the end is not known yet
-            where = topic_partition(partition.place)
+        with suppress(KafkaException):  # the end may not be known yet
+            where = topic_partition(partition.key)
             _, high = self._consumer.get_watermark_offsets(where, cached=True)
             partition.end = max(partition.end, high)
         return PartitionFigures(
-            *partition.place,
+            *partition.key,
             partition.lag,
             partition.skipped,
             partition.deleted,
             partition.paused_seconds,
         )
 
-    def _flow(self) -> None:
-        """Pause what is too far ahead, or all of it; go on with what is not any more."""
+    def _pause_or_resume(self) -> None:
+        """Pause partitions that hold too much, or all while held back; resume the others."""
         now = self._clock.monotonic()
-        passed, self._flowed = now - self._flowed, now
-        ours = self._share.partitions
-        for partition in ours.values():
+        passed, self._flow_checked = now - self._flow_checked, now
+        partitions = self._assigned.partitions
+        for partition in partitions.values():
             partition.paused_seconds += passed * partition.paused
-            wanted = self.held_back or is_full(partition, len(ours))
+            wanted = self.held_back or is_full(partition, len(partitions))
             if wanted is not partition.paused and (wanted or not partition.held):
-                where = [topic_partition(partition.place)]
+                where = [topic_partition(partition.key)]
                 (self._consumer.pause if wanted else self._consumer.resume)(where)
                 partition.paused = wanted
 
     def _on_error(self, error: KafkaError) -> None:
-        """What goes wrong is said once, until something comes again."""
+        """Log an error, unless it repeats before a message comes; store a fatal one."""
         if error.fatal():
             self._fatal = error.str()
-        elif self._said != error.name():
-            self._said = error.name()
-            self._say(f"{self.name}: {error.str()}; tried again")
+        elif self._logged != error.name():
+            self._logged = error.name()
+            self._log(f"{self.name}: {error.str()}; retrying")
 
     @contextmanager
-    def _telling_errors(self) -> Iterator[None]:
-        """Say an error of the client, instead of raising it."""
+    def _logging_errors(self) -> Iterator[None]:
+        """Log errors of the client instead of raising them."""
         try:
             yield
         except KafkaException as error:

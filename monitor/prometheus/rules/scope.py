@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config import Config, Labelling, ModelConfig
-from monitor.config.quantities import DAY_MS, SECOND_MS
 
 GAP = "10m"
 """Looked back for the last sample of a gauge: failed scrapes shorter than this go unnoticed."""

@@ -1,4 +1,4 @@
-"""A feed without a disk: what it keeps is looked at, and can be made to fail."""
+"""A feed without a disk, whose stored events can be inspected and whose intake can fail."""
 
 import asyncio
 from concurrent.futures import Future
@@ -11,42 +11,42 @@ from monitor.errors import MonitorError
 from monitor.feeds.decode import DecodeSettings, LiveDecoder, ModelFields
 from monitor.feeds.http import FeedSettings, create_feed_app
 from monitor.feeds.http.bodies import BodyLimits
-from monitor.feeds.http.room import Room
+from monitor.feeds.http.memory_budget import MemoryBudget
 from monitor.web.access import Access
 
 NOW = 1_700_000_000.0
 MAX_BYTES = 100_000
 
 
-class Kept:
-    """An intake that keeps a list, and counts nothing until it is told."""
+class ListIntake:
+    """An intake that stores events in a list, and counts them on demand."""
 
     def __init__(self):
-        self.arrived = []
+        self.posted = []
         self.ready = True
         self.full = False
 
-    def keep(self, arrived):
+    def store(self, posted):
         done = Future()
         if self.full:
-            arrived.share.release()
+            posted.reservation.release()
             done.set_exception(MonitorError("disk full"))
         else:
-            self.arrived.append(arrived)
+            self.posted.append(posted)
             done.set_result(None)
         return done
 
     def count(self):
-        for arrived in self.arrived:
-            arrived.share.release()
+        for posted in self.posted:
+            posted.reservation.release()
 
     @property
     def lines(self):
-        return b"".join(arrived.lines for arrived in self.arrived)
+        return b"".join(posted.lines for posted in self.posted)
 
 
 class Client:
-    """Asks an ASGI app without a socket."""
+    """Sends requests to an ASGI app without a socket."""
 
     def __init__(self, app):
         self._app = app
@@ -67,33 +67,33 @@ class Client:
 
 
 class Feed:
-    """A feed, its client and all it is made of."""
+    """A feed with its client and its parts."""
 
     def __init__(
         self,
         tokens=(),
         max_bytes=MAX_BYTES,
-        room=4 * MAX_BYTES,
+        budget=4 * MAX_BYTES,
         seconds=5.0,
         threshold=None,
         **settings,
     ):
-        self.intake = Kept()
-        self.room = Room(room)
+        self.intake = ListIntake()
+        self.budget = MemoryBudget(budget)
         self.clock = ManualClock(NOW)
         settings = FeedSettings(
             name="feed",
             access=Access(tokens),
             limits=BodyLimits(max_bytes, seconds),
-            room=self.room,
+            budget=self.budget,
             **settings,
         )
         decoder = LiveDecoder(DecodeSettings(default=ModelFields(threshold)))
         self.app = create_feed_app(self.intake, decoder, settings, self.clock)
         self.client = Client(self.app)
 
-    def intake_of_inference(self):
-        """What joins requests and responses."""
+    def inference_events(self):
+        """The object that joins requests with responses."""
         (route,) = [route for route in self.app.routes if route.path == "/v1/cloudevents"]
         return route.endpoint.__self__._inference
 

@@ -1,4 +1,4 @@
-"""Arrow streams as bodies: the rows that they hold, and what they may not unfold to."""
+"""Arrow streams as bodies: their rows, and the limits on expansion."""
 
 import io
 import json
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.feeds.http.answers import RefusedError
-from monitor.feeds.http.arrow import MEDIA_TYPE, arrow_lines
-from monitor.feeds.http.bounds import MAX_RECORDS
+from monitor.feeds.http.arrow_bodies import MEDIA_TYPE, arrow_lines
+from monitor.feeds.http.record_limit import MAX_RECORDS
+from monitor.feeds.http.responses import RefusedError
 
 MOST = 1 << 20
 NOW = datetime(2023, 11, 1, tzinfo=UTC)
@@ -68,7 +68,7 @@ def test_rows_are_records_as_in_files():
     }
 
 
-def test_the_columns_tell_what_rows_are():
+def test_columns_decide_the_type_of_the_rows():
     rows = {"id": ["a"], "ts": [1.5], "score": [0.5], "label": [None]}
     found = records(stream(pa.table({**rows, "segment": [{"region": "eu"}]})))
     (record,) = found
@@ -82,14 +82,14 @@ def test_the_columns_tell_what_rows_are():
     }
 
 
-def test_a_feed_counts_them(feed):
+def test_a_feed_accepts_arrow_bodies(feed):
     answer = feed.post(stream(TABLE), content_type=MEDIA_TYPE)
     assert answer.json() == {"accepted": 20, "rejected": {}, "faults": []}
     assert feed.intake.lines.count(b"\n") == 20
 
 
 @pytest.mark.parametrize("compression", ["lz4", "zstd"])
-def test_packed_buffers_are_refused_before_they_unfold(compression):
+def test_compressed_buffers_are_refused_before_they_expand(compression):
     table = pa.table({"ts": [0.0] * 100_000})
     refused = refusal(stream(table, compression=compression))
     assert refused.status == 400
@@ -112,31 +112,31 @@ def test_packed_buffers_are_refused_before_they_unfold(compression):
     ],
     ids=["rows of nothing", "one word again and again", "a long name"],
 )
-def test_what_would_unfold_too_far_is_413(table):
+def test_a_body_that_would_expand_too_far_is_413(table):
     body = stream(table, rows=1_000_000)
     assert len(body) < MOST
     assert refusal(body).status == 413
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "fault"),
     [
         (b"", "Arrow stream"),
         (b"{}\n", "Arrow stream"),
         (stream(TABLE)[:-300], "Arrow stream"),
         (stream(pa.table({"id": ["a"]})), "no column 'ts'"),
-        (stream(pa.table({"ts": [0.0], "x": [[1]]})), "column 'x' is of type list"),
+        (stream(pa.table({"ts": [0.0], "x": [[1]]})), "column 'x' has type list"),
         (stream(pa.table({str(i): [1] for i in range(300)} | {"ts": [0]})), "at most 200 columns"),
     ],
 )
-def test_no_such_stream_is_400(body, told):
+def test_a_body_that_is_no_stream_of_events_is_400(body, fault):
     refused = refusal(body)
     assert refused.status == 400
-    assert told in refused.text
+    assert fault in refused.text
 
 
 @given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=4), st.integers())
-def test_damage_is_told_or_leaves_rows(flips, cut):
+def test_damage_is_refused_or_leaves_rows(flips, cut):
     body = bytearray(stream(TABLE))
     for at, value in flips:
         body[at % len(body)] = value

@@ -12,7 +12,7 @@ from cloudevents.core.v1.event import CloudEvent
 from feeds.http.test_feed_events import checked
 
 from monitor.config.inference import InferenceConfig
-from monitor.feeds.http import inference as pairing
+from monitor.feeds.http import inference_events as pairing
 
 NOW = 1_700_000_000
 MOMENT = dt.datetime(2023, 11, 14, 22, 13, 20, tzinfo=dt.UTC)
@@ -38,26 +38,26 @@ def post(feed, message, **headers):
     return feed.client.post(PATH, content=message.body, headers={**message.headers, **headers})
 
 
-def kept(feed):
+def stored(feed):
     return [json.loads(line) for line in feed.intake.lines.splitlines()]
 
 
 @pytest.mark.parametrize("write", [to_binary_event, to_structured_event])
 def test_an_event_carries_a_record(feed, write):
     assert checked(post(feed, write(event(PREDICTION))))["accepted"] == 1
-    assert kept(feed) == [PREDICTION]
+    assert stored(feed) == [PREDICTION]
 
 
 @pytest.mark.parametrize("write", [to_binary_event, to_structured_event])
-def test_id_time_and_type_of_the_event_stand_for_those_of_the_record(feed, write):
+def test_id_time_and_type_default_to_those_of_the_event(feed, write):
     assert checked(post(feed, write(event({"prediction": 1}))))["accepted"] == 1
-    (record,) = kept(feed)
+    (record,) = stored(feed)
     assert (record["id"], record["type"], record["prediction"]) == ("e1", "prediction", 1)
-    (arrived,) = feed.intake.arrived
-    assert arrived.batch.predictions.time.tolist() == [NOW * 1000]
+    (posted,) = feed.intake.posted
+    assert posted.batch.predictions.time.tolist() == [NOW * 1000]
 
 
-def test_a_batch_is_many_events_and_what_is_none_has_its_reason(feed):
+def test_a_batch_has_many_events_and_invalid_ones_have_their_reason(feed):
     events = [json.loads(to_structured_event(event({"prediction": 1}, id=i)).body) for i in "ab"]
     body = json.dumps([*events, {"no": "event"}, {**events[0], "specversion": "0.3"}, 5])
     answer = checked(feed.client.post(PATH, content=body, headers={"content-type": BATCH}))
@@ -73,30 +73,30 @@ def test_data_may_be_base64(feed):
     headers = {"content-type": "application/cloudevents+json; charset=utf-8"}
     answer = feed.client.post(PATH, content=json.dumps(fields), headers=headers)
     assert checked(answer)["accepted"] == 1
-    assert kept(feed) == [PREDICTION]
+    assert stored(feed) == [PREDICTION]
 
 
 def test_a_binary_event_may_hold_a_list_of_records(feed):
     labels = json.dumps([{"id": i, "label": 1} for i in "abc"]).encode()
     assert checked(post(feed, to_binary_event(event(labels, type="label"))))["accepted"] == 3
-    assert [record["id"] for record in kept(feed)] == ["a", "b", "c"]
+    assert [record["id"] for record in stored(feed)] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
-    ("headers", "body", "said"),
+    ("headers", "body", "fault_text"),
     [
         ({}, b"{}", "specversion must be 1.0"),
         ({"ce-specversion": "0.3", "ce-id": "a"}, b"{}", "specversion must be 1.0"),
         ({"ce-specversion": "1.0", "ce-id": "a", "ce-type": "t"}, b"{}", "source is missing"),
-        ({"content-type": BATCH}, b"{}", "no JSON array"),
-        ({"content-type": BATCH}, b"[", "no JSON array"),
-        ({"content-type": "application/cloudevents+json"}, b"{", "no JSON"),
+        ({"content-type": BATCH}, b"{}", "not a JSON array"),
+        ({"content-type": BATCH}, b"[", "not a JSON array"),
+        ({"content-type": "application/cloudevents+json"}, b"{", "not JSON"),
     ],
 )
-def test_what_is_no_event_is_400(feed, headers, body, said):
+def test_a_request_that_is_not_a_cloudevent_is_400(feed, headers, body, fault_text):
     answer = feed.client.post(PATH, content=body, headers=headers)
     assert answer.status_code == 400
-    assert said in checked(answer)["error"]
+    assert fault_text in checked(answer)["error"]
 
 
 def test_an_attribute_that_would_fill_every_line_is_400(feed):
@@ -104,7 +104,7 @@ def test_an_attribute_that_would_fill_every_line_is_400(feed):
     assert (answer.status_code, "id is too long" in answer.json()["error"]) == (400, True)
 
 
-# What KServe's logger sends (pkg/logger/worker.go): binary events that share an id.
+# What KServe's logger sends (pkg/logger/worker.go): binary events that reservation an id.
 REQUEST = "org.kubeflow.serving.inference.request"
 RESPONSE = "org.kubeflow.serving.inference.response"
 
@@ -156,7 +156,7 @@ def test_a_response_is_a_prediction_a_row(make_feed, settings, payload, expected
     feed = make_feed(inference=config(model="m", **settings))
     answer = logged(feed, RESPONSE, payload)
     assert answer.status_code == 200
-    found = kept(feed)
+    found = stored(feed)
     ids = ["r1"] if len(expected) == 1 else [f"r1/{row}" for row in range(len(expected))]
     assert [record.pop("id") for record in found] == ids
     assert {record.pop("type") for record in found} == {"prediction"}
@@ -190,7 +190,7 @@ def test_a_response_alone_needs_no_request(make_feed):
     feed = make_feed(threshold=0.5, inference=config(score={}))
     assert checked(logged(feed, REQUEST, {"instances": [[1, 2]]}))["accepted"] == 0
     assert checked(logged(feed, RESPONSE, v1(0.5)))["accepted"] == 1
-    assert kept(feed)[0]["model"] == "fraud", "the inference service"
+    assert stored(feed)[0]["model"] == "fraud", "the inference service"
 
 
 FROM_REQUEST = {
@@ -219,7 +219,7 @@ def test_a_request_gives_the_ids_and_segments_of_its_response(make_feed, asked):
     assert logged(feed, REQUEST, asked).status_code == 200
     answer = logged(feed, RESPONSE, v2([2], [0.9, 0.1]))
     assert checked(answer)["accepted"] == 2
-    found = kept(feed)
+    found = stored(feed)
     assert [record["id"] for record in found] == ["t1", "12"]
     assert found[0]["segment"] == {"region": "eu", "shop": "7"}
     assert found[1]["segment"]["region"] == "true"
@@ -246,7 +246,7 @@ def test_a_response_waits_for_its_request(make_feed):
     feed = make_feed(threshold=0.5, inference=config(**FROM_REQUEST))
     answers = both(feed, (RESPONSE, v2([2], [0.9, 0.1])), (REQUEST, ASKED_V1))
     assert [answer.json()["accepted"] for answer in answers] == [2, 0]
-    assert [record["id"] for record in kept(feed)] == ["t1", "12"]
+    assert [record["id"] for record in stored(feed)] == ["t1", "12"]
 
 
 def test_a_response_whose_request_never_comes_is_counted_without_it(make_feed, monkeypatch):
@@ -256,19 +256,19 @@ def test_a_response_whose_request_never_comes_is_counted_without_it(make_feed, m
     )
     answer = logged(feed, RESPONSE, v1(0.5))
     assert checked(answer)["accepted"] == 1
-    assert "segment" not in kept(feed)[0]
+    assert "segment" not in stored(feed)[0]
 
 
 def test_requests_are_forgotten_when_they_are_old_or_too_many(make_feed, monkeypatch):
-    monkeypatch.setattr(pairing, "KEPT_BYTES", 4_000)
+    monkeypatch.setattr(pairing, "MAX_REQUEST_BYTES", 4_000)
     feed = make_feed(threshold=0.5, inference=config(**FROM_REQUEST))
-    inference = feed.intake_of_inference()
+    inference = feed.inference_events()
     for number in range(20):
         logged(feed, REQUEST, ASKED_V1, name=f"r{number}")
     assert 0 < len(inference._requests) < 10
     assert "r19" in inference._requests
     assert inference._size <= 4_000
-    feed.clock.sleep(pairing.KEPT_SECONDS + 1)
+    feed.clock.sleep(pairing.REQUEST_SECONDS + 1)
     logged(feed, REQUEST, ASKED_V1, name="last")
     assert list(inference._requests) == ["last"]
 
@@ -280,7 +280,7 @@ def test_without_configuration_payloads_are_refused(feed):
 
 
 def test_a_payload_of_a_million_values_is_refused_before_it_is_read(make_feed):
-    feed = make_feed(threshold=0.5, inference=config(score={}), max_bytes=10**7, room=10**8)
+    feed = make_feed(threshold=0.5, inference=config(score={}), max_bytes=10**7, budget=10**8)
     answer = logged(feed, RESPONSE, {"predictions": [0] * 1_200_000})
     assert sum(checked(answer)["rejected"].values()) == 1
 
@@ -289,17 +289,17 @@ STRUCTURED = "application/cloudevents+json"
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "fault_text"),
     [
-        ({"specversion": "0.3"}, "is no CloudEvent: specversion must be 1.0"),
-        ({"source": ""}, "is no CloudEvent: source is missing"),
+        ({"specversion": "0.3"}, "is not a CloudEvent: specversion must be 1.0"),
+        ({"source": ""}, "is not a CloudEvent: source is missing"),
         ({"data_base64": "e30"}, "data_base64 cannot be read: Incorrect padding"),
         ({"data_base64": 5}, "data_base64 cannot be read: Expected `str`, got `int`"),
         # what would be a record by itself is none as an event that is none
-        ({**PREDICTION, "specversion": "0.3"}, "is no CloudEvent: specversion must be 1.0"),
+        ({**PREDICTION, "specversion": "0.3"}, "is not a CloudEvent: specversion must be 1.0"),
     ],
 )
-def test_what_is_wrong_with_a_structured_event_is_said(feed, changes, said):
+def test_an_invalid_structured_event_has_its_fault(feed, changes, fault_text):
     good = json.loads(to_structured_event(event(PREDICTION)).body)
     for body, kind, line in (
         (good | changes, STRUCTURED, 1),
@@ -310,21 +310,23 @@ def test_what_is_wrong_with_a_structured_event_is_said(feed, changes, said):
         assert answer["accepted"] == line - 1
         assert answer["rejected"] == {"malformed": 1}
         (fault,) = answer["faults"]
-        assert (fault["line"], fault["detail"]) == (line, said)
+        assert (fault["line"], fault["detail"]) == (line, fault_text)
 
 
 @pytest.mark.parametrize(
-    ("kind", "payload", "said"),
+    ("kind", "payload", "fault_text"),
     [
-        (RESPONSE, {"x": 1}, "inference response: holds neither predictions nor outputs"),
-        (RESPONSE, PREDICTION, "inference response: holds neither predictions nor outputs"),
-        (REQUEST, {"x": 1}, "inference request: holds neither instances nor inputs"),
-        (REQUEST, [], "inference request: is no object"),
+        (RESPONSE, {"x": 1}, "inference response: has neither predictions nor outputs"),
+        (RESPONSE, PREDICTION, "inference response: has neither predictions nor outputs"),
+        (REQUEST, {"x": 1}, "inference request: has neither instances nor inputs"),
+        (REQUEST, [], "inference request: is not an object"),
     ],
 )
-def test_a_payload_that_cannot_be_read_has_its_reason(make_feed, monkeypatch, kind, payload, said):
+def test_a_payload_that_cannot_be_read_has_its_reason(
+    make_feed, monkeypatch, kind, payload, fault_text
+):
     monkeypatch.setattr(pairing, "WAIT_SECONDS", 0.01)
     feed = make_feed(threshold=0.5, inference=config(**FROM_REQUEST))
     answer = checked(logged(feed, kind, json.dumps(payload).encode()))
     assert (answer["accepted"], answer["rejected"]) == (0, {"malformed": 1})
-    assert answer["faults"][0]["detail"] == said
+    assert answer["faults"][0]["detail"] == fault_text

@@ -1,4 +1,4 @@
-"""What is accepted, whatever it is wrapped in, and what the answer says."""
+"""Accepted bodies of all formats, and the responses to them."""
 
 import gzip
 import json
@@ -12,10 +12,10 @@ from starlette.routing import Route
 
 from monitor.errors import MonitorError
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.feeds.http.answers import MAX_FAULTS, RefusedError
-from monitor.feeds.http.bounds import MAX_RECORDS
-from monitor.feeds.http.envelopes import event_lines
+from monitor.feeds.http.json_bodies import event_lines
 from monitor.feeds.http.openapi import DOCUMENT
+from monitor.feeds.http.record_limit import MAX_RECORDS
+from monitor.feeds.http.responses import MAX_FAULTS, RefusedError
 
 NOW = 1_700_000_000
 PREDICTION = {"type": "prediction", "id": "a", "ts": NOW, "prediction": 1}
@@ -31,7 +31,7 @@ json_values = st.recursive(
 
 
 def checked(answer):
-    """The answer's JSON, as the document says that it looks."""
+    """The JSON of a response, validated against the OpenAPI document."""
     path = answer.request.url.path
     responses = DOCUMENT["paths"][path]["post"]["responses"]
     schema = responses[str(answer.status_code)]["content"]["application/json"]["schema"]
@@ -54,7 +54,7 @@ def checked(answer):
         (b"\n " + json.dumps(BOTH).encode(), "application/octet-stream"),
     ],
 )
-def test_events_are_taken_in_any_envelope(feed, body, kind):
+def test_events_are_accepted_in_every_format(feed, body, kind):
     answer = feed.post(body, content_type=kind)
     assert answer.status_code == 200
     assert checked(answer) == {"accepted": 2, "rejected": {}, "faults": []}
@@ -77,20 +77,20 @@ def test_one_object_is_one_event(feed, indent):
         ("zstd", zstandard.compress(NDJSON[:50]) + zstandard.compress(NDJSON[50:])),
     ],
 )
-def test_a_packed_body_is_unpacked(feed, encoding, body):
+def test_a_compressed_body_is_decompressed(feed, encoding, body):
     answer = feed.post(body, content_encoding=encoding)
     assert checked(answer)["accepted"] == 2
     assert feed.intake.lines == NDJSON
 
 
 @pytest.mark.parametrize("body", [b"", b"\n\n", b"[]"])
-def test_no_events_are_fine_and_leave_nothing_behind(feed, body):
+def test_a_body_without_events_is_accepted_and_releases_its_memory(feed, body):
     assert checked(feed.post(body))["accepted"] == 0
-    assert feed.intake.arrived == []
-    assert feed.room.left == 400_000
+    assert feed.intake.posted == []
+    assert feed.budget.left == 400_000
 
 
-def test_what_cannot_be_used_is_counted_by_reason_with_its_line(feed):
+def test_rejected_records_are_counted_by_reason_with_their_line(feed):
     body = NDJSON + b'no json\n\n{"type":"label"}\n'
     answer = checked(feed.post(body))
     assert answer["accepted"] == 2
@@ -99,8 +99,8 @@ def test_what_cannot_be_used_is_counted_by_reason_with_its_line(feed):
         (3, "malformed"),
         (5, "missing_field"),
     ]
-    (arrived,) = feed.intake.arrived
-    assert arrived.batch.rejected[0].position == "feed/v1/events:3"
+    (posted,) = feed.intake.posted
+    assert posted.batch.rejected[0].position == "feed/v1/events:3"
 
 
 def test_the_faults_in_an_answer_are_the_first_few(feed):
@@ -116,13 +116,13 @@ def test_an_event_more_than_an_hour_ahead_of_the_clock_is_rejected(feed):
     }
     feed.clock.sleep(2)
     assert checked(feed.post(json.dumps(late)))["rejected"] == {}
-    assert [arrived.arrival_ms for arrived in feed.intake.arrived] == [
+    assert [posted.arrival_ms for posted in feed.intake.posted] == [
         NOW * 1000,
         NOW * 1000 + 2000,
     ]
 
 
-def test_feedback_needs_the_id_and_the_label_alone(feed):
+def test_feedback_needs_only_id_and_label(feed):
     body = b'{"id":"a","label":1}\n{"id":"b","label":null,"ts":5}\n'
     assert checked(feed.post(body, "/v1/feedback"))["accepted"] == 2
     assert [json.loads(line) for line in feed.intake.lines.splitlines()] == [
@@ -131,7 +131,7 @@ def test_feedback_needs_the_id_and_the_label_alone(feed):
     ]
 
 
-def test_feedback_that_cannot_be_used_has_its_reason(feed):
+def test_rejected_feedback_has_its_reason(feed):
     body = b'{"id":"a"}\n[1]\nx\n'
     answer = checked(feed.post(body, "/v1/feedback", content_type="application/x-ndjson"))
     assert answer["rejected"] == {"missing_field": 1, "malformed": 2}
@@ -139,18 +139,18 @@ def test_feedback_that_cannot_be_used_has_its_reason(feed):
 
 
 @pytest.mark.parametrize("body", [b"[1, 2", b"[{}] x", b"[" * 5000, b"hello", b"12", b'"a"'])
-def test_a_body_that_is_no_events_at_all_is_400(feed, body):
+def test_a_body_without_any_json_object_is_400(feed, body):
     answer = feed.post(body, content_type="application/json")
     assert answer.status_code == 400
     checked(answer)
-    assert feed.intake.arrived == []
+    assert feed.intake.posted == []
 
 
 @pytest.mark.parametrize(
     ("encoding", "packed"),
     [("gzip", gzip.compress(NDJSON, mtime=0)), ("zstd", zstandard.compress(NDJSON))],
 )
-def test_a_damaged_packed_body_is_400(feed, encoding, packed):
+def test_a_damaged_compressed_body_is_400(feed, encoding, packed):
     for body in (packed[:-3], b"plain", packed[:20] + b"x" * 20, packed + b"rest"):
         answer = feed.post(body, content_encoding=encoding)
         assert answer.status_code == 400
@@ -176,7 +176,7 @@ def test_another_type_or_encoding_is_415(feed, headers):
     "body", [b"x\n" * (MAX_RECORDS + 1), b"[" + b"{}," * (2 * MAX_RECORDS + 1)]
 )
 def test_too_many_records_are_413(make_feed, body):
-    feed = make_feed(max_bytes=10**6, room=10**9)
+    feed = make_feed(max_bytes=10**6, budget=10**9)
     answer = feed.post(body, content_type="application/x-ndjson" if body[0] != 91 else "")
     assert answer.status_code == 413
     assert "records" in checked(answer)["error"]
@@ -188,7 +188,7 @@ def test_the_routes_are_those_of_the_document(feed):
     assert routes - {"/openapi.json"} == set(DOCUMENT["paths"])
 
 
-def test_it_says_that_it_is_alive_even_while_it_takes_nothing(feed):
+def test_the_health_probe_succeeds_while_no_events_are_accepted(feed):
     feed.intake.ready = False
     assert feed.client.get("/healthz").status_code == 200
 

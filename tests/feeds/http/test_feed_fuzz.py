@@ -1,4 +1,4 @@
-"""Whatever is sent, a feed answers as its document says, and what it keeps can be scraped.
+"""A feed answers any request as its OpenAPI document says, and stored events can be scraped.
 
 Requests are made from the OpenAPI document, fit and unfit ones; and bytes come besides,
 under every type and encoding.
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.dev("schemathesis")
 INFERENCE = InferenceConfig(
     score={}, prediction={"name": "p"}, segments={"region": {"name": "region", "index": 1}}
 )
-FEED = Feed(inference=INFERENCE, room=10**10, threshold=0.5)
+FEED = Feed(inference=INFERENCE, budget=10**10, threshold=0.5)
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", FEED.app)
 CHECKS = [schemathesis.checks.not_a_server_error]
 FUZZ = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -65,14 +65,14 @@ ATTRIBUTES = st.dictionaries(
 
 
 def scraped():
-    """What was kept so far, counted and written down, parses."""
-    if not FEED.intake.arrived:
+    """The events stored so far are counted, and the exposition parses."""
+    if not FEED.intake.posted:
         return True
     monitor = Monitor()
-    for arrived in FEED.intake.arrived:
-        monitor.apply(arrived.batch)
-        arrived.share.release()
-    FEED.intake.arrived.clear()
+    for posted in FEED.intake.posted:
+        monitor.apply(posted.batch)
+        posted.reservation.release()
+    FEED.intake.posted.clear()
     text = TextWriter().write(monitor.snapshot(), openmetrics=False).decode()
     return list(text_string_to_metric_families(text))
 
@@ -84,7 +84,7 @@ def as_text(_, value):
 
 @SCHEMA.parametrize()
 @FUZZ
-def test_requests_of_the_documents_making_are_answered_as_it_says(case):
+def test_generated_requests_are_answered_as_documented(case):
     answer = case.call()
     case.validate_response(answer, checks=CHECKS)
     if answer.status_code != 405:
@@ -108,8 +108,8 @@ def test_any_bytes_are_answered_and_never_break_a_scrape(path, body, kind, encod
     headers |= {f"ce-{name}": value for name, value in attributes.items()}
     answer = FEED.client.post(path, content=packed, headers=headers)
     assert answer.status_code in (200, 400, 413, 415)
-    told = checked(answer)
+    response = checked(answer)
     if answer.status_code == 200:
-        kept = [arrived.batch.records for arrived in FEED.intake.arrived]
-        assert sum(kept) == told["accepted"] + sum(told["rejected"].values())
+        kept = [posted.batch.records for posted in FEED.intake.posted]
+        assert sum(kept) == response["accepted"] + sum(response["rejected"].values())
     assert scraped()

@@ -1,4 +1,4 @@
-"""What a client may take of time and memory, and who may be one."""
+"""Limits on the time and memory of clients, and their authentication."""
 
 import gzip
 import socket
@@ -11,12 +11,12 @@ import zstandard
 from starlette.routing import Route
 
 from monitor.clock import ManualClock
-from monitor.feeds.http.rates import REMEMBERED, Rates
-from monitor.feeds.http.room import Room
+from monitor.feeds.http.memory_budget import MemoryBudget
+from monitor.feeds.http.rate_limit import MAX_CLIENTS, RateLimiter
 from monitor.web.server import BackgroundServer
 
 EVENT = b'{"type":"label","id":"a","ts":1,"label":1}\n'
-TOKEN = "correct-horse-battery"  # noqa: S105  # of these tests alone
+TOKEN = "correct-horse-battery"  # noqa: S105  # for these tests only
 MEBIBYTE = 1024 * 1024
 
 
@@ -55,7 +55,7 @@ def is_open(opened):
 def test_a_body_that_is_declared_too_large_is_413_before_it_is_read(feed):
     answer = feed.post(b"", content_length="1000000000")
     assert answer.status_code == 413
-    assert feed.room.left == 400_000
+    assert feed.budget.left == 400_000
 
 
 def test_a_body_that_turns_out_too_large_is_413_while_it_comes(served):
@@ -64,14 +64,14 @@ def test_a_body_that_turns_out_too_large_is_413_while_it_comes(served):
         answer = httpx.post(f"{served.server.url}/v1/events", content=pieces(65_536, 16_384))
         assert answer.status_code == 413
     except (httpx.WriteError, httpx.ReadError):
-        pass  # it hung up before the client was done
-    assert served.room.left == 400_000
+        pass  # the server closed the connection first
+    assert served.budget.left == 400_000
     assert httpx.get(f"{served.server.url}/healthz").status_code == 200
 
 
 @pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip), ("zstd", zstandard)])
 def test_a_bomb_is_413_and_takes_little_memory(make_feed, encoding, pack):
-    feed = make_feed(max_bytes=MEBIBYTE, room=4 * MEBIBYTE)
+    feed = make_feed(max_bytes=MEBIBYTE, budget=4 * MEBIBYTE)
     bomb = pack.compress(b"0" * (500 * MEBIBYTE), 9)
     assert len(bomb) < MEBIBYTE
     tracemalloc.start()
@@ -80,52 +80,52 @@ def test_a_bomb_is_413_and_takes_little_memory(make_feed, encoding, pack):
         assert tracemalloc.get_traced_memory()[1] < 2 * MEBIBYTE + 3 * len(bomb)
     finally:
         tracemalloc.stop()
-    assert feed.room.left == 4 * MEBIBYTE
+    assert feed.budget.left == 4 * MEBIBYTE
 
 
-def test_while_the_engine_stalls_clients_are_told_to_come_later(make_feed):
-    feed = make_feed(room=10 * len(EVENT))
+def test_while_the_engine_stalls_clients_get_429(make_feed):
+    feed = make_feed(budget=10 * len(EVENT))
     codes = [feed.post(EVENT).status_code for _ in range(12)]
     assert codes == [200] * 10 + [429] * 2
     assert feed.post(EVENT).headers["retry-after"] == "1"
     feed.intake.count()
     assert feed.post(EVENT).status_code == 200
-    assert len(feed.intake.arrived) == 11
+    assert len(feed.intake.posted) == 11
 
 
-def test_records_that_cannot_be_used_take_their_room(make_feed):
-    feed = make_feed(room=100_000)
+def test_rejected_records_use_memory_budget(make_feed):
+    feed = make_feed(budget=100_000)
     assert feed.post(b"{}\n" * 100).status_code == 200
     assert feed.post(b"{}\n" * 100).status_code == 429
     feed.intake.count()
-    assert feed.room.left == 100_000
+    assert feed.budget.left == 100_000
 
 
-def test_what_is_not_on_disk_is_503_and_leaves_nothing_behind(feed):
+def test_events_that_cannot_be_stored_are_503_and_release_their_memory(feed):
     feed.intake.full = True
     answer = feed.post(EVENT)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
-    assert feed.room.left == 400_000
+    assert feed.budget.left == 400_000
     feed.intake.full = False
     assert feed.post(EVENT).status_code == 200
 
 
-def test_before_it_is_ready_nothing_is_taken(feed):
+def test_before_the_intake_is_ready_events_are_503(feed):
     feed.intake.ready = False
     answer = feed.post(EVENT)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
 
 
-def test_room_is_given_back_once_however_often():
-    room = Room(10)
-    with room.share() as share:
-        assert share.grow(10)
-        share.release()
-        share.release()
-    assert room.left == 10
+def test_a_reservation_is_released_once_however_often():
+    budget = MemoryBudget(10)
+    with budget.reservation() as reservation:
+        assert reservation.grow(10)
+        reservation.release()
+        reservation.release()
+    assert budget.left == 10
 
 
-def test_slow_bodies_are_dropped_and_keep_nobody_waiting(served):
+def test_slow_bodies_are_dropped_and_do_not_delay_others(served):
     opened = [connection(served.server, b"{") for _ in range(100)]
     began = time.monotonic()
     assert httpx.get(f"{served.server.url}/healthz").status_code == 200
@@ -136,7 +136,7 @@ def test_slow_bodies_are_dropped_and_keep_nobody_waiting(served):
     for one in opened:
         one.close()
     served.intake.count()
-    assert served.room.left == 400_000
+    assert served.budget.left == 400_000
 
 
 def test_a_body_that_is_too_slow_is_408(served):
@@ -144,13 +144,13 @@ def test_a_body_that_is_too_slow_is_408(served):
         assert opened.recv(1 << 16).startswith(b"HTTP/1.1 408 ")
 
 
-def test_a_client_that_goes_away_leaves_nothing_behind(served):
+def test_a_client_that_disconnects_releases_its_memory(served):
     connection(served.server, b"{" * 500).close()
     deadline = time.monotonic() + 5
-    while served.room.left < 400_000 and time.monotonic() < deadline:
+    while served.budget.left < 400_000 and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert served.room.left == 400_000
-    assert served.intake.arrived == []
+    assert served.budget.left == 400_000
+    assert served.intake.posted == []
 
 
 READING = {"GET", "HEAD"}
@@ -177,7 +177,7 @@ def test_without_a_token_every_route_that_writes_is_401(make_feed, headers):
         answer = feed.client.post(route.path, content=EVENT, headers=raw)
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"].startswith("Bearer")
-    assert feed.intake.arrived == []
+    assert feed.intake.posted == []
 
 
 @pytest.mark.parametrize(
@@ -193,9 +193,9 @@ def test_without_a_token_the_body_is_not_even_read(make_feed):
     assert feed.post(b"", content_length="1000000000").status_code == 401
 
 
-def test_what_a_web_page_sends_is_403(feed):
+def test_a_request_from_a_web_page_is_403(feed):
     assert feed.post(EVENT, origin="http://evil.example").status_code == 403
-    assert feed.intake.arrived == []
+    assert feed.intake.posted == []
 
 
 def test_a_zstd_frame_that_asks_for_much_memory_is_refused(feed):
@@ -205,7 +205,7 @@ def test_a_zstd_frame_that_asks_for_much_memory_is_refused(feed):
     assert feed.post(packed, content_encoding="zstd").status_code == 400
 
 
-def test_a_client_that_sends_too_fast_is_told_when_to_come_again(make_feed):
+def test_a_client_above_its_rate_gets_429_with_the_time_to_wait(make_feed):
     feed = make_feed(tokens=[TOKEN, "another-token-0123"], max_per_second=10)
     first, second = f"Bearer {TOKEN}", "Bearer another-token-0123"
     assert feed.post(EVENT * 35, authorization=first).status_code == 200
@@ -214,7 +214,7 @@ def test_a_client_that_sends_too_fast_is_told_when_to_come_again(make_feed):
     assert feed.post(EVENT, authorization=second).status_code == 200, "each has its own rate"
     feed.clock.sleep(3)
     assert feed.post(EVENT, authorization=first).status_code == 200
-    assert len(feed.intake.arrived) == 3
+    assert len(feed.intake.posted) == 3
 
 
 def test_requests_without_events_have_a_rate_too(make_feed):
@@ -225,9 +225,9 @@ def test_requests_without_events_have_a_rate_too(make_feed):
 
 
 def test_clients_that_were_silent_longest_are_forgotten():
-    rates = Rates(1, ManualClock())
-    for number in range(REMEMBERED + 10):
-        rates.spend(str(number), 100)
-    assert len(rates._left) == REMEMBERED
-    assert rates.wait("0") == 0
-    assert rates.wait(str(REMEMBERED)) > 0
+    limiter = RateLimiter(1, ManualClock())
+    for number in range(MAX_CLIENTS + 10):
+        limiter.spend(str(number), 100)
+    assert len(limiter._left) == MAX_CLIENTS
+    assert limiter.wait("0") == 0
+    assert limiter.wait(str(MAX_CLIENTS)) > 0

@@ -95,7 +95,7 @@ def test_members_come_and_go_and_the_counts_equal_a_recount(cluster):
             sources.append(opened.enter_context(reading(cluster.feed(), said)))
         while len(sources) > members:
             sources.pop().close()
-        shares = [source._share.partitions for source in sources]
+        shares = [source._assigned.partitions for source in sources]
         turn(sources, monitor, lambda: all(shares) and sum(map(len, shares)) == 2 * PARTITIONS)
 
     with ExitStack() as opened:
@@ -113,14 +113,14 @@ def test_members_come_and_go_and_the_counts_equal_a_recount(cluster):
     assert cells(monitor) == counted(events)
     # The mock cluster refuses commits while a group rebalances, which brokers do not.
     assert records(monitor) == produced or said
-    assert [text for text in said if "gave away" not in text] == []
+    assert [text for text in said if "since the last commit" not in text] == []
     committed = cluster.committed()
     assert {place: at for place, (at, _) in committed.items() if at > given[place]} == {}
 
 
 def given_of(sources):
     """The offsets behind what was given, by place."""
-    return {p.place: p.given for source in sources for p in source._share.partitions.values()}
+    return {p.key: p.delivered for source in sources for p in source._assigned.partitions.values()}
 
 
 def given_by(sources):
@@ -128,7 +128,7 @@ def given_by(sources):
     return sum(given_of(sources).values())
 
 
-def test_a_share_of_its_own_is_read_and_resumed_without_a_group(cluster):
+def test_configured_partitions_are_read_and_resumed_without_a_group(cluster):
     feed = cluster.feed(group="own", topics=["shared"], partitions=[1, 3])
     events = [{**event, "type": "prediction", "prediction": 1} for event in stream(200)]
     cluster.produce("shared", events)
@@ -154,12 +154,12 @@ def test_a_setting_that_the_client_does_not_know_is_one_clear_fault(cluster):
     with pytest.raises(ConfigError) as refused, reading(feed):
         pass
     assert str(refused.value) == (
-        "kafka precision-monitor: properties: the client says: No such configuration property: "
-        '"sasl.pasword"'
+        "kafka precision-monitor: properties: refused by the client: No such configuration "
+        'property: "sasl.pasword"'
     )
 
 
-def test_a_cluster_that_is_not_there_is_said_once():
+def test_an_unreachable_cluster_is_logged_once():
     feed = KafkaFeed(
         type="kafka", brokers=["127.0.0.1:1"], topics=["t"], properties={"log_level": 0}
     )
@@ -168,10 +168,10 @@ def test_a_cluster_that_is_not_there_is_said_once():
         turn([source], monitor, lambda: said)
         assert not source.attached
     assert said[0].startswith("kafka t: ")
-    assert said[0].endswith("; tried again")
+    assert said[0].endswith("; retrying")
 
 
-def test_secrets_stand_in_a_file_of_their_own(tmp_path):
+def test_secrets_are_read_from_a_file(tmp_path):
     path = tmp_path / "kafka.properties"
     path.write_text("# ours\nsasl.username = monitor\n\nsasl.password=a=b\n")
     assert read_properties(path) == {"sasl.username": "monitor", "sasl.password": "a=b"}
@@ -180,7 +180,7 @@ def test_secrets_stand_in_a_file_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a=1\nsecret\n", ":2: is no key=value; write one a line"),
+        ("a=1\nsecret\n", ":2: is not key=value; write one setting per line"),
         ("group.id=x\n", ":1: group.id is set by the monitor; remove it"),
         (None, ": cannot be read; give a file of key=value lines"),
     ],

@@ -12,7 +12,7 @@ from feeds.kafka.reader import CELLS, EXTRA, Reader, cells, counted, prediction,
 from monitor.engine import Monitor
 
 
-def test_a_restart_goes_on_at_its_own_offsets_whatever_was_committed():
+def test_a_restart_resumes_at_its_own_offsets_whatever_was_committed():
     cluster = FakeCluster(*places("events", 3))
     for number, event in enumerate(stream(200)):
         cluster.produce(("events", number % 3), event)
@@ -45,7 +45,7 @@ def test_an_older_checkpoint_is_followed_back_though_more_was_committed():
     assert again.records == 10
 
 
-def test_what_another_monitor_went_on_with_is_not_read_again():
+def test_messages_that_another_monitor_has_read_since_are_not_read_again():
     cluster = FakeCluster(("events", 0))
     for n in range(10):
         cluster.produce(("events", 0), prediction(n))
@@ -152,7 +152,7 @@ def test_three_monitors_of_one_group_count_each_message_once_wherever_partitions
     assert sum(one.events["counts"] for one in found) == 100
 
 
-def test_three_monitors_on_shares_of_their_own_add_up_to_the_truth():
+def test_three_monitors_with_configured_partitions_add_up_to_the_truth():
     cluster = FakeCluster(*places("predictions", 6), *places("labels", 6))
     events = stream(900)
     for number, some in by_id(events, 6).items():
@@ -167,7 +167,7 @@ def test_three_monitors_on_shares_of_their_own_add_up_to_the_truth():
     assert cluster.members == []
 
 
-def test_lost_partitions_are_said_and_what_was_held_of_them_is_dropped():
+def test_lost_partitions_are_logged_and_their_held_messages_are_dropped():
     cluster = FakeCluster(*places("events", 2))
     one, two = Reader(cluster), Reader(cluster)
     one.turns()
@@ -180,10 +180,10 @@ def test_lost_partitions_are_said_and_what_was_held_of_them_is_dropped():
     one.turns()
     assert (one.records, two.records) == (0, 10)
     assert len(one.said) == 1
-    assert one.said[0].startswith("kafka precision-monitor: gave away events[0], and the group")
+    assert one.said[0].startswith("kafka precision-monitor: events[0]: lost, because the group")
 
 
-def test_a_commit_that_fails_is_told_again():
+def test_a_commit_that_fails_is_repeated():
     cluster = FakeCluster(("events", 0))
     cluster.produce(("events", 0), prediction(1))
     reader = Reader(cluster).turns()
@@ -196,7 +196,7 @@ def test_a_commit_that_fails_is_told_again():
     assert cluster.committed[("events", 0)][0] == 1
 
 
-def test_a_partition_that_goes_before_its_commit_is_said():
+def test_a_partition_revoked_before_its_commit_is_logged():
     cluster = FakeCluster(("events", 0))
     cluster.produce(("events", 0), prediction(1))
     reader = Reader(cluster).turns()
@@ -204,12 +204,12 @@ def test_a_partition_that_goes_before_its_commit_is_said():
     reader.source.close()
     (said,) = reader.said
     assert said == (
-        "kafka precision-monitor: gave away events[0], and the commit failed: rebalancing; what "
-        "was counted since the last commit may be counted by the next reader too"
+        "kafka precision-monitor: events[0]: revoked, and the commit failed: rebalancing; messages "
+        "counted since the last commit may be counted again by the next reader"
     )
 
 
-def test_a_partition_that_goes_is_told_though_a_commit_before_is_on_its_way():
+def test_a_revoked_partition_is_committed_though_an_earlier_commit_is_pending():
     cluster = FakeCluster(*places("events", 2))
     for number in range(10):
         cluster.produce(("events", number % 2), prediction(number))
@@ -223,5 +223,5 @@ def test_a_partition_that_goes_is_told_though_a_commit_before_is_on_its_way():
         reader.turn()
         other.turn()
     assert reader.said == other.said == []
-    assert other.source._share.partitions
+    assert other.source._assigned.partitions
     assert reader.records + other.records == 10

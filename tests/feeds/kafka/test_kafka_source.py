@@ -45,7 +45,7 @@ def test_a_message_holds_one_event_or_an_array_or_lines():
     assert reader.rejected == []
 
 
-def test_what_cannot_be_used_is_named_by_topic_partition_and_offset():
+def test_a_rejected_record_is_located_by_topic_partition_and_offset():
     cluster = FakeCluster(*places("events", 2))
     bad = json.dumps([prediction(1), {"type": "label"}, 3]).encode()
     for place, value in (
@@ -84,7 +84,7 @@ def test_offsets_without_a_message_are_skipped_and_counted():
     assert reader.source.position()["offsets"] == {"events": {"0": 5}}
 
 
-def test_messages_that_were_deleted_before_they_were_read_are_said_and_counted():
+def test_messages_deleted_before_they_were_read_are_logged_and_counted():
     cluster = FakeCluster(("events", 0))
     for n in range(10):
         cluster.produce(("events", 0), prediction(n))
@@ -98,12 +98,12 @@ def test_messages_that_were_deleted_before_they_were_read_are_said_and_counted()
     assert behind.records == 5
     assert behind.source.figures[0].deleted == 15
     assert behind.said == [
-        "kafka events: events[0]: offset 10 is not there, what is there is 25 to 30; goes on at 25"
+        "kafka events: events[0]: offset 10 does not exist, available are 25 to 30; continues at 25"
     ]
 
 
 @pytest.mark.parametrize(("start", "records"), [("earliest", 7), ("latest", 2)])
-def test_where_nothing_is_known_the_feed_says_where_to_start(start, records):
+def test_without_a_known_offset_the_configured_start_applies(start, records):
     cluster = FakeCluster(("events", 0))
     for n in range(5):
         cluster.produce(("events", 0), prediction(n))
@@ -114,7 +114,7 @@ def test_where_nothing_is_known_the_feed_says_where_to_start(start, records):
     assert reader.said == []
 
 
-def test_a_backlog_is_given_in_the_order_in_which_it_was_produced():
+def test_a_backlog_is_delivered_in_the_order_of_production():
     cluster = FakeCluster(*places("predictions", 1), *places("labels", 1))
     hours = 24 * 60
     for n in range(hours * 2):
@@ -133,21 +133,21 @@ def test_a_backlog_is_given_in_the_order_in_which_it_was_produced():
     assert reader.monitor.snapshot().labels.applied == 200
 
 
-def test_a_partition_that_is_silent_holds_up_the_others_for_a_while_only():
+def test_a_silent_partition_delays_the_others_for_a_limited_time():
     cluster = FakeCluster(*places("events", 2))
     reader = Reader(cluster)
     reader.turn()
     cluster.members[0].paused.add(("events", 0))  # the broker that leads it does not answer
     cluster.produce(("events", 0), prediction(1), time_ms=0)
     cluster.produce(("events", 1), prediction(2), time_ms=10**9)
-    reader.source._share.partitions[("events", 0)].at_end = False
+    reader.source._assigned.partitions[("events", 0)].at_end = False
     reader.turns(2)
     assert reader.records == 0
     reader.turn(schedule.SILENT_SECONDS)
     assert reader.records == 1
 
 
-def test_what_is_far_ahead_is_paused_and_goes_on_once_it_was_given(monkeypatch):
+def test_a_partition_far_ahead_is_paused_until_its_messages_are_delivered(monkeypatch):
     monkeypatch.setattr(schedule, "HELD_BYTES", 4000)
     monkeypatch.setattr(schedule, "LEAST_HELD_BYTES", 1000)
     monkeypatch.setattr("monitor.feeds.kafka.source.READ_MESSAGES", 100)
@@ -156,19 +156,19 @@ def test_what_is_far_ahead_is_paused_and_goes_on_once_it_was_given(monkeypatch):
     reader.turn()
     consumer = cluster.members[0]
     consumer.paused.add(("events", 0))
-    reader.source._share.partitions[("events", 0)].at_end = False
+    reader.source._assigned.partitions[("events", 0)].at_end = False
     for n in range(1000):
         cluster.produce(("events", 1), prediction(n), time_ms=10**9)
     for _ in range(5):
         reader.turn()
     assert ("events", 1) in consumer.paused
-    assert reader.source._share.partitions[("events", 1)].held_bytes < 20_000
+    assert reader.source._assigned.partitions[("events", 1)].held_bytes < 20_000
     reader.turns(round(schedule.SILENT_SECONDS))
     assert reader.turns(40).records == 1000
     assert reader.source.figures[1].paused_seconds > 3
 
 
-def test_while_it_is_held_back_nothing_is_fetched_and_the_group_goes_on():
+def test_while_held_back_nothing_is_fetched_and_the_group_membership_stays():
     cluster = FakeCluster(("events", 0))
     reader = Reader(cluster).turns()
     reader.source.held_back = True
@@ -181,12 +181,12 @@ def test_while_it_is_held_back_nothing_is_fetched_and_the_group_goes_on():
     assert other.turns().records == 1
 
 
-def test_errors_of_the_client_are_said_once_until_something_comes():
+def test_an_error_of_the_client_is_logged_once_until_a_message_comes():
     cluster = FakeCluster(("events", 0))
     reader = Reader(cluster).turns()
     for _ in range(3):
         cluster.members[0].on_error(KafkaError(KafkaError._ALL_BROKERS_DOWN, "all are down"))
-    assert reader.said == ["kafka events: all are down; tried again"]
+    assert reader.said == ["kafka events: all are down; retrying"]
     cluster.produce(("events", 0), prediction(1))
     reader.turn()
     cluster.members[0].on_error(KafkaError(KafkaError._ALL_BROKERS_DOWN, "all are down"))

@@ -1,4 +1,4 @@
-"""`check-config` says in plain lines what a configuration means."""
+"""Text description of a configuration, as `check-config` prints it."""
 
 import pytest
 
@@ -10,29 +10,29 @@ def line_of(labelling: str, **settings: str) -> str:
     return describe(Config(models={"fraud": model})).splitlines()[-1]
 
 
-def test_models_windows_feeds_and_places_are_named() -> None:
+def test_models_windows_feeds_and_outputs_are_named() -> None:
     config = Config(
         models={"fraud": {}, "spam": {}},
         pane="5m",
         windows=["1h", "28d"],
         feeds=[
             {"type": "file", "path": "a.ndjson", "follow": True},
-            {"type": "file", "path": "b.ndjson"},
             {"type": "http"},
             {"type": "kafka", "brokers": ["k:9092"], "topics": ["p", "l"]},
         ],
     )
-    assert describe(config).splitlines()[:4] == [
+    assert describe(config).splitlines()[:5] == [
         "Models: fraud, spam.",
-        "Windows: 1h, 28d, which move in steps of 5m.",
-        "Feeds: file a.ndjson, followed, file b.ndjson, http on 127.0.0.1:9109, kafka topics p, l.",
-        "Results: on 127.0.0.1:9108; dead letters in state/dead-letter.ndjson.",
+        "Windows: 1h, 28d, advancing in steps of 5m.",
+        "Feeds: file a.ndjson (followed), http on 127.0.0.1:9109, kafka topics p, l.",
+        "Exporter: http on 127.0.0.1:9108.",
+        "Rejected records: state/dead-letter.ndjson.",
     ]
 
 
-def test_without_models_it_speaks_of_any() -> None:
+def test_without_models_any_model_is_described() -> None:
     lines = describe(Config()).splitlines()
-    assert lines[0] == "Models: any that events name, at most 100."
+    assert lines[0] == "Models: any that events name, up to 100."
     assert lines[-1].startswith("any model: every mature prediction gets a label")
 
 
@@ -43,21 +43,21 @@ def test_every_regime_has_its_line() -> None:
 
 @pytest.mark.parametrize("regime", [r for r in Labelling if r is not Labelling.FLAGGED_ONLY])
 def test_regimes_that_identify_everything_say_so(regime: Labelling) -> None:
-    assert "balanced precision can all be known" in line_of(regime.value)
+    assert "balanced precision are all known" in line_of(regime.value)
 
 
-def test_flagged_only_says_what_cannot_be_known() -> None:
+def test_flagged_only_lists_what_is_not_known() -> None:
     assert line_of("flagged_only") == (
-        "fraud: only predicted positives are ever labelled, so precision alone can be known; "
-        "recall, false-positive rate, prevalence and balanced precision cannot, and are not shown."
+        "fraud: only predicted positives are ever labelled, so only precision is known; "
+        "recall, false-positive rate, prevalence and balanced precision are not, and are not shown."
     )
 
 
-def test_negatives_by_timeout_says_from_which_age_on() -> None:
+def test_negatives_by_timeout_gives_the_age_from_which_metrics_are_known() -> None:
     line = line_of("negatives_by_timeout", label_timeout="90d")
-    assert "silence past 90d is a negative" in line
+    assert "a prediction without a label past 90d is negative" in line
     assert line.endswith("but only for predictions older than 90d.")
 
 
 def test_windows_by_the_time_of_labels_are_named() -> None:
-    assert line_of("complete", clock="label").endswith("its windows go by the time of labels.")
+    assert line_of("complete", clock="label").endswith("its windows use the time of labels.")

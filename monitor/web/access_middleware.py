@@ -1,4 +1,4 @@
-"""An app behind its access: who is not let in gets 401, and every answer its headers."""
+"""ASGI middleware that authenticates requests and sets security headers."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""They keep a browser from running or embedding an answer."""
+"""Default headers, which keep browsers from running or embedding a response."""
 
 
-class Guard:
-    """Stands before an app.
+class AccessMiddleware:
+    """Passes authenticated requests to an app; answers the others with 401.
 
     Args:
-        app: what is guarded.
-        access: who is let in.
-        open_paths: which anybody may ask for: they tell nothing, as probes do.
+        app: handles the requests.
+        access: authenticates them.
+        open_paths: paths that need no authentication, such as those of health probes.
 
     Attributes:
-        access: likewise; may be replaced while it serves.
+        access: authenticates requests; may be replaced while the app is served.
     """
 
     def __init__(self, app: ASGIApp, access: Access, open_paths: Collection[str]) -> None:
@@ -40,17 +40,25 @@ class Guard:
         self._open = frozenset(open_paths)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request, as ASGI has it."""
+        """Handle a request; arguments as in ASGI.
+
+        Args:
+            scope: of the connection.
+            receive: returns the next message from the client.
+            send: sends a message to the client.
+        """
         headers = {**SECURITY_HEADERS, **self.access.web.headers}
-        sending = _with_headers(send, headers)
+        send_with_headers = _with_headers(send, headers)
         if scope["type"] == "http" and scope["path"] not in self._open:
             given = Headers(scope=scope).get("authorization")
             if await self.access.client(given) is None:
                 challenge = {"WWW-Authenticate": self.access.challenges}
-                refusal = PlainTextResponse("sign in\n", status_code=401, headers=challenge)
-                await refusal(scope, receive, sending)
+                refusal = PlainTextResponse(
+                    "authentication required\n", status_code=401, headers=challenge
+                )
+                await refusal(scope, receive, send_with_headers)
                 return
-        await self._app(scope, receive, sending)
+        await self._app(scope, receive, send_with_headers)
 
 
 def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:

@@ -52,12 +52,12 @@ def test_the_error_reads_as_its_faults_one_a_line() -> None:
         parse_config("pane: soon\nmax_series: many\n", "m.yaml", {})
 
 
-def test_faults_inside_one_list_are_all_told() -> None:
+def test_faults_inside_one_list_are_all_reported() -> None:
     found = faults("windows: [1h, 60m, 30s, soon, 90s]\n")
     assert [re.findall(r"windows\[(\d)\]", fault)[0] for fault in found] == ["1", "2", "3", "4"]
 
 
-def test_a_typo_in_a_needed_key_is_not_told_twice() -> None:
+def test_a_typo_in_a_required_key_is_reported_once() -> None:
     (fault,) = faults("feeds:\n  - {type: file, pth: a.ndjson}\n")
     assert fault == "monitor.yaml:2: unknown key 'pth'; did you mean 'path'?"
 
@@ -74,7 +74,7 @@ def test_a_model_may_be_named_as_a_key_is(name: str) -> None:
     assert fault.startswith(f"monitor.yaml:3: models.{name}.maturity.share: must be less than 1")
 
 
-def test_a_fault_under_defaults_and_one_of_a_model_are_both_told() -> None:
+def test_a_fault_under_defaults_and_one_of_a_model_are_both_reported() -> None:
     text = "defaults: {threshold: 5}\nmodels:\n  fraud: {threshold: 7}\n  spam: {}\n"
     assert [fault.split(", ")[0] for fault in faults(text)] == [
         "monitor.yaml:1: defaults.threshold: must be at most 1",
@@ -92,9 +92,9 @@ def test_a_fault_that_only_one_model_makes_of_a_default_stands_at_the_default() 
     assert "got '1d' from defaults" in fault
 
 
-def test_unknown_keys_of_a_model_list_what_is_known_when_none_is_near() -> None:
+def test_an_unknown_key_without_a_near_match_lists_the_known_keys() -> None:
     (fault,) = faults("models: {fraud: {xyzzy: 1}}\n")
-    assert fault.startswith("monitor.yaml:1: unknown key 'xyzzy'; known here: threshold, segments")
+    assert fault.startswith("monitor.yaml:1: unknown key 'xyzzy'; known keys: threshold, segments")
 
 
 def test_long_values_are_cut_in_messages() -> None:
@@ -107,7 +107,7 @@ def test_aliases_that_multiply_are_stopped() -> None:
     layers = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     layers += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
     (fault,) = faults("\n".join(layers))
-    assert "aliases counted" in fault
+    assert "counting aliases" in fault
 
 
 def test_depth_is_stopped() -> None:
@@ -116,9 +116,9 @@ def test_depth_is_stopped() -> None:
         assert "is nested too deeply" in fault
 
 
-def test_two_references_of_which_one_is_broken_are_all_said_at_once() -> None:
+def test_two_references_of_which_one_is_broken_are_all_reported_at_once() -> None:
     found = faults("models:\n  fraud: {reference: {window: {length: 7d}, first: soon}}\n")
     assert len(found) == 3
     assert "reference.window: key 'end' is missing" in found[0]
     assert "reference.first: must be a duration, got 'soon'" in found[1]
-    assert "reference: holds window and first" in found[2]
+    assert "reference: has window and first" in found[2]

@@ -1,4 +1,4 @@
-"""What clients are told: JSON, each refusal with its reason."""
+"""JSON responses: accepted events, and errors with their reason."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from starlette.responses import Response
 from monitor.events.columns import EventBatch
 
 MAX_FAULTS = 10
-"""Faults that one answer shows at most."""
+"""Maximum number of faults in one response."""
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 class RefusedError(Exception):
-    """A request that is answered with an error.
+    """A request is refused.
 
     Args:
-        status: of HTTP.
+        status: HTTP status code of the response.
         text: what is wrong and what to do, for a person.
-        headers: of the answer.
+        headers: additional headers of the response.
+
+    Attributes:
+        status: HTTP status code of the response.
+        text: what is wrong and what to do, for a person.
+        headers: additional headers of the response.
     """
 
     def __init__(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
@@ -32,13 +37,19 @@ class RefusedError(Exception):
         self.headers = headers or {}
 
 
-def later(status: int, text: str, *, seconds: int) -> RefusedError:
-    """A refusal of what may be sent again, after some time."""
+def retry_later(status: int, text: str, *, seconds: int) -> RefusedError:
+    """Create the error for a request that the client may repeat later.
+
+    Args:
+        status: HTTP status code of the response.
+        text: why it is refused now, for a person.
+        seconds: value of the header Retry-After.
+    """
     return RefusedError(status, text, {"Retry-After": str(seconds)})
 
 
-def accepted(batch: EventBatch) -> Response:
-    """The answer to events that are on disk now."""
+def accepted_response(batch: EventBatch) -> Response:
+    """Create the response to events that are on disk."""
     reasons = Counter(str(rejection.reason) for rejection in batch.rejected)
     faults = [
         {
@@ -49,18 +60,24 @@ def accepted(batch: EventBatch) -> Response:
         for rejection in batch.rejected[:MAX_FAULTS]
     ]
     used = batch.records - len(batch.rejected)
-    return answer({"accepted": used, "rejected": dict(reasons), "faults": faults})
+    return json_response({"accepted": used, "rejected": dict(reasons), "faults": faults})
 
 
-def refused(error: RefusedError) -> Response:
-    """The answer to a request that is not taken."""
-    return answer({"error": error.text}, status=error.status, headers=error.headers)
+def error_response(error: RefusedError) -> Response:
+    """Create the response to a refused request."""
+    return json_response({"error": error.text}, status=error.status, headers=error.headers)
 
 
-def answer(
+def json_response(
     content: Any, *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """JSON, which nobody keeps or takes for anything else."""
+    """Create a JSON response that is never cached.
+
+    Args:
+        content: value that msgspec can encode.
+        status: HTTP status code.
+        headers: additional headers.
+    """
     return Response(
         msgspec.json.encode(content),
         status_code=status,

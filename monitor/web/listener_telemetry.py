@@ -1,4 +1,4 @@
-"""Counts the requests to a listener, and the connections that are open."""
+"""Counts the requests to a listener and its open connections."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CODES = (200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503)
-"""Answers that have a series from the start."""
+"""Status codes that have a series from the start."""
 _TABLES = (Path("/proc/self/net/tcp"), Path("/proc/self/net/tcp6"))
 _ESTABLISHED = b"01"
 
 
-class Requests:
-    """Counts the requests to an app, by the code of the answer.
+class RequestCounter:
+    """ASGI middleware that counts requests by the status code of the response.
 
     Args:
-        app: what answers.
+        app: handles the requests.
 
     Attributes:
-        answered: requests by code.
-        in_progress: how many are being answered now.
+        answered: number of requests by status code.
+        in_progress: number of requests that are being handled.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -31,7 +31,13 @@ class Requests:
         self.in_progress = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request, as ASGI has it."""
+        """Handle a request; arguments as in ASGI.
+
+        Args:
+            scope: of the connection.
+            receive: returns the next message from the client.
+            send: sends a message to the client.
+        """
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -46,28 +52,34 @@ class Requests:
 
 
 class Listener:
-    """One listener of the process: its address, and the requests to it.
+    """A listener of this process, as its telemetry sees it.
 
     Args:
         address: HOST:PORT.
-        requests: to it.
+        requests: counts the requests to the listener.
+
+    Attributes:
+        address: HOST:PORT.
+        requests: counts the requests to the listener.
     """
 
-    def __init__(self, address: str, requests: Requests) -> None:
+    def __init__(self, address: str, requests: RequestCounter) -> None:
         self.address = address
         self.requests = requests
 
     @property
     def port(self) -> int:
-        """Its port."""
+        """Port of the address."""
         return int(self.address.rpartition(":")[2])
 
 
 def open_connections(ports: Collection[int]) -> dict[int, int] | None:
-    """Connections to each of these ports of this machine; None where that cannot be known.
+    """Count the established connections to ports of this machine.
 
-    The kernel counts them, those included that wait for the server: no client that
-    it holds on to is overlooked.
+    Reads the kernel's tables, which include connections that wait to be accepted.
+
+    Returns:
+        Number of connections by port; None where the kernel has no such tables.
     """
     counts = dict.fromkeys(ports, 0)
     wanted = {b"%04X" % port: port for port in ports}

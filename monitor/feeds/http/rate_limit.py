@@ -1,4 +1,4 @@
-"""How fast each client may send."""
+"""Limits the records per second of each client."""
 
 from __future__ import annotations
 
@@ -7,27 +7,31 @@ from collections import OrderedDict
 
 from monitor.clock import Clock
 
-REMEMBERED = 10_000
-"""Clients that are told apart; of more, those that were silent longest begin anew."""
+MAX_CLIENTS = 10_000
+"""Clients that are tracked; beyond it, the client that was silent longest is forgotten."""
 
 
-class Rates:
-    """A number of records a second for each client; for one event loop.
+class RateLimiter:
+    """A token bucket for each client, of one second's worth of records; for one event loop.
 
-    A client that was silent may send a second's worth at once. What it sends beyond
-    its rate is taken, once, and then it waits until it is within it again.
+    A request that exceeds the rate is accepted, but the client must then wait until its
+    average is within the rate again.
 
     Args:
-        per_second: records, a request without any counting as one; None for any number.
-        clock: measures it.
+        per_second: maximum records per second, where a request without any counts as one;
+            None for no limit.
+        clock: measures time.
+
+    Attributes:
+        per_second: maximum records per second; may be changed at any time.
 
     >>> from monitor.clock import ManualClock
     >>> clock = ManualClock()
-    >>> rates = Rates(10, clock)
-    >>> rates.wait("a"), rates.spend("a", 25), rates.wait("a"), rates.wait("b")
+    >>> limiter = RateLimiter(10, clock)
+    >>> limiter.wait("a"), limiter.spend("a", 25), limiter.wait("a"), limiter.wait("b")
     (0, None, 2, 0)
     >>> clock.sleep(1.6)
-    >>> rates.wait("a")
+    >>> limiter.wait("a")
     0
     """
 
@@ -37,24 +41,29 @@ class Rates:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, client: str) -> int:
-        """Whole seconds until a client may send again; 0 for now."""
+        """Return the whole seconds until a client may send again; 0 if it may now."""
         if self.per_second is None:
             return 0
         missing = -self._balance(client, self.per_second)
         return math.ceil(missing / self.per_second) if missing > 0 else 0
 
     def spend(self, client: str, records: int) -> None:
-        """A client has sent so many."""
+        """Charge a client for a request.
+
+        Args:
+            client: name of the client.
+            records: number of records in the request.
+        """
         if self.per_second is None:
             return
         balance = self._balance(client, self.per_second) - max(records, 1)
         self._left[client] = (self._clock.monotonic(), balance)
         self._left.move_to_end(client)
-        if len(self._left) > REMEMBERED:
+        if len(self._left) > MAX_CLIENTS:
             self._left.popitem(last=False)
 
     def _balance(self, client: str, per_second: float) -> float:
-        """Records that a client may send; below 0 it has sent too many."""
+        """Records that a client may send now; negative if it has sent too many."""
         now = self._clock.monotonic()
         since, left = self._left.get(client, (now, per_second))
         return min(per_second, left + (now - since) * per_second)

@@ -1,12 +1,11 @@
-"""YAML as plain values, with the line of each and everything that is wrong as YAML.
+"""Parses YAML into plain values with their lines, and reports every fault in the YAML.
 
-Every scalar stays the text that was written, except null: `no` is a name,
-`12:30:45` is no number and `007` keeps its zeros. What a text means is decided
-by the setting that it is for. Variables are filled in after parsing, inside
-scalars, so that no variable can add a key.
+All scalars except null stay text: `no` is a name, `12:30:45` is not a number, and
+`007` keeps its zeros. The type of a setting decides how its text is read. Variables
+(`${VAR}`) are substituted after parsing, within scalars, so that a variable cannot
+add a key.
 
-Knows YAML and `${VAR}`, not the settings. Merges (`<<`) and tags are refused;
-anchors and aliases work.
+Merges (`<<`) and tags are refused; anchors and aliases work.
 """
 
 import re
@@ -19,7 +18,7 @@ import yaml
 from monitor.errors import ConfigError
 
 KeyPath = tuple[str | int, ...]
-"""Where a value stands: keys of mappings and positions in lists, from the top."""
+"""Path of a value from the top: keys of mappings and positions in lists."""
 
 _DEEPEST = 20
 _MOST_NODES = 10_000
@@ -30,13 +29,13 @@ _LITERAL = re.compile(r"[-+]?[0-9.][0-9_.eE+-]*|true|false", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{")
 
 
-class Fault(NamedTuple):
-    """One thing that is wrong in a file.
+class ConfigFault(NamedTuple):
+    """A fault in a configuration file.
 
     Attributes:
-        line: from 1 on.
-        path: where it is.
-        text: what is wrong, what is there, and what is allowed.
+        line: line number, from 1.
+        path: path of the invalid value.
+        text: what is wrong, the value, and what is allowed.
     """
 
     line: int
@@ -44,12 +43,12 @@ class Fault(NamedTuple):
     text: str
 
 
-class Place(NamedTuple):
-    """Where a value was written, and how.
+class WrittenValue(NamedTuple):
+    """A value as the file has it.
 
     Attributes:
-        line: from 1 on.
-        shown: the value as a message shows it.
+        line: line number, from 1.
+        shown: the value as messages show it.
     """
 
     line: int
@@ -58,31 +57,31 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Document:
-    """A YAML file as values.
+    """A parsed YAML file.
 
     Attributes:
         value: mappings, tuples, text and None.
-        places: where each value stands, by its path.
-        faults: what is wrong already, whatever the settings are.
-        broken: paths whose value is not the one meant; worth no further fault.
+        written: line and text of each value, by its path.
+        faults: faults in the YAML itself.
+        broken: paths without a usable value, whose further faults are not reported.
     """
 
     value: Any = None
-    places: dict[KeyPath, Place] = field(default_factory=dict)
-    faults: list[Fault] = field(default_factory=list)
+    written: dict[KeyPath, WrittenValue] = field(default_factory=dict)
+    faults: list[ConfigFault] = field(default_factory=list)
     broken: set[KeyPath] = field(default_factory=set)
 
 
 def read_document(text: str, name: str, environ: Mapping[str, str]) -> Document:
-    """Values and lines of a YAML text that holds one mapping.
+    """Parse YAML text that contains one mapping.
 
     Args:
         text: the YAML.
-        name: what messages call it.
-        environ: the variables that `${VAR}` can name.
+        name: name of the text in messages.
+        environ: variables for `${VAR}`.
 
     Raises:
-        ConfigError: it is not YAML, empty, or no mapping.
+        ConfigError: the text is not YAML, is empty, or is not a mapping.
 
     >>> read_document("models: {no: {threshold: .5}}", "m.yaml", {}).value
     {'models': {'no': {'threshold': '.5'}}}
@@ -94,9 +93,9 @@ def read_document(text: str, name: str, environ: Mapping[str, str]) -> Document:
         kind = "a list" if isinstance(node, yaml.SequenceNode) else repr(node.value)
         fault = f"{name}:{_line(node)}: must be a mapping, got {kind}; start with 'models:'"
         raise ConfigError((fault,))
-    walk = _Walk(name, environ)
-    walk.document.value = walk.mapping(node, ())
-    return walk.document
+    parser = _Parser(name, environ)
+    parser.document.value = parser.mapping(node, ())
+    return parser.document
 
 
 def _compose(text: str, name: str) -> yaml.Node | None:
@@ -106,7 +105,7 @@ def _compose(text: str, name: str) -> yaml.Node | None:
         number, problem = _problem(error, text)
     except yaml.reader.ReaderError as error:
         number = text.count("\n", 0, error.position) + 1
-        problem = f"holds the character U+{ord(text[error.position]):04X}"
+        problem = f"contains the character U+{ord(text[error.position]):04X}"
     except RecursionError:
         number, problem = 1, "is nested too deeply"
     got = _text_of(number, text)[:_LONGEST_SHOWN]
@@ -119,13 +118,13 @@ def _compose(text: str, name: str) -> yaml.Node | None:
 
 
 def _problem(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str]:
-    """The line to look at, and what PyYAML says about it."""
+    """Line number and description of a problem that PyYAML reports."""
     problem = (error.problem or "cannot be parsed").removeprefix("but ")
     number = error.problem_mark.line + 1 if error.problem_mark else 1
     if error.context_mark is None:
         return number, problem
     began = error.context_mark.line + 1
-    if not _text_of(number, text):  # the end of the text: what was never closed matters
+    if not _text_of(number, text):  # at the end of the text: report where it begins
         return began, f"{problem} ({error.context})"
     return number, f"{problem} ({error.context}, line {began})"
 
@@ -136,7 +135,7 @@ def _text_of(number: int, text: str) -> str:
 
 
 def shown_path(path: KeyPath) -> str:
-    """A path as a message shows it, with a colon; nothing for the top.
+    """Format a path for a message, with a colon; empty for the top.
 
     >>> shown_path(("models", "fraud.v2", "segments", 0))
     "models['fraud.v2'].segments[0]: "
@@ -164,7 +163,7 @@ def _shown(node: yaml.Node, value: Any) -> str:
 
 
 def _flow(value: Any) -> str:
-    """A value in one line, about as it would be written."""
+    """Format a value on one line, roughly as YAML."""
     if isinstance(value, dict):
         inside = (f"{_flow(key)}: {_flow(inner)}" for key, inner in value.items())
         return f"{{{', '.join(inside)}}}"
@@ -175,8 +174,8 @@ def _flow(value: Any) -> str:
     return str(value) if str(value).isprintable() else repr(value)
 
 
-class _Walk:
-    """One pass over the nodes, which fills a `Document`."""
+class _Parser:
+    """Converts nodes to values in one pass, and fills a `Document`."""
 
     def __init__(self, name: str, environ: Mapping[str, str]) -> None:
         self.document = Document()
@@ -185,17 +184,17 @@ class _Walk:
         self._nodes = 0
 
     def fault(self, node: yaml.Node, path: KeyPath, text: str) -> None:
-        self.document.faults.append(Fault(_line(node), path, f"{shown_path(path)}{text}"))
+        self.document.faults.append(ConfigFault(_line(node), path, f"{shown_path(path)}{text}"))
 
     def broken(self, node: yaml.Node, path: KeyPath, text: str) -> None:
-        """A fault that leaves no value to check."""
+        """Report a fault that leaves no value to validate."""
         self.fault(node, path, text)
         self.document.broken.add(path)
 
     def value(self, node: yaml.Node, path: KeyPath) -> Any:
         self._nodes += 1
         if len(path) > _DEEPEST or self._nodes > _MOST_NODES:
-            limits = f"keep to {_DEEPEST} levels and {_MOST_NODES} values, aliases counted"
+            limits = f"use at most {_DEEPEST} levels and {_MOST_NODES} values, counting aliases"
             where = f"{self._name}:{_line(node)}"
             raise ConfigError((f"{where}: is nested too deeply or too large; {limits}",))
         if node.tag not in _PLAIN_TAGS:
@@ -213,20 +212,20 @@ class _Walk:
             key = key_node.value
             here = (*path, key) if isinstance(key, str) else path
             if not isinstance(key, str):
-                self.fault(key_node, path, "has a key that is no text; write key: value")
+                self.fault(key_node, path, "has a key that is not text; write key: value")
             elif key in values:
-                first = self.document.places[here].line
-                text = f"key {key!r} is given twice, first in line {first}; keep one"
+                first = self.document.written[here].line
+                text = f"key {key!r} is given twice, first on line {first}; keep one"
                 self.fault(key_node, path, text)
             else:
                 values[key] = self.entry(value_node, here, _line(key_node))
         return values
 
     def entry(self, node: yaml.Node, path: KeyPath, line: int | None = None) -> Any:
-        """A value under a key or in a list, its place noted."""
+        """Convert a value under a key or in a list, and record its line."""
         line = _line(node) if line is None else line
         value = self.value(node, path)
-        self.document.places[path] = Place(line, _shown(node, value))
+        self.document.written[path] = WrittenValue(line, _shown(node, value))
         return value
 
     def scalar(self, node: yaml.ScalarNode, path: KeyPath) -> str | None:
@@ -237,18 +236,18 @@ class _Walk:
             if path[:-1] != ("models",):
                 self.broken(node, path, "has no value; give it one or remove the key")
             return None
-        return self.filled(node, path)
+        return self.substituted(node, path)
 
-    def filled(self, node: yaml.Node, path: KeyPath) -> str:
-        """The text of a scalar with its variables filled in."""
+    def substituted(self, node: yaml.Node, path: KeyPath) -> str:
+        """Return the text of a scalar with its variables replaced by their values."""
 
-        def fill(match: re.Match[str]) -> str:
+        def replacement(match: re.Match[str]) -> str:
             literal, name, default = match.groups()
             if literal:
                 return str(literal)
             if name is None:
                 allowed = "write ${NAME}, ${NAME:-default}, or $${ for ${ itself"
-                self.broken(node, path, f"names no variable, got {node.value!r}; {allowed}")
+                self.broken(node, path, f"names no valid variable, got {node.value!r}; {allowed}")
                 return ""
             value = self._environ.get(name, "")
             if default is not None:
@@ -260,4 +259,4 @@ class _Walk:
                 )
             return value
 
-        return _VARIABLE.sub(fill, node.value)
+        return _VARIABLE.sub(replacement, node.value)

@@ -1,7 +1,7 @@
-"""What a person is told about a setting that does not fit.
+"""Converts pydantic's validation errors into messages for people.
 
-Pydantic finds the faults; here they get the place in the file, the value as
-it was written, and words that say what is allowed.
+Each message has the line in the file, the value as written, what is wrong and what
+is allowed.
 """
 
 import difflib
@@ -11,14 +11,14 @@ from typing import Any, get_args, get_origin
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from monitor.config.document import Document, Fault, KeyPath, shown_path
+from monitor.config.config import Config
 from monitor.config.fields import Section
 from monitor.config.model import ModelConfig
-from monitor.config.schema import Config
+from monitor.config.yaml_document import ConfigFault, Document, KeyPath, shown_path
 
 _NUMBER = ("must be a number", "write it like 0.5")
 _WHOLE = ("must be a whole number", "write it like 100")
-_BOOL = ("must be true or false", "write one of them")
+_BOOL = ("must be true or false", "write true or false")
 _LIST = ("must be a list", "write [A, B]")
 _TEXT = ("must be a single value", "write one value")
 
@@ -50,22 +50,27 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "string_pattern_mismatch": ("must be a plain name", "write letters, digits and underscores"),
     "unfit": ("{what}", "{allowed}"),
 }
-"""What is wrong and what is allowed, by pydantic's type of error."""
+"""What is wrong and what is allowed, by pydantic's error type."""
 
 
-def faults_of(error: ValidationError, document: Document) -> list[Fault]:
-    """The faults that pydantic found in a document, those that it names already left out."""
+def config_faults(error: ValidationError, document: Document) -> list[ConfigFault]:
+    """Convert the errors of a validation; faults that follow from others are left out.
+
+    Args:
+        error: raised by validating the document's value.
+        document: the parsed file.
+    """
     details = error.errors(include_url=False)
     shared = {d["loc"][1:] for d in details if d["loc"][:1] == ("defaults",)}
-    faults: dict[KeyPath, Fault] = {}
+    faults: dict[KeyPath, ConfigFault] = {}
     for detail in details:
         loc, fault = detail["loc"], _fault(detail, document)
-        if loc[0] == "models" and loc[2:] in shared and fault.path[:3] not in document.places:
+        if loc[0] == "models" and loc[2:] in shared and fault.path[:3] not in document.written:
             continue
         if detail["type"] == "too_short" and detail["input"]:
-            continue  # pydantic counts the elements that fit; those that do not have their faults
+            continue  # pydantic counts valid elements; the invalid ones are reported
         if detail["type"] == "missing" and _mistyped(detail):
-            continue  # the key that was written instead has its fault
+            continue  # the misspelt key is reported itself
         if not any(fault.path[:end] in document.broken for end in range(len(fault.path) + 1)):
             faults.setdefault(_culprit(detail, fault.path, document), fault)
     return list(faults.values())
@@ -78,23 +83,23 @@ def _mistyped(detail: ErrorDetails) -> bool:
 
 
 def _culprit(detail: ErrorDetails, path: KeyPath, document: Document) -> KeyPath:
-    """The path of the fault, or of what was written that makes a default one."""
+    """Path that identifies a fault: its own, or that of the setting that invalidates a default."""
     instead: KeyPath = detail.get("ctx", {}).get("instead", ())
-    return instead if instead and path not in document.places else (*path, detail["type"])
+    return instead if instead and path not in document.written else (*path, detail["type"])
 
 
-def _fault(detail: ErrorDetails, document: Document) -> Fault:
+def _fault(detail: ErrorDetails, document: Document) -> ConfigFault:
     kind, path, context = detail["type"], _path(detail["loc"]), detail.get("ctx", {})
     if kind == "union_tag_invalid":
         path = (*path, "type")
     line = _line(path, context.get("instead", ()), document)
     if kind == "extra_forbidden":
-        return Fault(line, path, _unknown_key(detail["loc"]))
+        return ConfigFault(line, path, _unknown_key(detail["loc"]))
     if kind == "missing":
         section = _section_at(detail["loc"][:-1])
         meaning = section.model_fields[str(path[-1])].description
         text = f"key {path[-1]!r} is missing; add it: {str(meaning).rstrip('.')}"
-        return Fault(line, path, shown_path(path[:-1]) + text)
+        return ConfigFault(line, path, shown_path(path[:-1]) + text)
     what, allowed = _WORDS.get(kind, (detail["msg"].replace("{", "{{"), "see the schema"))
     if kind == "model_type":
         context = {"keys": ", ".join(_section_at(detail["loc"]).model_fields)}
@@ -102,7 +107,7 @@ def _fault(detail: ErrorDetails, document: Document) -> Fault:
     if kind == "enum":
         names = context["expected"].replace(" or ", ", ").replace("'", "").split(", ")
         allowed = f"{_near(detail['input'], names)} {allowed}".lstrip()
-    return Fault(
+    return ConfigFault(
         line, path, f"{shown_path(path)}{what}, got {_got(path, detail, document)}; {allowed}"
     )
 
@@ -111,28 +116,28 @@ def _got(path: KeyPath, detail: ErrorDetails, document: Document) -> str:
     if detail["loc"][-1] == "[key]":
         return repr(path[-1])
     shared = _shared(path)
-    if path not in document.places and shared in document.places:
-        return f"{document.places[shared].shown} from defaults"
-    place = document.places.get(path)
+    if path not in document.written and shared in document.written:
+        return f"{document.written[shared].shown} from defaults"
+    place = document.written.get(path)
     return place.shown if place else f"{detail['input']!r} by default"
 
 
 def _line(path: KeyPath, instead: KeyPath, document: Document) -> int:
-    """The line of a path; where it is not written, of what caused it or of what is around it."""
+    """Line of a path; where the file lacks it, of the key that caused the fault or of a parent."""
     for known in (path, instead, _shared(path)):
-        if known in document.places:
-            return document.places[known].line
-    around = [path[:end] for end in range(len(path), 0, -1) if path[:end] in document.places]
-    return document.places[around[0]].line if around else 1
+        if known in document.written:
+            return document.written[known].line
+    around = [path[:end] for end in range(len(path), 0, -1) if path[:end] in document.written]
+    return document.written[around[0]].line if around else 1
 
 
 def _shared(path: KeyPath) -> KeyPath:
-    """Where `defaults` has what a model does not set itself."""
-    return ("defaults", *path[2:]) if path[0] == "models" and len(path) > 2 else path  # noqa: PLR2004  # a key
+    """Path under `defaults` of a setting that a model does not set itself."""
+    return ("defaults", *path[2:]) if path[0] == "models" and len(path) > 2 else path  # noqa: PLR2004  # below NAME
 
 
 def _path(loc: KeyPath) -> KeyPath:
-    """Where pydantic found a fault, without what it adds: tags of unions, marks of keys."""
+    """Path in the file of pydantic's location, which also has tags of unions and key marks."""
     steps = [step for step in loc if step != "[key]"]
     union = 2 if loc[0] == "feeds" else _index(loc, "maturity") + 1
     if union and len(steps) > union and steps[union] in ("file", "http", "kafka", "auto", "fixed"):
@@ -141,7 +146,7 @@ def _path(loc: KeyPath) -> KeyPath:
 
 
 def _index(loc: KeyPath, key: str) -> int:
-    """Position of a model's key."""
+    """Position of a model's key in a location; -1 where it is another key."""
     at = 2 if loc[0] == "models" else 1
     return at if loc[at : at + 1] == (key,) else -1
 
@@ -149,12 +154,13 @@ def _index(loc: KeyPath, key: str) -> int:
 def _unknown_key(loc: KeyPath) -> str:
     key, section = str(loc[-1]), _section_at(loc[:-1])
     if key == "<<":
-        return "unknown key '<<'; YAML merges are not read: put what models share under 'defaults'"
+        allowed = "put settings that models share under 'defaults'"
+        return f"unknown key '<<'; YAML merges are not supported: {allowed}"
     if key in ModelConfig.model_fields and section is Config:
-        return f"unknown key {key!r}; it belongs to a model or under 'defaults'"
+        return f"unknown key {key!r}; put it under a model or under 'defaults'"
     if key in Config.model_fields and section is ModelConfig:
-        return f"unknown key {key!r}; it belongs to the top level"
-    near = _near(key, section.model_fields) or f"known here: {', '.join(section.model_fields)}"
+        return f"unknown key {key!r}; put it at the top level"
+    near = _near(key, section.model_fields) or f"known keys: {', '.join(section.model_fields)}"
     return f"unknown key {key!r}; {near}"
 
 
@@ -166,7 +172,7 @@ def _near(word: Any, known: Iterable[str]) -> str:
 
 
 def _section_at(loc: KeyPath) -> type[Section]:
-    """The section that stands at a place, its tags included."""
+    """Section at one of pydantic's locations, union tags included."""
     section: type[Section] = Config
     steps = iter(loc)
     for step in steps:

@@ -1,4 +1,4 @@
-"""NDJSON, a JSON array, one object, feedback: all become lines."""
+"""Converts JSON bodies (NDJSON, an array, one object, feedback) to lines."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from monitor.feeds.decode.lines import BLANK, BOM, count_lines
-from monitor.feeds.http.answers import RefusedError
-from monitor.feeds.http.bounds import MAX_RECORDS, too_many
+from monitor.feeds.http.record_limit import MAX_RECORDS, too_many_records
+from monitor.feeds.http.responses import RefusedError
 
 _JSON = "application/json"
 _LINES = frozenset(
@@ -20,7 +20,7 @@ _BY_CONTENT = frozenset(
         _JSON,
         "text/plain",
         "application/octet-stream",
-        "application/x-www-form-urlencoded",  # what curl --data-binary says by default
+        "application/x-www-form-urlencoded",  # the default of curl --data-binary
     )
 )
 _FLATTENED = bytes.maketrans(b"\r\n", b"  ")
@@ -29,15 +29,16 @@ _ONE = msgspec.json.Decoder(msgspec.Raw)
 
 
 def event_lines(body: bytes, content_type: str) -> bytes:
-    r"""The records of a body, one a line; what cannot be used among them is for the decoder.
+    r"""Convert a body to lines, one record each; the decoder rejects invalid records.
 
     Args:
         body: NDJSON, a JSON array of records, or one record over any number of lines.
-        content_type: of the request, parameters included. One that says NDJSON is
-            taken at its word; with others the content decides.
+        content_type: header of the request, parameters included. A body of a type for
+            NDJSON is read as such; for other types the content decides.
 
     Raises:
-        RefusedError: of another type (415), no JSON (400), too many records (413).
+        RefusedError: the type is not supported (415), the body is not JSON (400), or it has
+            too many records (413).
 
     >>> event_lines(b'[{"id": "a"},\n {"id":\n "b"}]', "application/json")
     b'{"id": "a"}\n{"id":  "b"}\n'
@@ -50,19 +51,19 @@ def event_lines(body: bytes, content_type: str) -> bytes:
     body = body.removeprefix(BOM)
     found = None if media_type in _LINES else _records(body, media_type)
     lines = body if found is None else b"\n".join(record.translate(_FLATTENED) for record in found)
-    return _bounded(lines if not lines or lines.endswith(b"\n") else lines + b"\n")
+    return _within_limit(lines if not lines or lines.endswith(b"\n") else lines + b"\n")
 
 
 def feedback_lines(body: bytes, content_type: str, *, now: float) -> bytes:
-    r"""Labels in short: id and label, and a time if it is not now.
+    r"""Convert feedback to lines of label events; a record has an id, a label and maybe a time.
 
     Args:
-        body: as of `event_lines`.
-        content_type: likewise.
-        now: epoch seconds; the `ts` of those that have none.
+        body: as for `event_lines`.
+        content_type: as for `event_lines`.
+        now: epoch seconds; the `ts` of records without one.
 
     Raises:
-        RefusedError: as of `event_lines`.
+        RefusedError: as for `event_lines`.
 
     >>> feedback_lines(b'{"id": "a", "label": 1}', "application/json", now=60.0)
     b'{"id":"a","label":1,"ts":60.0,"type":"label"}\n'
@@ -72,15 +73,15 @@ def feedback_lines(body: bytes, content_type: str, *, now: float) -> bytes:
 
 
 def _records(body: bytes, media_type: str) -> list[bytes] | None:
-    """The records of an array, or one object; None where it is lines."""
+    """Records of an array, or the single object; None if the body is lines."""
     start = body.lstrip(BLANK)[:1]
     if start == b"[":
         if body.count(b"{") > 2 * MAX_RECORDS:
-            raise too_many()
+            raise too_many_records()
         try:
             return [bytes(record) for record in _ARRAY.decode(body)]
         except (msgspec.MsgspecError, RecursionError) as error:
-            raise RefusedError(400, f"the body is no JSON array: {error}") from error
+            raise RefusedError(400, f"the body is not a JSON array: {error}") from error
     if start == b"{":
         return _one(body)
     if start and media_type == _JSON:
@@ -92,11 +93,11 @@ def _one(body: bytes) -> list[bytes] | None:
     try:
         return [bytes(_ONE.decode(body))]
     except (msgspec.MsgspecError, RecursionError):
-        return None  # lines, or damaged: the decoder says which
+        return None  # lines, or damaged: the decoder finds out which
 
 
 def _as_label(line: bytes, now: float) -> bytes:
-    """The line as a label; as it is, where it is no object: the decoder says so."""
+    """Complete a line to a label event; a line that is not an object is left to the decoder."""
     try:
         fields: Any = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -107,7 +108,7 @@ def _as_label(line: bytes, now: float) -> bytes:
     return msgspec.json.encode({**given, "ts": given.get("ts", now), "type": "label"})
 
 
-def _bounded(lines: bytes) -> bytes:
+def _within_limit(lines: bytes) -> bytes:
     if count_lines(lines) > MAX_RECORDS:
-        raise too_many()
+        raise too_many_records()
     return lines

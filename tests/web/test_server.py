@@ -60,14 +60,14 @@ def close(opened: Iterable[socket.socket]) -> None:
         connection.close()
 
 
-def test_it_answers_as_soon_as_start_returns(app: ASGIApp) -> None:
+def test_requests_are_answered_as_soon_as_start_returns(app: ASGIApp) -> None:
     for _ in range(5):
         with BackgroundServer(app) as server:
             assert server.port > 0
             assert httpx.get(f"{server.url}/healthz").status_code == 200
 
 
-def test_it_listens_on_loopback_and_can_on_ipv6(app: ASGIApp) -> None:
+def test_the_server_listens_on_loopback_and_on_ipv6(app: ASGIApp) -> None:
     with BackgroundServer(app) as server:
         assert server.url.startswith("http://127.0.0.1:")
     if socket.has_ipv6:
@@ -75,7 +75,7 @@ def test_it_listens_on_loopback_and_can_on_ipv6(app: ASGIApp) -> None:
             assert httpx.get(f"{server.url}/healthz").status_code == 200
 
 
-def test_after_stop_the_port_is_free_and_nobody_answers(app: ASGIApp) -> None:
+def test_after_stop_the_port_is_free(app: ASGIApp) -> None:
     server = BackgroundServer(app)
     server.start()
     server.stop()
@@ -85,7 +85,7 @@ def test_after_stop_the_port_is_free_and_nobody_answers(app: ASGIApp) -> None:
         assert again.port == server.port
 
 
-def test_a_port_that_is_taken_is_refused_with_the_address(app: ASGIApp) -> None:
+def test_a_port_in_use_is_refused_with_the_address(app: ASGIApp) -> None:
     with (
         BackgroundServer(app) as server,
         pytest.raises(MonitorError, match=rf"127.0.0.1:{server.port}: cannot listen"),
@@ -93,14 +93,14 @@ def test_a_port_that_is_taken_is_refused_with_the_address(app: ASGIApp) -> None:
         BackgroundServer(app, port=server.port).start()
 
 
-def test_a_server_that_cannot_run_says_so_at_start(app: ASGIApp) -> None:
+def test_a_server_that_cannot_run_fails_at_start(app: ASGIApp) -> None:
     server = BackgroundServer(app, header_timeout=-1.0)
     with pytest.raises(MonitorError, match="did not start"):
         server.start()
     server.stop()
 
 
-def test_stopping_what_never_started_is_no_error(app: ASGIApp) -> None:
+def test_stopping_a_server_that_never_started_does_nothing(app: ASGIApp) -> None:
     BackgroundServer(app).stop()
 
 
@@ -113,7 +113,7 @@ def test_the_program_keeps_its_logging(app: ASGIApp) -> None:
 
 
 @pytest.mark.parametrize("request_", [b"", b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "])
-def test_slow_clients_are_dropped_and_keep_nobody_waiting(app: ASGIApp, request_: bytes) -> None:
+def test_slow_clients_are_dropped_and_do_not_delay_others(app: ASGIApp, request_: bytes) -> None:
     with BackgroundServer(app, header_timeout=1.0) as server:
         opened = connections(server, 500, request_)
         began = time.monotonic()

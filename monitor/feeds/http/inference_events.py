@@ -1,10 +1,9 @@
-"""Requests and responses of inference servers become predictions.
+"""Converts logged requests and responses of inference servers to predictions.
 
-A response is enough for score and class. Ids and segments that stand in the
-request are joined by the id that both events share, whichever comes first: a
-request is remembered, a response waits a little. A request by itself is no
-event, and is kept in memory alone: what a crash loses of it are the segments of
-predictions that were being made.
+Score and class come from the response. Ids and segments may come from the request,
+which is joined by the CloudEvent id that both share, in either order: requests are
+remembered, and responses wait for a short time. A request is not an event of its own
+and stays in memory only; a crash loses the ids and segments of predictions in flight.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ import msgspec
 
 from monitor.clock import Clock
 from monitor.config.inference import InferenceConfig
-from monitor.feeds.http.beside import beside
 from monitor.feeds.http.cloudevents import CloudEvent
-from monitor.feeds.http.payloads import Payload, fields_of, requested
+from monitor.feeds.http.inference_payloads import Payload, request_fields, response_fields
+from monitor.feeds.http.offload import offload
 
 WAIT_SECONDS = 2.0
-"""How long a response waits for its request."""
-KEPT_SECONDS = 600.0
-"""How long a request is remembered."""
-KEPT_BYTES = 16 * 1024 * 1024
-"""What is remembered of requests takes at most so much."""
+"""Seconds that a response waits for its request."""
+REQUEST_SECONDS = 600.0
+"""Seconds that a request is remembered."""
+MAX_REQUEST_BYTES = 16 * 1024 * 1024
+"""Maximum memory of all remembered requests."""
 _ROW_BYTES = 200
 
 Rows = Sequence[dict[str, Any]]
@@ -39,15 +38,15 @@ class _Request(NamedTuple):
     size: int
 
 
-class Inference:
-    """Joins the two halves; for one event loop.
+class InferenceEvents:
+    """Joins requests with responses; bound to one event loop.
 
     Args:
-        config: what is taken out of them.
+        config: which values to extract.
         clock: measures how long a request is remembered.
 
     Attributes:
-        unpaired: responses whose request did not come, or was forgotten.
+        unpaired: number of responses whose request did not come or was forgotten.
     """
 
     def __init__(self, config: InferenceConfig, clock: Clock) -> None:
@@ -59,60 +58,60 @@ class Inference:
         self.unpaired = 0
 
     async def remember(self, event: CloudEvent) -> None:
-        """Take a request.
+        """Remember a request for its response.
 
         Raises:
-            PayloadError: it cannot be read.
+            PayloadError: the request cannot be read.
         """
         if not self._config.needs_requests:
             return
-        rows = await beside(len(event.data), lambda: self._requested(event.data))
+        rows = await offload(len(event.data), lambda: self._request_rows(event.data))
         size = _ROW_BYTES + sum(_ROW_BYTES + len(str(row)) for row in rows)
         self._forget(event.id)
         self._requests[event.id] = _Request(rows, self._clock.monotonic(), size)
         self._size += size
-        self._tidy()
+        self._evict()
         if event.id in self._came:
             self._came[event.id].set()
 
     async def lines(self, event: CloudEvent, ts: float) -> bytes:
-        """The predictions of a response, one a line.
+        """Convert a response to predictions, one per line; waits for its request if needed.
 
         Args:
             event: the response.
-            ts: its time, epoch seconds, where it does not say itself.
+            ts: epoch seconds; the time of a response that has none.
 
         Raises:
-            PayloadError: it cannot be read.
+            PayloadError: the response cannot be read.
         """
-        asked = await self._request(event.id) if self._config.needs_requests else []
-        return await beside(len(event.data), lambda: self._predictions(event, ts, asked))
+        requested = await self._request(event.id) if self._config.needs_requests else []
+        return await offload(len(event.data), lambda: self._predictions(event, ts, requested))
 
-    def _requested(self, data: bytes) -> Rows:
-        return requested(Payload(data, "instances", "inputs"), self._config)
+    def _request_rows(self, data: bytes) -> Rows:
+        return request_fields(Payload(data, "instances", "inputs"), self._config)
 
-    def _predictions(self, event: CloudEvent, ts: float, asked: Rows) -> bytes:
+    def _predictions(self, event: CloudEvent, ts: float, requested: Rows) -> bytes:
         payload = Payload(event.data, "predictions", "outputs")
-        rows = fields_of(payload, self._config)
+        rows = response_fields(payload, self._config)
         given = {"type": "prediction", "ts": event.attributes.get("time", ts), **self._model(event)}
         return b"".join(
             msgspec.json.encode({**given, **own, **fields}) + b"\n"
-            for own, fields in zip(self._rows(event.id, len(rows), asked), rows, strict=True)
+            for own, fields in zip(self._ids(event.id, len(rows), requested), rows, strict=True)
         )
 
     def _model(self, event: CloudEvent) -> dict[str, str]:
         name = self._config.model or event.attributes.get("inferenceservicename")
         return {} if name is None else {"model": name}
 
-    def _rows(self, name: str, count: int, asked: Rows) -> Rows:
-        """What is known of each row besides the response: its id, its segment."""
+    def _ids(self, name: str, count: int, requested: Rows) -> Rows:
+        """Fields of each row from the request, with an id from the event where it has none."""
         ids: Rows = []
         if self._config.id is None:
             ids = [{"id": name if count == 1 else f"{name}/{row}"} for row in range(count)]
         ids = ids or [{} for _ in range(count)]
-        if len(asked) != count:
+        if len(requested) != count:
             return ids
-        return [{**own, **row} for own, row in zip(ids, asked, strict=True)]
+        return [{**own, **row} for own, row in zip(ids, requested, strict=True)]
 
     async def _request(self, name: str) -> Rows:
         if name not in self._requests:
@@ -134,11 +133,11 @@ class Inference:
         self._size -= 0 if found is None else found.size
         return found
 
-    def _tidy(self) -> None:
-        """Forget what is too old, and the oldest of what is too much."""
-        too_old = self._clock.monotonic() - KEPT_SECONDS
+    def _evict(self) -> None:
+        """Forget requests that are too old, and the oldest while they take too much memory."""
+        too_old = self._clock.monotonic() - REQUEST_SECONDS
         while self._requests:
             name, oldest = next(iter(self._requests.items()))
-            if oldest.since >= too_old and self._size <= KEPT_BYTES:
+            if oldest.since >= too_old and self._size <= MAX_REQUEST_BYTES:
                 return
             self._forget(name)

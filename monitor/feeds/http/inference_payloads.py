@@ -1,10 +1,10 @@
-"""Rows out of the payloads of inference servers, protocol V1 (TensorFlow Serving) and V2.
+"""Reads the payloads of inference servers, protocols V1 (TensorFlow Serving) and V2.
 
     V1   {"instances": [ROW, …]}    {"predictions": [ROW, …]}
     V2   {"inputs": [TENSOR, …]}    {"outputs": [TENSOR, …], "model_version": "3"}
 
-A row of V1 is a value, a list of values, or an object of these; a tensor of V2 has
-a name, a shape whose first number is that of the rows, and data, flat or nested.
+A row of V1 is a value, a list of values, or an object of these. A tensor of V2 has a
+name, a shape whose first dimension counts the rows, and flat or nested data.
 
 Source: KServe, docs of the data plane (V1 and Open Inference Protocol).
 """
@@ -21,28 +21,31 @@ import msgspec
 from monitor.config.inference import InferenceConfig, PredictedClass, Tensor
 
 MISSING = object()
-"""Stands where a row has no such value."""
+"""Marks a row that lacks the value."""
 MAX_ROWS = 100_000
-"""That one payload may hold."""
+"""Maximum number of rows in a payload."""
 MAX_VALUES = 1_000_000
-"""Likewise, features included."""
+"""Maximum number of values in a payload, features included."""
 _LONGEST_VERSION = 256
 
 
 class PayloadError(Exception):
-    """A payload is none, or holds no rows."""
+    """A payload cannot be read, or has no rows."""
 
 
 class Payload:
-    """The rows of one request or response.
+    """Rows of one request or response.
 
     Args:
-        body: JSON.
-        v1: name of the list of rows in V1.
-        v2: name of the list of tensors in V2.
+        body: the payload, JSON.
+        v1: name of the list of rows in protocol V1.
+        v2: name of the list of tensors in protocol V2.
+
+    Attributes:
+        version: version of the model, as of protocol V2; None if it is not given.
 
     Raises:
-        PayloadError: it is neither.
+        PayloadError: the body follows neither protocol, or is too large.
 
     >>> response = Payload(b'{"predictions": [[0.2, 0.8], [0.9, 0.1]]}', "predictions", "outputs")
     >>> response.column(Tensor(index=1))
@@ -58,41 +61,46 @@ class Payload:
 
     def __init__(self, body: bytes, v1: str, v2: str) -> None:
         if body.count(b",") > MAX_VALUES or body.count(b"[") + body.count(b"{") > 4 * MAX_ROWS:
-            raise PayloadError("holds too many values")
+            raise PayloadError("has too many values")
         try:
             whole = msgspec.json.decode(body)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise PayloadError(str(error)) from error
         if not isinstance(whole, dict):
-            raise PayloadError("is no object")
+            raise PayloadError("is not an object")
         version = whole.get("model_version")
-        known = isinstance(version, str) and len(version) <= _LONGEST_VERSION
-        self.version = version if known else None
+        usable = isinstance(version, str) and len(version) <= _LONGEST_VERSION
+        self.version = version if usable else None
         self._rows = whole[v1] if isinstance(whole.get(v1), list) else None
         self._tensors = _tensors(whole.get(v2))
         if self._rows is None and not self._tensors:
-            raise PayloadError(f"holds neither {v1} nor {v2}")
+            raise PayloadError(f"has neither {v1} nor {v2}")
         if len(self) > MAX_ROWS:
-            raise PayloadError(f"holds more than {MAX_ROWS} rows")
+            raise PayloadError(f"has more than {MAX_ROWS} rows")
 
     def __len__(self) -> int:
         if self._rows is not None:
             return len(self._rows)
         return max(len(tensor) for tensor in self._tensors.values())
 
-    def column(self, place: Tensor) -> list[Any]:
-        """The value of each row; MISSING where there is none."""
+    def column(self, location: Tensor) -> list[Any]:
+        """Return the value at a location in each row; MISSING where a row lacks it."""
         if self._rows is None:
-            name = next(iter(self._tensors)) if place.name is None else place.name
+            name = next(iter(self._tensors)) if location.name is None else location.name
             rows: Sequence[Any] = self._tensors.get(name, [])
         else:
-            rows = [_named(row, place.name) for row in self._rows]
-        found = [_at(row, place.index) for row in rows]
+            rows = [_named(row, location.name) for row in self._rows]
+        found = [_at(row, location.index) for row in rows]
         return found + [MISSING] * (len(self) - len(found))
 
 
-def fields_of(response: Payload, config: InferenceConfig) -> list[dict[str, Any]]:
-    """What a response says of each row: score, prediction, version."""
+def response_fields(response: Payload, config: InferenceConfig) -> list[dict[str, Any]]:
+    """Extract the fields that a response has of each row: score, prediction, version.
+
+    Args:
+        response: the payload.
+        config: locations of the fields.
+    """
     rows: list[dict[str, Any]] = [{} for _ in range(len(response))]
     if config.score is not None:
         _fill(rows, "score", response.column(config.score))
@@ -104,13 +112,18 @@ def fields_of(response: Payload, config: InferenceConfig) -> list[dict[str, Any]
     return rows
 
 
-def requested(request: Payload, config: InferenceConfig) -> list[dict[str, Any]]:
-    """What a request says of each row: id, segment."""
+def request_fields(request: Payload, config: InferenceConfig) -> list[dict[str, Any]]:
+    """Extract the fields that a request has of each row: id, segment.
+
+    Args:
+        request: the payload.
+        config: locations of the fields.
+    """
     rows: list[dict[str, Any]] = [{} for _ in range(len(request))]
     if config.id is not None:
         _fill(rows, "id", [_text(value) for value in request.column(config.id)])
-    for key, place in config.segments.items():
-        for row, value in zip(rows, request.column(place), strict=True):
+    for key, location in config.segments.items():
+        for row, value in zip(rows, request.column(location), strict=True):
             text = _text(value)
             if text is not MISSING:
                 row.setdefault("segment", {})[key] = text
@@ -123,16 +136,16 @@ def _fill(rows: list[dict[str, Any]], name: str, values: Sequence[Any]) -> None:
             row[name] = value
 
 
-def _class(value: Any, place: PredictedClass) -> Any:
+def _class(value: Any, location: PredictedClass) -> Any:
     if value is MISSING:
         return value
-    if place.positive is not None:
-        return int(_text(value) == place.positive)
+    if location.positive is not None:
+        return int(_text(value) == location.positive)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _text(value: Any) -> Any:
-    """A value as it would be written as a name; what is no single value is missing."""
+    """Convert a value to text as in a name; MISSING for anything but a single value."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
@@ -157,7 +170,7 @@ def _at(row: Any, index: int | None) -> Any:
 
 
 def _tensors(found: Any) -> dict[str, list[Any]]:
-    """Rows of each tensor by its name; those that are none are left out."""
+    """Rows of each valid tensor by its name."""
     tensors = found if isinstance(found, list) else []
     return {
         tensor["name"]: rows

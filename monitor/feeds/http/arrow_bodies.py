@@ -1,8 +1,8 @@
-"""An Arrow IPC stream as a body: its rows become lines, within the bounds of a body.
+"""Converts a body that is an Arrow IPC stream to lines, within the size limit of bodies.
 
-A few bytes of Arrow can stand for gigabytes: compressed buffers, dictionaries,
-columns of nulls. What a body would unfold to is known before it unfolds, and what
-its offsets point to is checked before it is read.
+A few bytes of Arrow can expand to gigabytes, by compressed buffers, dictionaries or
+columns of nulls. The expanded size is therefore computed before anything expands, and
+offsets are validated before they are followed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import msgspec
 from monitor.errors import FeedError
 from monitor.feeds import table_fields
 from monitor.feeds.arrow.files import EXTRA
-from monitor.feeds.http.answers import RefusedError
-from monitor.feeds.http.bounds import MAX_RECORDS, too_many
+from monitor.feeds.http.record_limit import MAX_RECORDS, too_many_records
+from monitor.feeds.http.responses import RefusedError
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 
@@ -32,30 +32,31 @@ _DATA, _COMPRESSION = 1, 3
 
 
 def arrow_lines(body: bytes, max_bytes: int) -> bytes:
-    """The rows of a stream as records, one a line.
+    """Convert the rows of a stream to lines, one record each.
 
-    Columns mean what they mean in files, see `monitor.feeds.table_fields`; a column of
-    another name is a segment key.
+    Columns have the same names as in files, see `monitor.feeds.table_fields`; a column of
+    any other name is a segment key.
 
     Args:
-        body: an Arrow IPC stream, its buffers not compressed.
-        max_bytes: that it may take once it is unfolded.
+        body: Arrow IPC stream with uncompressed buffers.
+        max_bytes: maximum size of the expanded rows.
 
     Raises:
-        RefusedError: pyarrow is not there (415); it is no such stream, has no column `ts`
-            or a column of another type (400); it is too large or too long (413).
+        RefusedError: pyarrow is not installed (415); the body is not an Arrow stream, has no
+            column `ts`, or a column of an unsupported type (400); it has too many bytes or
+            rows (413).
     """
     try:
         lib = import_module("pyarrow.lib")
     except ImportError as error:
-        text = f"Arrow needs pyarrow where the monitor runs: {EXTRA}; or send NDJSON"
+        text = f"Arrow bodies need pyarrow on the monitor's host: {EXTRA}; or send NDJSON"
         raise RefusedError(415, text) from error
     try:
         _refuse_compressed(body)
         return b"".join(_lines(body, max_bytes))
     except (lib.ArrowException, OSError, struct.error, FeedError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise RefusedError(400, f"the body is no Arrow stream of events: {first}") from error
+        raise RefusedError(400, f"the body is not an Arrow stream of events: {first}") from error
 
 
 def _lines(body: bytes, max_bytes: int) -> Iterator[bytes]:
@@ -72,11 +73,13 @@ def _lines(body: bytes, max_bytes: int) -> Iterator[bytes]:
     for batch in reader:
         batch.validate(full=True)
         rows += batch.num_rows
-        size += batch.num_rows * named + sum(map(_unfolded, names, batch.columns))
+        size += batch.num_rows * named + sum(map(_expanded_bytes, names, batch.columns))
         if rows > MAX_RECORDS:
-            raise too_many()
+            raise too_many_records()
         if size > max_bytes:
-            raise RefusedError(413, f"the rows must take at most {max_bytes} bytes; send fewer")
+            raise RefusedError(
+                413, f"the expanded rows must be at most {max_bytes} bytes; send fewer"
+            )
         plain = [_plain(column) for column in batch.columns]
         for start in range(0, batch.num_rows, _SLICE):
             columns = [column.slice(start, _SLICE).to_pylist() for column in plain]
@@ -93,30 +96,30 @@ def _record(names: list[str], row: tuple[Any, ...], row_type: str) -> dict[str, 
     fields = {name: given.pop(name) for name in table_fields.FIELDS if name in given}
     fields.setdefault("type", row_type)
     if given:
-        kept = fields.setdefault("segment", {})
-        if isinstance(kept, dict):
-            kept |= {name.removeprefix(_SEGMENT): value for name, value in given.items()}
+        segment = fields.setdefault("segment", {})
+        if isinstance(segment, dict):
+            segment |= {name.removeprefix(_SEGMENT): value for name, value in given.items()}
     return fields
 
 
 def _value(value: Any) -> Any:
-    """As JSON has it: times in UTC where no zone is given, as in files."""
+    """Convert a value for JSON: times without a zone are UTC, as in files."""
     if isinstance(value, datetime) and value.tzinfo is None:
         return value.replace(tzinfo=UTC)
     return value
 
 
-def _unfolded(name: str, column: Any) -> int:
-    """Bytes of a column with its dictionary written out.
+def _expanded_bytes(name: str, column: Any) -> int:
+    """Size of a column with its dictionary decoded.
 
     Raises:
-        FeedError: it is of a type that no field of an event has.
+        FeedError: the column has a type that no field of an event has.
     """
     types = import_module("pyarrow.types")
     kind = column.type
     if types.is_struct(kind):
         children = zip([field.name for field in kind], column.flatten(), strict=True)
-        return sum(_unfolded(f"{name}.{child}", values) for child, values in children)
+        return sum(_expanded_bytes(f"{name}.{child}", values) for child, values in children)
     if types.is_dictionary(kind) and _is_text(kind.value_type):
         compute = import_module("pyarrow.compute")
         lengths = compute.take(compute.binary_length(column.dictionary), column.indices)
@@ -124,7 +127,7 @@ def _unfolded(name: str, column: Any) -> int:
     simple = (types.is_boolean, types.is_integer, types.is_floating, types.is_timestamp)
     if _is_text(kind) or types.is_null(kind) or any(fits(kind) for fits in simple):
         return int(column.nbytes)
-    raise FeedError(f"column {name!r} is of type {kind}; send text, numbers, booleans or times")
+    raise FeedError(f"column {name!r} has type {kind}; send text, numbers, booleans or times")
 
 
 def _is_text(kind: Any) -> bool:
@@ -133,7 +136,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _plain(column: Any) -> Any:
-    """A column whose values are plain Python's: dictionaries written out, microseconds."""
+    """Convert a column to plain values: decode dictionaries, round times to microseconds."""
     types = import_module("pyarrow.types")
     if types.is_dictionary(column.type):
         return column.dictionary_decode()
@@ -144,9 +147,9 @@ def _plain(column: Any) -> Any:
 
 
 def _refuse_compressed(body: bytes) -> None:
-    """Refuse buffers that are packed: how large they are is only known once they are not.
+    """Refuse compressed buffers, whose size is known only after decompression.
 
-    Reads the messages' headers, flatbuffers as Arrow's Message.fbs describes them.
+    Reads the headers of the messages, which are flatbuffers described in Arrow's Message.fbs.
     """
     for message in import_module("pyarrow.ipc").MessageReader.open_stream(body):
         header = memoryview(message.metadata)
@@ -160,12 +163,12 @@ def _refuse_compressed(body: bytes) -> None:
             data = _field(header, _target(header, at), _DATA)
             batch = None if data is None else _target(header, data)
         if batch is not None and _field(header, batch, _COMPRESSION) is not None:
-            text = "compressed buffers are not taken; send them plain, with Content-Encoding: zstd"
+            text = "compressed buffers are not supported; compress the body, Content-Encoding: zstd"
             raise RefusedError(400, text)
 
 
 def _field(header: memoryview, table: int, number: int) -> int | None:
-    """Where a field of a flatbuffer's table stands; None where it is left out."""
+    """Position of a field in a flatbuffer's table; None if the table omits it."""
     vtable = table - struct.unpack_from("<i", header, table)[0]
     size = struct.unpack_from("<H", header, vtable)[0]
     entry = 4 + 2 * number
@@ -174,5 +177,5 @@ def _field(header: memoryview, table: int, number: int) -> int | None:
 
 
 def _target(header: memoryview, at: int) -> int:
-    """Where a reference leads."""
+    """Position that a flatbuffer's reference points to."""
     return at + int(struct.unpack_from("<I", header, at)[0])

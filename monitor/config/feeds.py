@@ -1,4 +1,4 @@
-"""Settings of what connects the monitor to the world: feeds in, the exporter out."""
+"""Settings of feeds: files, HTTP listeners, Kafka topics."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -40,17 +40,17 @@ class FileFeed(Section):
 
     type: Literal["file"] = Field(description="A file of events.")
     path: FilePath = Field(
-        description="The file, relative to the working directory: NDJSON, CSV, Parquet or Arrow, "
-        "by the ending of its name; a pattern like logs/*.ndjson for many; - for standard input."
+        description="Path of the file, relative to the working directory: NDJSON, CSV, Parquet or "
+        "Arrow, by its extension; a pattern like logs/*.ndjson for several; - for standard input."
     )
     follow: bool = setting(
         False,
-        "Wait for what is appended to it, as tail -F does, through rotations; of NDJSON alone.",
+        "Wait for appended lines, as tail -F does, across rotations; NDJSON only.",
     )
 
     @field_validator("follow")
     @classmethod
-    def _followed_has_lines(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001  # the key's
+    def _follow_needs_lines(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001  # a setting
         ending = _without_gz(info.data.get("path", Path())).suffix.lower()
         if value and ending in _TABLES:
             raise q.unfit(f"cannot be true for {ending} files", "leave it out, or write NDJSON")
@@ -58,43 +58,43 @@ class FileFeed(Section):
 
 
 class HttpFeed(Section):
-    """Events posted to a listener of this program."""
+    """Events posted to an HTTP listener of the monitor."""
 
-    type: Literal["http"] = Field(description="A listener that events are posted to.")
-    listen: Listen = setting("127.0.0.1:9109", "Where it listens, HOST:PORT.")
+    type: Literal["http"] = Field(description="A listener that clients post events to.")
+    listen: Listen = setting("127.0.0.1:9109", "Address to listen on, HOST:PORT.")
     token_files: Annotated[tuple[FilePath, ...], Distinct] = setting(
         (),
-        "Files of bearer tokens, one a line, of which every request must carry one; with none, "
-        "anybody who reaches the listener may post.",
+        "Files of bearer tokens, one per line; every request must carry one of them. Without "
+        "token_files and users, anyone who can reach the listener may post.",
         json_schema_extra={"default": [], "uniqueItems": True},
     )
     web_config: FilePath | None = setting(
         None,
-        "A web configuration file as of Prometheus's exporters: TLS, users with bcrypt "
-        "passwords, headers.",
+        "Web configuration file in the format of Prometheus's exporters: TLS, users with bcrypt "
+        "passwords, response headers.",
     )
     max_connections: PositiveInt = setting(
-        1024, "Connections served at a time; others wait, as many at most."
+        1024, "Connections served at a time; at most as many again wait."
     )
     max_body_bytes: Size = setting(
-        "8MiB", "A request with a larger body is refused, compressed or not."
+        "8MiB", "Requests with a larger body are refused; applies before and after decompression."
     )
     max_queue_bytes: Size = setting(
-        "64MiB", "Bodies that may wait to be counted; beyond it clients are told to come later."
+        "64MiB", "Total size of bodies waiting to be counted; above it, clients get 429."
     )
     max_events_per_second: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = setting(
         None,
-        "Records that each client, by its token, user or address, may send; above it, it is told "
-        "to come later. null for any number.",
+        "Maximum rate of records for each client, identified by its token, user or address; above "
+        "it, the client gets 429. null for no limit.",
     )
     inference: InferenceConfig | None = setting(
-        None, "How predictions are taken out of what inference servers log (KServe)."
+        None, "How to extract predictions from the payloads that inference servers log (KServe)."
     )
     header_timeout: PositiveDuration = setting(
-        "5s", "A client that takes longer for its headers, or is idle for longer, is dropped."
+        "5s", "Connections that take longer to send headers, or idle longer, are closed."
     )
     body_timeout: PositiveDuration = setting(
-        "30s", "A client that takes longer for the body of a request is dropped."
+        "30s", "Requests whose body takes longer to arrive are refused with 408."
     )
 
     @field_validator("max_queue_bytes")
@@ -103,7 +103,9 @@ class HttpFeed(Section):
         least = info.data.get("max_body_bytes", 0)
         if value < least:
             size = q.format_size(least)
-            raise q.unfit(f"must be at least max_body_bytes ({size})", "raise it or lower that")
+            raise q.unfit(
+                f"must be at least max_body_bytes ({size})", "raise it or lower max_body_bytes"
+            )
         return value
 
     @property
@@ -125,7 +127,7 @@ KAFKA_OWN_PROPERTIES = frozenset(
         "partition.assignment.strategy",
     }
 )
-"""Settings of the Kafka client that the monitor needs to be as they are."""
+"""Settings of the Kafka client that the monitor sets itself."""
 
 
 def _allowed(name: str) -> str:
@@ -135,7 +137,7 @@ def _allowed(name: str) -> str:
 
 
 def _as_text(value: Any) -> Any:
-    """Text, numbers and truths as the client writes them."""
+    """Write numbers and booleans as the client expects them."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
@@ -146,7 +148,7 @@ PropertyValue = Annotated[SecretStr, BeforeValidator(_as_text)]
 
 
 class KafkaStart(StrEnum):
-    """Where to begin in a partition of which nothing is known."""
+    """Where to start in a partition without a known offset."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -157,52 +159,30 @@ class KafkaFeed(Section):
 
     type: Literal["kafka"] = Field(description="Topics of a Kafka cluster.")
     brokers: Annotated[tuple[Broker, ...], Distinct] = Field(
-        min_length=1, description="Brokers to ask first, each HOST:PORT."
+        min_length=1, description="Bootstrap brokers, each HOST:PORT."
     )
     topics: Annotated[tuple[Name, ...], Distinct] = Field(
-        min_length=1, description="Topics to read: predictions and labels in one or in several."
+        min_length=1, description="Topics to read; predictions and labels may share one."
     )
     group: Name = setting("precision-monitor", "Consumer group.")
     partitions: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Distinct] = setting(
         (),
-        "Numbers of the partitions to read, of every topic, where several monitors share the "
-        "topics; with none, the group assigns them.",
+        "Numbers of the partitions to read from every topic, where several monitors share the "
+        "topics. Default: the consumer group assigns them.",
         json_schema_extra={"default": [], "uniqueItems": True},
     )
     start: KafkaStart = setting(
         "earliest",
-        "Where to begin in a partition that neither the state nor the group knows, or whose next "
-        "offset is gone: earliest or latest.",
+        "Where to start in a partition that has no offset in the state or the group, or whose next "
+        "offset no longer exists: earliest or latest.",
     )
     properties: dict[PropertyName, PropertyValue] = setting(
-        {}, "Further settings of the client (librdkafka), for TLS and SASL; values are never shown."
+        {}, "Further settings of the client (librdkafka), as for TLS and SASL; values stay hidden."
     )
     properties_file: FilePath | None = setting(
-        None, "A file of further settings of the client, one key=value a line, for secrets."
+        None, "File of further settings of the client, one key=value per line, for secrets."
     )
 
 
 Feed = Annotated[FileFeed | HttpFeed | KafkaFeed, Field(discriminator="type")]
-"""Any of the feeds, told apart by `type`."""
-
-
-class ExporterConfig(Section):
-    """Where results can be read."""
-
-    listen: Listen = setting("127.0.0.1:9108", "Where /metrics and the page are served, HOST:PORT.")
-    web_config: FilePath | None = setting(
-        None,
-        "A web configuration file as of Prometheus's exporters: TLS, users with bcrypt "
-        "passwords, headers.",
-    )
-    max_connections: PositiveInt = setting(
-        1024, "Connections served at a time; others wait, as many at most."
-    )
-    allow_reload: bool = setting(
-        False, "Whether POST /-/reload reads the configuration again, as SIGHUP does."
-    )
-
-    @property
-    def address(self) -> q.Address:
-        """Host and port."""
-        return q.parse_address(self.listen)
+"""Any feed, discriminated by `type`."""

@@ -1,0 +1,264 @@
+"""The top level of the configuration, and constraints between its sections.
+
+Invalid combinations are refused here, each fault at its own key. `loader` reads these
+objects from a file.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    PositiveInt,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from monitor.clock import DAY_MS, SECOND_MS
+from monitor.config import quantities as q
+from monitor.config.feeds import Feed, HttpFeed
+from monitor.config.fields import (
+    FilePath,
+    Listen,
+    Name,
+    PositiveDuration,
+    Section,
+    Size,
+    distinct,
+    refuse,
+    setting,
+)
+from monitor.config.model import ModelConfig
+
+
+class ExporterConfig(Section):
+    """The listener that serves metrics, API and page."""
+
+    listen: Listen = setting(
+        "127.0.0.1:9108", "Address to serve /metrics, the API and the page on, HOST:PORT."
+    )
+    web_config: FilePath | None = setting(
+        None,
+        "Web configuration file in the format of Prometheus's exporters: TLS, users with bcrypt "
+        "passwords, response headers.",
+    )
+    max_connections: PositiveInt = setting(
+        1024, "Connections served at a time; at most as many again wait."
+    )
+    allow_reload: bool = setting(
+        False, "Whether POST /-/reload reloads the configuration, as SIGHUP does."
+    )
+
+    @property
+    def address(self) -> q.Address:
+        """Host and port of `listen`."""
+        return q.parse_address(self.listen)
+
+
+class StateConfig(Section):
+    """Where and how often state is saved."""
+
+    directory: FilePath = setting("./state", "Directory of the journal and the checkpoints.")
+    checkpoint_every: PositiveDuration = setting("30s", "Wall time between two checkpoints.")
+
+
+class DeadLetterConfig(Section):
+    """The file that rejected records are written to."""
+
+    path: FilePath | None = setting(
+        None, "Path of the file; null for dead-letter.ndjson in the state directory."
+    )
+    max_bytes: Size = setting("64MiB", "Maximum size of the file.")
+
+
+_LONGEST_RECORD = 64 * 1024
+
+
+def _fits_a_record(size: int) -> int:
+    if size > _LONGEST_RECORD:
+        raise q.unfit("must be at most 64KiB", "lower it")
+    return size
+
+
+def _window_name(value: Any, info: ValidationInfo) -> str:
+    name = q.format_duration(value) if isinstance(value, int) else str(value)
+    length, pane = q.parse_duration(name), info.data.get("pane")
+    if pane is None:
+        return name
+    width = q.format_duration(pane)
+    if length < pane:
+        raise q.unfit(
+            f"must be at least the pane ({width})", "raise it or lower pane", instead=("pane",)
+        )
+    if length % pane:
+        raise q.unfit(
+            f"must be a multiple of the pane ({width})", "change it or pane", instead=("pane",)
+        )
+    return name
+
+
+def _length(window: Any) -> int | None:
+    try:
+        return q.parse_duration(str(window))
+    except ValueError:
+        return None
+
+
+WindowName = Annotated[
+    str,
+    BeforeValidator(_window_name),
+    WithJsonSchema({"type": "string", "pattern": q.DURATION_PATTERN, "examples": ["7d"]}),
+]
+
+
+def _apart_from_exporter(feed: Any, info: ValidationInfo) -> Any:
+    exporter = info.data.get("exporter")
+    if exporter is None or not isinstance(feed, HttpFeed):
+        return feed
+    if feed.address.port == exporter.address.port != 0:
+        error = q.unfit(
+            "must not use the port of the exporter",
+            "choose another: feeds and exporter never share a port",
+        )
+        refuse([(("listen",), feed.listen, error)])
+    return feed
+
+
+class Config(Section):
+    """All settings of one monitor.
+
+    Durations are stored as milliseconds and sizes as bytes. Python code may pass
+    them as such numbers, or as text like in the file.
+
+    Raises:
+        pydantic.ValidationError: the settings are invalid; lists every error. `load_config`
+            raises a `ConfigError` instead, worded for people.
+
+    >>> config = Config(models={"fraud": {"label_timeout": "14d"}}, windows=["1h", "7d"])
+    >>> config.model("fraud").label_timeout, config.accepts("spam")
+    (1209600000, False)
+    """
+
+    models: Mapping[Name, ModelConfig] = setting(
+        {}, "The models by name. Default: every model that events name is accepted."
+    )
+    defaults: ModelConfig = setting(
+        {}, "Settings shared by all models; a model's own keys override them."
+    )
+    max_models: PositiveInt = setting(
+        100, "Maximum number of models where none are configured; events of others are rejected."
+    )
+    max_pending: PositiveInt = setting(
+        20_000_000,
+        "Maximum number of predictions in memory, at least 8192; above it the oldest are evicted "
+        "and counted.",
+    )
+    max_series: PositiveInt = setting(
+        10_000, "Maximum number of exported series; above it segment values are left out."
+    )
+    max_record_bytes: Annotated[Size, AfterValidator(_fits_a_record)] = setting(
+        "64KiB", "Longer lines of a feed are rejected as too_large; at most 64KiB."
+    )
+    pane: PositiveDuration = setting(
+        "1m", "Step of event time by which windows advance, from 1s to 1d."
+    )
+    windows: Annotated[
+        tuple[WindowName, ...], distinct(_length, "is as long as another window")
+    ] = setting(
+        ("1h", "1d", "7d"),
+        "Windows over which metrics are published, each a multiple of the pane.",
+        json_schema_extra={"default": ["1h", "1d", "7d"], "uniqueItems": True},
+        min_length=1,
+    )
+    exporter: ExporterConfig = setting({}, "Where metrics, API and page are served.")
+    feeds: tuple[Annotated[Feed, AfterValidator(_apart_from_exporter)], ...] = setting(
+        (), "Where events come from.", json_schema_extra={"default": []}
+    )
+    state: StateConfig = setting({}, "Where and how often state is saved.")
+    dead_letter: DeadLetterConfig = setting({}, "The file that rejected records are written to.")
+
+    @classmethod
+    def default(cls) -> Self:
+        """Create the default configuration, which accepts any model."""
+        return cls()
+
+    @classmethod
+    def without_file(cls) -> Self:
+        """Create the configuration of `replay` and `diagnose` without a file.
+
+        Like the default, but labels never time out.
+        """
+        return cls(defaults=ModelConfig(label_timeout=None))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _merge_defaults(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or not isinstance(data.get("models"), Mapping):
+            return data
+        shared = _given(data.get("defaults"))
+        models = {
+            name: {**shared, **_given(own)} if _mergeable(own) else own
+            for name, own in data["models"].items()
+        }
+        return {**data, "models": models}
+
+    @field_validator("pane")
+    @classmethod
+    def _pane_in_range(cls, value: int) -> int:
+        if not SECOND_MS <= value <= DAY_MS:
+            raise q.unfit("must be from 1s to 1d", "1m suits most models")
+        return value
+
+    @field_validator("feeds")
+    @classmethod
+    def _feed_ports_differ(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        ports = [feed.address.port if isinstance(feed, HttpFeed) else 0 for feed in value]
+        error = q.unfit("has the port of another feed", "give each feed its own")
+        refuse(
+            ((i, "listen"), value[i].listen, error)
+            for i, port in enumerate(ports)
+            if port and port in ports[:i]
+        )
+        return value
+
+    @property
+    def window_lengths(self) -> dict[str, int]:
+        """Length of each window in milliseconds by its name, in the configured order.
+
+        >>> Config().window_lengths
+        {'1h': 3600000, '1d': 86400000, '7d': 604800000}
+        """
+        return {name: q.parse_duration(name) for name in self.windows}
+
+    @property
+    def dead_letter_path(self) -> Path:
+        """Path of the file that rejected records are written to."""
+        return self.dead_letter.path or self.state.directory / "dead-letter.ndjson"
+
+    def accepts(self, name: str) -> bool:
+        """Return whether events of a model are accepted, `max_models` aside."""
+        return not self.models or name in self.models
+
+    def model(self, name: str) -> ModelConfig:
+        """Return the settings of a model; the defaults where no models are configured.
+
+        Raises:
+            KeyError: models are configured, and this is not one of them.
+        """
+        return self.models[name] if self.models else self.defaults
+
+
+def _mergeable(section: Any) -> bool:
+    """Return whether a value can be a model's settings; None can: `models: {fraud: }`."""
+    return section is None or isinstance(section, Mapping | ModelConfig)
+
+
+def _given(section: Any) -> dict[str, Any]:
+    """The keys that a section sets itself, raw or validated."""
+    if isinstance(section, ModelConfig):
+        return {name: getattr(section, name) for name in section.model_fields_set}
+    return dict(section) if isinstance(section, Mapping) else {}

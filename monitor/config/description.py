@@ -1,0 +1,76 @@
+"""Text description of a configuration: models, windows, feeds, and which metrics are known."""
+
+from monitor.config.config import Config
+from monitor.config.feeds import Feed, FileFeed, HttpFeed
+from monitor.config.labelling import Labelling, WindowClock
+from monitor.config.model import ModelConfig
+from monitor.config.quantities import format_duration
+
+_EVERYTHING = "precision, recall, false-positive rate, prevalence and balanced precision"
+_IDENTIFIABLE = {
+    Labelling.COMPLETE: (
+        "every mature prediction gets a label or misses it at random, "
+        f"so {_EVERYTHING} are all known"
+    ),
+    Labelling.SAMPLED: (
+        "labels are a random sample within predicted positives and within predicted negatives, "
+        f"so {_EVERYTHING} are all known, estimated from the labels and from the numbers of "
+        "predicted positives and predicted negatives"
+    ),
+    Labelling.WEIGHTED: (
+        "each label carries its sampling_probability, "
+        f"so {_EVERYTHING} are all known, each label weighted by its inverse; windows whose labels "
+        "have not come yet are withheld"
+    ),
+    Labelling.NEGATIVES_BY_TIMEOUT: (
+        "only positives are reported and a prediction without a label past {timeout} is negative, "
+        f"so {_EVERYTHING} are all known, but only for predictions older than {{timeout}}"
+    ),
+    Labelling.FLAGGED_ONLY: (
+        "only predicted positives are ever labelled, so only precision is known; recall, "
+        "false-positive rate, prevalence and balanced precision are not, and are not shown"
+    ),
+}
+"""Meaning of each labelling regime, and which metrics are identifiable under it."""
+
+
+def describe(config: Config) -> str:
+    """Describe a configuration in a few lines: one for each model, after the general ones.
+
+    >>> print(describe(Config(models={"fraud": {"labelling": "flagged_only"}})))
+    Models: fraud.
+    Windows: 1h, 1d, 7d, advancing in steps of 1m.
+    Feeds: none.
+    Exporter: http on 127.0.0.1:9108.
+    Rejected records: state/dead-letter.ndjson.
+    fraud: only predicted positives are ever labelled, so only precision is known; recall,
+    false-positive rate, prevalence and balanced precision are not, and are not shown.
+    """
+    named = ", ".join(config.models) or f"any that events name, up to {config.max_models}"
+    feeds = ", ".join(map(_feed, config.feeds)) or "none"
+    models = config.models or {"any model": config.defaults}
+    windows, step = ", ".join(config.windows), format_duration(config.pane)
+    lines = [
+        f"Models: {named}.",
+        f"Windows: {windows}, advancing in steps of {step}.",
+        f"Feeds: {feeds}.",
+        f"Exporter: http on {config.exporter.listen}.",
+        f"Rejected records: {config.dead_letter_path}.",
+        *(f"{name}: {_sentence(model)}" for name, model in models.items()),
+    ]
+    return "\n".join(lines)
+
+
+def _feed(feed: Feed) -> str:
+    if isinstance(feed, FileFeed):
+        return f"file {feed.path}" + (" (followed)" if feed.follow else "")
+    if isinstance(feed, HttpFeed):
+        return f"http on {feed.listen}"
+    return f"kafka topics {', '.join(feed.topics)}"
+
+
+def _sentence(model: ModelConfig) -> str:
+    timeout = "no limit" if model.label_timeout is None else format_duration(model.label_timeout)
+    known = _IDENTIFIABLE[model.labelling].format(timeout=timeout)
+    by_label = model.clock is WindowClock.LABEL
+    return f"{known}{'; its windows use the time of labels' if by_label else ''}."

@@ -1,0 +1,83 @@
+"""Settings of labels: how they come, when windows end, which time counts."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Discriminator, Tag, ValidationInfo, field_validator
+
+from monitor.config import quantities as q
+from monitor.config.fields import Duration, PositiveDuration, Section, setting
+
+
+class Labelling(StrEnum):
+    """How labels come; decides which metrics are identifiable."""
+
+    COMPLETE = "complete"
+    """Every mature prediction gets a label, or misses it at random."""
+    SAMPLED = "sampled"
+    """Labels are a random sample within predicted positives and within predicted negatives."""
+    WEIGHTED = "weighted"
+    """Each label carries the probability with which it was sampled."""
+    NEGATIVES_BY_TIMEOUT = "negatives_by_timeout"
+    """Only positives are reported; a prediction without a label past the timeout is negative."""
+    FLAGGED_ONLY = "flagged_only"
+    """Only predicted positives are ever labelled."""
+
+
+class WindowClock(StrEnum):
+    """Which time assigns an outcome to a window."""
+
+    PREDICTION = "prediction"
+    """The time of the prediction; all verdicts and detectors use it."""
+    LABEL = "label"
+    """The time of the label; only displayed, never used to detect a change."""
+
+
+class AutoMaturity(Section):
+    """Maturity learned from the observed label delays."""
+
+    share: float = setting(
+        0.99,
+        "Windows end at the age by which this share of all labels that ever come have come, "
+        "in the slower class.",
+        gt=0,
+        lt=1,
+    )
+    min: Duration = setting("0s", "Windows end at this age at the earliest.")
+    max: PositiveDuration | None = setting(
+        None, "Windows end at this age at the latest; null for the label timeout."
+    )
+
+    @field_validator("max")
+    @classmethod
+    def _max_from_min(cls, value: int | None, info: ValidationInfo) -> int | None:
+        least = info.data.get("min", 0)
+        if value is not None and value < least:
+            raise q.unfit(f"must be at least min ({q.format_duration(least)})", "raise it")
+        return value
+
+
+def _read_auto(value: Any) -> Any:
+    return {} if value == "auto" else value
+
+
+def _not_a_word(value: Any) -> Any:
+    if isinstance(value, int) or (isinstance(value, str) and re.match("[0-9]", value)):
+        return value
+    allowed = "write auto, 12h, or {share: 0.99, min: 1h, max: 30d}"
+    raise q.unfit("must be auto, a duration, or limits for auto", allowed)
+
+
+def _maturity_kind(value: Any) -> str:
+    auto = value == "auto" or isinstance(value, Mapping | AutoMaturity)
+    return "auto" if auto else "fixed"
+
+
+Maturity = Annotated[
+    Annotated[AutoMaturity, BeforeValidator(_read_auto), Tag("auto")]
+    | Annotated[Duration, BeforeValidator(_not_a_word), Tag("fixed")],
+    Discriminator(_maturity_kind),
+]
+"""`AutoMaturity`, or a fixed age in milliseconds."""

@@ -1,0 +1,91 @@
+"""Settings of a model's reference: the period or the counts that windows are compared with."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import (
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    NonNegativeInt,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+
+from monitor.config import quantities as q
+from monitor.config.fields import EpochTime, PositiveDuration, Section, setting
+
+
+class ReferenceWindow(Section):
+    """A fixed range of event time, [end - length, end)."""
+
+    length: PositiveDuration = Field(description="Length of the range.")
+    end: EpochTime = Field(description="End of the range, exclusive: a date, or a time with zone.")
+
+    @property
+    def open(self) -> int:
+        """Start of the range, epoch milliseconds."""
+        return self.end - self.length
+
+
+class ReferenceCounts(Section):
+    """Outcomes counted elsewhere, for example on the test set."""
+
+    tp: NonNegativeInt = Field(description="True positives.")
+    fp: NonNegativeInt = Field(description="False positives.")
+    fn: NonNegativeInt = Field(description="False negatives.")
+    tn: NonNegativeInt = Field(description="True negatives.")
+
+    @model_validator(mode="after")
+    def _both_classes(self) -> Self:
+        if self.tp + self.fn == 0 or self.fp + self.tn == 0:
+            raise q.unfit(
+                "must contain actual positives and actual negatives",
+                "tp + fn and fp + tn must both be more than 0",
+            )
+        return self
+
+
+def _reraised(detail: ErrorDetails) -> InitErrorDetails:
+    """Convert a reported error, so that it can be raised together with others."""
+    kind: str | PydanticCustomError = detail["type"]
+    context = detail.get("ctx", {})
+    if kind == "unfit":
+        kind = PydanticCustomError("unfit", "{what}; {allowed}", context)
+    return InitErrorDetails(type=kind, loc=detail["loc"], input=detail["input"], ctx=context)
+
+
+class Reference(Section):
+    """The baseline of a model; exactly one key is set."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    window: ReferenceWindow | None = setting(None, "A fixed range of event time.")
+    counts: ReferenceCounts | None = setting(None, "Outcomes counted elsewhere.")
+    first: PositiveDuration | None = setting(
+        None, "This much event time from the first prediction of the model on."
+    )
+    trailing: PositiveDuration | None = setting(
+        None, "This much event time immediately before the window that is judged."
+    )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _exactly_one(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Report a wrong number of keys together with the errors within them."""
+        keys = value if isinstance(value, Mapping) else {}
+        given = [name for name in cls.model_fields if keys.get(name) is not None]
+        found = f"has {' and '.join(given)}" if given else "is empty"
+        fault = q.unfit(found, "give exactly one of window, counts, first, trailing")
+        try:
+            reference = handler(value)
+        except ValidationError as error:
+            if len(given) <= 1:
+                raise
+            details = [*map(_reraised, error.errors(include_url=False))]
+            details.append(InitErrorDetails(type=fault, loc=(), input=value))
+            raise ValidationError.from_exception_data(error.title, details) from error
+        if isinstance(value, Mapping) and len(given) != 1:
+            raise fault
+        return reference

@@ -1,0 +1,22 @@
+"""Runs work on a body: inline if it is short, otherwise in a thread beside the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+INLINE_BYTES = 32 * 1024
+"""Bodies up to this size are processed inline."""
+
+_Result = TypeVar("_Result")
+
+
+async def offload(size: int, work: Callable[[], _Result]) -> _Result:
+    """Run a function, in a thread if its input is large, and return its result.
+
+    Args:
+        size: bytes that the function processes.
+        work: the function; its run time is proportional to the size.
+    """
+    return work() if size <= INLINE_BYTES else await asyncio.to_thread(work)
