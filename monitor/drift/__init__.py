@@ -19,8 +19,12 @@ reads a clock, a file or a random number.
 from monitor.drift.attribution import CAUSES, Attribution, attribute, causes
 from monitor.drift.components import block_seconds
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.segments import SegmentAttribution, attribute_segments, judge_within_segments
 from monitor.drift.verdict import Judgement, MainDriver, Status, Verdict, judge, verdicts
+from monitor.drift.within_segments import (
+    SegmentAttribution,
+    attribute_segments,
+    judge_within_segments,
+)
 
 __all__ = [
     "CAUSES",

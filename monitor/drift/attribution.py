@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtri
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.components import Rates, as_blocks, jackknife_variance, leave_one_out
+from monitor.drift.components import SmoothedRates, as_blocks, jackknife_variance, leave_one_out
 from monitor.drift.dispersion import Dispersion
 from monitor.metrics.ratio import FloatArray, ratio
 
@@ -170,13 +170,13 @@ def _points_variance(
     old: ConfusionCounts, new: ConfusionCounts, dispersion: Dispersion
 ) -> FloatArray:
     """Variance of the Owen value from both windows, at counts with half a count a cell."""
-    rates_old, rates_new = Rates.of(old.sum(axis=-1)), Rates.of(new.sum(axis=-1))
+    rates_old, rates_new = SmoothedRates.of(old.sum(axis=-1)), SmoothedRates.of(new.sum(axis=-1))
     gradient = _gradient(_smooth_logs(rates_old), _smooth_logs(rates_new))
     total = np.zeros(len(CAUSES))
     for side, (blocks, rates) in enumerate(((old, rates_old), (new, rates_new))):
         variance = gradient[:, side] ** 2 @ _log_variances(rates, dispersion)
         if blocks.shape[-1] > 1:
-            left_out = _smooth_logs(Rates.of(leave_one_out(blocks)))
+            left_out = _smooth_logs(SmoothedRates.of(leave_one_out(blocks)))
             around = _smooth_logs(rates)
             linear = gradient[:, side] @ (left_out - around[:, None])
             variance = np.fmax(variance, jackknife_variance(linear, blocks.total > 0))
@@ -193,12 +193,12 @@ def _gradient(old: FloatArray, new: FloatArray) -> FloatArray:
     return np.stack([slope @ np.equal(_CORNERS, side) * signs for side in (0, 1)], axis=1)
 
 
-def _smooth_logs(rates: Rates) -> FloatArray:
+def _smooth_logs(rates: SmoothedRates) -> FloatArray:
     logs = [rates.log_class_ratio, np.log(rates.recall), np.log(rates.false_positive_rate)]
     return np.stack(logs)
 
 
-def _log_variances(rates: Rates, dispersion: Dispersion) -> FloatArray:
+def _log_variances(rates: SmoothedRates, dispersion: Dispersion) -> FloatArray:
     return np.stack(
         [
             rates.log_class_ratio_variance * dispersion.class_ratio,

@@ -51,7 +51,7 @@ class Component(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
+class SmoothedRates:
     """Class ratio, TPR and FPR of windows, with the variances of independent rows.
 
     The three are uncorrelated where rows are independent. The complements are
@@ -165,7 +165,7 @@ def components(counts: ConfusionCounts) -> FloatArray:
     >>> components(ConfusionCounts(tp=90, fp=50, fn=10, tn=850)).round(3).tolist()
     [-2.188, 2.154, -2.824, 2.772, -2.206]
     """
-    return Rates.of(counts).components()[: Component.ODDS_RATIO]
+    return SmoothedRates.of(counts).components()[: Component.ODDS_RATIO]
 
 
 def changes(
@@ -251,10 +251,10 @@ def block_seconds(window_seconds: float) -> float:
 
 def _estimate(window: ConfusionCounts, dispersion: Dispersion) -> tuple[FloatArray, FloatArray]:
     blocks = as_blocks(window)
-    rates = Rates.of(blocks.sum(axis=-1))
+    rates = SmoothedRates.of(blocks.sum(axis=-1))
     variances = rates.variances(dispersion)
     if blocks.shape[-1] > 1:
-        estimates = Rates.of(leave_one_out(blocks)).components()
+        estimates = SmoothedRates.of(leave_one_out(blocks)).components()
         variances = np.fmax(variances, jackknife_variance(estimates, blocks.total > 0))
     return rates.components(), variances
 

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.evidence import State, TwoSides, gains
 from monitor.drift.profile import SeasonalProfile
+from monitor.drift.shiryaev_roberts import State, TwoSidedStatistic, gains
 from monitor.metrics.ratio import FloatArray
 
 BoolArray = NDArray[np.bool_]
@@ -163,7 +163,7 @@ class ShiryaevRoberts:
                 "ShiryaevRoberts: segments need a reference along an axis, got a scalar"
             )
         self._segments = segments
-        self._sides = TwoSides(("recall", "false_positive_rate"), threshold)
+        self._sides = TwoSidedStatistic(("recall", "false_positive_rate"), threshold)
         whole = reference.sum(axis=-1) if segments else reference
         self._warming_up = ~suffices(whole)
         z = _caution(whole.actual_positive)
@@ -275,7 +275,7 @@ class ClassRatioDetector:
         if tolerance is not None:
             _check_tolerance(tolerance)
         self._profile = profile
-        self._sides = TwoSides(("falling", "rising"), threshold)
+        self._sides = TwoSidedStatistic(("falling", "rising"), threshold)
         self._dispersion = Dispersion.of(dispersion).class_ratio
         self._tolerance = profile.tolerance if tolerance is None else np.asarray(tolerance)
         self._z = _caution(profile.positives)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from monitor.counts import ConfusionCounts, CountArray
-from monitor.drift.components import Rates, as_blocks, jackknife_variance, leave_one_out
+from monitor.drift.components import SmoothedRates, as_blocks, jackknife_variance, leave_one_out
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.skill import Z_TWO_SIDED
 from monitor.metrics.histogram import ScoreHistogram
@@ -66,17 +66,24 @@ def below_reference_curve(
         return False
     if min(total.actual_positive, total.actual_negative) == 0:
         return False
-    curve, now, factors = _Curve.of(whole), Rates.of(total), Dispersion.of(dispersion)
+    curve, now, factors = _Curve.of(whole), SmoothedRates.of(total), Dispersion.of(dispersion)
     reference_variance, variance = _independent(curve, now, factors)
     if blocks.shape[-1] > 1:
-        left_out = curve.deficit(Rates.of(leave_one_out(blocks)))
+        left_out = curve.deficit(SmoothedRates.of(leave_one_out(blocks)))
         variance = np.fmax(variance, jackknife_variance(left_out, blocks.total > 0))
     if reference.positive.ndim > 1:
         between = _between_blocks(reference, whole, now)
         reference_variance = np.fmax(reference_variance, between)
     error = np.sqrt(variance + reference_variance)
-    usual = 0.0 if before is None else min(float(curve.deficit(Rates.of(_whole(before)))), 0.0)
-    return bool(curve.deficit(now) < usual - Z_TWO_SIDED * error)
+    return bool(curve.deficit(now) < _usual_deficit(curve, before) - Z_TWO_SIDED * error)
+
+
+def _usual_deficit(curve: _Curve, before: ConfusionCounts | None) -> float:
+    """Deficit of the reference's own point, at most 0; 0 where it is not given."""
+    if before is None:
+        return 0.0
+    own = SmoothedRates.of(as_blocks(before).sum(axis=-1))
+    return min(float(curve.deficit(own)), 0.0)
 
 
 def standardised_to(before: ConfusionCounts, after: ConfusionCounts) -> ConfusionCounts:
@@ -122,10 +129,6 @@ def _weights(old: CountArray, new: CountArray) -> FloatArray:
     return np.where(both, shares * whole / np.maximum(new, 1), 0.0)[:, None]
 
 
-def _whole(counts: ConfusionCounts) -> ConfusionCounts:
-    return as_blocks(counts).sum(axis=-1)
-
-
 @dataclass(frozen=True, slots=True)
 class _Curve:
     """A ROC curve from (0, 0) to (1, 1), and the cases that it rests on."""
@@ -150,13 +153,13 @@ class _Curve:
         """Recall of the curve at this false positive rate, any shape."""
         return np.asarray(np.interp(rate, self.false_positive_rate, self.recall))
 
-    def deficit(self, rates: Rates) -> FloatArray:
+    def deficit(self, rates: SmoothedRates) -> FloatArray:
         """How far above the curve a point lies; below 0 where it lies below."""
         return np.asarray(rates.recall - self.at(rates.false_positive_rate))
 
 
 def _independent(
-    curve: _Curve, now: Rates, dispersion: Dispersion
+    curve: _Curve, now: SmoothedRates, dispersion: Dispersion
 ) -> tuple[FloatArray, FloatArray]:
     """Variances of the deficit by the reference and by today's point, of independent rows."""
     false = now.false_positive_rate
@@ -173,7 +176,9 @@ def _independent(
     )
 
 
-def _between_blocks(reference: ScoreHistogram, whole: ScoreHistogram, now: Rates) -> FloatArray:
+def _between_blocks(
+    reference: ScoreHistogram, whole: ScoreHistogram, now: SmoothedRates
+) -> FloatArray:
     positive = whole.positive - reference.positive
     negative = whole.negative - reference.negative
     left_out = [

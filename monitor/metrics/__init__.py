@@ -20,6 +20,7 @@ Every function gives for an array of tables what it gives for each of them.
 
 from monitor.metrics import curves, means, sampled
 from monitor.metrics.agreement import cohen_kappa, matthews_corrcoef
+from monitor.metrics.confusion_summary import summary
 from monitor.metrics.f_family import f_beta, f_beta_at, precision_gain, recall_gain
 from monitor.metrics.g_family import g_score, weighted_power_mean
 from monitor.metrics.histogram import ScoreHistogram
@@ -44,7 +45,6 @@ from monitor.metrics.rates import (
     recall,
     specificity,
 )
-from monitor.metrics.summary import summary
 from monitor.metrics.threshold import best_threshold
 
 __all__ = [

@@ -62,7 +62,7 @@ class Limit(NamedTuple):
         return value <= self.bound + _ROUNDING
 
 
-class Objective(NamedTuple):
+class ThresholdObjective(NamedTuple):
     """What is to be as great, or as small, as possible, and within which limit.
 
     Attributes:
@@ -80,7 +80,7 @@ class Objective(NamedTuple):
     limit: Limit | None = None
 
 
-def parse_objective(text: str) -> Objective:
+def parse_objective(text: str) -> ThresholdObjective:
     """Read an objective.
 
     Args:
@@ -104,10 +104,11 @@ def parse_objective(text: str) -> Objective:
         raise _unreadable(text)
     metric, parameters = _SCORES[name]
     given = _arguments(text, arguments, parameters)
-    return Objective(text, name, partial(metric, **given), smaller_is_better=metric is _cost)
+    score = partial(metric, **given)
+    return ThresholdObjective(text, name, score, smaller_is_better=metric is _cost)
 
 
-def _limited(text: str, name: str, sign: str, number: str) -> Objective:
+def _limited(text: str, name: str, sign: str, number: str) -> ThresholdObjective:
     if (name, sign) not in _LIMITS:
         raise _unreadable(text)
     limited, maximised = _LIMITS[name, sign]
@@ -115,7 +116,7 @@ def _limited(text: str, name: str, sign: str, number: str) -> Objective:
     if not 0 <= bound <= 1:
         raise UsageError(f"objective: {name} must lie in [0, 1], got {text!r}")
     limit = Limit(name, limited, sign == ">=", bound)
-    return Objective(text, maximised.__name__, maximised, limit=limit)
+    return ThresholdObjective(text, maximised.__name__, maximised, limit=limit)
 
 
 def _arguments(text: str, arguments: str, parameters: tuple[str, ...]) -> dict[str, float]:

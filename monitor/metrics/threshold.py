@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from monitor.counts import ConfusionCounts
+from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.intervals import intervals
-from monitor.metrics.objective import Limit, Objective, parse_objective
+from monitor.metrics.objective import Limit, ThresholdObjective, parse_objective
 from monitor.metrics.precision import precision_at
 from monitor.metrics.rates import class_ratio as observed_class_ratio
 from monitor.metrics.rates import recall
 from monitor.metrics.ratio import at_least_zero, ratio
-from monitor.metrics.summary import Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -58,9 +58,9 @@ class ThresholdChoice(NamedTuple):
     class_ratio: float
     counts: ConfusionCounts
     observed: ConfusionCounts
-    precision: Estimate
-    recall: Estimate
-    limited: Estimate | None = None
+    precision: ScalarEstimate
+    recall: ScalarEstimate
+    limited: ScalarEstimate | None = None
     certain: bool | None = None
 
 
@@ -165,7 +165,7 @@ def _has_both_classes(counts: ConfusionCounts) -> bool:
     return bool(counts.actual_positive.any() and counts.actual_negative.any())
 
 
-def _best(goal: Objective, counts: ConfusionCounts) -> int | None:
+def _best(goal: ThresholdObjective, counts: ConfusionCounts) -> int | None:
     """Place of the best allowed threshold, the highest of equals."""
     merit = -goal.value(counts) if goal.smaller_is_better else goal.value(counts)
     if goal.limit:
@@ -175,20 +175,20 @@ def _best(goal: Objective, counts: ConfusionCounts) -> int | None:
     return int(merit.size - 1 - np.nanargmax(merit[::-1]))
 
 
-def _precision(counts: ConfusionCounts, class_ratio: float) -> Estimate:
+def _precision(counts: ConfusionCounts, class_ratio: float) -> ScalarEstimate:
     lower, upper = intervals(counts, "precision_at", class_ratio=class_ratio)
     value = precision_at(counts, class_ratio=class_ratio)
-    return Estimate(float(value), float(lower), float(upper))
+    return ScalarEstimate(float(value), float(lower), float(upper))
 
 
-def _recall(counts: ConfusionCounts) -> Estimate:
+def _recall(counts: ConfusionCounts) -> ScalarEstimate:
     lower, upper = intervals(counts, "recall")
-    return Estimate(float(recall(counts)), float(lower), float(upper))
+    return ScalarEstimate(float(recall(counts)), float(lower), float(upper))
 
 
 def _limited(
     limit: Limit | None, expected: ConfusionCounts, observed: ConfusionCounts, class_ratio: float
-) -> Estimate | None:
+) -> ScalarEstimate | None:
     """What is bounded, at the class ratio, with its interval from the labelled cases."""
     if limit is None:
         return None
@@ -196,17 +196,17 @@ def _limited(
         return _precision(observed, class_ratio)
     if limit.name != "predicted_positive_rate":
         lower, upper = intervals(observed, limit.name)
-        return Estimate(float(limit.metric(observed)), float(lower), float(upper))
+        return ScalarEstimate(float(limit.metric(observed)), float(lower), float(upper))
     # Both rates at once at their limits: rather too wide.
     rates = [intervals(observed, name) for name in ("recall", "false_positive_rate")]
     ends = [
         float(class_ratio * true + false) / (1 + class_ratio)
         for true, false in zip(*rates, strict=True)
     ]
-    return Estimate(float(limit.metric(expected)), *ends)
+    return ScalarEstimate(float(limit.metric(expected)), *ends)
 
 
-def _certain(limit: Limit | None, limited: Estimate | None) -> bool | None:
+def _certain(limit: Limit | None, limited: ScalarEstimate | None) -> bool | None:
     if limit is None or limited is None:
         return None
     if limit.at_least:

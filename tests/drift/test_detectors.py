@@ -11,9 +11,9 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.components import DAY, HOUR
 from monitor.drift.detectors import ClassRatioDetector, ShiryaevRoberts, page_threshold
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.evidence import Mixture, gains
 from monitor.drift.profile import SeasonalProfile
 from monitor.drift.river_detector import RiverDetector
+from monitor.drift.shiryaev_roberts import Mixture, gains
 from monitor.drift.verdict import verdicts
 from monitor.errors import UsageError
 

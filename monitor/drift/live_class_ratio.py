@@ -17,7 +17,7 @@ from scipy.special import ndtri
 from monitor.counts import ConfusionCounts
 from monitor.metrics.ratio import FloatArray, ratio
 
-FAR = math.log(5)
+FAR_LOG_RATIO = math.log(5)
 """Class ratios further apart than five times make precision at the other's an extrapolation."""
 
 _HALF = 0.5

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.class_ratio import LiveClassRatio
 from monitor.drift.components import DAY, HOUR
 from monitor.drift.dispersion import Dispersion, pearson
+from monitor.drift.live_class_ratio import LiveClassRatio
 from monitor.drift.profile import SeasonalProfile
 
 

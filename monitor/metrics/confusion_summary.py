@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from monitor.metrics.ratio import FloatArray
 
 
-class Estimate(NamedTuple):
+class ScalarEstimate(NamedTuple):
     """A metric's value with its confidence limits; NaN where undefined.
 
     Attributes:
@@ -60,7 +60,7 @@ class Summary:
         mcnemar_statistic: χ², with Yates' correction unless FP = FN.
         mcnemar_p_value: of the same test.
 
-    Every other attribute is the `Estimate` of the metric of its name;
+    Every other attribute is the `ScalarEstimate` of the metric of its name;
     `f_1` is `f_beta` at β = 1. In R caret's words `recall` is sensitivity,
     `precision` the positive predictive value, and `predicted_positive_rate`
     the detection prevalence.
@@ -73,26 +73,26 @@ class Summary:
 
     counts: ConfusionCounts
     level: float
-    recall: Estimate
-    specificity: Estimate
-    false_positive_rate: Estimate
-    false_negative_rate: Estimate
-    balanced_precision: Estimate
-    balanced_accuracy: Estimate
-    log_likelihood_ratio: Estimate
-    precision_gain: Estimate
-    precision: Estimate
-    negative_predictive_value: Estimate
-    accuracy: Estimate
-    f_1: Estimate
-    recall_gain: Estimate
-    cohen_kappa: Estimate
-    matthews_corrcoef: Estimate
-    predicted_positive_rate: Estimate
-    detection_rate: Estimate
-    prevalence: Estimate
-    class_ratio: Estimate
-    no_information_rate: Estimate
+    recall: ScalarEstimate
+    specificity: ScalarEstimate
+    false_positive_rate: ScalarEstimate
+    false_negative_rate: ScalarEstimate
+    balanced_precision: ScalarEstimate
+    balanced_accuracy: ScalarEstimate
+    log_likelihood_ratio: ScalarEstimate
+    precision_gain: ScalarEstimate
+    precision: ScalarEstimate
+    negative_predictive_value: ScalarEstimate
+    accuracy: ScalarEstimate
+    f_1: ScalarEstimate
+    recall_gain: ScalarEstimate
+    cohen_kappa: ScalarEstimate
+    matthews_corrcoef: ScalarEstimate
+    predicted_positive_rate: ScalarEstimate
+    detection_rate: ScalarEstimate
+    prevalence: ScalarEstimate
+    class_ratio: ScalarEstimate
+    no_information_rate: ScalarEstimate
     accuracy_p_value: float
     mcnemar_statistic: float
     mcnemar_p_value: float
@@ -153,7 +153,9 @@ def summary(counts: ConfusionCounts, *, level: float = 0.95, dispersion: float =
     )
 
 
-def _estimate(counts: ConfusionCounts, name: str, level: float, dispersion: float) -> Estimate:
+def _estimate(
+    counts: ConfusionCounts, name: str, level: float, dispersion: float
+) -> ScalarEstimate:
     """The metric and its interval; accuracy's is exact, as in caret."""
     if name == "accuracy":
         cases = effective(counts, dispersion)
@@ -162,7 +164,7 @@ def _estimate(counts: ConfusionCounts, name: str, level: float, dispersion: floa
         lower, upper = intervals(counts, "f_beta", level, beta=1, dispersion=dispersion)
     else:
         lower, upper = intervals(counts, name, level, dispersion=dispersion)
-    return Estimate(float(_ROWS[name].metric(counts)), float(lower), float(upper))
+    return ScalarEstimate(float(_ROWS[name].metric(counts)), float(lower), float(upper))
 
 
 def _matrix(counts: ConfusionCounts) -> list[str]:

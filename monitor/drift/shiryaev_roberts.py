@@ -78,7 +78,7 @@ class Mixture:
         return np.asarray(self._statistics.mean(axis=0))
 
 
-class TwoSides:
+class TwoSidedStatistic:
     """Two mixtures, either of which alarms at the threshold; allocated with the first pane.
 
     Args:

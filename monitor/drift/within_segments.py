@@ -18,7 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from monitor.counts import ConfusionCounts, CountArray
-from monitor.drift.components import Changes, Rates, changes, jackknife_variance, leave_one_out
+from monitor.drift.components import (
+    Changes,
+    SmoothedRates,
+    changes,
+    jackknife_variance,
+    leave_one_out,
+)
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.verdict import Judgement, judge_changes
 from monitor.metrics.ratio import FloatArray, ratio
@@ -183,7 +189,7 @@ class _Standard:
             *_weights_and_targets(old.fp, old.tn, new.fp, new.tn),
         )
 
-    def rates(self, counts: ConfusionCounts) -> Rates:
+    def rates(self, counts: ConfusionCounts) -> SmoothedRates:
         """Rates standardised over the first axis (segments); the others stay."""
         recall, miss, recall_variance = _standardise(
             counts.tp, counts.fn, self.recall_weights, self.recall_targets
@@ -191,8 +197,8 @@ class _Standard:
         false, true, false_variance = _standardise(
             counts.fp, counts.tn, self.false_weights, self.false_targets
         )
-        plain = Rates.of(counts.sum(axis=0))
-        return Rates(
+        plain = SmoothedRates.of(counts.sum(axis=0))
+        return SmoothedRates(
             log_class_ratio=plain.log_class_ratio,
             log_class_ratio_variance=plain.log_class_ratio_variance,
             recall=recall,
