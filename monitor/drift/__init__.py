@@ -6,7 +6,7 @@
     within_segments           changes within segments apart from changes of their mix
     roc                       the reference's ROC curve, where scores come
     detectors                 alarms on closed panes (shiryaev_roberts: their statistic)
-    profile                   seasonal profile of the class ratio
+    class_ratio_detector      alarm where the class ratio leaves its seasonal profile
     live_class_ratio          the class ratio, smoothed over panes
     prevalence, label_free    prevalence and precision without labels
     river_detector            detectors of river, behind the same protocol

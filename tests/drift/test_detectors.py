@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
+from monitor.drift.class_ratio_detector import ClassRatioDetector
 from monitor.drift.components import DAY, HOUR
-from monitor.drift.detectors import ClassRatioDetector, ShiryaevRoberts, page_threshold
+from monitor.drift.detectors import ShiryaevRoberts, page_threshold
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.profile import SeasonalProfile
 from monitor.drift.river_detector import RiverDetector
