@@ -48,7 +48,7 @@ Tests
   FP as common as FN (McNemar)    p = 0.006285"""
 
 
-def test_the_caret_example_prints_as_it_should() -> None:
+def test_the_caret_example_prints_as_recorded() -> None:
     assert str(metrics.summary(CARET)) == PRINTED
 
 
