@@ -3,7 +3,7 @@
 FLOW = (
     ("what all may import", ("errors", "version", "clock", "counts", "config")),
     ("events as columns", ("events",)),
-    ("pure functions of counts", ("metrics", "drift", "snapshot")),
+    ("pure functions of counts", ("metrics", "drift", "verdicts", "snapshot")),
     ("bytes to events", ("web", "feeds", "state")),
     ("events to counts", ("join", "windows", "labels")),
     ("counts to verdicts", ("watch", "engine", "diagnosis", "distributed")),

@@ -17,8 +17,8 @@ from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.objective import parse_objective
-from monitor.metrics.summary import Estimate
 from monitor.metrics.threshold import ThresholdChoice, best_threshold
 from monitor.snapshot import ModelState, Snapshot
 
@@ -123,7 +123,7 @@ def _kept(choice: ThresholdChoice) -> str:
     return "by the point estimate, not by its whole 95 % interval: ask for more, or for more labels"
 
 
-def _interval(estimate: Estimate) -> str:
+def _interval(estimate: ScalarEstimate) -> str:
     return f"{estimate.value:.4f}  (95 % interval {estimate.lower:.4f} to {estimate.upper:.4f})"
 
 
@@ -150,6 +150,6 @@ def _cells(counts: Any) -> dict[str, float]:
     return {name: getattr(counts, name).item() for name in ("tp", "fp", "fn", "tn")}
 
 
-def _bounds(estimate: Estimate) -> dict[str, float | None]:
+def _bounds(estimate: ScalarEstimate) -> dict[str, float | None]:
     named = zip(("estimate", "lower", "upper"), estimate, strict=True)
     return {name: float(value) if math.isfinite(value) else None for name, value in named}

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from monitor.diagnosis.evidence import Refusal, Sample
 from monitor.diagnosis.periods import Period
 from monitor.drift import Judgement, Status
-from monitor.drift.class_ratio import FAR
 from monitor.drift.components import DAY, HOUR
+from monitor.drift.live_class_ratio import FAR_LOG_RATIO
 from monitor.drift.skill import EQUIVALENCE
 
 _FEWEST_BLOCKS = 10
@@ -66,7 +66,7 @@ def _mix(key: str | None) -> Iterator[str]:
 def _far(before: Period, after: Period, judgement: Judgement) -> Iterator[str]:
     change = judgement.change["class_ratio"]
     both = min(float(p.total.actual_positive) for p in (before, after)) > 0
-    if both and abs(change) >= FAR:
+    if both and abs(change) >= FAR_LOG_RATIO:
         way = "below" if change < 0 else "above"
         yield (
             f"CAUTION: the class ratio is {math.exp(abs(change)):.1f} times {way} that of before; "

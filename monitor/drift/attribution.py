@@ -1,12 +1,12 @@
-"""Which cause moved precision, and by how much: in log-odds and in points.
+"""Contribution of each cause to a change of precision, in log-odds and in points.
 
     logit(precision) = log r + log TPR - log FPR
 
-is exact, so that a change of it splits without remainder. In points of precision
-the causes interact; the Owen value shares the interaction out: prevalence
-against skill first, then skill between recall and false positives. Its parts sum
-to the change, stay within one point of precision each, have the sign of their
-cause, and do not depend on whether skill is split further.
+is exact, so that a change of it splits without remainder. In points of precision the
+causes interact. The Owen value divides the interaction: first between prevalence and
+skill, then, within skill, between recall and false positives. Its parts sum to the change
+of precision, lie in [-1, 1], have the sign of their cause, and do not depend on whether
+skill is split further.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtri
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.components import Rates, as_blocks, jackknife_variance, leave_one_out
+from monitor.drift.components import SmoothedRates, as_blocks, jackknife_variance, leave_one_out
 from monitor.drift.dispersion import Dispersion
 from monitor.metrics.ratio import FloatArray, ratio
 
 CAUSES = ("prevalence", "recall", "false_positives", "skill")
-"""Order of the causes along the first axis; skill is recall and false positives together."""
+"""Order of the causes along the first axis; skill is the sum of recall and false positives."""
 
 # Corners of the cube (class ratio, TPR, FPR), each of before (0) or after (1).
 _CORNERS = np.array([[a, t, f] for a in (0, 1) for t in (0, 1) for f in (0, 1)])
 
 
 def _owen_weights() -> FloatArray:
-    """Weight of the precision at each corner in the Owen value of each cause."""
+    """Weight of the precision at each corner in the Owen value of each cause: (4, 8)."""
     sign = 2.0 * _CORNERS.T - 1
     prevalence = np.where(sign[1] == sign[2], sign[0] / 2, 0.0)
     skill_recall, skill_false = sign[1] / 4, sign[2] / 4
@@ -43,26 +43,27 @@ _WEIGHTS = _owen_weights()
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What each cause contributed to a change of precision, after minus before.
+    """Contribution of each cause to a change of precision, after minus before.
 
-    The mappings are keyed `prevalence`, `recall`, `false_positives` and `skill`
-    (the two before it together). NaN wherever a part is undefined: a window
-    without actual positives, actual negatives or predicted positives; logits
-    also where precision is exactly 0 or 1.
+    The mappings have the keys `prevalence`, `recall`, `false_positives` and `skill`, which
+    is the sum of the two before it. A part is NaN where it is undefined: where a window
+    has no actual positives, no actual negatives or no predicted positives, and in
+    log-odds also where precision is exactly 0 or 1.
 
     Attributes:
-        logit: parts of the change of logit(precision), from raw counts; exact.
-        points: Owen value, as fractions of precision (-0.233 is 23.3 points down).
-        lower_points: lower end of the interval of `points`, within [-1, 1].
-        upper_points: upper end.
-        precision_before: of the raw counts.
-        precision_after: of the raw counts.
-        change_logit: of logit(precision); the sum of the first three of `logit`.
-        change_points: of precision; the sum of the first three of `points`.
-        precision_had_prevalence_stayed: with the class ratio of before, and the
-            recall and false positive rate of after.
-        precision_had_skill_stayed: with the class ratio of after, and the
-            recall and false positive rate of before.
+        logit: parts of the change of logit(precision), exact, from raw counts.
+        points: parts of the change of precision (Owen value), as fractions in [-1, 1];
+            -0.233 is 23.3 percentage points down.
+        lower_points: lower limit of `points`, at least -1.
+        upper_points: upper limit of `points`, at most 1.
+        precision_before: precision of the raw counts before.
+        precision_after: precision of the raw counts after.
+        change_logit: change of logit(precision), `prevalence` plus `skill` of `logit`.
+        change_points: change of precision, `prevalence` plus `skill` of `points`.
+        precision_had_prevalence_stayed: precision at the class ratio of before, with the
+            recall and the false-positive rate of after.
+        precision_had_skill_stayed: precision at the class ratio of after, with the
+            recall and the false-positive rate of before.
     """
 
     logit: Mapping[str, float]
@@ -87,15 +88,15 @@ def attribute(
     """Split a change of precision into prevalence, recall and false positives.
 
     Args:
-        before: a window's counts (scalar, fractional ones too) or those of its
-            blocks of time along the last axis.
-        after: the same.
-        dispersion: variance over that of independent rows, where there are no blocks.
+        before: outcomes of the earlier window: its counts (a scalar, fractional ones
+            too), or those of its blocks of time along the last axis.
+        after: outcomes of the later window, in the same form.
+        dispersion: variance over that of independent rows, at least 1.
         level: coverage of the intervals in points, in (0, 1).
 
     Returns:
-        The attribution. Intervals by the delta method, with half a count added
-        to each cell, or from between blocks where those scatter more.
+        The attribution. The intervals are those of the delta method, with half a count
+        added to each cell, or of the scatter between blocks where that is larger.
 
     Raises:
         ValueError: the counts have more than one axis (see `causes`), or the
@@ -140,15 +141,15 @@ def attribute(
 
 
 def causes(before: ConfusionCounts, after: ConfusionCounts) -> tuple[FloatArray, FloatArray]:
-    """Parts of many changes of precision at once, without intervals.
+    """Split many changes of precision at once, without intervals.
 
     Args:
-        before: outcomes, a series for each index.
-        after: the same, shapes broadcast.
+        before: outcomes of the earlier window, one series for each index.
+        after: outcomes of the later window; the shapes broadcast.
 
     Returns:
-        Parts in log-odds and in points, each of shape (4, *series) in the order
-        of `CAUSES`; NaN where undefined (see `Attribution`).
+        Parts in log-odds and parts in points, each of shape (4, *series) in the order of
+        `CAUSES`; NaN where undefined (see `Attribution`).
 
     >>> reference = ConfusionCounts(tp=90, fp=50, fn=10, tn=850)
     >>> logit, points = causes(reference, ConfusionCounts(tp=90, fp=10, fn=10, tn=170))
@@ -159,7 +160,7 @@ def causes(before: ConfusionCounts, after: ConfusionCounts) -> tuple[FloatArray,
     corners = _corner_precisions(old, new)
     change = _log(new) - _log(old)
     change = np.stack([change[0], change[1], -change[2], change[1] - change[2]])
-    # A part whose corners weigh nothing is defined though other corners are not.
+    # A part is defined where all corners with a weight are, whatever the others.
     points = [
         np.tensordot(weights[weights != 0], corners[weights != 0], axes=1) for weights in _WEIGHTS
     ]
@@ -169,14 +170,14 @@ def causes(before: ConfusionCounts, after: ConfusionCounts) -> tuple[FloatArray,
 def _points_variance(
     old: ConfusionCounts, new: ConfusionCounts, dispersion: Dispersion
 ) -> FloatArray:
-    """Variance of the Owen value from both windows, at counts with half a count a cell."""
-    rates_old, rates_new = Rates.of(old.sum(axis=-1)), Rates.of(new.sum(axis=-1))
+    """Variance of each part in points, over both windows, with half a count in each cell."""
+    rates_old, rates_new = SmoothedRates.of(old.sum(axis=-1)), SmoothedRates.of(new.sum(axis=-1))
     gradient = _gradient(_smooth_logs(rates_old), _smooth_logs(rates_new))
     total = np.zeros(len(CAUSES))
     for side, (blocks, rates) in enumerate(((old, rates_old), (new, rates_new))):
         variance = gradient[:, side] ** 2 @ _log_variances(rates, dispersion)
         if blocks.shape[-1] > 1:
-            left_out = _smooth_logs(Rates.of(leave_one_out(blocks)))
+            left_out = _smooth_logs(SmoothedRates.of(leave_one_out(blocks)))
             around = _smooth_logs(rates)
             linear = gradient[:, side] @ (left_out - around[:, None])
             variance = np.fmax(variance, jackknife_variance(linear, blocks.total > 0))
@@ -185,7 +186,7 @@ def _points_variance(
 
 
 def _gradient(old: FloatArray, new: FloatArray) -> FloatArray:
-    """Slope of each part by (log r, log TPR, log FPR) of before and of after: (4, 2, 3)."""
+    """Gradient of each part with respect to log r, log TPR and log FPR: (4, side, 3)."""
     chosen = np.where(_CORNERS == 1, new, old)
     precision = expit(chosen[:, 0] + chosen[:, 1] - chosen[:, 2])
     slope = _WEIGHTS * precision * (1 - precision)
@@ -193,12 +194,12 @@ def _gradient(old: FloatArray, new: FloatArray) -> FloatArray:
     return np.stack([slope @ np.equal(_CORNERS, side) * signs for side in (0, 1)], axis=1)
 
 
-def _smooth_logs(rates: Rates) -> FloatArray:
+def _smooth_logs(rates: SmoothedRates) -> FloatArray:
     logs = [rates.log_class_ratio, np.log(rates.recall), np.log(rates.false_positive_rate)]
     return np.stack(logs)
 
 
-def _log_variances(rates: Rates, dispersion: Dispersion) -> FloatArray:
+def _log_variances(rates: SmoothedRates, dispersion: Dispersion) -> FloatArray:
     return np.stack(
         [
             rates.log_class_ratio_variance * dispersion.class_ratio,

@@ -3,13 +3,12 @@
     log r, logit TPR, logit FPR, log LR+ = log TPR - log FPR,
     log LR- = log(1 - TPR) - log(1 - FPR), log odds ratio = logit TPR - logit FPR
 
-Owns their estimates (half a count added to each cell, so that they are always
-finite), their differences after minus before, and the standard errors of those:
-as if rows were independent (delta method), and from between blocks of time.
-Rows of one day share its weather: on real streams the first is several times
-too small, and recall and false positives move together from day to day, so that
-log LR+ is far better known than either. Hence every component gets its own
-error between blocks, and not one factor for all.
+Half a count is added to each cell, so that every component is finite. A change is after
+minus before. Its standard error is the larger of two: that of independent rows (delta
+method) and that between blocks of time (jackknife). On real streams the rows of one day
+are correlated, which makes the first several times too small. Recall and false positives
+also move together from day to day, which makes log LR+ far better known than either; so
+each component has its own error between blocks, instead of one factor for all.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ _SMOOTHING = 0.5
 class Component(IntEnum):
     """Index along the first axis of every array of components.
 
-    The first five have a status in the verdict; the odds ratio, by how much the
-    classes are told apart at all, is asked beside them. The last two are what
-    remains of the change of logit(precision) once recall's, or the false
-    positives', part is taken away; what remains without prevalence is log LR+.
+    The first five have a status; the odds ratio is tested beside them (see `skill`). The
+    last two are logit(precision) without the contribution of recall, log r - log FPR, and
+    without that of false positives, log r + log TPR. Without that of prevalence it is
+    log LR+.
     """
 
     CLASS_RATIO = 0
@@ -51,21 +50,21 @@ class Component(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
-    """Class ratio, TPR and FPR of windows, with the variances of independent rows.
+class SmoothedRates:
+    """Class ratio, TPR and FPR with half a count added to each cell, and their variances.
 
-    The three are uncorrelated where rows are independent. The complements are
-    kept apart, since 1 - FPR loses digits where FPR is close to 1.
+    The three are uncorrelated where rows are independent. The complements are stored as
+    well, since 1 - FPR loses digits where FPR is close to 1. All fields have one shape.
 
     Attributes:
-        log_class_ratio: log(P / N), any shape.
-        recall: TPR in (0, 1).
+        log_class_ratio: log r = log(P / N).
+        recall: TPR, in (0, 1).
         miss_rate: 1 - TPR.
-        false_positive_rate: FPR in (0, 1).
+        false_positive_rate: FPR, in (0, 1).
         specificity: 1 - FPR.
-        log_class_ratio_variance: of log r.
-        recall_variance: of TPR.
-        false_positive_rate_variance: of FPR.
+        log_class_ratio_variance: variance of log r for independent rows.
+        recall_variance: variance of TPR for independent rows.
+        false_positive_rate_variance: variance of FPR for independent rows.
     """
 
     log_class_ratio: FloatArray
@@ -79,7 +78,7 @@ class Rates:
 
     @classmethod
     def of(cls, counts: ConfusionCounts) -> Self:
-        """Rates of these outcomes with half a count added to each cell (always finite)."""
+        """Return the rates of these outcomes, always finite, in the shape of the counts."""
         tp, fp = counts.tp + _SMOOTHING, counts.fp + _SMOOTHING
         fn, tn = counts.fn + _SMOOTHING, counts.tn + _SMOOTHING
         positive, negative = tp + fn, fp + tn
@@ -97,7 +96,7 @@ class Rates:
         )
 
     def components(self) -> FloatArray:
-        """All eight components, stacked along a new first axis (see `Component`)."""
+        """Return all eight components, (8, *shape), in the order of `Component`."""
         log_recall, log_miss = np.log(self.recall), np.log(self.miss_rate)
         log_false, log_true = np.log(self.false_positive_rate), np.log(self.specificity)
         return np.stack(
@@ -114,7 +113,7 @@ class Rates:
         )
 
     def variances(self, dispersion: Dispersion) -> FloatArray:
-        """Variances of the components where rows are independent, times the dispersion."""
+        """Return variances of the components, (8, *shape): independent rows times dispersion."""
         ratio = self.log_class_ratio_variance * dispersion.class_ratio
         recall = self.recall_variance * dispersion.recall
         false = self.false_positive_rate_variance * dispersion.false_positive_rate
@@ -139,7 +138,7 @@ class Changes:
     """Components after minus before, and their standard errors.
 
     Attributes:
-        change: in the order of `Component` along the first axis; log-odds or logs.
+        change: (8, *series) in the order of `Component`; log-odds of rates, logs of ratios.
         standard_error: same shape, above 0.
     """
 
@@ -148,10 +147,10 @@ class Changes:
 
 
 def components(counts: ConfusionCounts) -> FloatArray:
-    """The five components of these outcomes: log r, logit TPR, logit FPR, log LR+, log LR-.
+    """Return log r, logit TPR, logit FPR, log LR+ and log LR- of these outcomes.
 
-    Half a count is added to each cell, so that every component is finite even
-    where a cell, or the whole window, is empty (it is then badly known).
+    Half a count is added to each cell, so that every component is finite even where a
+    cell, or the whole window, is empty.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
@@ -165,26 +164,25 @@ def components(counts: ConfusionCounts) -> FloatArray:
     >>> components(ConfusionCounts(tp=90, fp=50, fn=10, tn=850)).round(3).tolist()
     [-2.188, 2.154, -2.824, 2.772, -2.206]
     """
-    return Rates.of(counts).components()[: Component.ODDS_RATIO]
+    return SmoothedRates.of(counts).components()[: Component.ODDS_RATIO]
 
 
 def changes(
     before: ConfusionCounts, after: ConfusionCounts, dispersion: Dispersion | ArrayLike = 1.0
 ) -> Changes:
-    """What changed from one window to another, with its standard error.
+    """Return the change of each component from one window to another, and its error.
 
     Args:
-        before: outcomes of blocks of time along the last axis; one series for
-            each index of the axes in front. A scalar is one block.
-        after: the same, its blocks may be of another number.
-        dispersion: variance over that of independent rows, at least 1; it widens
-            the independent error only, since blocks show it by themselves.
+        before: outcomes of blocks of time along the last axis; one series for each
+            index of the axes in front. A scalar is one block.
+        after: the same; the number of blocks may differ.
+        dispersion: variance over that of independent rows, at least 1. It scales only
+            the error of independent rows; the error between blocks includes it.
 
     Returns:
-        Changes of shape (8, *series). The error of each window is the larger of
-        the independent one and the one between its non-empty blocks
-        (delete-one-block jackknife), the independent one where it has fewer
-        than two.
+        Changes of shape (8, *series). The variance of each window is the larger of that
+        of independent rows and that between its non-empty blocks (delete-one-block
+        jackknife); that of independent rows where it has fewer than two such blocks.
 
     Source:
         Efron 1982 (jackknife); Busing et al. 1999 (delete-m); delta method.
@@ -201,7 +199,7 @@ def changes(
 
 
 def leave_one_out(blocks: ConfusionCounts) -> ConfusionCounts:
-    """Everything but one block, for each block of the last axis (same shape).
+    """Return the sum of all blocks but one, for each block of the last axis (same shape).
 
     >>> leave_one_out(ConfusionCounts(tp=[1, 2, 4], fp=0, fn=0, tn=0)).tp.tolist()
     [6, 5, 3]
@@ -210,16 +208,17 @@ def leave_one_out(blocks: ConfusionCounts) -> ConfusionCounts:
     return ConfusionCounts.from_cells(cells.sum(axis=-2, keepdims=True) - cells)
 
 
-def jackknife_variance(estimates: FloatArray, held: NDArray[np.bool_]) -> FloatArray:
-    """Variance of an estimate between blocks of time: delete-one-block jackknife.
+def jackknife_variance(estimates: FloatArray, occupied: NDArray[np.bool_]) -> FloatArray:
+    """Return the variance of an estimate between blocks of time: delete-one-block jackknife.
 
     Args:
         estimates: the estimate with one block left out, blocks along the last axis.
-        held: whether the block holds any outcome; broadcast against the estimates.
+        occupied: True where the left-out block has outcomes; broadcasts against the
+            estimates.
 
     Returns:
-        (g - 1)/g times the sum of squares about the mean over the g blocks held;
-        the last axis is gone. NaN where g is below 2.
+        (g - 1)/g times the sum of squares about the mean over the g occupied blocks,
+        without the last axis; NaN where g < 2.
 
     Source:
         Efron 1982, eq. 3.2 (the jackknife estimate of variance).
@@ -227,21 +226,21 @@ def jackknife_variance(estimates: FloatArray, held: NDArray[np.bool_]) -> FloatA
     >>> float(jackknife_variance(np.array([1.0, 2.0, 3.0]), np.array([True, True, True])))
     1.3333333333333333
     """
-    blocks = held.sum(axis=-1)
-    weight = held / np.maximum(blocks, 1)[..., None]
+    blocks = occupied.sum(axis=-1)
+    weight = occupied / np.maximum(blocks, 1)[..., None]
     mean = (weight * estimates).sum(axis=-1, keepdims=True)
     spread = (weight * (estimates - mean) ** 2).sum(axis=-1)
     return np.where(blocks > 1, (blocks - 1) * spread, np.nan)
 
 
 def block_seconds(window_seconds: float) -> float:
-    """Length of the blocks that errors are taken between: days, or hours in short windows.
+    """Return the length of the blocks of time for errors: days, or hours in short windows.
 
     Args:
-        window_seconds: length of the window in seconds of event time.
+        window_seconds: length of the window, seconds of event time.
 
     Returns:
-        86400 from 20 days on, else 3600.
+        Seconds: 86400 for windows of 20 days and more, else 3600.
 
     >>> block_seconds(30 * 86400), block_seconds(7 * 86400)
     (86400.0, 3600.0)
@@ -251,14 +250,14 @@ def block_seconds(window_seconds: float) -> float:
 
 def _estimate(window: ConfusionCounts, dispersion: Dispersion) -> tuple[FloatArray, FloatArray]:
     blocks = as_blocks(window)
-    rates = Rates.of(blocks.sum(axis=-1))
+    rates = SmoothedRates.of(blocks.sum(axis=-1))
     variances = rates.variances(dispersion)
     if blocks.shape[-1] > 1:
-        estimates = Rates.of(leave_one_out(blocks)).components()
+        estimates = SmoothedRates.of(leave_one_out(blocks)).components()
         variances = np.fmax(variances, jackknife_variance(estimates, blocks.total > 0))
     return rates.components(), variances
 
 
 def as_blocks(window: ConfusionCounts) -> ConfusionCounts:
-    """The window as blocks along the last axis: a scalar is one block."""
+    """Return the window as blocks along the last axis; a scalar becomes one block."""
     return window[None] if window.shape == () else window

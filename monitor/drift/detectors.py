@@ -1,10 +1,8 @@
-"""Detectors: has recall fallen, have false positives risen, did the class ratio leave its profile?
+"""Detectors: sequential tests on closed panes for a fall of recall or a rise of FPR.
 
-Owns the sequential tests on closed panes. Given the labels, true positives among
-the positives and false positives among the negatives are binomial whatever
-prevalence does; a test of these two streams cannot mistake rarer positives for
-a worse model, which a test of precision or of errors does every day. The class
-ratio is tested against its own seasonal profile, and only ever noted.
+Given the labels, true positives among the actual positives and false positives among the
+actual negatives are binomial, whatever the prevalence. A test of these two streams cannot
+mistake rarer positives for a worse model, as tests of precision or of errors do.
 """
 
 from __future__ import annotations
@@ -16,59 +14,62 @@ from numpy.typing import ArrayLike, NDArray
 
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.evidence import State, TwoSides, gains
-from monitor.drift.profile import SeasonalProfile
+from monitor.drift.shiryaev_roberts import State, TwoSidedStatistic, gains
 from monitor.metrics.ratio import FloatArray
 
 BoolArray = NDArray[np.bool_]
 
 STEPS = (0.15, 0.3, 0.6, 1.2)
-"""Alternatives, in log-odds beyond the tolerated baseline."""
+"""Grid of alternatives, in log-odds beyond the tolerated baseline."""
 TOLERANCE = 0.1
-"""Change of log-odds that is never a reason to page."""
+"""Change of log-odds that never pages."""
 YEAR = 31_557_600.0
+"""Seconds of a Julian year."""
 
 FEWEST_POSITIVES = 1_000
 FEWEST_FALSE_POSITIVES = 500
-"""What a reference must hold for detectors to rest on it."""
+"""Least numbers of actual positives and of false positives in a reference for detectors."""
 _MANY_POSITIVES = 10_000
 _HALF = 0.5
 
 
 class Detector(Protocol):
-    """What the engine asks of a detector: one closed pane in, alarms out."""
+    """A detector of the engine: takes one closed pane after another and returns alarms."""
 
     @property
     def warming_up(self) -> BoolArray:
-        """Whether the reference does not suffice yet: such series never alarm."""
+        """True for series whose reference is too small; they never alarm."""
         ...
 
     def update(self, counts: ConfusionCounts, *, opened: float = 0.0) -> BoolArray:
-        """Take in one closed pane, and say which series are in alarm after it.
+        """Add one closed pane and return the series that are in alarm after it.
 
         Args:
-            counts: outcomes of the pane, a series for each index.
-            opened: event time at which the pane opens, epoch seconds; for
-                detectors that know the hour of the day.
+            counts: outcomes of the pane, one series for each index.
+            opened: event time at which the pane opens, epoch seconds, for detectors that
+                use the time of day.
+
+        Returns:
+            Bool array in the shape of the series.
         """
         ...
 
     @property
     def evidence(self) -> FloatArray:
-        """Statistic over its threshold, a value for each series; 1 and more is an alarm."""
+        """Statistic over its threshold, in the shape of the series; an alarm from 1 on."""
         ...
 
     def state(self) -> State:
-        """All that the detector remembers, as plain arrays."""
+        """Return the serializable state, as plain arrays."""
         ...
 
     def restore(self, state: State) -> None:
-        """Go on from what `state` gave."""
+        """Restore what `state` returned."""
         ...
 
 
 def suffices(reference: ConfusionCounts) -> BoolArray:
-    """Whether detectors can rest on a reference: 1,000 positives and 500 false positives.
+    """Return True where a reference has at least 1,000 positives and 500 false positives.
 
     Args:
         reference: outcomes of any shape.
@@ -84,16 +85,16 @@ def suffices(reference: ConfusionCounts) -> BoolArray:
 
 
 def page_threshold(false_pages_per_year: float, *, series: int, pane_seconds: float) -> float:
-    """Threshold at which all series together page falsely at most so often.
+    """Return the threshold that bounds the false pages of all series of a model together.
 
     Args:
-        false_pages_per_year: for the whole model; above 0.
+        false_pages_per_year: bound on the expected number for the whole model, above 0.
         series: number of series watched, at least 1.
-        pane_seconds: length of a pane.
+        pane_seconds: length of a pane, seconds, above 0.
 
     Returns:
-        A = 2 · series · panes in the years between two false pages; the 2
-        pays for the two sides. At least 1.
+        A = 2 · series · (panes in a year) / false_pages_per_year, at least 1; the factor
+        2 accounts for the two sides.
 
     Raises:
         ValueError: a value is not above 0.
@@ -113,27 +114,29 @@ def page_threshold(false_pages_per_year: float, *, series: int, pane_seconds: fl
 
 
 class ShiryaevRoberts:
-    """Pages where recall falls or the false positive rate rises; prevalence cannot reach it.
+    """Detector of a fall of recall and of a rise of the false-positive rate.
 
-    Two one-sided e-detectors. Their baselines are the reference's TPR and FPR,
-    moved towards the alarm by z standard errors of the reference and by the
-    tolerance, so that neither a small reference nor a small change pages: z falls
-    from 2 at 1,000 reference positives to 1 at 10,000. A series whose reference has
-    under 1,000 positives or 500 false positives is warming up and never alarms.
+    A change of prevalence alone does not affect it. It consists of two one-sided
+    e-detectors. Their baselines are the reference's TPR and FPR, moved towards the alarm
+    by z standard errors of the reference and by the tolerance, so that neither a small
+    reference nor a small change pages; z falls from 2 at 1,000 reference positives to 1
+    at 10,000. A series whose reference has fewer than 1,000 positives or 500 false
+    positives is warming up and never alarms.
 
     Args:
-        reference: what is normal; of the shape of the series, or a scalar for
-            all. With `segments` its last axis is the segments of each series.
-        threshold: mean statistic of a side at which it alarms; see `page_threshold`.
-        dispersion: variance over that of independent rows; log likelihood
-            ratios are divided by it. Broadcast to the reference.
-        tolerance: change of log-odds that never pages.
-        segments: the last axis of reference and panes is segments, whose
-            evidence is summed inside one statistic: a change of their mix is
-            no evidence.
+        reference: normal outcomes, in the shape of the series, or a scalar for all
+            series. With `segments`, its last axis is the segments of each series.
+        threshold: mean statistic at which a side alarms, above 0; see `page_threshold`.
+        dispersion: variance over that of independent rows, at least 1; the log likelihood
+            ratios are divided by it. Broadcasts to the reference.
+        tolerance: change of log-odds that never pages, at least 0.
+        segments: True where the last axis of reference and panes is segments. Their
+            evidence is summed in one statistic, so that a change of their mix is no
+            evidence.
 
     Raises:
-        ValueError: threshold, tolerance or shapes that cannot be.
+        ValueError: the threshold or the tolerance is out of range, or `segments` is set
+            and the reference is a scalar.
 
     Source:
         Shiryaev 1963, Roberts 1966; Shin, Ramdas and Rinaldo 2023 (e-detectors);
@@ -157,16 +160,16 @@ class ShiryaevRoberts:
         tolerance: float = TOLERANCE,
         segments: bool = False,
     ) -> None:
-        _check_tolerance(tolerance)
+        check_tolerance(tolerance)
         if segments and reference.shape == ():
             raise ValueError(
                 "ShiryaevRoberts: segments need a reference along an axis, got a scalar"
             )
         self._segments = segments
-        self._sides = TwoSides(("recall", "false_positive_rate"), threshold)
+        self._sides = TwoSidedStatistic(("recall", "false_positive_rate"), threshold)
         whole = reference.sum(axis=-1) if segments else reference
         self._warming_up = ~suffices(whole)
-        z = _caution(whole.actual_positive)
+        z = baseline_margin(whole.actual_positive)
         if segments:
             z = z[..., None]
         factors, steps = Dispersion.of(dispersion), np.array(STEPS)
@@ -186,32 +189,33 @@ class ShiryaevRoberts:
 
     @property
     def warming_up(self) -> BoolArray:
-        """The reference does not suffice yet: such series never alarm."""
+        """True for series whose reference is too small; they never alarm."""
         return np.asarray(self._warming_up)
 
     @property
     def evidence(self) -> FloatArray:
-        """Statistic over threshold of the stronger side; an alarm from 1 on, 0 at the start."""
+        """Larger of the two statistics over the threshold; an alarm from 1 on, 0 at the start."""
         return self._sides.evidence
 
     def by_side(self) -> dict[str, FloatArray]:
-        """Evidence of each side, `recall` (falling) and `false_positive_rate` (rising)."""
+        """Return the evidence of each side: `recall` (falling), `false_positive_rate` (rising)."""
         return self._sides.by_side()
 
     def update(self, counts: ConfusionCounts, *, opened: float = 0.0) -> BoolArray:
-        """Take in one closed pane, and say which series are in alarm after it.
+        """Add one closed pane and return the series that are in alarm after it.
 
         Args:
-            counts: outcomes of the pane, of the shape of all panes before it, a
-                series for each index (with `segments`, those along the last axis).
-            opened: event time of the pane; of no use here.
+            counts: outcomes of the pane, one series for each index, in the same shape for
+                every pane; with `segments`, the last axis is segments.
+            opened: event time of the pane; not used.
 
         Returns:
-            Bool array in the shape of the series. A pane without outcomes
-            counts as time that passed.
+            Bool array in the shape of the series: True where the mean statistic of a
+            side is at or above the threshold. A pane without outcomes counts as time
+            that passed.
 
         Raises:
-            ValueError: the shape does not fit the reference or earlier panes.
+            ValueError: the shape does not match the reference or earlier panes.
         """
         del opened
         (recall_hit, recall_miss), (false_hit, false_miss) = self._gains
@@ -231,106 +235,31 @@ class ShiryaevRoberts:
         return np.asarray(ratios.sum(axis=-1)) if self._segments else ratios
 
     def state(self) -> State:
-        """Evidence of each side as log M, (alternatives, *series); empty before the first pane."""
+        """Return log M of each side, (alternatives, *series); empty before the first pane."""
         return self._sides.state()
 
     def restore(self, state: State) -> None:
-        """Go on from what `state` gave, with the same reference and threshold."""
+        """Restore what `state` returned, given the same reference and threshold."""
         self._sides.restore(state)
 
 
-class ClassRatioDetector:
-    """Notes where the class ratio leaves its seasonal profile, on either side.
+def baseline_margin(positives: CountArray) -> FloatArray:
+    """Return by how many standard errors z a detector moves its baseline towards the alarm.
 
-    An annotation, never a page: two one-sided e-detectors on the share of
-    positives among the labelled, about what the profile expects of the hour.
+    2 up to 1,000 reference positives, 1 from 10,000 on, linear in the logarithm between
+    them: a step would make a reference of slightly fewer positives page much later.
 
     Args:
-        profile: what is expected when; of one series, or an array of series.
-        threshold: mean statistic of a side at which it alarms; see `page_threshold`.
-        dispersion: variance over that of independent rows.
-        tolerance: change of log-odds that is never noted; the profile's own,
-            twice the scatter between days and at least .1, where not given.
+        positives: actual positives of the reference, any shape.
 
-    Raises:
-        ValueError: threshold or tolerance that cannot be.
+    Returns:
+        z in [1, 2], same shape.
 
-    >>> hours = 3600.0 * np.arange(24 * 20)
-    >>> history = ConfusionCounts(tp=80, fp=45, fn=20, tn=np.full(480, 855))
-    >>> profile = SeasonalProfile.learn(hours, history)
-    >>> detector = ClassRatioDetector(profile=profile, threshold=1e5)
-    >>> halved = ConfusionCounts(tp=40, fp=47, fn=10, tn=903)
-    >>> [bool(detector.update(halved, opened=3600.0 * (480 + hour))) for hour in range(3)]
-    [False, True, True]
+    >>> baseline_margin(np.array([1_000, 10_000])).tolist()
+    [2.0, 1.0]
     """
-
-    def __init__(
-        self,
-        *,
-        profile: SeasonalProfile,
-        threshold: float,
-        dispersion: Dispersion | ArrayLike = 1.0,
-        tolerance: float | None = None,
-    ) -> None:
-        if tolerance is not None:
-            _check_tolerance(tolerance)
-        self._profile = profile
-        self._sides = TwoSides(("falling", "rising"), threshold)
-        self._dispersion = Dispersion.of(dispersion).class_ratio
-        self._tolerance = profile.tolerance if tolerance is None else np.asarray(tolerance)
-        self._z = _caution(profile.positives)
-
-    @property
-    def warming_up(self) -> BoolArray:
-        """The history of the profile has under 1,000 positives: such series never alarm."""
-        return np.asarray(self._profile.positives < FEWEST_POSITIVES)
-
-    @property
-    def evidence(self) -> FloatArray:
-        """Statistic over threshold of the stronger side; an alarm from 1 on, 0 at the start."""
-        return self._sides.evidence
-
-    def by_side(self) -> dict[str, FloatArray]:
-        """Evidence of each side, `falling` and `rising`."""
-        return self._sides.by_side()
-
-    def update(self, counts: ConfusionCounts, *, opened: float = 0.0) -> BoolArray:
-        """Take in one closed pane, and say which series have left their profile.
-
-        Args:
-            counts: outcomes of the pane, a series for each index.
-            opened: event time at which the pane opens, epoch seconds.
-
-        Returns:
-            Bool array in the shape of the series.
-        """
-        expected, error = self._profile.expected(opened)
-        margin = self._z * error * np.sqrt(self._dispersion) + self._tolerance
-        positive, negative = counts.actual_positive, counts.actual_negative
-        ratios = []
-        for direction in (-1.0, 1.0):
-            baseline = np.broadcast_to(expected + direction * margin, counts.shape)
-            hit, miss = gains(baseline, direction * np.array(STEPS))
-            ratios.append((hit * positive + miss * negative) / self._dispersion)
-        return (self._sides.update(*ratios) >= 1) & ~self.warming_up
-
-    def state(self) -> State:
-        """Evidence of each side as log M, (alternatives, *series); empty before the first pane."""
-        return self._sides.state()
-
-    def restore(self, state: State) -> None:
-        """Go on from what `state` gave, with the same profile and threshold."""
-        self._sides.restore(state)
-
-
-def _caution(positives: CountArray) -> FloatArray:
-    """Standard errors of a reference that are given away: 2 at 1,000 positives to 1 at 10,000.
-
-    Between them by the logarithm: a step would make a page later for a reference
-    that has almost grown up.
-    """
-    grown = np.log(np.maximum(positives, 1) / FEWEST_POSITIVES)
-    return np.asarray(2.0 - np.clip(grown / np.log(_MANY_POSITIVES / FEWEST_POSITIVES), 0.0, 1.0))
+    excess = np.log(np.maximum(positives, 1) / FEWEST_POSITIVES)
+    return np.asarray(2.0 - np.clip(excess / np.log(_MANY_POSITIVES / FEWEST_POSITIVES), 0.0, 1.0))
 
 
 def _logit(hits: ArrayLike, misses: ArrayLike) -> FloatArray:
@@ -342,6 +271,14 @@ def _logit_error(hits: ArrayLike, misses: ArrayLike, dispersion: FloatArray) -> 
     return np.sqrt(dispersion * variance)
 
 
-def _check_tolerance(tolerance: float) -> None:
+def check_tolerance(tolerance: float) -> None:
+    """Check the tolerance of a detector.
+
+    Args:
+        tolerance: change of log-odds.
+
+    Raises:
+        ValueError: it is negative or not finite.
+    """
     if not 0 <= tolerance < np.inf:
         raise ValueError(f"detector: tolerance must be at least 0 and finite, got {tolerance!r}")

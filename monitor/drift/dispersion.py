@@ -1,10 +1,9 @@
-"""How much more real streams scatter than independent rows would.
+"""Dispersion: variance of a real stream over that of independent rows.
 
-Owns the Pearson dispersion φ of the three structural streams: labels (class
-ratio), predictions given an actual positive (recall), predictions given an
-actual negative (false positive rate). Panes of one hour, hours of one day and
-days of one week are each alike, so φ is taken over several block lengths and
-the largest counts.
+Pearson's dispersion φ is estimated for three streams: labels (class ratio), predictions
+given an actual positive (recall), and predictions given an actual negative (false-positive
+rate). Neighbouring panes, hours and days are correlated, so that φ is estimated at several
+block lengths and the largest is used.
 """
 
 from __future__ import annotations
@@ -21,18 +20,20 @@ from monitor.counts import ConfusionCounts
 from monitor.metrics.ratio import FloatArray, ratio
 
 FEWEST_BLOCKS = 5
-"""Blocks of time from which on their scatter is known."""
-_CHANCE = 0.01
+"""Least number of blocks of time for an estimate."""
+_SIGNIFICANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispersion:
-    """Variance over that of independent rows, a factor for each structural stream.
+    """Variance over that of independent rows, for each of the three streams.
+
+    Each factor is at least 1 and broadcasts to the series.
 
     Attributes:
-        class_ratio: of the labels; a number, or an array that broadcasts to the series.
-        recall: of predictions given an actual positive.
-        false_positive_rate: of predictions given an actual negative.
+        class_ratio: factor for the labels.
+        recall: factor for predictions given an actual positive.
+        false_positive_rate: factor for predictions given an actual negative.
 
     Raises:
         ValueError: a factor is below 1 or not finite.
@@ -54,7 +55,7 @@ class Dispersion:
 
     @classmethod
     def of(cls, dispersion: Dispersion | ArrayLike) -> Dispersion:
-        """The same factor for all three streams, or the dispersion itself.
+        """Return one factor for all three streams, or the dispersion itself.
 
         >>> float(Dispersion.of(2.5).recall)
         2.5
@@ -65,7 +66,7 @@ class Dispersion:
         return cls(class_ratio=factor, recall=factor, false_positive_rate=factor)
 
     def larger(self, other: Dispersion | None) -> Dispersion:
-        """The larger of two factors for each stream; itself where there is no other.
+        """Return the larger of the two factors for each stream; `self` where `other` is None.
 
         >>> float(Dispersion.of(2.5).larger(Dispersion.of(4)).recall)
         4.0
@@ -85,20 +86,20 @@ class Dispersion:
         panes_per_block: Sequence[int] = (1,),
         prevalence: ArrayLike | None = None,
     ) -> Self:
-        """Dispersion of a reference, the largest over several block lengths.
+        """Estimate the dispersion of a reference, the largest over several block lengths.
 
         Args:
-            panes: outcomes of equal stretches of time, in their order along the
-                last axis; one series for each index of the axes in front.
-            panes_per_block: block lengths in panes, for one-minute panes (1, 60, 1440).
-            prevalence: prevalence expected of each pane (its seasonal profile),
-                so that the daily rhythm does not count as scatter; the mean of
-                the reference where it is not given.
+            panes: outcomes of consecutive panes of equal length along the last axis; one
+                series for each index of the axes in front.
+            panes_per_block: block lengths in panes, such as (1, 60, 1440) for panes of a
+                minute.
+            prevalence: prevalence expected of each pane (its seasonal profile), so that
+                the daily cycle does not count as scatter; None for the mean of the
+                reference.
 
         Returns:
-            Factors of shape `series`; 1 where no block length has 5 blocks with
-            outcomes, or where the scatter is no larger than chance makes it
-            once in a hundred times.
+            Factors in the shape of the series; 1 where no block length has 5 blocks with
+            outcomes, or where the scatter is not significant at p < .01.
 
         Source:
             McCullagh and Nelder 1989, §4.5.2 (Pearson's X² over degrees of freedom).
@@ -119,17 +120,20 @@ class Dispersion:
 def pearson(
     successes: ArrayLike, trials: ArrayLike, expected: ArrayLike | None = None
 ) -> FloatArray:
-    """Pearson dispersion of binomial counts: X² over its degrees of freedom.
+    """Return Pearson's dispersion of binomial counts: X² over its degrees of freedom.
 
     Args:
-        successes: counts of blocks along the last axis.
-        trials: their denominators; blocks without trials are left out.
-        expected: probability expected of each block; the pooled one, at the
-            cost of one degree of freedom, where it is not given.
+        successes: counts of the blocks along the last axis.
+        trials: numbers of trials of the blocks; blocks without trials are left out.
+        expected: probability expected of each block; None for the pooled probability,
+            which costs one degree of freedom.
 
     Returns:
-        At least 0, about 1 for independent rows; the last axis is gone. NaN
-        where fewer than two blocks have trials or nothing varies.
+        At least 0, about 1 for independent rows, without the last axis; NaN where fewer
+        than two blocks have trials, or where the pooled probability is 0 or 1.
+
+    Source:
+        McCullagh and Nelder 1989, §4.5.2.
 
     >>> float(pearson([5, 15, 5, 15], [20, 20, 20, 20]))
     6.666666666666667
@@ -165,9 +169,9 @@ def _largest(
         block_n = _merged(n, size)
         share = None if hits is None else np.nan_to_num(ratio(_merged(hits, size), block_n))
         statistic, freedom = _chi_square(_merged(x, size), block_n, share)
-        by_chance = gammaincc(np.maximum(freedom, 1) / 2, statistic / 2)
-        believed = (freedom >= FEWEST_BLOCKS - 1) & (by_chance < _CHANCE)
-        largest = np.fmax(largest, np.where(believed, ratio(statistic, freedom), 1.0))
+        p_value = gammaincc(np.maximum(freedom, 1) / 2, statistic / 2)
+        significant = (freedom >= FEWEST_BLOCKS - 1) & (p_value < _SIGNIFICANCE)
+        largest = np.fmax(largest, np.where(significant, ratio(statistic, freedom), 1.0))
     return largest
 
 

@@ -1,9 +1,9 @@
-"""Prevalence ahead of the labels, from predictions alone: "if the model is unchanged".
+"""Prevalence and precision ahead of the labels, if the model is unchanged.
 
-All of this holds the reference's TPR, FPR and score distributions fixed, so by
-construction it cannot see a loss of skill, and it never raises or clears a
-verdict. It is withheld where the scores do not look like any mixture of the
-reference's two classes, and no flag does not mean safe.
+The nowcast uses predictions alone and assumes the reference's TPR, FPR and score
+distributions. So it cannot show a loss of skill, and no verdict depends on it. It is
+withheld where the scores do not fit any mixture of the reference's two classes; that they
+fit does not show that the model is unchanged.
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ class Nowcast:
 
     Attributes:
         method: `em` (score histograms) or `adjusted_count` (predicted-positive rate).
-        prevalence: estimate; NaN where withheld, as all numbers here.
-        prevalence_lower: lower limit.
-        prevalence_upper: upper limit.
-        precision: estimate.
-        precision_lower: lower limit.
-        precision_upper: upper limit.
-        fit: p-value of the goodness of fit; NaN without scores.
-        withheld: why the numbers are withheld: `no_reference`, `no_predictions`,
-            `classes_not_separated` (TPR - FPR below .2), `too_few_positives`
-            (under 50 expected), `scores_do_not_fit` (p below .001). Empty
-            where they are published.
+        prevalence: estimate in [0, 1]; NaN where withheld.
+        prevalence_lower: lower limit; NaN where withheld.
+        prevalence_upper: upper limit; NaN where withheld.
+        precision: estimate in [0, 1]; NaN where withheld, and where nothing is predicted
+            positive.
+        precision_lower: lower limit; NaN where `precision` is.
+        precision_upper: upper limit; NaN where `precision` is.
+        fit: p-value of the goodness of fit of the scores; NaN without scores.
+        withheld: reasons for which the numbers are withheld: `no_reference`,
+            `no_predictions`, `classes_not_separated` (TPR - FPR below .2),
+            `too_few_positives` (fewer than 50 expected), `scores_do_not_fit` (p below
+            .001). Empty where they are published.
     """
 
     method: str
@@ -70,21 +71,25 @@ def nowcast(
     reference_scores: ScoreHistogram | None = None,
     level: float = 0.95,
 ) -> Nowcast:
-    """Prevalence and precision ahead of the labels, or why they are withheld.
+    """Estimate prevalence and precision ahead of the labels, or withhold them with reasons.
 
-    precision = π · TPR / q with TPR of the reference and q the predicted-positive rate.
+    precision = π · TPR / q, with the reference's TPR and the predicted-positive rate q.
 
     Args:
-        predicted_positive: live predictions that say positive.
-        total: all live predictions.
-        reference: labelled outcomes of the reference; a scalar.
-        scores: live predictions by score; EM is used where these and the
-            reference's come, else the adjusted count.
-        reference_scores: labelled cases of the reference by score.
-        level: coverage of the intervals.
+        predicted_positive: number of live predictions called positive.
+        total: number of all live predictions.
+        reference: labelled outcomes of the reference, a scalar.
+        scores: live predictions by score, in the reference's bins; None without scores.
+            Prevalence comes from EM where both these and the reference's scores are
+            given, else from the adjusted count.
+        reference_scores: labelled cases of the reference by score; None without scores.
+        level: coverage of the intervals, in (0, 1).
 
     Returns:
-        The nowcast. It cannot see a loss of skill; say `ASSUMPTION` beside it.
+        The nowcast. It holds only under `ASSUMPTION`, which must be shown with it.
+
+    Raises:
+        ValueError: the bins of the two score histograms do not match.
 
     >>> reference = ConfusionCounts(tp=8_000, fn=2_000, fp=500, tn=9_500)
     >>> found = nowcast(predicted_positive=1_250, total=10_000, reference=reference)

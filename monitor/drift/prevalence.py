@@ -1,9 +1,8 @@
-"""Prevalence without labels: what share of positives would give these predictions?
+"""Estimators of prevalence without labels.
 
-Owns the two estimators, from the predicted-positive rate (adjusted count) and
-from the scores (EM), and the test of fit that says whether the scores look like
-any mixture of the reference's two classes at all. Both hold the reference's
-rates and score distributions fixed; `label_free` says what that means.
+`adjusted_count` uses the predicted-positive rate, `expectation_maximisation` the scores.
+Both assume the reference's rates and score distributions (see `label_free`).
+`goodness_of_fit` tests whether the scores fit a mixture of the reference's two classes.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ _HALVINGS = 60
 
 
 _LEAST_INFORMATION = 1e-12
-"""Of a prediction; less is rounding: the classes score alike, and no share of them shows."""
+"""Fisher information of one prediction below which the classes have the same scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prevalence:
-    """Share of actual positives, estimated without labels.
+    """Share of actual positives, estimated without labels; all NaN where undefined.
 
     Attributes:
-        estimate: in [0, 1]; NaN where undefined.
+        estimate: prevalence in [0, 1].
         lower: lower limit of the interval, in [0, 1].
-        upper: upper limit.
-        raw: before it was held within [0, 1].
-        sampling_variance: of the raw estimate, from the live predictions alone.
-        reference_variance: of the raw estimate, from the reference alone.
+        upper: upper limit of the interval, in [0, 1].
+        raw: the estimate before it is clipped to [0, 1].
+        sampling_variance: variance of `raw` due to the live predictions.
+        reference_variance: variance of `raw` due to the reference.
     """
 
     estimate: float
@@ -50,7 +49,14 @@ class Prevalence:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceRates:
-    """TPR and FPR of a reference, NaN where a class is missing, and their variances."""
+    """TPR and FPR of a reference, with their variances for independent rows.
+
+    Attributes:
+        recall: TPR in [0, 1]; NaN without actual positives.
+        false: FPR in [0, 1]; NaN without actual negatives.
+        recall_variance: variance of TPR; NaN where TPR is.
+        false_variance: variance of FPR; NaN where FPR is.
+    """
 
     recall: float
     false: float
@@ -59,7 +65,7 @@ class ReferenceRates:
 
     @classmethod
     def of(cls, reference: ConfusionCounts) -> ReferenceRates:
-        """ReferenceRates of these outcomes, a scalar."""
+        """Return the rates of these outcomes, a scalar."""
         positive, negative = float(reference.actual_positive), float(reference.actual_negative)
         recall = float(reference.tp) / positive if positive else float("nan")
         false = float(reference.fp) / negative if negative else float("nan")
@@ -74,19 +80,20 @@ class ReferenceRates:
 def adjusted_count(
     predicted_positive: float, total: float, reference: ConfusionCounts, *, level: float = 0.95
 ) -> Prevalence:
-    """Prevalence that would give this predicted-positive rate.
+    """Estimate prevalence from the predicted-positive rate q.
 
-    π = (q - FPR) / (TPR - FPR), held within [0, 1].
+    π = (q - FPR) / (TPR - FPR), clipped to [0, 1].
 
     Args:
-        predicted_positive: predictions that say positive.
-        total: all predictions.
-        reference: labelled outcomes whose TPR and FPR are taken to hold; a scalar.
-        level: coverage of the interval (delta method, the reference's noise included).
+        predicted_positive: number of predictions called positive.
+        total: number of all predictions.
+        reference: labelled outcomes whose TPR and FPR are assumed, a scalar.
+        level: coverage of the interval, in (0, 1). The interval is by the delta method and
+            includes the noise of the reference.
 
     Returns:
-        The estimate; NaN without predictions, without a class in the reference,
-        or where TPR does not exceed FPR.
+        The estimate; NaN without predictions, where the reference lacks a class, or where
+        TPR does not exceed FPR.
 
     Source:
         Gart and Buck 1966; Forman 2008 (adjusted count).
@@ -103,25 +110,26 @@ def adjusted_count(
     raw = (share - rates.false) / separation
     sampling = share * (1 - share) / total / separation**2
     noise = ((1 - raw) ** 2 * rates.false_variance + raw**2 * rates.recall_variance) / separation**2
-    return _held(raw, sampling, noise, level)
+    return _clipped(raw, sampling, noise, level)
 
 
 def expectation_maximisation(
     live: ArrayLike, reference: ScoreHistogram, *, level: float = 0.95
 ) -> Prevalence:
-    """Prevalence under which these scores are likeliest as a mixture of the reference's classes.
+    """Estimate prevalence from the scores, as a mixture of the reference's two classes.
 
-    The fixed point of the EM iteration, found by halving since the likelihood
-    is concave in the one unknown.
+    The maximum-likelihood share, which is the fixed point of the EM iteration. The
+    likelihood is concave in it, so that bisection finds it.
 
     Args:
         live: predictions by score, in the reference's bins, one axis.
-        reference: labelled cases by score.
-        level: coverage of the interval (Fisher information, and the
-            reference's noise).
+        reference: labelled cases by score, one axis.
+        level: coverage of the interval, in (0, 1). The interval is from the Fisher
+            information and includes the noise of the reference.
 
     Returns:
-        The estimate; NaN without predictions or without a class in the reference.
+        The estimate; NaN without predictions, where the reference lacks a class, or where
+        both classes have the same scores.
 
     Raises:
         ValueError: the bins do not match.
@@ -135,7 +143,7 @@ def expectation_maximisation(
     >>> round(expectation_maximisation([520, 220, 260], reference).estimate, 2)
     0.31
     """
-    mixture = _Mixture.of(live, reference)
+    mixture = _ScoreMixture.of(live, reference)
     if mixture is None:
         return _undefined()
     raw = _likeliest(mixture)
@@ -149,21 +157,21 @@ def expectation_maximisation(
     slope_negative = mixture.live * mixture.positive / density**2 / information
     noise = _multinomial_variance(slope_positive, mixture.positive, mixture.positives)
     noise += _multinomial_variance(slope_negative, mixture.negative, mixture.negatives)
-    return _held(raw, 1 / information, max(noise, 0.0), level)
+    return _clipped(raw, 1 / information, max(noise, 0.0), level)
 
 
 def goodness_of_fit(live: ArrayLike, reference: ScoreHistogram, prevalence: float) -> float:
-    """How likely scores so unlike the mixture are, if only prevalence had changed.
+    """Test whether the scores fit a mixture of the reference's two classes.
 
     Args:
-        live: predictions by score, in the reference's bins.
-        reference: labelled cases by score.
-        prevalence: as estimated from the same scores.
+        live: predictions by score, in the reference's bins, one axis.
+        reference: labelled cases by score, one axis.
+        prevalence: prevalence estimated from the same scores.
 
     Returns:
-        P-value of a chi-square over at most 20 groups of bins with the
-        reference's noise in the variance; NaN where fewer than three groups
-        are left, or prevalence is.
+        P-value in [0, 1] of a chi-square over at most 20 groups of bins, with the noise of
+        the reference in the variance; NaN where fewer than three groups remain, where the
+        reference lacks a class, or where prevalence is NaN.
 
     Raises:
         ValueError: the bins do not match.
@@ -177,7 +185,7 @@ def goodness_of_fit(live: ArrayLike, reference: ScoreHistogram, prevalence: floa
     >>> goodness_of_fit([520, 20, 460], reference, 0.3) < 1e-9
     True
     """
-    mixture = _Mixture.of(live, reference)
+    mixture = _ScoreMixture.of(live, reference)
     if mixture is None or not 0 <= prevalence <= 1:
         return float("nan")
     total, share = mixture.live.sum(), mixture.density(prevalence)
@@ -194,8 +202,8 @@ def goodness_of_fit(live: ArrayLike, reference: ScoreHistogram, prevalence: floa
 
 
 @dataclass(frozen=True, slots=True)
-class _Mixture:
-    """Live counts and class densities over groups of bins, at most 20 of them."""
+class _ScoreMixture:
+    """Live counts and densities of the two classes, over at most 20 groups of bins."""
 
     live: FloatArray
     positive: FloatArray
@@ -204,8 +212,8 @@ class _Mixture:
     negatives: float
 
     @classmethod
-    def of(cls, live: ArrayLike, reference: ScoreHistogram) -> _Mixture | None:
-        """None where there are no predictions or a class is missing in the reference."""
+    def of(cls, live: ArrayLike, reference: ScoreHistogram) -> _ScoreMixture | None:
+        """Return the mixture; None without predictions, or where the reference lacks a class."""
         counts = np.asarray(live, dtype=np.float64)
         if counts.shape != reference.positive.shape or counts.ndim != 1:
             raise ValueError(
@@ -221,7 +229,7 @@ class _Mixture:
             np.bincount(group, values).astype(np.float64)
             for values in (counts, reference.positive, reference.negative)
         ]
-        # One case a class, split as both classes together are, so that no density is 0.
+        # One case is added to each class, distributed as both together: no density is 0.
         pooled = np.bincount(group, both) / 2
         return cls(
             grouped[0],
@@ -235,20 +243,20 @@ class _Mixture:
         return np.asarray(prevalence * self.positive + (1 - prevalence) * self.negative)
 
     def score(self, prevalence: float) -> float:
-        """Slope of the log likelihood."""
+        """Derivative of the log likelihood."""
         return float((self.live * (self.positive - self.negative) / self.density(prevalence)).sum())
 
 
 def _groups_of_equal_mass(mass: FloatArray) -> NDArray[np.int64]:
-    """Group of each bin, consecutive from 0; bins without mass join a neighbour that has it."""
-    held = np.flatnonzero(mass)
-    middle = (np.cumsum(mass) - mass / 2)[held] / mass.sum()
+    """Group of each bin, consecutive from 0; bins without mass join a neighbour with mass."""
+    occupied = np.flatnonzero(mass)
+    middle = (np.cumsum(mass) - mass / 2)[occupied] / mass.sum()
     _, group = np.unique((middle * _GROUPS).astype(np.int64), return_inverse=True)
-    nearest = np.searchsorted(held, np.arange(mass.size), side="right") - 1
+    nearest = np.searchsorted(occupied, np.arange(mass.size), side="right") - 1
     return np.asarray(group[np.maximum(nearest, 0)], dtype=np.int64)
 
 
-def _likeliest(mixture: _Mixture) -> float:
+def _likeliest(mixture: _ScoreMixture) -> float:
     low, high = 0.0, 1.0
     if mixture.score(low) <= 0:
         return low
@@ -266,21 +274,21 @@ def _multinomial_variance(slope: FloatArray, share: FloatArray, cases: float) ->
 
 def _with_enough(expected: FloatArray) -> FloatArray:
     """Group of each bin such that every group expects at least five predictions."""
-    groups, number, held = [], 0, 0.0
+    groups, number, inside = [], 0, 0.0
     left = float(expected.sum())
     for value in expected:
         groups.append(number)
-        held, left = held + value, left - value
-        if held >= _FEWEST_EXPECTED and left >= _FEWEST_EXPECTED:
-            number, held = number + 1, 0.0
+        inside, left = inside + value, left - value
+        if inside >= _FEWEST_EXPECTED and left >= _FEWEST_EXPECTED:
+            number, inside = number + 1, 0.0
     return np.array(groups)
 
 
-def _held(raw: float, sampling: float, noise: float, level: float) -> Prevalence:
+def _clipped(raw: float, sampling: float, noise: float, level: float) -> Prevalence:
     half_width = float(ndtri((1 + level) / 2)) * np.sqrt(sampling + noise)
-    held, lower, upper = np.clip([raw, raw - half_width, raw + half_width], 0.0, 1.0).tolist()
+    estimate, lower, upper = np.clip([raw, raw - half_width, raw + half_width], 0.0, 1.0).tolist()
     return Prevalence(
-        estimate=held,
+        estimate=estimate,
         lower=lower,
         upper=upper,
         raw=raw,

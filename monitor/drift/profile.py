@@ -1,9 +1,9 @@
-"""What the class ratio usually is at this hour: prevalence breathes with the day and the week.
+"""Seasonal profile of prevalence, by time of day and day of the week.
 
-Owns the seasonal profile that the class ratio detector compares against. It is
-additive in log-odds: a smooth curve over the day, and an offset for each day of
-the week once the history has seen every one of them twice. What is left between
-whole days is scatter that the detector must tolerate.
+`ClassRatioDetector` compares the class ratio with it. The profile is additive in log-odds:
+a smooth curve over the day, and an offset for each day of the week once the history has
+each of them twice. The scatter that remains between whole days sets the tolerance of the
+detector.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from monitor.counts import ConfusionCounts
+from monitor.drift.components import DAY
 from monitor.metrics.ratio import FloatArray
 
-DAY = 86_400.0
 _WEEK_DAYS = 7
 _FIRST_WEEKDAY = 3  # 1970-01-01 was a Thursday; weeks begin on Monday
 _SMOOTHED_PHASES = 5
@@ -31,14 +31,14 @@ class SeasonalProfile:
     """Expected logit of prevalence by time of the day and day of the week.
 
     Attributes:
-        phases: logit of prevalence at the middle of each equal stretch of the
-            day (UTC), shape (phases, *series).
-        errors: their standard errors for independent rows, same shape.
-        weekdays: offsets from Monday to Sunday, shape (7, *series); 0 where the
-            history is shorter than two weeks.
-        scatter: standard deviation of whole days about the profile, in
-            log-odds, beyond what independent rows would show.
-        positives: actual positives in the history.
+        phases: logit of prevalence at the middle of each phase, an equal part of the day
+            in UTC, shape (phases, *series).
+        errors: standard errors of `phases` for independent rows, same shape.
+        weekdays: offsets in log-odds from Monday to Sunday, shape (7, *series); 0 where
+            the history is shorter than two weeks.
+        scatter: standard deviation of whole days about the profile in log-odds, in excess
+            of that of independent rows, shape of the series.
+        positives: number of actual positives in the history, shape of the series.
     """
 
     phases: FloatArray
@@ -49,21 +49,20 @@ class SeasonalProfile:
 
     @classmethod
     def learn(cls, opened: ArrayLike, counts: ConfusionCounts, *, phases: int = 24) -> Self:
-        """Learn the profile of a history of panes.
+        """Learn the profile from a history of panes.
 
         Args:
             opened: event times at which the panes open, epoch seconds, one axis.
-            counts: outcomes of the panes along the last axis; one series for
-                each index of the axes in front.
-            phases: stretches of the day told apart, each smoothed with the two
-                before and the two after it; at least 1.
+            counts: outcomes of the panes along the last axis; one series for each index
+                of the axes in front.
+            phases: number of equal parts of the day, at least 1; each is smoothed with
+                the two before and the two after it.
 
         Returns:
-            The profile. Stretches of the day without outcomes take those of the
-            whole history.
+            The profile. A phase without outcomes has the prevalence of the history.
 
         Raises:
-            ValueError: times and counts do not match.
+            ValueError: the numbers of times and of panes differ.
 
         >>> hours = 3600.0 * np.arange(24 * 14)
         >>> busy = np.where(np.arange(24 * 14) % 24 < 12, 200, 50)
@@ -95,11 +94,11 @@ class SeasonalProfile:
 
     @property
     def tolerance(self) -> FloatArray:
-        """Change of log-odds that is no news: twice the scatter of days, at least .1."""
+        """Change of log-odds to tolerate: twice the scatter between days, at least .1."""
         return np.maximum(_LEAST_TOLERANCE, 2 * self.scatter)
 
     def expected(self, opened: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Logit of prevalence expected at these times, and its standard error.
+        """Return the logit of prevalence expected at these times, and its standard error.
 
         Args:
             opened: event times, epoch seconds, any shape.
@@ -115,7 +114,7 @@ class SeasonalProfile:
 def _days(
     panes: FloatArray, expected: FloatArray, times: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Offsets of the days of the week, and the scatter of whole days that they leave."""
+    """Offsets of the days of the week, and the scatter of whole days beyond them."""
     day = np.floor(times / DAY).astype(np.int64)
     present, index = np.unique(day, return_inverse=True)
     cases = panes.sum(axis=1)
@@ -136,7 +135,7 @@ def _days(
 def _weekday_offsets(
     residual: FloatArray, weight: FloatArray, weekday: NDArray[np.int64]
 ) -> FloatArray:
-    """Mean residual of each day of the week, shrunk by how much of it is noise."""
+    """Mean residual of each day of the week, shrunk by its share of noise."""
     seen = np.bincount(weekday, minlength=_WEEK_DAYS)
     offsets = np.zeros((_WEEK_DAYS, *residual.shape[1:]))
     if seen.min() < _FEWEST_WEEKS:
@@ -160,19 +159,19 @@ def _weekday(times: FloatArray) -> NDArray[np.int64]:
 
 
 def _position(times: FloatArray, phases: int) -> FloatArray:
-    """Where in the day, from 0 up to (not including) the number of phases."""
+    """Time of day in phases, in [0, phases)."""
     return np.asarray(np.minimum(times % DAY / DAY * phases, np.nextafter(phases, 0)))
 
 
 def _summed(values: FloatArray, index: NDArray[np.int64], size: int) -> FloatArray:
-    """Sums along the first axis of those with the same index."""
+    """Sums along the first axis over equal indices: (size, ...)."""
     sums = np.zeros((size, *values.shape[1:]))
     np.add.at(sums, index, values)
     return sums
 
 
 def _overall(panes: FloatArray) -> FloatArray:
-    """One case, split between the classes as the whole history is."""
+    """One case, split between the classes in the proportion of the whole history."""
     both = panes.sum(axis=0) + _HALF
     return np.asarray(both / both.sum(axis=0))
 
@@ -183,7 +182,7 @@ def _circular_sum(values: FloatArray, width: int) -> FloatArray:
 
 
 def _interpolated(curve: FloatArray, times: FloatArray) -> FloatArray:
-    """Linear between the middles of the phases, around the clock: (*times, *series)."""
+    """Circular linear interpolation between the middles of the phases: (*times, *series)."""
     position = _position(times, curve.shape[0]) - 0.5
     below = np.floor(position).astype(np.int64)
     share = (position - below).reshape(times.shape + (1,) * (curve.ndim - 1))

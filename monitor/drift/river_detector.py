@@ -1,8 +1,8 @@
-"""River's drift detectors behind the same protocol, for those who prefer them.
+"""Drift detectors of river behind the protocol of `detectors.Detector`.
 
-They are fed the same three structural streams as ours, never raw precision or
-errors: labels; predictions given an actual positive; predictions given an actual
-negative. River is imported when one is made, and not before.
+They read the same streams as the built-in detectors, never raw precision or errors:
+labels, predictions given an actual positive, and predictions given an actual negative.
+River is imported when the first detector is created.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ _RECENT = 0.2  # weight of the newest pane in the recent rate: about ten panes
 
 
 class RiverDetector:
-    """ADWIN, PageHinkley, KSWIN or another of `river.drift` on the structural streams.
+    """A detector of `river.drift`, such as ADWIN, PageHinkley or KSWIN, on three streams.
 
-    Their drifts have two sides; a page is a fall of recall or a rise of the false
-    positive rate, told by the recent panes against all since the last drift.
-    Cost and memory are river's: every event is passed on, and nothing is
-    guaranteed about the run length. After a restart they begin anew, since
-    river keeps no plain state.
+    The drifts of river have no direction. A drift alarms where recall fell or the
+    false-positive rate rose, by the recent panes compared with all since the last drift.
+    Every event is passed to river, at river's cost and memory, and the run length between
+    false alarms is not bounded. River has no serializable state, so that the detectors
+    start afresh after a restart.
 
     Args:
-        name: a class of `river.drift`.
-        options: its arguments; `seed` is 0 where it takes one.
+        name: name of a class of `river.drift`.
+        options: its arguments; `seed` defaults to 0 where the class takes one.
 
     Raises:
-        UsageError: river is not installed, has no such detector, or that does not
-            take these options.
+        UsageError: river is not installed or has no such detector, or the detector does
+            not take these options.
 
     >>> detector = RiverDetector("ADWIN", delta=1e-4)
     >>> good = ConfusionCounts(tp=80, fp=45, fn=20, tn=855)
@@ -60,29 +60,29 @@ class RiverDetector:
 
     @property
     def warming_up(self) -> BoolArray:
-        """Never: river's detectors take what comes first as normal."""
+        """False for every series: river's detectors take the first events as normal."""
         return self._shaped(np.zeros(self._drifted.shape[1], dtype=np.bool_))
 
     @property
     def evidence(self) -> FloatArray:
-        """1 for series in alarm, else 0: river tells no more."""
+        """1 for series in alarm, else 0; river has no statistic in common."""
         return self._alarms().astype(np.float64)
 
     @property
     def class_ratio_moved(self) -> BoolArray:
-        """Series whose class ratio drifted, either way, in the last pane: no page."""
+        """True for series whose class ratio drifted in the last pane; this never alarms."""
         return self._shaped(np.not_equal(self._drifted[0], 0))
 
     def update(self, counts: ConfusionCounts, *, opened: float = 0.0) -> BoolArray:
-        """Pass on every event of one closed pane, evenly mixed.
+        """Pass every event of one closed pane to river, evenly mixed.
 
         Args:
-            counts: outcomes of the pane, a series for each index; fractions are rounded.
-            opened: event time of the pane; of no use here.
+            counts: outcomes of the pane, one series for each index; fractions are rounded.
+            opened: event time of the pane; not used.
 
         Returns:
-            Series whose recall fell or whose false positive rate rose, by a drift
-            that river found in this pane.
+            Bool array in the shape of the series: True where river found a drift in this
+            pane, by which recall fell or the false-positive rate rose.
 
         Raises:
             ValueError: the shape differs from that of earlier panes.
@@ -111,17 +111,17 @@ class RiverDetector:
         return values if self._shape is None else values.reshape(self._shape)
 
     def state(self) -> Mapping[str, NDArray[np.float64]]:
-        """Nothing: see the class."""
+        """Return an empty state, since river has none to serialize."""
         return {}
 
     def restore(self, state: Mapping[str, NDArray[np.float64]]) -> None:
-        """Begin anew: see the class."""
+        """Start afresh; the state is ignored."""
         del state
         self._shape, self._series = None, []
 
 
 class _Series:
-    """Three detectors of one series, and the rates that tell the side of a drift."""
+    """The three detectors of one series, and the rates that give a drift its direction."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._detectors = [make() for _ in _STREAMS]
@@ -129,7 +129,7 @@ class _Series:
         self._all = np.zeros((3, 2))
 
     def update(self, pairs: NDArray[np.int64]) -> list[int]:
-        """Side of the drift in each stream: -1, 0 or 1."""
+        """Return the direction of a drift in each stream, -1 or 1; 0 without a drift."""
         self._recent += _RECENT * (pairs - self._recent)
         self._all += pairs
         return [
@@ -171,7 +171,7 @@ def _factory(name: str, options: dict[str, Any]) -> Callable[[], Any]:
 
 
 def _made(name: str, make: Callable[[], Any]) -> None:
-    """Make one, so that options that cannot be are known at once."""
+    """Create one detector, so that wrong options fail at once."""
     try:
         make()
     except (TypeError, ValueError) as error:

@@ -1,8 +1,8 @@
-"""Did a threshold slide along the old ROC curve, or is the new point below it?
+"""Test of TPR against the ROC curve of the reference.
 
-Where scores come, the reference's own curve settles what two rates alone leave
-open: recall and false positives that both fell are a slide if the new point lies
-on the curve, and a worse model if it lies below.
+Where scores come, the curve decides what the two rates alone leave open: where recall and
+false positives both fell, the threshold slid if the new point lies on the curve, and the
+model got worse if the point lies below.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from monitor.counts import ConfusionCounts, CountArray
-from monitor.drift.components import Rates, as_blocks, jackknife_variance, leave_one_out
+from monitor.drift.components import SmoothedRates, as_blocks, jackknife_variance, leave_one_out
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.skill import Z_TWO_SIDED
 from monitor.metrics.histogram import ScoreHistogram
@@ -28,25 +28,24 @@ def below_reference_curve(
     *,
     before: ConfusionCounts | None = None,
 ) -> bool:
-    """Whether recall is significantly below the reference's ROC curve at today's FPR.
+    """Test for recall significantly below the reference's ROC curve at today's FPR.
 
     Args:
         reference: labelled cases of the reference by score, of shape (bins,), or
             (blocks of time, bins).
         after: outcomes of the window to judge, a scalar or blocks of time.
-        dispersion: variance over that of independent rows, where there are no blocks.
+        dispersion: variance over that of independent rows, at least 1.
         before: outcomes of the reference, a scalar or blocks of time. Where predictions
             are not the scores cut at one threshold (a threshold by country, a rule on
-            top), the reference's own point lies below its curve; no more than that
-            is then asked of today's.
+            top of it), the reference's own point lies below its curve, and today's point
+            is compared with that deficit. None to compare with the curve itself.
 
     Returns:
-        True where TPR lies off the curve by more than chance makes it once in a
-        hundred times, either way as with every component, and below (the larger
-        of the independent error and the one between blocks, on either side);
-        False where a class is missing. Between its points the curve is taken as
-        straight, which lies below a concave one and so never blames the model
-        for a coarse histogram.
+        True where TPR is below the curve at p < .01, two-sided as for every component.
+        The variances of the reference and of the window are each the larger of that of
+        independent rows and that between blocks. False where a class is missing. The
+        curve is interpolated linearly, which lies below a concave curve, so that a coarse
+        histogram never makes the model look worse.
 
     Source:
         Fawcett 2006 (ROC curves); Pepe 2003, §5.2 (variance of TPR at a given FPR).
@@ -66,33 +65,40 @@ def below_reference_curve(
         return False
     if min(total.actual_positive, total.actual_negative) == 0:
         return False
-    curve, now, factors = _Curve.of(whole), Rates.of(total), Dispersion.of(dispersion)
+    curve, now, factors = _Curve.of(whole), SmoothedRates.of(total), Dispersion.of(dispersion)
     reference_variance, variance = _independent(curve, now, factors)
     if blocks.shape[-1] > 1:
-        left_out = curve.deficit(Rates.of(leave_one_out(blocks)))
+        left_out = curve.deficit(SmoothedRates.of(leave_one_out(blocks)))
         variance = np.fmax(variance, jackknife_variance(left_out, blocks.total > 0))
     if reference.positive.ndim > 1:
         between = _between_blocks(reference, whole, now)
         reference_variance = np.fmax(reference_variance, between)
     error = np.sqrt(variance + reference_variance)
-    usual = 0.0 if before is None else min(float(curve.deficit(Rates.of(_whole(before)))), 0.0)
-    return bool(curve.deficit(now) < usual - Z_TWO_SIDED * error)
+    return bool(curve.deficit(now) < _usual_deficit(curve, before) - Z_TWO_SIDED * error)
+
+
+def _usual_deficit(curve: _Curve, before: ConfusionCounts | None) -> float:
+    """Deficit of the reference's own point, at most 0; 0 where it is not given."""
+    if before is None:
+        return 0.0
+    own = SmoothedRates.of(as_blocks(before).sum(axis=-1))
+    return min(float(curve.deficit(own)), 0.0)
 
 
 def standardised_to(before: ConfusionCounts, after: ConfusionCounts) -> ConfusionCounts:
-    """Outcomes of a window as they would be with the reference's mix of segments.
+    """Return the outcomes of a window, weighted to the reference's mix of segments.
 
-    Each class of each segment is weighted to the share that it had of its class
-    before. A change of mix moves a point off the reference's curve; once it is
-    taken back, a slide of one threshold lies on the curve again.
+    Within each class, each segment gets the share that it had before. A change of the mix
+    moves a point off the reference's curve; without that change, a slide of one threshold
+    leaves the point on the curve.
 
     Args:
         before: outcomes of the reference, (segments, blocks of time).
         after: outcomes of the window, the same segments in the same order.
 
     Returns:
-        Fractional outcomes by blocks of time; segments that either side lacks
-        are left out.
+        Fractional outcomes by blocks of time; segments without cases of the class on one
+        side are left out of it.
 
     Source:
         Kitagawa 1955 (direct standardisation).
@@ -115,20 +121,16 @@ def standardised_to(before: ConfusionCounts, after: ConfusionCounts) -> Confusio
 
 
 def _weights(old: CountArray, new: CountArray) -> FloatArray:
-    """What a case of each segment stands for, (segments, 1); the cases stay as many."""
+    """Weight of a case of each segment, (segments, 1); the weights sum to the cases."""
     both = (old > 0) & (new > 0)
     shares = np.where(both, old, 0) / max(float(old[both].sum()), 1.0)
     whole = float(new[both].sum())
     return np.where(both, shares * whole / np.maximum(new, 1), 0.0)[:, None]
 
 
-def _whole(counts: ConfusionCounts) -> ConfusionCounts:
-    return as_blocks(counts).sum(axis=-1)
-
-
 @dataclass(frozen=True, slots=True)
 class _Curve:
-    """A ROC curve from (0, 0) to (1, 1), and the cases that it rests on."""
+    """A ROC curve from (0, 0) to (1, 1), with the numbers of cases of each class."""
 
     false_positive_rate: FloatArray
     recall: FloatArray
@@ -147,18 +149,18 @@ class _Curve:
         )
 
     def at(self, rate: FloatArray) -> FloatArray:
-        """Recall of the curve at this false positive rate, any shape."""
+        """Recall of the curve at this false-positive rate, any shape."""
         return np.asarray(np.interp(rate, self.false_positive_rate, self.recall))
 
-    def deficit(self, rates: Rates) -> FloatArray:
-        """How far above the curve a point lies; below 0 where it lies below."""
+    def deficit(self, rates: SmoothedRates) -> FloatArray:
+        """TPR of a point minus that of the curve at its FPR; negative below the curve."""
         return np.asarray(rates.recall - self.at(rates.false_positive_rate))
 
 
 def _independent(
-    curve: _Curve, now: Rates, dispersion: Dispersion
+    curve: _Curve, now: SmoothedRates, dispersion: Dispersion
 ) -> tuple[FloatArray, FloatArray]:
-    """Variances of the deficit by the reference and by today's point, of independent rows."""
+    """Variances of the deficit due to the reference and to today's point, independent rows."""
     false = now.false_positive_rate
     own, theirs = false * (1 - false) / curve.negatives, now.false_positive_rate_variance
     reach = 2 * np.sqrt(own + theirs)
@@ -173,12 +175,14 @@ def _independent(
     )
 
 
-def _between_blocks(reference: ScoreHistogram, whole: ScoreHistogram, now: Rates) -> FloatArray:
+def _between_blocks(
+    reference: ScoreHistogram, whole: ScoreHistogram, now: SmoothedRates
+) -> FloatArray:
     positive = whole.positive - reference.positive
     negative = whole.negative - reference.negative
     left_out = [
         _Curve.of(ScoreHistogram(positive=p, negative=n, unlabelled=p)).deficit(now)
         for p, n in zip(positive, negative, strict=True)
     ]
-    held = (reference.positive + reference.negative).sum(axis=-1) > 0
-    return jackknife_variance(np.array(left_out), held)
+    occupied = (reference.positive + reference.negative).sum(axis=-1) > 0
+    return jackknife_variance(np.array(left_out), occupied)

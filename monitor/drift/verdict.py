@@ -1,10 +1,19 @@
-"""Did the model get worse, or did positives become rarer? The verdict, and how sure it is.
+"""The verdict: did the model get worse, or did positives become rarer?
 
-Each component of a change (see `components`) is *clean* where it is certainly
-small, *changed* where it certainly is not nothing, else *unknown*. The verdict
-follows from these alone. Equivalence is looked at first: with a million
-outcomes nothing is exactly equal, and what is certainly small is clean however
-significant. And want of evidence is never "the model is fine".
+The verdict follows from skill (see `skill.skill`) and from the status of the class
+ratio, log r (see `skill.statuses`):
+
+    skill       log r clean      log r changed                         log r unknown
+    clean       no_change        prevalence_shift                      insufficient_evidence
+    degraded    model_degraded   prevalence_shift_and_model_degraded   model_degraded
+    improved    model_improved   prevalence_shift_and_model_improved   model_improved
+    moved       operating_point_moved
+    unknown     insufficient_evidence
+
+Where the operating point moved, log r changed and log LR+ is clean, the verdict is
+`prevalence_shift`, with `Judgement.operating_point_moved` set. Where the labels are not
+trustworthy, it is `labels_not_trustworthy` whatever the counts. A lack of evidence never
+gives `no_change`; `Judgement.unknown` names the components that remain open.
 """
 
 from __future__ import annotations
@@ -25,7 +34,7 @@ _CERTAIN_SHARE = 0.25
 
 
 class Verdict(StrEnum):
-    """What happened between two windows."""
+    """What changed from one window to another; `monitor/drift/README.md` explains each."""
 
     NO_CHANGE = "no_change"
     PREVALENCE_SHIFT = "prevalence_shift"
@@ -39,19 +48,19 @@ class Verdict(StrEnum):
 
 
 DEGRADED = frozenset({Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED})
-"""Verdicts that lay a fall to the model."""
+"""Verdicts by which the model separates the classes worse."""
 IMPROVED = frozenset({Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED})
-"""Verdicts that lay a rise to the model."""
+"""Verdicts by which the model separates the classes better."""
 OF_THE_MODEL = DEGRADED | IMPROVED
-"""Verdicts that lay a change to the model."""
+"""Verdicts by which skill changed."""
 NOT_OF_THE_MODEL = frozenset(
     {Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT, Verdict.OPERATING_POINT_MOVED}
 )
-"""Verdicts that are sure that skill is not to blame."""
+"""Verdicts that attribute no change to skill."""
 
 
 class Status(StrEnum):
-    """What is known of one component."""
+    """Result of testing one component, see `skill.statuses`."""
 
     CLEAN = "clean"
     CHANGED = "changed"
@@ -63,8 +72,7 @@ _STATUSES = (Status.CLEAN, Status.CHANGED, Status.UNKNOWN)
 _VERDICTS = np.array(list(Verdict), dtype=object)
 _CODE = {verdict: code for code, verdict in enumerate(Verdict)}
 
-# Verdict by skill (rows, as in `Skill`) and status of log r (clean, changed, unknown).
-# An operating point that moved is looked at further in `_verdict_codes`.
+# The table of the module's docstring: rows as in `Skill`, columns clean, changed, unknown.
 _TABLE = np.array(
     [
         [_CODE[verdict] for verdict in row]
@@ -89,14 +97,15 @@ _TABLE = np.array(
 
 @dataclass(frozen=True, slots=True)
 class MainDriver:
-    """The cause that carries most of the change of logit(precision).
+    """The cause with the largest share of the change of logit(precision).
 
     Attributes:
         cause: `prevalence`, `recall` or `false_positives`.
-        share: its part over the whole change; beyond 1 where the others pull
-            the other way, NaN where precision did not change at all.
-        certain: the 99 % bound on all other parts together stays below a
-            quarter of the change. Never a reason to call the model fine.
+        share: its contribution over the whole change, by point estimate; above 1 where
+            the other causes act in the opposite direction, NaN where precision did not
+            change at all.
+        certain: True where the 99 % bound on all other contributions together is below
+            a quarter of the change. It does not show that the model is unchanged.
     """
 
     cause: str
@@ -106,22 +115,23 @@ class MainDriver:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on two windows, and what it rests on.
+    """The verdict on two windows, with the tests it rests on.
 
     Attributes:
-        verdict: what happened.
-        status: of `class_ratio`, `recall`, `false_positive_rate` and `log_likelihood_ratio`.
-        change: of these, of `negative_log_likelihood_ratio` and of `odds_ratio`,
-            after minus before: logits of the rates, logs of the ratios.
-        standard_error: of each change.
-        operating_point_moved: TPR and FPR went the same way along the ROC curve,
-            as after a slide of the threshold; skill is not to blame.
-        main_driver: the cause that carries most of the change of precision.
-        fell: components that certainly fell.
-        rose: components that certainly rose.
-        unknown: components of which neither change nor its absence is certain.
-        below_reference_curve: TPR was told to lie below the reference's ROC curve at
-            today's FPR, by the scores.
+        verdict: what changed.
+        status: status of `class_ratio`, `recall`, `false_positive_rate` and
+            `log_likelihood_ratio`.
+        change: change of each of these, of `negative_log_likelihood_ratio` and of
+            `odds_ratio`, after minus before: of the logit of a rate, of the log of a
+            ratio. Half a count is added to each cell, so that it is always finite.
+        standard_error: standard error of each change.
+        operating_point_moved: True where skill is `moved`: TPR and FPR moved in the same
+            direction along the ROC curve, as after a change of the threshold.
+        main_driver: the cause with the largest share of the change of precision.
+        fell: components whose status is changed, and that fell.
+        rose: components whose status is changed, and that rose.
+        unknown: components whose status is unknown.
+        below_reference_curve: the argument of `judge`.
     """
 
     verdict: Verdict
@@ -137,10 +147,10 @@ class Judgement:
 
 
 def roc_decides(judgement: Judgement) -> bool:
-    """Whether the reference's ROC curve could turn this verdict into degraded.
+    """Return True where the reference's ROC curve could turn the verdict into degraded.
 
-    Recall or the false positive rate certainly changed, and the two rates alone do
-    not lay it to a worse model.
+    That is where recall or the false-positive rate changed and the verdict is not
+    degraded already.
     """
     moved = (judgement.status["recall"], judgement.status["false_positive_rate"])
     return Status.CHANGED in moved and judgement.verdict not in DEGRADED
@@ -154,22 +164,23 @@ def judge(
     labels_trustworthy: bool = True,
     below_reference_curve: bool = False,
 ) -> Judgement:
-    """Tell a worse model from rarer positives, or say that the evidence does not.
+    """Tell a worse model from rarer positives, or find the evidence insufficient.
 
     Args:
-        before: outcomes of the reference; a window's counts (scalar, fractional
-            ones too) or those of its blocks of time (days, or hours: see
-            `components.block_seconds`), whose scatter then sets the errors.
+        before: outcomes of the reference: a window's counts (a scalar, fractional ones
+            too), or those of its blocks of time along the last axis (days, or hours:
+            see `components.block_seconds`), whose scatter then sets the errors.
         after: outcomes of the window to judge, in the same form.
-        dispersion: variance over that of independent rows; the errors are never
-            below those of independent rows times it. Give the reference's by
-            days where the blocks are hours: hours share the weather of their day.
-        labels_trustworthy: False where the labels themselves have gone astray.
-        below_reference_curve: TPR is significantly below the reference's ROC
+        dispersion: variance over that of independent rows, at least 1; it scales the
+            errors of independent rows, which are the least that is used. Where the
+            blocks are hours, give the reference's dispersion between days, since the
+            hours of one day are correlated.
+        labels_trustworthy: False where the labels do not stand for the missing ones.
+        below_reference_curve: True where TPR is significantly below the reference's ROC
             curve at today's FPR (see `roc.below_reference_curve`).
 
     Returns:
-        The judgement. Empty windows and cells give `insufficient_evidence`,
+        The judgement. Empty windows and empty cells give `insufficient_evidence`,
         never an error.
 
     Raises:
@@ -199,12 +210,12 @@ def judge(
 def judge_changes(
     found: Changes, *, labels_trustworthy: bool = True, below_reference_curve: bool = False
 ) -> Judgement:
-    """The verdict on changes that are known already, of one series (see `judge`).
+    """Judge changes of one series that are computed already; see `judge`.
 
     Args:
         found: changes of shape (8,), in the order of `Component`.
-        labels_trustworthy: False where the labels themselves have gone astray.
-        below_reference_curve: TPR is below the reference's curve at today's FPR.
+        labels_trustworthy: as for `judge`.
+        below_reference_curve: as for `judge`.
 
     Returns:
         The judgement.
@@ -239,16 +250,16 @@ def verdicts(
     *,
     blocks: bool = False,
 ) -> NDArray[np.object_]:
-    """Verdicts on many series at once, as `judge` would give them one by one.
+    """Judge many series at once; each verdict is the one that `judge` gives.
 
     Args:
-        before: outcomes of the reference, a series for each index.
+        before: outcomes of the reference, one series for each index.
         after: outcomes of the window to judge, same shape.
         dispersion: variance over that of independent rows, broadcast to the series.
-        blocks: the last axis holds blocks of time, not series.
+        blocks: True where the last axis holds blocks of time, not series.
 
     Returns:
-        `Verdict`s in the shape of the series.
+        Array of `Verdict`, in the shape of the series.
 
     >>> counts = ConfusionCounts(tp=[80_000, 8], fp=[45_000, 4], fn=[20_000, 2], tn=[855_000, 86])
     >>> [str(verdict) for verdict in verdicts(counts, counts)]
@@ -265,8 +276,8 @@ def _verdict_codes(separation: NDArray[np.int8], known: NDArray[np.int8]) -> NDA
     ratio = known[Component.CLASS_RATIO]
     codes = _TABLE[separation, ratio]
     skill_clean = known[Component.LOG_LIKELIHOOD_RATIO] == CLEAN
-    slid_along = (separation == Skill.MOVED) & (ratio == CHANGED) & skill_clean
-    return np.where(slid_along, _CODE[Verdict.PREVALENCE_SHIFT], codes)
+    as_skilled = (separation == Skill.MOVED) & (ratio == CHANGED) & skill_clean
+    return np.where(as_skilled, _CODE[Verdict.PREVALENCE_SHIFT], codes)
 
 
 def _main_driver(found: Changes) -> MainDriver:

@@ -19,7 +19,8 @@ from monitor.labels.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
 from monitor.labels.evidence import Evidence
 from monitor.labels.maturity import Ages, Maturities
 from monitor.labels.refusals import REASONS, REFUSED, refused
-from monitor.snapshot import CountedBy, LabelBooks, ModelState, Snapshot, Watched, Window
+from monitor.snapshot import LabelTotals, ModelState, Snapshot, SourceProgress, Window
+from monitor.verdicts import Watched
 from monitor.watch import Watch
 from monitor.windows import Windows
 
@@ -110,7 +111,7 @@ class Reading:
             delay_edges=PUBLISHED_EDGES_SECONDS,
             overflowed_values=received.overflowed,
             sources=tuple(
-                CountedBy(name, source.records, source.watermark_ms, source.late)
+                SourceProgress(name, source.records, source.watermark_ms, source.late)
                 for name, source in self._join.sources
             ),
         )
@@ -242,9 +243,9 @@ class Reading:
             ever=(predictions[1], predictions[0], applied),
         )
 
-    def _label_books(self) -> LabelBooks:
+    def _label_books(self) -> LabelTotals:
         books = self._join.books
-        return LabelBooks(
+        return LabelTotals(
             applied=int(books.applied.sum()),
             held=self._join.held,
             duplicate=books.duplicate_labels,

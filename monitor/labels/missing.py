@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import ratio
-from monitor.snapshot import MissingLabels
+from monitor.verdicts import MissingLabels
 
 _SIGNIFICANCE = 0.01
 _TIMES = 1.5

@@ -1,4 +1,4 @@
-"""Agreement of predictions with labels beyond what chance would give."""
+"""Agreement of predictions with labels beyond chance: kappa and Matthews' correlation."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def cohen_kappa(counts: ConfusionCounts) -> FloatArray:
-    """Agreement beyond chance, as a share of what chance leaves to gain.
+    """Cohen's kappa: agreement beyond chance, over the largest possible agreement beyond it.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
 
     Returns:
-        Ratio in [-1, 1], same shape: 1 perfect, 0 as chance; NaN where
+        Ratio in [-1, 1], same shape: 1 is perfect agreement, 0 that of chance; NaN where
         prediction and label are both constant and the same.
 
     Source:
@@ -68,14 +68,14 @@ def matthews_corrcoef(counts: ConfusionCounts) -> FloatArray:
 
 
 def cohen_kappa_interval(counts: ConfusionCounts, level: float) -> Interval:
-    """Lower and upper limit of kappa, by the delta method.
+    """Return the lower and upper limit of kappa, by the delta method.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
         level: coverage, in (0, 1).
 
     Returns:
-        Limits in [-1, 1], around the point; NaN where kappa is.
+        Limits in [-1, 1], on either side of the point; NaN where kappa is NaN.
 
     Source:
         Fleiss, Cohen & Everitt 1969, with half a count added to
@@ -90,14 +90,14 @@ def cohen_kappa_interval(counts: ConfusionCounts, level: float) -> Interval:
 
 
 def matthews_corrcoef_interval(counts: ConfusionCounts, level: float) -> Interval:
-    """Lower and upper limit of Matthews' correlation, by the delta method.
+    """Return the lower and upper limit of Matthews' correlation, by the delta method.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
         level: coverage, in (0, 1).
 
     Returns:
-        Limits in [-1, 1], around the point; NaN where the correlation is.
+        Limits in [-1, 1], on either side of the point; NaN where the correlation is NaN.
 
     Source:
         Bishop, Fienberg & Holland 1975, ch. 11, with half a count added to
@@ -113,7 +113,7 @@ def matthews_corrcoef_interval(counts: ConfusionCounts, level: float) -> Interva
 
 
 def kappa_error(counts: ConfusionCounts) -> FloatArray:
-    """Standard error of kappa over samples of independent cases.
+    """Return the standard error of kappa for independent cases.
 
     Args:
         counts: outcomes of any shape, fractional ones too.
@@ -139,7 +139,7 @@ def kappa_error(counts: ConfusionCounts) -> FloatArray:
 
 
 def matthews_error(counts: ConfusionCounts) -> FloatArray:
-    """Standard error of Matthews' correlation over samples of independent cases.
+    """Return the standard error of Matthews' correlation for independent cases.
 
     Args:
         counts: outcomes of any shape, fractional ones too.
@@ -170,7 +170,7 @@ def _around(
     coefficient: Callable[[ConfusionCounts], FloatArray],
     error: Callable[[ConfusionCounts], FloatArray],
 ) -> Interval:
-    """Normal limits after half a count in each cell, stretched to hold the point."""
+    """Normal limits with half a count added to each cell, widened to include the point."""
     point = coefficient(counts)
     padded = ConfusionCounts.from_cells(counts.cells + 0.5)
     reach = ndtri((1 + level) / 2) * error(padded)

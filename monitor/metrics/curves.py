@@ -1,9 +1,8 @@
-"""Curves over all thresholds, from score histograms, at any class ratio.
+"""Curves over all thresholds from score histograms, at any class ratio.
 
-Recall and false-positive rate of a threshold do not depend on how common
-positives are. So one measured histogram gives the precision-recall curve of
-any other class ratio: precision is replaced, recall stays (Williams 2021,
-figure 1). Each function also takes histograms with axes before the bins.
+Recall and false-positive rate at a threshold do not depend on prevalence. So one histogram
+gives the precision-recall curve at any class ratio: precision changes, recall does not
+(Williams 2021, figure 1). Each function also takes histograms with axes before the bins.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
 
 
 class PrecisionRecallCurve(NamedTuple):
-    """Precision against recall, one point a threshold.
+    """Precision against recall, one point for each threshold, along the last axis.
 
     Attributes:
-        threshold: ascending; the last is ∞.
-        recall: falls along the thresholds.
-        precision: NaN where nothing is predicted positive.
+        threshold: thresholds, ascending; the last is ∞.
+        recall: recall in [0, 1], descending; NaN without actual positives.
+        precision: precision in [0, 1]; NaN where nothing is predicted positive.
     """
 
     threshold: FloatArray
@@ -40,12 +39,12 @@ class PrecisionRecallCurve(NamedTuple):
 
 
 class RocCurve(NamedTuple):
-    """Recall against false-positive rate, one point a threshold.
+    """Recall against false-positive rate, one point for each threshold, along the last axis.
 
     Attributes:
-        threshold: ascending; the last is ∞.
-        false_positive_rate: falls along the thresholds.
-        recall: falls along the thresholds.
+        threshold: thresholds, ascending; the last is ∞.
+        false_positive_rate: FPR in [0, 1], descending; NaN without actual negatives.
+        recall: recall in [0, 1], descending; NaN without actual positives.
     """
 
     threshold: FloatArray
@@ -56,14 +55,13 @@ class RocCurve(NamedTuple):
 def precision_recall_curve(
     histogram: ScoreHistogram, *, class_ratio: ArrayLike | None = None
 ) -> PrecisionRecallCurve:
-    """Precision and recall of every threshold, as measured or at another class ratio.
+    """Return precision and recall at every threshold, as observed or at another class ratio.
 
-    `intervals(histogram.counts, "precision_at", class_ratio=…)` gives the band.
+    `intervals(histogram.counts, "precision_at", class_ratio=…)` gives its confidence band.
 
     Args:
         histogram: labelled cases by score.
-        class_ratio: r0 to carry the curve to, in [0, ∞); None keeps the
-            observed one.
+        class_ratio: class ratio r0 of the curve, in [0, ∞); None for the observed one.
 
     Returns:
         The curve, bins + 1 points along the last axis.
@@ -86,14 +84,13 @@ def precision_recall_curve(
 
 
 def roc_curve(histogram: ScoreHistogram) -> RocCurve:
-    """Recall and false-positive rate of every threshold.
+    """Return recall and false-positive rate at every threshold.
 
     Args:
         histogram: labelled cases by score.
 
     Returns:
-        The curve, bins + 1 points along the last axis; NaN where a class
-        has no cases.
+        The curve, bins + 1 points along the last axis; NaN where a class has no cases.
 
     Source:
         Fawcett 2006.
@@ -108,7 +105,7 @@ def roc_curve(histogram: ScoreHistogram) -> RocCurve:
 
 
 def area_under_roc(histogram: ScoreHistogram) -> FloatArray:
-    """Probability that a positive scores above a negative, ties counting half.
+    """Area under the ROC curve: P(a positive scores above a negative), ties counting half.
 
     Args:
         histogram: labelled cases by score; cases in one bin are tied.
@@ -132,12 +129,11 @@ def area_under_roc(histogram: ScoreHistogram) -> FloatArray:
 def average_precision(
     histogram: ScoreHistogram, *, class_ratio: ArrayLike | None = None
 ) -> FloatArray:
-    """Mean precision over the positives, each at the threshold that just finds it.
+    """Average precision: mean over the positives of the precision at their own score.
 
     Args:
-        histogram: labelled cases by score; cases in one bin are found together.
-        class_ratio: r0 to carry the curve to, in [0, ∞); None keeps the
-            observed one.
+        histogram: labelled cases by score; cases in one bin are tied.
+        class_ratio: class ratio r0 of the curve, in [0, ∞); None for the observed one.
 
     Returns:
         Ratio in [0, 1]; NaN where there are no positives, and at another
@@ -166,15 +162,13 @@ def area_under_gain_curve(
 ) -> FloatArray:
     """Area under the precision-gain against recall-gain curve, from recall gain 0 on.
 
-    Unlike the area under the precision-recall curve it averages on the scale
-    on which F1 is linear, so that the better of two models at some trade-off
-    is not lost among thresholds no one would use. Between thresholds the
-    counts, and with them the gains, run straight.
+    Unlike the area under the precision-recall curve, it averages on the scale on which F1
+    is linear, and leaves out thresholds with a recall below prevalence. Between thresholds
+    the counts, and with them the gains, are interpolated linearly.
 
     Args:
         histogram: labelled cases by score.
-        class_ratio: r0 to carry the curve to, in (0, ∞); None keeps the
-            observed one.
+        class_ratio: class ratio r0 of the curve, in (0, ∞); None for the observed one.
 
     Returns:
         Area in (-∞, 1]; NaN where a class has no cases, and at r0 = 0.

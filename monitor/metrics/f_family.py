@@ -1,9 +1,9 @@
-"""F scores and the gains: precision and recall on scales that can be averaged.
+"""F scores, and precision gain and recall gain.
 
-F_β is a harmonic mean, and moves with prevalence because precision does.
-`f_beta_at` freezes the class ratio. The gains of Flach and Kull put both on
-the scale on which F is linear: precision gain is 1 - FPR / TPR, free of
-prevalence, and recall gain carries all of it.
+F_β is a harmonic mean of precision and recall, and depends on prevalence because precision
+does; `f_beta_at` fixes the class ratio. The gains of Flach and Kull put precision and
+recall on the scale on which F1 is linear: precision gain, 1 - FPR / TPR, does not depend on
+prevalence, and recall gain does.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 def f_beta(counts: ConfusionCounts, *, beta: ArrayLike) -> FloatArray:
-    """Weighted harmonic mean of precision and recall, recall weighing β² as much.
+    """F score: harmonic mean of precision and recall, with β² times the weight on recall.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
-        beta: β in [0, ∞); 0 is precision, 1 the usual F1, 2 prefers recall.
+        beta: β in [0, ∞); 0 gives precision, 1 gives F1, and above 1 recall weighs more.
 
     Returns:
         (1 + β²) TP / ((1 + β²) TP + β² FN + FP) in [0, 1]; NaN where there
@@ -78,17 +78,16 @@ def f_beta_at(counts: ConfusionCounts, *, beta: ArrayLike, class_ratio: ArrayLik
 
 
 def precision_gain(counts: ConfusionCounts) -> FloatArray:
-    """How much of the way from prevalence to perfect the precision has come.
+    """Precision gain: precision on the harmonic scale from prevalence (0) to perfect (1).
 
-    Harmonic scale: 0 where precision equals prevalence, 1 where it is 1.
-    Prevalence cancels out, so that the gain is 2 - 1 / balanced precision.
+    Prevalence cancels out: the gain is 2 - 1 / balanced precision.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
 
     Returns:
-        1 - FPR / TPR in (-∞, 1], negative below chance, never clipped; NaN
-        where there are no true positives or no actual negatives.
+        1 - FPR / TPR in (-∞, 1], negative where precision is below prevalence, not
+        clipped; NaN where there are no true positives or no actual negatives.
 
     Source:
         Flach & Kull 2015; Williams 2021, eq. 8.
@@ -101,17 +100,14 @@ def precision_gain(counts: ConfusionCounts) -> FloatArray:
 
 
 def recall_gain(counts: ConfusionCounts) -> FloatArray:
-    """How much of the way from prevalence to perfect the recall has come.
-
-    Harmonic scale: 0 where recall equals prevalence, 1 where it is 1.
+    """Recall gain: recall on the harmonic scale from prevalence (0) to perfect (1).
 
     Args:
         counts: outcomes of one window, or of many (any shape).
 
     Returns:
-        1 - r FN / TP in (-∞, 1], negative where recall is below prevalence,
-        never clipped; NaN where there are no true positives or no actual
-        negatives.
+        1 - r FN / TP in (-∞, 1], negative where recall is below prevalence, not clipped;
+        NaN where there are no true positives or no actual negatives.
 
     Source:
         Flach & Kull 2015; Williams 2021, eq. 9.

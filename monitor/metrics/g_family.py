@@ -1,4 +1,4 @@
-"""The means of precision and recall as scores of counts."""
+"""Means of precision and recall as functions of counts; see `means` for the formulas."""
 
 from __future__ import annotations
 

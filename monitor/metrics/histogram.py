@@ -1,8 +1,8 @@
-"""Score histograms: how a model's scores fall, for each class, in fixed bins.
+"""Score histograms: numbers of cases by score and class, in fixed bins.
 
-Fixed bins on [0, 1] can be merged and taken back like counts, by hand, by
-pane or by machine, and turn into the confusion counts of every threshold at
-once. What they cost is resolution: thresholds are multiples of 1 / bins.
+Histograms with fixed bins on [0, 1] can be added and subtracted like counts, over panes or
+machines, and give the confusion counts of every threshold at once. Their resolution is that
+of the bins: thresholds are multiples of 1 / bins.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ScoreHistogram:
-    """Cases by score and by what is known of their class.
+    """Numbers of cases by score: labelled positives, labelled negatives, and unlabelled.
 
     Args:
         positive: labelled positives in each bin; bins on the last axis.
@@ -52,7 +52,15 @@ class ScoreHistogram:
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...] = (), *, bins: int = BINS) -> Self:
-        """Histograms of nothing yet, of any shape before the bins."""
+        """Return empty histograms.
+
+        Args:
+            shape: shape of the axes before the bins.
+            bins: number of bins, at least 1.
+
+        Raises:
+            ValueError: there is no bin.
+        """
         empty = np.zeros((*shape, bins), dtype=np.int64)
         return cls(positive=empty, negative=empty, unlabelled=empty)
 
@@ -65,7 +73,17 @@ class ScoreHistogram:
         unlabelled: ArrayLike = (),
         bins: int = BINS,
     ) -> Self:
-        """Count scores in [0, 1] into bins, one list of them a class."""
+        """Count scores into bins.
+
+        Args:
+            positive: scores of labelled positives, in [0, 1].
+            negative: scores of labelled negatives, in [0, 1].
+            unlabelled: scores of predictions without a label, in [0, 1].
+            bins: number of bins, at least 1.
+
+        Raises:
+            ValueError: a score is outside [0, 1], or there is no bin.
+        """
         scores = {"positive": positive, "negative": negative, "unlabelled": unlabelled}
         return cls(
             **{
@@ -82,7 +100,7 @@ class ScoreHistogram:
         )
 
     def sum(self, axis: int | tuple[int, ...] = 0) -> ScoreHistogram:
-        """Merge along an axis that is not the bins'."""
+        """Return the sum along an axis (or axes) before the bins."""
         return ScoreHistogram(
             **{f.name: getattr(self, f.name).sum(axis=axis) for f in fields(self)}
         )
@@ -99,12 +117,12 @@ class ScoreHistogram:
 
     @property
     def thresholds(self) -> FloatArray:
-        """Lower edges of the bins, ascending, and ∞, at which nothing is positive."""
+        """Lower edges of the bins, ascending, then ∞, where nothing is predicted positive."""
         return np.append(np.arange(self.bins) / self.bins, np.inf)
 
     @property
     def counts(self) -> ConfusionCounts:
-        """Outcomes of the labelled cases at each threshold, along a last axis of bins + 1.
+        """Outcomes of the labelled cases at each of `thresholds`, along a last axis of bins + 1.
 
         A case is predicted positive where its score is at least the threshold.
         """
@@ -113,6 +131,6 @@ class ScoreHistogram:
 
 
 def _at_least(cases: CountArray) -> CountArray:
-    """How many cases are in each bin or above, then 0 for above them all."""
+    """Number of cases in each bin or above, then 0 for the threshold ∞."""
     nothing = np.zeros_like(cases[..., :1])
     return np.flip(np.cumsum(np.flip(np.concatenate([cases, nothing], -1), -1), -1), -1)

@@ -1,24 +1,26 @@
-"""Confidence intervals of every metric, by the metric's name.
+"""Confidence intervals of every metric, by the name of the metric.
 
-    a single proportion          Wilson
-    class ratio                  the odds of Wilson's limits of prevalence
-    log LR+ and what follows it, MOVER on logarithms, limits of TPR and FPR
-    F at a class ratio           the wider of Wilson's and Jeffreys'
-    F                            Wilson at an effective number of cases, which
-                                 for β = 0 and 1 is exact
-    G, power means               MOVER on log odds with Wilson limits of
-                                 precision and recall, correlated
-    recall gain, balanced        MOVER with Wilson limits
+    recall, precision and        Wilson
+    other proportions
+    class ratio                  odds of Wilson's limits of prevalence
+    log LR+, precision at a      MOVER on logarithms, with the wider of Wilson's and
+    class ratio, F at a          Jeffreys' limits of TPR and FPR
+    class ratio
+    F                            Wilson at an effective number of cases (the same as
+                                 plain Wilson for β = 0 and 1)
+    G, power means               MOVER on log odds, with Wilson's limits of precision
+                                 and recall, correlated
+    recall gain, balanced        MOVER with Wilson's limits
     accuracy
     kappa, Matthews              delta method, half a count in each cell
 
-From F on these are approximations: simulated they cover .95 in the mean and
-.89 at worst, but G at rho = 3 only .79 with five positives
+From F on these are approximations. In simulations they cover .95 in the mean and .89 at
+worst, except G at rho = 3, which covers .79 with five positives
 (`tests/benchmarks/interval_coverage.py`).
 
-All suppose independent cases. Where cases come in clusters, as they do on
-real streams, `dispersion` is the factor by which the variance is larger: the
-widths are those of counts divided by it, the points stay.
+All assume independent cases. Where cases come in clusters, as on real streams,
+`dispersion` is the factor by which the variance is larger: the interval is that of counts
+divided by it, around the same point.
 """
 
 from __future__ import annotations
@@ -57,32 +59,33 @@ def intervals(
     phi: ArrayLike | None = None,
     dispersion: ArrayLike = 1.0,
 ) -> Interval:
-    """Lower and upper confidence limit of a metric.
+    """Return the lower and upper confidence limit of a metric.
 
-    Without false positives log LR+ reaches up to +∞ and balanced precision to
-    1; without true positives they reach down to -∞ and 0; without either the
-    limits say nothing, and the point is NaN.
+    Without false positives the upper limit of log LR+ is +∞ and that of balanced precision
+    1; without true positives the lower limits are -∞ and 0. Without either, both limits
+    are at these bounds and the metric itself is NaN.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
-        metric: name of a function in `monitor.metrics`.
+        metric: name of a function in `monitor.metrics`, such as "recall".
         level: coverage, in (0, 1).
-        class_ratio: as `precision_at` and `f_beta_at` take it; taken as known.
-        beta: as the F scores and `g_score` take it.
-        rho: as `g_score` takes it.
-        gamma: as `weighted_power_mean` takes it.
-        phi: as `weighted_power_mean` takes it.
-        dispersion: how many times the variance of independent cases, at
-            least 1; broadcasts against the counts.
+        class_ratio: argument of `precision_at` and `f_beta_at`; taken as known exactly.
+        beta: argument of the F scores and of `g_score`.
+        rho: argument of `g_score`.
+        gamma: argument of `weighted_power_mean`.
+        phi: argument of `weighted_power_mean`.
+        dispersion: variance over that of independent cases, at least 1; broadcasts
+            against the counts.
 
     Returns:
-        Lower and upper limit, each in the broadcast shape. NaN where a rate
-        that the metric is made of has no cases at all.
+        Lower and upper limit, each in the broadcast shape; NaN where a rate that the
+        metric depends on has no cases.
 
     Raises:
-        ValueError: the metric has no interval; the level or the dispersion
-            is out of range.
-        TypeError: a parameter is missing, or one that the metric lacks is given.
+        ValueError: the metric has no interval, or the level or the dispersion is out of
+            range.
+        TypeError: a parameter of the metric is missing, or one that it does not have is
+            given.
 
     Source:
         Wilson 1927; Zou & Donner 2008 (MOVER); coverage simulated in
@@ -106,17 +109,18 @@ def intervals(
 
 
 def effective(counts: ConfusionCounts, dispersion: ArrayLike) -> ConfusionCounts:
-    """Independent cases that would say as much as these dispersed ones do.
+    """Return the number of independent cases with as much information as these counts.
 
     Args:
         counts: outcomes of any shape.
-        dispersion: variance factor, at least 1, broadcasts against them.
+        dispersion: variance over that of independent cases, at least 1; broadcasts against
+            the counts.
 
     Returns:
         The counts divided by the dispersion: the same rates from fewer cases.
 
     Raises:
-        ValueError: a factor is below 1 or no number.
+        ValueError: a factor is below 1 or not finite.
 
     >>> effective(ConfusionCounts(tp=90, fp=50, fn=10, tn=850), 2)
     ConfusionCounts(tp=45.0, fp=25.0, fn=5.0, tn=425.0)
@@ -164,7 +168,7 @@ def _precision_gain(counts: ConfusionCounts, level: float) -> Interval:
 
 
 def _recall_gain(counts: ConfusionCounts, level: float) -> Interval:
-    """1 - odds(prevalence) / odds(recall): recall given P is independent of P."""
+    """1 - odds(prevalence) / odds(recall); given P, recall is independent of P."""
     lower, upper = mover(
         lambda prevalence, recall: (
             _log_of_quotient(recall, 1 - recall) - _log_of_quotient(prevalence, 1 - prevalence)
@@ -184,7 +188,7 @@ def _class_ratio(counts: ConfusionCounts, level: float) -> Interval:
 
 
 def _no_information_rate(counts: ConfusionCounts, level: float) -> Interval:
-    """The larger share, over all prevalences within their limits."""
+    """Range of the larger class share over all prevalences within their limits."""
     lower, upper = wilson(counts.actual_positive, counts.total, level)
     least = np.maximum(np.maximum(lower, 1 - upper), 0.5)
     return least, np.maximum(upper, 1 - lower)
@@ -218,9 +222,9 @@ def _f_beta_at(
 def _f_beta(counts: ConfusionCounts, level: float, *, beta: ArrayLike) -> Interval:
     """Wilson at the effective number of cases of TP / (TP + β² FN + FP).
 
-    F is a function of that proportion alone. Its failures weigh unequally,
-    and its number of trials is what gives the delta method's variance. Exact
-    Wilson for β = 0 (precision) and β = 1 (Jaccard's index).
+    F is a function of that proportion alone. Its failures have unequal weights, so that
+    the number of trials is set to give the variance of the delta method. It is plain Wilson
+    for β = 0 (precision) and β = 1 (Jaccard's index).
     """
     square = at_least_zero("f_beta: beta", beta) ** 2
     failures = square * counts.fn + counts.fp
@@ -304,7 +308,7 @@ _PARAMETERS = {
 
 
 def _method(metric: str, given: set[str]) -> Callable[..., Interval]:
-    """The interval of the metric, once its parameters are known to be the given ones."""
+    """Return the interval function of the metric, after checking its parameters."""
     if metric not in _SHARES and metric not in _METHODS:
         known = ", ".join(sorted({*_SHARES, *_METHODS}))
         raise ValueError(f"intervals: metric has no interval, got {metric!r}; known are {known}")

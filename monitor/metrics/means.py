@@ -3,16 +3,15 @@
     M(gamma, phi)  = ((gamma P^phi + R^phi) / (1 + gamma))^(1/phi)
     G(beta, rho)  = M(gamma = beta^rho, phi = rho + 1)
 
-rho = -2 is F_β, rho = -1 the weighted geometric mean. rho = 0 is stipulated as
-(beta P + R) / (1 + beta), since beta^0 would forget beta: there G jumps, its limit being
-(P + R) / 2. beta prefers recall for rho < 0 and precision for rho ≥ 0.
+rho = -2 gives F_β and rho = -1 the weighted geometric mean. rho = 0 is defined as
+(beta P + R) / (1 + beta), since beta^0 does not depend on beta; G is discontinuous there,
+with the limit (P + R) / 2. beta > 1 favours recall for rho < 0 and precision for rho ≥ 0.
 
-The article's own translation (beta = gamma^(1/(phi+1)), rho = phi + 1) is a slip: with it
-F_β would not be in the family.
+The translation printed in the article (beta = gamma^(1/(phi+1)), rho = phi + 1) is an
+error: F_β would not be in the family.
 
-All is computed on logarithms: near phi = 0 by log1p(w·expm1(x)), where the
-textbook form loses eight digits, and far from it by log-sum-exp, where that
-form over- and underflows.
+The means are computed on logarithms: near phi = 0 by log1p(w·expm1(x)), where the textbook
+form loses eight digits, and elsewhere by log-sum-exp, where it over- and underflows.
 """
 
 from __future__ import annotations
@@ -32,21 +31,21 @@ if TYPE_CHECKING:
 def weighted_power_mean(
     precision: ArrayLike, recall: ArrayLike, *, gamma: ArrayLike, phi: ArrayLike
 ) -> FloatArray:
-    """Power mean of precision and recall, precision weighing gamma times as much.
+    """Weighted power mean of precision and recall, with gamma times the weight on precision.
 
     Args:
         precision: P in [0, 1], any shape; NaN where undefined.
         recall: R in [0, 1], broadcasts against it.
         gamma: weight of precision over that of recall, in [0, ∞).
-        phi: exponent, finite: 1 the arithmetic, 0 the geometric, -1 the
-            harmonic mean.
+        phi: exponent, finite: 1 gives the arithmetic, 0 the geometric and -1 the harmonic
+            mean.
 
     Returns:
-        A number between P and R; NaN where either is NaN. With phi ≤ 0 it is 0
-        where a value that has weight is 0.
+        A number between P and R; NaN where either is NaN. With phi ≤ 0 it is 0 where P or
+        R is 0 and has a positive weight.
 
     Raises:
-        ValueError: a parameter is out of its range, or P or R outside [0, 1].
+        ValueError: a parameter is out of range, or P or R is outside [0, 1].
 
     Source:
         Gandenberger 2019; Bullen 2003, ch. III (weighted power means).
@@ -59,22 +58,22 @@ def weighted_power_mean(
 
 
 def g(precision: ArrayLike, recall: ArrayLike, *, beta: ArrayLike, rho: ArrayLike) -> FloatArray:
-    """Score of the family G, which holds F_β and the three classical means.
+    """Score of the family G, which includes F_β and the three classical means.
 
     Args:
         precision: P in [0, 1], any shape; NaN where undefined.
         recall: R in [0, 1], broadcasts against it.
-        beta: beta in [0, ∞); above 1 it prefers recall for rho < 0, precision
-            for rho ≥ 0. beta = 0 leaves precision alone for rho < 0, recall alone
-            for rho ≥ 0.
-        rho: rho, finite; -2 is F_β, -1 geometric, 0 stipulated arithmetic.
+        beta: weight in [0, ∞); above 1 it favours recall for rho < 0 and precision for
+            rho ≥ 0. beta = 0 gives precision for rho < 0 and recall for rho ≥ 0.
+        rho: exponent, finite: -2 gives F_β, -1 the geometric mean, 0 the arithmetic mean
+            by definition.
 
     Returns:
-        A number between P and R; NaN where either is NaN. With rho ≤ -1 it is
-        0 where a value that has weight is 0.
+        A number between P and R; NaN where either is NaN. With rho ≤ -1 it is 0 where P or
+        R is 0 and has a positive weight.
 
     Raises:
-        ValueError: a parameter is out of its range, or P or R outside [0, 1].
+        ValueError: a parameter is out of range, or P or R is outside [0, 1].
 
     Source:
         Gandenberger 2019, with gamma = beta^rho and phi = rho + 1 (see the module).
@@ -92,7 +91,7 @@ def g(precision: ArrayLike, recall: ArrayLike, *, beta: ArrayLike, rho: ArrayLik
 def _power_mean(
     precision: ArrayLike, recall: ArrayLike, log_gamma: FloatArray, phi: FloatArray
 ) -> FloatArray:
-    """The mean on logarithms; every branch is computed, then the right one taken."""
+    """The mean on logarithms; every branch is computed, and one is selected."""
     if not np.isfinite(phi).all():
         raise ValueError(f"power mean: the exponent must be finite, got {phi!r}")
     p, r, log_odds, power = np.broadcast_arrays(
@@ -112,7 +111,7 @@ def _mean_of_positive(
     log_weight_r: FloatArray,
     phi: FloatArray,
 ) -> FloatArray:
-    """Both above zero: the greater of the two terms is taken out of the sum."""
+    """The mean where both are above 0: the larger of the two terms is factored out."""
     distance = phi * (log_p - log_r)
     p_leads = distance > 0
     leader = np.where(p_leads, log_p, log_r)
@@ -129,7 +128,7 @@ def _mean_of_positive(
 def _mean_with_zero(
     p: FloatArray, r: FloatArray, log_weight: FloatArray, phi: FloatArray
 ) -> FloatArray:
-    """One of them zero: the other's weight decides for phi > 0, and nothing is left otherwise."""
+    """The mean where one is 0: by the weight of the other for phi > 0, else 0."""
     greater = np.maximum(p, r)
     return greater * np.exp(
         np.where(log_weight == 0, 0.0, np.where(phi > 0, log_weight / phi, -np.inf))

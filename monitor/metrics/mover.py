@@ -1,10 +1,9 @@
-"""An interval for a function of several proportions, out of their intervals.
+"""MOVER: the interval of a function of several proportions, from their intervals.
 
-MOVER, the method of variance estimates recovery: each proportion in turn is
-moved to its limit in the direction that hurts, and the deviations of the
-function are added as if they were standard errors. Unlike the delta method
-it keeps the asymmetry of each proportion's interval, which is all there is
-to know at a handful of counts.
+The method of variance estimates recovery moves each proportion in turn to its limit and
+adds the deviations of the function as if they were standard errors. Unlike the delta
+method it preserves the asymmetry of the proportions' intervals, which matters at small
+counts.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class Proportion(NamedTuple):
-    """One measured proportion with its interval.
+    """A proportion with its interval, any shape.
 
     Attributes:
-        point: x / n.
-        inner: (x + 1/2) / (n + 1), which is never 0 or 1.
-        lower: lower limit.
-        upper: upper limit.
+        point: x / n in [0, 1]; NaN without trials.
+        inner: (x + 1/2) / (n + 1), strictly between 0 and 1.
+        lower: lower limit; NaN without trials.
+        upper: upper limit; NaN without trials.
     """
 
     point: FloatArray
@@ -45,7 +44,7 @@ class Proportion(NamedTuple):
 def proportion(
     successes: CountArray, trials: CountArray, level: float, method: Method
 ) -> Proportion:
-    """Measure a proportion: its points and its limits by the given method.
+    """Return a proportion with its limits by the given method.
 
     Args:
         successes: x, any shape, 0 ≤ x ≤ n.
@@ -68,25 +67,25 @@ def proportion(
 def mover(
     function: Function, first: Proportion, *others: Proportion, correlation: FloatArray | float = 0
 ) -> Interval:
-    """Limits of a function of proportions, each moved to its own limits in turn.
+    """Return limits of a function of proportions.
 
-    Where the function has no finite value at the points, as a logarithm at
-    zero successes, it is taken at the inner points; the interval still
-    reaches the value at the points themselves.
+    Where the function is not finite at the points, such as a logarithm at zero successes,
+    it is evaluated at the inner points; the interval still includes the value at the
+    points.
 
     Args:
-        function: of as many proportions as are given, monotonic in each.
-        first: a proportion.
-        others: more of them, of the same shape.
-        correlation: between the first two proportions, for functions that
-            rise in both; 0 where they are independent.
+        function: function of as many proportions as are given, monotonic in each.
+        first: first proportion.
+        others: the other proportions, of the same shape.
+        correlation: correlation of the first two proportions, for functions that rise in
+            both; 0 where they are independent.
 
     Returns:
-        Lower and upper limit on the function's own scale, infinite where a
-        limit is; NaN where a proportion has no trials.
+        Lower and upper limit on the scale of the function, possibly infinite; NaN where a
+        proportion has no trials.
 
     Source:
-        Zou & Donner 2008; Zou, Huang & Zhang 2009 (correlated parts).
+        Zou & Donner 2008; Zou, Huang & Zhang 2009 (correlated proportions).
 
     >>> from monitor.metrics.proportions import wilson
     >>> tpr = proportion(np.array(81), np.array(119), .95, wilson)
@@ -97,25 +96,25 @@ def mover(
     """
     proportions = (first, *others)
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = function(*(part.point for part in proportions))
-        points = [np.where(np.isfinite(value), part.point, part.inner)[()] for part in proportions]
+        value = function(*(each.point for each in proportions))
+        points = [np.where(np.isfinite(value), each.point, each.inner)[()] for each in proportions]
         centre = function(*points)
         falls, rises = [], []
-        for place, part in enumerate(proportions):
+        for index, each in enumerate(proportions):
             moved = [
-                function(*points[:place], limit, *points[place + 1 :])
-                for limit in (part.lower, part.upper)
+                function(*points[:index], limit, *points[index + 1 :])
+                for limit in (each.lower, each.upper)
             ]
             falls.append(centre - np.minimum(centre, np.minimum(*moved)))
             rises.append(np.maximum(centre, np.maximum(*moved)) - centre)
         lower = centre - _length(falls, correlation)
         upper = centre + _length(rises, correlation)
-        known = np.where(np.isnan(value), centre, value)
-        return np.minimum(lower, known), np.maximum(upper, known)
+        included = np.where(np.isnan(value), centre, value)
+        return np.minimum(lower, included), np.maximum(upper, included)
 
 
 def _length(deviations: list[FloatArray], correlation: FloatArray | float) -> FloatArray:
-    """Root of the summed squares; twice the product of the first two where correlated."""
+    """Root of the sum of squares, plus twice the correlated product of the first two."""
     squares = sum(deviation**2 for deviation in deviations)
     if len(deviations) > 1 and np.any(correlation):
         squares = squares + 2 * correlation * deviations[0] * deviations[1]

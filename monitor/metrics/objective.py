@@ -1,15 +1,15 @@
-"""What a threshold is to be chosen for, as a line of text.
+"""Objectives for the choice of a threshold, written as one line of text.
 
-precision>=0.9                   the highest recall that keeps precision at 0.9 or above
-recall>=0.8                      the highest precision that keeps recall
-specificity>=0.99                the highest recall that keeps specificity
-false_positive_rate<=0.01        the highest recall within the limit
-predicted_positive_rate<=0.05    the same, with a limit on how many are flagged
-f_beta:2                         the highest F score, β = 2
-g:beta=1,rho=-1                  the highest G (`means.g`)
-cost:fp=1,fn=5                   the lowest cost of false positives and negatives
+precision>=0.9                   highest recall with precision of at least 0.9
+recall>=0.8                      highest precision with recall of at least 0.8
+specificity>=0.99                highest recall with specificity of at least 0.99
+false_positive_rate<=0.01        highest recall with a false-positive rate of at most 0.01
+predicted_positive_rate<=0.05    highest recall with at most 5 % predicted positive
+f_beta:2                         highest F score, β = 2
+g:beta=1,rho=-1                  highest G (`means.g`)
+cost:fp=1,fn=5                   lowest mean cost, a false negative costing 5 false positives
 accuracy, balanced_accuracy, cohen_kappa, matthews_corrcoef
-                                 the highest
+                                 highest value of the metric
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 
 class Limit(NamedTuple):
-    """A bound that a threshold must keep.
+    """A bound on a metric.
 
     Attributes:
-        name: of what is bounded.
-        metric: the same as a function of counts.
-        at_least: whether the bound is from below.
-        bound: in [0, 1].
+        name: name of the metric.
+        metric: the metric as a function of counts.
+        at_least: True for a lower bound, False for an upper bound.
+        bound: the bound, in [0, 1].
     """
 
     name: str
@@ -55,22 +55,22 @@ class Limit(NamedTuple):
     bound: float
 
     def holds(self, counts: ConfusionCounts) -> NDArray[np.bool_]:
-        """Whether the outcomes keep the bound; not where the metric is undefined."""
+        """Return True where the metric is within the bound; False where it is undefined."""
         value = self.metric(counts)
         if self.at_least:
             return value >= self.bound - _ROUNDING
         return value <= self.bound + _ROUNDING
 
 
-class Objective(NamedTuple):
-    """What is to be as great, or as small, as possible, and within which limit.
+class ThresholdObjective(NamedTuple):
+    """A metric to maximise or minimise, subject to a limit.
 
     Attributes:
-        text: as it was written.
-        sought: name of what is to be great, or small.
-        value: the same as a function of counts.
-        smaller_is_better: as for a cost.
-        limit: None where every threshold may be taken.
+        text: the objective as written.
+        sought: name of the metric to maximise or minimise.
+        value: the metric as a function of counts.
+        smaller_is_better: True for a metric to minimise, such as a cost.
+        limit: bound on another metric; None without one.
     """
 
     text: str
@@ -80,17 +80,17 @@ class Objective(NamedTuple):
     limit: Limit | None = None
 
 
-def parse_objective(text: str) -> Objective:
-    """Read an objective.
+def parse_objective(text: str) -> ThresholdObjective:
+    """Parse an objective.
 
     Args:
-        text: a line as in the module's text; blanks do not matter.
+        text: one line in the form that the module describes; blanks are ignored.
 
     Returns:
         The objective.
 
     Raises:
-        UsageError: it cannot be read, or a number is out of its range.
+        UsageError: the text is not an objective, or a number is out of its range.
 
     >>> parse_objective("cost:fp=1,fn=5").smaller_is_better
     True
@@ -104,10 +104,11 @@ def parse_objective(text: str) -> Objective:
         raise _unreadable(text)
     metric, parameters = _SCORES[name]
     given = _arguments(text, arguments, parameters)
-    return Objective(text, name, partial(metric, **given), smaller_is_better=metric is _cost)
+    score = partial(metric, **given)
+    return ThresholdObjective(text, name, score, smaller_is_better=metric is _cost)
 
 
-def _limited(text: str, name: str, sign: str, number: str) -> Objective:
+def _limited(text: str, name: str, sign: str, number: str) -> ThresholdObjective:
     if (name, sign) not in _LIMITS:
         raise _unreadable(text)
     limited, maximised = _LIMITS[name, sign]
@@ -115,11 +116,11 @@ def _limited(text: str, name: str, sign: str, number: str) -> Objective:
     if not 0 <= bound <= 1:
         raise UsageError(f"objective: {name} must lie in [0, 1], got {text!r}")
     limit = Limit(name, limited, sign == ">=", bound)
-    return Objective(text, maximised.__name__, maximised, limit=limit)
+    return ThresholdObjective(text, maximised.__name__, maximised, limit=limit)
 
 
 def _arguments(text: str, arguments: str, parameters: tuple[str, ...]) -> dict[str, float]:
-    """Numbers by name; the name may be left out where there is but one."""
+    """Numbers by name; the name of a single parameter may be omitted."""
     if len(parameters) == 1 and "=" not in arguments:
         arguments = f"{parameters[0]}={arguments}"
     pairs = [item.partition("=")[::2] for item in arguments.split(",") if item]
@@ -155,7 +156,7 @@ def _cost(counts: ConfusionCounts, *, fp: float, fn: float) -> FloatArray:
 
 
 _ROUNDING = 1e-12
-"""Counts carried to another class ratio are rounded; a bound just met is met."""
+"""Tolerance of a bound, for the rounding of counts carried to another class ratio."""
 
 _LIMITS: dict[tuple[str, str], tuple[Metric, Metric]] = {
     ("precision", ">="): (precision, rates.recall),

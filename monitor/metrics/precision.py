@@ -1,12 +1,12 @@
-"""Precision, raw and freed of prevalence, and the skill that is left.
+"""Precision, precision at a given class ratio, and skill (log LR+).
 
     logit(precision)                    = log r  + log TPR - log FPR
     logit(precision at class ratio r0)  = log r0 + log TPR - log FPR
     balanced precision                  = precision at r0 = 1
     log LR+                             = log TPR - log FPR
 
-The first line is exact for every table of counts (Williams 2021, eq. 2), so
-that r carries all of prevalence and log LR+ nothing of it.
+The first line is exact for every table of counts (Williams 2021, eq. 2): prevalence enters
+through r alone, and log LR+ does not depend on it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def precision(counts: ConfusionCounts) -> FloatArray:
-    """Share of the predicted positives that are positive indeed.
+    """Share of the predicted positives that are actually positive.
 
-    It falls when the classifier gets worse and also when positives become
-    rarer; `balanced_precision` tells the two apart.
+    It falls when the classifier gets worse and also when positives become rarer;
+    `balanced_precision` falls only in the first case.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
@@ -51,7 +51,7 @@ def precision(counts: ConfusionCounts) -> FloatArray:
 def precision_at(counts: ConfusionCounts, *, class_ratio: ArrayLike) -> FloatArray:
     """Precision these outcomes would show at another class ratio.
 
-    r0 TPR / (r0 TPR + FPR): the classifier as measured, the world as given.
+    r0 TPR / (r0 TPR + FPR), with the measured TPR and FPR.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
@@ -108,7 +108,7 @@ def balanced_precision(counts: ConfusionCounts) -> FloatArray:
 
 
 def log_likelihood_ratio(counts: ConfusionCounts) -> FloatArray:
-    """Skill: how far a positive prediction raises the log odds of being positive.
+    """Skill: by how much a positive prediction raises the log odds of an actual positive.
 
     log LR+ = log TPR - log FPR = logit of balanced precision.
 
@@ -116,9 +116,9 @@ def log_likelihood_ratio(counts: ConfusionCounts) -> FloatArray:
         counts: outcomes of one window, or of many (any shape).
 
     Returns:
-        Natural logarithm in [-∞, ∞], same shape: 0 for a coin, +∞ without
-        false positives, -∞ without true positives; NaN where there are no
-        actual positives, no actual negatives, or no predicted positives.
+        Natural logarithm in [-∞, ∞], same shape: 0 for a random classifier, +∞ without
+        false positives, -∞ without true positives; NaN where there are no actual
+        positives, no actual negatives, or no predicted positives.
 
     Source:
         Williams 2021, eq. 2 (the part without r); Altman & Bland 1994 (LR+).

@@ -1,11 +1,11 @@
-"""Intervals of one proportion: x successes in n trials.
+"""Confidence intervals of one proportion, x successes in n trials.
 
-Wilson's closed form is what people see. Jeffreys' joins it where proportions
-are combined on the log scale, since Wilson's lower limit there is the weak
-one at small counts. Clopper and Pearson's is exact, and what R caret prints.
+Wilson's interval is the one that is published. The wider of Wilson's and Jeffreys' is used
+where proportions are combined on the log scale, since Wilson's lower limit covers too
+little there at small counts. Clopper and Pearson's is exact; R caret prints it.
 
-All take fractional counts, so that an effective sample size is welcome, and
-touch 0 at x = 0 and 1 at x = n. NaN where n = 0.
+All accept fractional counts, such as an effective sample size. The lower limit is 0 at
+x = 0 and the upper limit 1 at x = n; both are NaN at n = 0.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Interval: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 def wilson(successes: CountArray, trials: CountArray, level: float) -> Interval:
-    """Limits where the score test of the proportion is just not rejected.
+    """Return Wilson's limits: the proportions that the score test just does not reject.
 
     Args:
         successes: x, any shape, 0 ≤ x ≤ n.
@@ -51,7 +51,7 @@ def wilson(successes: CountArray, trials: CountArray, level: float) -> Interval:
 
 
 def jeffreys(successes: CountArray, trials: CountArray, level: float) -> Interval:
-    """Equal-tailed quantiles of the posterior under the prior Beta(1/2, 1/2).
+    """Return Jeffreys' limits: equal-tailed quantiles of the posterior for Beta(1/2, 1/2).
 
     Args:
         successes: x, any shape, 0 ≤ x ≤ n.
@@ -74,7 +74,7 @@ def jeffreys(successes: CountArray, trials: CountArray, level: float) -> Interva
 
 
 def wilson_or_jeffreys(successes: CountArray, trials: CountArray, level: float) -> Interval:
-    """The wider of Wilson's and Jeffreys' limits, on each side.
+    """Return the wider of Wilson's and Jeffreys' limits, on each side.
 
     Args:
         successes: x, any shape, 0 ≤ x ≤ n.
@@ -85,8 +85,8 @@ def wilson_or_jeffreys(successes: CountArray, trials: CountArray, level: float) 
         Lower and upper limit in [0, 1]; NaN where there are no trials.
 
     Source:
-        Own simulation (`tests/benchmarks/interval_coverage.py`): combined on
-        the log scale either alone falls to 88-90 % at few expected counts.
+        Simulation (`tests/benchmarks/interval_coverage.py`): on the log scale the coverage
+        of either alone falls to 88-90 % at few expected counts.
 
     >>> lower, upper = wilson_or_jeffreys(np.array(81), np.array(148), .95)
     >>> print(lower.round(4), upper.round(4))
@@ -98,7 +98,7 @@ def wilson_or_jeffreys(successes: CountArray, trials: CountArray, level: float) 
 
 
 def clopper_pearson(successes: CountArray, trials: CountArray, level: float) -> Interval:
-    """Limits that cover at least at the level, whatever the proportion.
+    """Return Clopper and Pearson's limits, whose coverage is never below the level.
 
     Args:
         successes: x, any shape, 0 ≤ x ≤ n.
@@ -129,7 +129,7 @@ def _beta_quantile(a: CountArray, b: CountArray, share: float) -> FloatArray:
 def _touching(
     lower: FloatArray, upper: FloatArray, successes: CountArray, trials: CountArray
 ) -> Interval:
-    """Zero successes reach down to 0, zero failures up to 1; no trials say nothing."""
+    """Set the lower limit to 0 at x = 0, the upper to 1 at x = n, and both to NaN at n = 0."""
     empty = np.equal(trials, 0)
     low = np.where(empty, np.nan, np.where(np.equal(successes, 0), 0.0, lower))
     high = np.where(empty, np.nan, np.where(np.equal(successes, trials), 1.0, upper))

@@ -1,9 +1,8 @@
 """Rates: shares of the four outcomes in the actual, the predicted, or all cases.
 
-Each is one quotient of counts. Those given the actual class (recall,
-specificity, false-positive and false-negative rate) do not depend on how
-common positives are; the predictive values, accuracy and the shares of all
-cases do.
+Each is one quotient of counts. Those given the actual class (recall, specificity,
+false-positive and false-negative rate) do not depend on prevalence; predictive values,
+accuracy and shares of all cases do.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def recall(counts: ConfusionCounts) -> FloatArray:
 
 
 def specificity(counts: ConfusionCounts) -> FloatArray:
-    """Share of the actual negatives that the classifier let pass (TNR).
+    """Share of the actual negatives that the classifier called negative (TNR).
 
     Args:
         counts: outcomes of one window, or of many (any shape).
@@ -96,9 +95,9 @@ def false_negative_rate(counts: ConfusionCounts) -> FloatArray:
 
 
 def negative_predictive_value(counts: ConfusionCounts) -> FloatArray:
-    """Share of the predicted negatives that are negative indeed.
+    """Share of the predicted negatives that are actually negative.
 
-    The twin of precision on the other side, and like it bound to prevalence.
+    The counterpart of precision for predicted negatives; it depends on prevalence as well.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
@@ -176,7 +175,7 @@ def predicted_positive_rate(counts: ConfusionCounts) -> FloatArray:
 
 
 def detection_rate(counts: ConfusionCounts) -> FloatArray:
-    """Share of all cases that are positive and were found.
+    """Share of all cases that are actually positive and called positive.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
@@ -195,7 +194,7 @@ def detection_rate(counts: ConfusionCounts) -> FloatArray:
 
 
 def accuracy(counts: ConfusionCounts) -> FloatArray:
-    """Share of all cases that the classifier called rightly.
+    """Share of all cases that the classifier called correctly.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
@@ -235,7 +234,7 @@ def balanced_accuracy(counts: ConfusionCounts) -> FloatArray:
 
 
 def no_information_rate(counts: ConfusionCounts) -> FloatArray:
-    """Accuracy of always naming the commoner class.
+    """Accuracy of always predicting the more common class.
 
     Args:
         counts: outcomes of one window, or of many (any shape).

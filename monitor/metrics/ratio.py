@@ -1,8 +1,4 @@
-"""Division whose undefined case is NaN: what every metric here is made of.
-
-Owns the one rule for "nothing to divide by", and the checks of the numbers
-that a metric takes beside its counts.
-"""
+"""Division that gives NaN where the denominator is 0, and the check of metric parameters."""
 
 from __future__ import annotations
 
@@ -15,11 +11,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 FloatArray = NDArray[np.float64]
-"""Floats of any shape; where the input is a scalar, a NumPy float scalar."""
+"""Floats of any shape; a NumPy float scalar where the input is a scalar."""
 
 
 def ratio(numerator: ArrayLike, denominator: ArrayLike) -> FloatArray:
-    """How much of the denominator the numerator is; undefined where that is zero.
+    """Divide, with NaN where the denominator is 0.
 
     Args:
         numerator: any shape.
@@ -40,17 +36,17 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> FloatArray:
 
 
 def at_least_zero(where: str, value: ArrayLike) -> FloatArray:
-    """The value as floats, once it is known to be finite and at least zero.
+    """Convert a parameter to floats, and check that it is finite and at least 0.
 
-    NaN passes: a parameter may itself be an undefined measurement, such as
-    the class ratio of an empty window, and makes the metric undefined there.
+    NaN is allowed: a parameter may be an undefined measurement itself, such as the class
+    ratio of an empty window, and makes the metric NaN there.
 
     Args:
-        where: the parameter's name, for the message.
-        value: any shape.
+        where: name of the parameter, for the message.
+        value: numbers of any shape.
 
     Returns:
-        The same numbers as floats.
+        The numbers as floats.
 
     Raises:
         ValueError: a number is negative or infinite.

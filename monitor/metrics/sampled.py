@@ -1,13 +1,12 @@
-"""Metrics where labels are a sample: all flagged cases reviewed, few of the others.
+"""Metrics where labels are a sample, such as all predicted positives and few others.
 
-Recall, false-positive rate and prevalence from the labelled cases alone are
-then wrong by far (verification bias). They are right again once each stratum
-of labels, predicted positive and predicted negative, is blown up to the
-number of predictions it stands for (Begg & Greenes 1983). Their intervals
-need the labelled counts AND the predictions: sums of weights hide how few
-labels there are.
+Recall, false-positive rate and prevalence of the labelled cases alone are then strongly
+biased (verification bias). Scaling each stratum of labels, predicted positives and predicted
+negatives, to its number of predictions removes the bias (Begg & Greenes 1983). The
+intervals need the labelled counts and the numbers of predictions: weighted sums do not show
+how few labels there are.
 
-Three independent proportions carry all of it:
+All metrics are functions of three independent proportions:
 
     v   share of positives among the labelled predicted positives (precision)
     w   share of positives among the labelled predicted negatives
@@ -47,17 +46,18 @@ if TYPE_CHECKING:
 
 
 class SampledCounts:
-    """Labelled outcomes and the predictions that they are a sample of.
+    """Labelled outcomes, and the numbers of predictions that they are a sample of.
 
-    Within the predicted positives, and within the predicted negatives, the
-    labelled cases must be drawn at random. Where they were drawn with unequal
-    probabilities, give each stratum's weighted shares times its effective
-    number of labels (sum of weights squared over sum of squared weights).
+    Within the predicted positives, and within the predicted negatives, the labelled cases
+    must be a random sample. Where they are drawn with unequal probabilities, give for each
+    stratum the weighted shares times the effective number of labels (squared sum of the
+    weights over the sum of their squares).
 
     Args:
         labelled: outcomes of the labelled cases, any shape.
-        predicted_positive: all cases that were called positive, labelled or not.
-        predicted_negative: all cases that were called negative.
+        predicted_positive: number of all predictions called positive, labelled or not;
+            same shape.
+        predicted_negative: number of all predictions called negative; same shape.
 
     Raises:
         ValueError: a stratum has more labels than predictions.
@@ -91,9 +91,9 @@ class SampledCounts:
 
     @property
     def expected(self) -> ConfusionCounts:
-        """Outcomes of all predictions, were the rest like the labelled; fractional.
+        """Outcomes expected of all predictions, fractional.
 
-        A stratum without labels counts as nothing here: see `known`.
+        A stratum without labels is 0 here; `known` is False for it.
         """
         cases = self.labelled
         flagged = np.nan_to_num(ratio(self.predicted_positive, cases.predicted_positive))
@@ -104,7 +104,7 @@ class SampledCounts:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Whether both strata have labels, without which precision alone is known."""
+        """True where both strata have labels; elsewhere at most precision is identified."""
         cases = self.labelled
         return (cases.predicted_positive > 0) & (cases.predicted_negative > 0)
 
@@ -112,22 +112,23 @@ class SampledCounts:
 def estimate(
     counts: SampledCounts, metric: str, *, class_ratio: ArrayLike | None = None
 ) -> FloatArray:
-    """A metric of all predictions, out of the sample of them that is labelled.
+    """Estimate a metric of all predictions from the sample that is labelled.
 
     Args:
         counts: labelled outcomes and all predictions, any shape.
         metric: `precision`, `recall`, `false_positive_rate`, `prevalence`,
             `class_ratio`, `log_likelihood_ratio`, `balanced_precision` or
             `precision_at`.
-        class_ratio: as `precision_at` takes it; for no other metric.
+        class_ratio: argument of `precision_at`, and of no other metric.
 
     Returns:
-        The metric in the counts' shape; NaN where it is undefined, and but
-        for precision where a stratum has no labels.
+        The metric in the shape of the counts; NaN where it is undefined, and, except for
+        precision, where a stratum has no labels.
 
     Raises:
         ValueError: the metric is none of these.
-        TypeError: a class ratio is missing, or given where none is taken.
+        TypeError: the class ratio is missing for `precision_at`, or given for another
+            metric.
 
     Source:
         Begg & Greenes 1983.
@@ -153,30 +154,31 @@ def intervals(
     class_ratio: ArrayLike | None = None,
     dispersion: ArrayLike = 1.0,
 ) -> Interval:
-    """Lower and upper confidence limit of a metric under sampled labels.
+    """Return the lower and upper confidence limit of a metric under sampled labels.
 
     Args:
         counts: labelled outcomes and all predictions, any shape.
-        metric: as in `estimate`.
+        metric: as for `estimate`.
         level: coverage, in (0, 1).
-        class_ratio: as `precision_at` takes it; for no other metric.
-        dispersion: how many times the variance of independent cases, at
-            least 1; broadcasts against the counts.
+        class_ratio: argument of `precision_at`, and of no other metric.
+        dispersion: variance over that of independent cases, at least 1; broadcasts
+            against the counts.
 
     Returns:
-        Lower and upper limit, each in the counts' shape; NaN where a stratum
-        that the metric needs has no labels.
+        Lower and upper limit, each in the shape of the counts; NaN where a stratum that
+        the metric needs has no labels.
 
     Raises:
-        ValueError: the metric is none of these; the level or the dispersion
-            is out of range.
-        TypeError: a class ratio is missing, or given where none is taken.
+        ValueError: the metric has no such interval, or the level or the dispersion is out
+            of range.
+        TypeError: the class ratio is missing for `precision_at`, or given for another
+            metric.
 
     Source:
         Begg & Greenes 1983; MOVER (Zou & Donner 2008) on the logit scale at
-        (x + 1/2) / (n + 1), with the wider of Wilson's and Jeffreys' limits:
-        with Wilson's alone recall is covered at 90 % where a labelled miss
-        is hardly expected (`tests/benchmarks/interval_coverage.py`).
+        (x + 1/2) / (n + 1), with the wider of Wilson's and Jeffreys' limits. With Wilson's
+        alone, the coverage of recall is 90 % where few labelled false negatives are
+        expected (`tests/benchmarks/interval_coverage.py`).
 
     >>> counts = SampledCounts(
     ...     labelled=ConfusionCounts(tp=80, fp=20, fn=2, tn=98),
@@ -198,7 +200,7 @@ def intervals(
 
 
 class _Scale(NamedTuple):
-    """A metric, its function of v, q and w on a scale without bounds, and the way back."""
+    """A metric, its function of v, q and w on an unbounded scale, and the inverse scale."""
 
     metric: Callable[..., FloatArray]
     function: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
@@ -235,7 +237,7 @@ _SCALES = {
 def _strata(
     counts: SampledCounts, level: float, dispersion: ArrayLike
 ) -> tuple[Proportion, Proportion, Proportion]:
-    """The proportions v, q and w, each taken at its inner point."""
+    """The proportions v, q and w, each with its inner point as point."""
     labelled = effective(counts.labelled, dispersion)
     flagged = np.true_divide(counts.predicted_positive, dispersion)
     everything = flagged + np.true_divide(counts.predicted_negative, dispersion)

@@ -19,8 +19,8 @@ class McNemar(NamedTuple):
     """McNemar's test that false positives and false negatives are equally common.
 
     Attributes:
-        statistic: χ² with one degree of freedom.
-        p_value: probability of at least that, were they equally common.
+        statistic: χ² with one degree of freedom, at least 0; NaN without errors.
+        p_value: two-sided p-value in [0, 1]; NaN without errors.
     """
 
     statistic: FloatArray
@@ -30,7 +30,8 @@ class McNemar(NamedTuple):
 def accuracy_p_value(counts: ConfusionCounts) -> FloatArray:
     """Probability of this accuracy or a higher one at the no-information rate.
 
-    Small values speak for a classifier that beats naming the commoner class.
+    A small value means that the classifier is better than always predicting the more
+    common class.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
@@ -53,16 +54,16 @@ def accuracy_p_value(counts: ConfusionCounts) -> FloatArray:
 
 
 def mcnemar(counts: ConfusionCounts, *, correction: bool = True) -> McNemar:
-    """Whether the classifier errs to both sides equally often.
+    """Test whether false positives and false negatives are equally common.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
-        correction: Yates' correction for continuity, which R applies, and
-            drops where FP = FN.
+        correction: True to apply Yates' correction for continuity, as R does; it is
+            dropped where FP = FN.
 
     Returns:
-        Statistic and p-value, each in the counts' shape; NaN where there are
-        no errors at all.
+        Statistic and p-value, each in the shape of the counts; NaN where there are no
+        errors.
 
     Source:
         McNemar 1947; Edwards 1948 (correction); R `mcnemar.test`.
@@ -79,14 +80,13 @@ def mcnemar(counts: ConfusionCounts, *, correction: bool = True) -> McNemar:
 
 
 def mcnemar_exact(counts: ConfusionCounts) -> FloatArray:
-    """McNemar's p-value from the binomial distribution, for few errors.
+    """Return McNemar's p-value from the binomial distribution, for few errors.
 
     Args:
         counts: outcomes of one window, or of many (any shape).
 
     Returns:
-        Two-sided probability in [0, 1], same shape; NaN where there are no
-        errors at all.
+        Two-sided p-value in [0, 1], same shape; NaN where there are no errors.
 
     Source:
         McNemar 1947; `statsmodels.stats.contingency_tables.mcnemar`.

@@ -1,10 +1,10 @@
-"""Which threshold serves an objective best at today's class ratio.
+"""Choice of the threshold that is best for an objective at a class ratio.
 
-The scan tries every bin edge of a score histogram, carries its counts to the
-class ratio asked for, and takes the best by point estimate; of equals the
-highest, which flags fewest. The choice is made on the cases it is judged by:
-where they are few, expect less of it than it shows. Whether a bound is kept for
-certain is said beside it.
+Every bin edge of a score histogram is tried, with its counts carried to the class ratio.
+The best by point estimate is chosen, and among equals the highest, which predicts the
+fewest positives. The threshold is chosen and evaluated on the same cases, so that its value
+is optimistic where they are few. `ThresholdChoice.certain` tells whether the whole interval
+is within the bound.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from monitor.counts import ConfusionCounts
+from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.intervals import intervals
-from monitor.metrics.objective import Limit, Objective, parse_objective
+from monitor.metrics.objective import Limit, ThresholdObjective, parse_objective
 from monitor.metrics.precision import precision_at
 from monitor.metrics.rates import class_ratio as observed_class_ratio
 from monitor.metrics.rates import recall
 from monitor.metrics.ratio import at_least_zero, ratio
-from monitor.metrics.summary import Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
 
 class ThresholdChoice(NamedTuple):
-    """The best threshold and what it would give.
+    """The best threshold for an objective, with the expected outcomes.
 
     Attributes:
-        threshold: predict positive where the score is at least this; ∞ means
-            that flagging nothing serves the objective best.
-        objective: as it was written.
-        sought: name of what the objective maximises, or minimises.
-        value: of it, at the class ratio.
-        class_ratio: r0, positives per negative, that all this is about.
-        counts: outcomes to expect at that class ratio among as many cases as
-            are labelled; fractional.
+        threshold: predict positive where the score is at least this; ∞ where predicting
+            no positives is best.
+        objective: the objective as written.
+        sought: name of the metric that the objective maximises or minimises.
+        value: value of that metric at the class ratio.
+        class_ratio: r0, positives per negative, that the threshold is chosen for.
+        counts: outcomes expected at that class ratio, of as many cases as are labelled;
+            fractional.
         observed: outcomes of the labelled cases at this threshold.
-        precision: at the class ratio, with its 95 % interval.
-        recall: with its 95 % interval.
-        limited: what the objective bounds, at the class ratio, with its 95 %
-            interval; None where it bounds nothing.
-        certain: the whole interval keeps the bound, and not only the point;
-            None where there is no bound.
+        precision: precision at the class ratio, with its 95 % interval.
+        recall: recall, with its 95 % interval.
+        limited: the metric that the objective bounds, at the class ratio, with its 95 %
+            interval; None without a bound.
+        certain: True where the whole interval is within the bound, False where only the
+            point is; None without a bound.
     """
 
     threshold: float
@@ -58,31 +58,30 @@ class ThresholdChoice(NamedTuple):
     class_ratio: float
     counts: ConfusionCounts
     observed: ConfusionCounts
-    precision: Estimate
-    recall: Estimate
-    limited: Estimate | None = None
+    precision: ScalarEstimate
+    recall: ScalarEstimate
+    limited: ScalarEstimate | None = None
     certain: bool | None = None
 
 
 def best_threshold(
     histogram: ScoreHistogram, objective: str, *, class_ratio: float | None = None
 ) -> ThresholdChoice | None:
-    """The threshold that serves the objective best at a class ratio.
+    """Choose the best threshold for an objective at a class ratio.
 
     Args:
-        histogram: labelled cases by score; one, without axes before the bins.
-        objective: a line of text, see `objective`.
-        class_ratio: r0 that the threshold is to work at, in (0, ∞); None
-            takes that of the labelled cases.
+        histogram: labelled cases by score; one histogram, without axes before the bins.
+        objective: one line of text, see `monitor.metrics.objective`.
+        class_ratio: r0 that the threshold is chosen for, in (0, ∞); None for that of the
+            labelled cases.
 
     Returns:
-        The choice; None where no threshold fulfils the objective, or where a
-        class has no labelled cases.
+        The choice; None where no threshold fulfils the objective, or where a class has no
+        labelled cases.
 
     Raises:
-        UsageError: the objective cannot be read.
-        ValueError: the class ratio is out of its range, or there is more
-            than one histogram.
+        UsageError: the text is not an objective.
+        ValueError: the class ratio is out of range, or there is more than one histogram.
 
     Source:
         Kuhn & Johnson 2013, section 16.4 (alternate cutoffs); Elkan 2001
@@ -106,35 +105,35 @@ def best_threshold(
     observed = histogram.counts
     odds = observed_class_ratio(observed[0]) if class_ratio is None else class_ratio
     expected = observed if class_ratio is None else at_class_ratio(observed, class_ratio)
-    place = _best(goal, expected) if _has_both_classes(observed) else None
-    if place is None:
+    best = _best(goal, expected) if _has_both_classes(observed) else None
+    if best is None:
         return None
-    limited = _limited(goal.limit, expected[place], observed[place], float(odds))
+    limited = _limited(goal.limit, expected[best], observed[best], float(odds))
     return ThresholdChoice(
-        threshold=float(histogram.thresholds[place]),
+        threshold=float(histogram.thresholds[best]),
         objective=goal.text,
         sought=goal.sought,
-        value=float(goal.value(expected[place])),
+        value=float(goal.value(expected[best])),
         class_ratio=float(odds),
-        counts=expected[place],
-        observed=observed[place],
-        precision=_precision(observed[place], float(odds)),
-        recall=_recall(observed[place]),
+        counts=expected[best],
+        observed=observed[best],
+        precision=_precision(observed[best], float(odds)),
+        recall=_recall(observed[best]),
         limited=limited,
         certain=_certain(goal.limit, limited),
     )
 
 
 def at_class_ratio(counts: ConfusionCounts, class_ratio: ArrayLike) -> ConfusionCounts:
-    """Outcomes to expect of as many cases at another class ratio.
+    """Return the outcomes expected of the same number of cases at another class ratio.
 
     Args:
         counts: outcomes of any shape.
         class_ratio: r0, positives per negative, in [0, ∞).
 
     Returns:
-        Fractional counts of the same total, recall and false-positive rate.
-        A class without cases stays empty.
+        Fractional counts with the same total, recall and false-positive rate; a class
+        without cases stays empty.
 
     Raises:
         ValueError: a class ratio is NaN, negative or infinite.
@@ -157,16 +156,16 @@ def at_class_ratio(counts: ConfusionCounts, class_ratio: ArrayLike) -> Confusion
     )
 
 
-def _factor(wanted: FloatArray, there: CountArray) -> FloatArray:
-    return np.where(np.equal(there, 0), 0.0, ratio(wanted, there))
+def _factor(wanted: FloatArray, cases: CountArray) -> FloatArray:
+    return np.where(np.equal(cases, 0), 0.0, ratio(wanted, cases))
 
 
 def _has_both_classes(counts: ConfusionCounts) -> bool:
     return bool(counts.actual_positive.any() and counts.actual_negative.any())
 
 
-def _best(goal: Objective, counts: ConfusionCounts) -> int | None:
-    """Place of the best allowed threshold, the highest of equals."""
+def _best(goal: ThresholdObjective, counts: ConfusionCounts) -> int | None:
+    """Index of the best threshold within the limit, the highest among equals."""
     merit = -goal.value(counts) if goal.smaller_is_better else goal.value(counts)
     if goal.limit:
         merit = np.where(goal.limit.holds(counts), merit, np.nan)
@@ -175,38 +174,38 @@ def _best(goal: Objective, counts: ConfusionCounts) -> int | None:
     return int(merit.size - 1 - np.nanargmax(merit[::-1]))
 
 
-def _precision(counts: ConfusionCounts, class_ratio: float) -> Estimate:
+def _precision(counts: ConfusionCounts, class_ratio: float) -> ScalarEstimate:
     lower, upper = intervals(counts, "precision_at", class_ratio=class_ratio)
     value = precision_at(counts, class_ratio=class_ratio)
-    return Estimate(float(value), float(lower), float(upper))
+    return ScalarEstimate(float(value), float(lower), float(upper))
 
 
-def _recall(counts: ConfusionCounts) -> Estimate:
+def _recall(counts: ConfusionCounts) -> ScalarEstimate:
     lower, upper = intervals(counts, "recall")
-    return Estimate(float(recall(counts)), float(lower), float(upper))
+    return ScalarEstimate(float(recall(counts)), float(lower), float(upper))
 
 
 def _limited(
     limit: Limit | None, expected: ConfusionCounts, observed: ConfusionCounts, class_ratio: float
-) -> Estimate | None:
-    """What is bounded, at the class ratio, with its interval from the labelled cases."""
+) -> ScalarEstimate | None:
+    """The bounded metric at the class ratio, with its interval from the labelled cases."""
     if limit is None:
         return None
     if limit.name == "precision":
         return _precision(observed, class_ratio)
     if limit.name != "predicted_positive_rate":
         lower, upper = intervals(observed, limit.name)
-        return Estimate(float(limit.metric(observed)), float(lower), float(upper))
-    # Both rates at once at their limits: rather too wide.
+        return ScalarEstimate(float(limit.metric(observed)), float(lower), float(upper))
+    # With both rates at their limits at once the interval is conservative.
     rates = [intervals(observed, name) for name in ("recall", "false_positive_rate")]
     ends = [
         float(class_ratio * true + false) / (1 + class_ratio)
         for true, false in zip(*rates, strict=True)
     ]
-    return Estimate(float(limit.metric(expected)), *ends)
+    return ScalarEstimate(float(limit.metric(expected)), *ends)
 
 
-def _certain(limit: Limit | None, limited: Estimate | None) -> bool | None:
+def _certain(limit: Limit | None, limited: ScalarEstimate | None) -> bool | None:
     if limit is None or limited is None:
         return None
     if limit.at_least:

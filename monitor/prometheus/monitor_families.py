@@ -12,7 +12,7 @@ import numpy as np
 from monitor.events.columns import RejectReason
 from monitor.prometheus.family import Family, Kind, Labels, line
 from monitor.prometheus.process_series import build_labels
-from monitor.snapshot import CountedBy, LabelBooks, Snapshot
+from monitor.snapshot import LabelTotals, Snapshot, SourceProgress
 
 _EVENT_TYPES = ("prediction", "label", "outcome", "counts")
 
@@ -24,7 +24,7 @@ def book_families() -> Iterator[Family]:
         "gauge",
         "Where the labels received stand now; the states add up to all of them.",
         lambda snapshot: snapshot.labels,
-        [{"state": state} for state in LabelBooks._fields],
+        [{"state": state} for state in LabelTotals._fields],
     )
     yield _single(
         "precision_monitor_records_total",
@@ -121,7 +121,9 @@ def _single(
     )
 
 
-def _of_sources(name: str, kind: Kind, meaning: str, read: Callable[[CountedBy], float]) -> Family:
+def _of_sources(
+    name: str, kind: Kind, meaning: str, read: Callable[[SourceProgress], float]
+) -> Family:
     """A number for each source of counts."""
     return Family(
         name=name,

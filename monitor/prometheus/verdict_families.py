@@ -14,7 +14,8 @@ from monitor.drift import Verdict
 from monitor.events.columns import FloatArray
 from monitor.labels.faults import LabelFault
 from monitor.prometheus.family import Family, Labels, Line, Shape, line
-from monitor.snapshot import ModelState, Snapshot, Watched, WindowVerdict
+from monitor.snapshot import ModelState, Snapshot
+from monitor.verdicts import Watched, WindowVerdict
 
 _BOUNDS = {
     "estimate": ("", ""),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from monitor.config.quantities import parse_duration
 from monitor.drift import Verdict
-from monitor.snapshot import ModelState, WindowVerdict
+from monitor.snapshot import ModelState
+from monitor.verdicts import WindowVerdict
 
 _UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from monitor.config import Labelling
 from monitor.drift import Judgement, Status, Verdict
-from monitor.snapshot import ModelState, Window, WindowVerdict
+from monitor.snapshot import ModelState, Window
+from monitor.verdicts import WindowVerdict
 
 
 def lacking(model: ModelState, window: Window, found: WindowVerdict) -> str | None:

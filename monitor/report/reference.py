@@ -7,7 +7,7 @@ import math
 from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
-from monitor.snapshot import Before, Watched, WindowVerdict
+from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
 
 _WHERE_FROM = {
     "counts": "given counts",
@@ -17,12 +17,12 @@ _WHERE_FROM = {
 }
 
 
-def reference_text(before: Before) -> str:
+def reference_text(before: ReferenceOutcomes) -> str:
     """Where it comes from, its version, its time, its outcomes and its r0.
 
     >>> from monitor.counts import ConfusionCounts
     >>> counts = ConfusionCounts(tp=80, fp=50, fn=20, tn=850)
-    >>> reference_text(Before(source="counts", opens=None, closes=None, counts=counts))
+    >>> reference_text(ReferenceOutcomes(source="counts", opens=None, closes=None, counts=counts))
     'given counts, version 1, 1,000 outcomes, r0 = 0.1111'
     """
     parts = [_WHERE_FROM[before.source], f"version {before.version}"]

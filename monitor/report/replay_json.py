@@ -15,7 +15,8 @@ from monitor.config.quantities import format_time
 from monitor.counts import Outcome
 from monitor.labels.refusals import because, refused
 from monitor.report.deciding_window import standing, verdict_on
-from monitor.snapshot import Before, Estimate, ModelState, Snapshot, Window
+from monitor.snapshot import Estimate, ModelState, Snapshot, Window
+from monitor.verdicts import ReferenceOutcomes
 
 METRICS = (
     "precision",
@@ -99,7 +100,7 @@ def _metric(window: Window, name: str, row: int) -> dict[str, float | None]:
     return bounds(window.metrics[name], row)
 
 
-def reference_object(before: Before | None) -> dict[str, Any] | None:
+def reference_object(before: ReferenceOutcomes | None) -> dict[str, Any] | None:
     """What the windows are compared with; null while it is not known."""
     if before is None:
         return None

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from monitor.config.quantities import format_time
 from monitor.report.printable import one_line
 from monitor.report.reference import far_text, reference_text, warming_up_text
-from monitor.snapshot import ModelState, Snapshot, WindowVerdict
+from monitor.snapshot import ModelState, Snapshot
+from monitor.verdicts import WindowVerdict
 
 
 def announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:

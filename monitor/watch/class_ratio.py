@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.class_ratio import ClassRatio, LiveClassRatio
+from monitor.drift.live_class_ratio import ClassRatio, LiveClassRatio
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 from monitor.watch.reference import Reference

@@ -9,9 +9,10 @@ import numpy as np
 
 from monitor.config import RiverDetectorConfig
 from monitor.counts import ConfusionCounts
-from monitor.drift.detectors import ClassRatioDetector, ShiryaevRoberts
+from monitor.drift.class_ratio_detector import ClassRatioDetector
+from monitor.drift.components import DAY as DAY_SECONDS
+from monitor.drift.detectors import ShiryaevRoberts
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.profile import DAY as DAY_SECONDS
 from monitor.drift.river_detector import RiverDetector
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers

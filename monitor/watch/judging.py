@@ -35,7 +35,7 @@ from monitor.labels.checks import (
 from monitor.labels.faults import LabelFault
 from monitor.labels.sampled import SAMPLES, expected, labels_by_stratum
 from monitor.labels.stopped_reports import Reports
-from monitor.snapshot import WindowVerdict
+from monitor.verdicts import WindowVerdict
 from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.reference import Reference
 from monitor.windows import Windows

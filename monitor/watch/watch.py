@@ -20,8 +20,8 @@ import numpy as np
 from monitor.config import Labelling, ModelConfig
 from monitor.counts import Outcome
 from monitor.drift import Verdict
-from monitor.drift.class_ratio import UNKNOWN_RATIO
 from monitor.drift.detectors import page_threshold
+from monitor.drift.live_class_ratio import UNKNOWN_RATIO
 from monitor.drift.river_detector import RiverDetector
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
@@ -33,7 +33,7 @@ from monitor.labels.pace import Pace
 from monitor.labels.refusals import WITHOUT_DETECTORS
 from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.snapshot import Before, Detected, MissingLabels, Watched, WindowVerdict
+from monitor.verdicts import Detected, MissingLabels, ReferenceOutcomes, Watched, WindowVerdict
 from monitor.watch.class_ratio import LiveRatio
 from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Cuts, Judge
@@ -361,8 +361,8 @@ class Watch:
         return at is not None and now - at <= self._windows.longest
 
 
-def _before(reference: Reference) -> Before:
-    return Before(
+def _before(reference: Reference) -> ReferenceOutcomes:
+    return ReferenceOutcomes(
         source=reference.source,
         opens=reference.opens,
         closes=reference.closes,

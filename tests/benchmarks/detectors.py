@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.detectors import ClassRatioDetector, ShiryaevRoberts, page_threshold
+from monitor.drift.class_ratio_detector import ClassRatioDetector
+from monitor.drift.detectors import ShiryaevRoberts, page_threshold
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.profile import SeasonalProfile
 from monitor.drift.verdict import verdicts

@@ -14,7 +14,7 @@ from monitor.cli.replay_text import replay_text
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
 from monitor.engine import Monitor
-from monitor.snapshot import Before, Detected, Watched, WindowVerdict
+from monitor.verdicts import Detected, ReferenceOutcomes, Watched, WindowVerdict
 
 MODEL = "delay-hgb-v1"
 TRUTH = {"tp": 8738, "fp": 15304, "fn": 4503, "tn": 27266}
@@ -164,7 +164,9 @@ def test_people_get_books_windows_and_intervals(capsys):
 
 def test_people_get_verdicts_and_detections():
     found = Watched(
-        reference=Before(source="first", opens=0, closes=1, counts=ConfusionCounts.zeros()),
+        reference=ReferenceOutcomes(
+            source="first", opens=0, closes=1, counts=ConfusionCounts.zeros()
+        ),
         verdicts={"7d": WindowVerdict(verdict=Verdict.PREVALENCE_SHIFT)},
         detections=(Detected(1_378_000_000_000, "prevalence_shift"),),
     )

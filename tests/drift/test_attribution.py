@@ -117,7 +117,7 @@ def test_parts_are_bounded_and_have_the_sign_of_their_cause(old: tuple, new: tup
             assert part * found.logit[cause] >= 0 or abs(found.logit[cause]) < 1e-9
 
 
-def test_what_is_undefined_is_nan_and_nothing_else() -> None:
+def test_undefined_parts_are_nan_and_no_others_are() -> None:
     whole = counts_of((80, 20, 45, 855))
     no_false = attribute(whole, counts_of((80, 20, 0, 900)))
     assert math.isnan(no_false.logit["false_positives"])

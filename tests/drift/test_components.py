@@ -94,7 +94,7 @@ def test_errors_between_blocks_are_the_jackknife_where_they_are_larger() -> None
     assert found[ratio] < found[Component.RECALL] / 2, "recall and false positives move together"
 
 
-def test_empty_blocks_say_nothing() -> None:
+def test_empty_blocks_change_nothing() -> None:
     days = ConfusionCounts(tp=[8, 9, 5], fp=[5, 6, 9], fn=[2, 1, 3], tn=[90, 80, 95])
     gaps = ConfusionCounts.from_cells(np.insert(days.cells, [1, 3], 0, axis=0))
     np.testing.assert_allclose(
@@ -110,7 +110,7 @@ def test_one_block_is_a_scalar_and_blocks_may_differ_in_number() -> None:
     assert changes(days, window).change == pytest.approx(np.zeros(8))
 
 
-def test_empty_windows_are_finite_and_badly_known() -> None:
+def test_empty_windows_are_finite_with_large_errors() -> None:
     nothing = ConfusionCounts.zeros()
     found = changes(nothing, nothing)
     assert (found.change == 0).all()

@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
+from monitor.drift.class_ratio_detector import ClassRatioDetector
 from monitor.drift.components import DAY, HOUR
-from monitor.drift.detectors import ClassRatioDetector, ShiryaevRoberts, page_threshold
+from monitor.drift.detectors import ShiryaevRoberts, page_threshold
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.evidence import Mixture, gains
 from monitor.drift.profile import SeasonalProfile
 from monitor.drift.river_detector import RiverDetector
+from monitor.drift.shiryaev_roberts import Mixture, gains
 from monitor.drift.verdict import verdicts
 from monitor.errors import UsageError
 
@@ -106,7 +107,7 @@ def test_one_reference_serves_series_of_any_shape() -> None:
         assert alarm.all()
 
 
-def test_alarm_is_at_the_threshold_and_evidence_says_how_far() -> None:
+def test_the_alarm_is_at_the_threshold_and_evidence_is_relative_to_it() -> None:
     detector = ShiryaevRoberts(reference=REFERENCE, threshold=1e9)
     detector.update(WORSE)
     detector.update(WORSE)
@@ -133,7 +134,7 @@ def test_state_carries_over_a_restart_exactly() -> None:
     assert second.evidence.tolist() == through.evidence.tolist()
 
 
-def test_a_state_of_something_else_is_refused() -> None:
+def test_a_state_with_other_sides_is_refused() -> None:
     detector = ShiryaevRoberts(reference=REFERENCE, threshold=1e4)
     with pytest.raises(ValueError, match="state must hold"):
         detector.restore({"precision": np.zeros(4)})
@@ -149,7 +150,7 @@ def test_a_small_reference_is_warming_up_and_never_alarms() -> None:
         assert alarms(detector, [WORSE] * 30)[-1] is not warming
 
 
-def test_a_small_reference_widens_what_is_tolerated() -> None:
+def test_a_small_reference_widens_the_tolerance() -> None:
     slightly = ConfusionCounts(tp=72, fp=45, fn=28, tn=855)
     delays = []
     for size in (1_200, 2_000, 5_000, 10_000, 10_000_000):
@@ -178,7 +179,7 @@ def test_panes_without_outcomes_count_as_time_and_as_nothing_else() -> None:
         assert float(detector.evidence) == pytest.approx(number / 100)
 
 
-def test_what_has_recovered_clears() -> None:
+def test_an_alarm_clears_after_a_recovery() -> None:
     detector = ShiryaevRoberts(reference=REFERENCE, threshold=2e5)
     assert alarms(detector, [WORSE] * 5_000)[-1]
     assert float(detector.evidence) <= 100
@@ -223,7 +224,7 @@ def test_dispersion_divides_the_evidence() -> None:
 
 
 @pytest.mark.parametrize("arguments", [{"threshold": 0}, {"threshold": np.inf}, {"tolerance": -1}])
-def test_settings_that_cannot_be_are_refused(arguments: dict) -> None:
+def test_settings_out_of_range_are_refused(arguments: dict) -> None:
     with pytest.raises(ValueError, match="got"):
         ShiryaevRoberts(**{"reference": REFERENCE, "threshold": 1e5, **arguments})
 
@@ -255,7 +256,7 @@ def profile_of(season: float, days: int = 14, scatter: float = 0.0) -> SeasonalP
     )
 
 
-def test_the_class_ratio_is_held_against_the_hour_of_the_day() -> None:
+def test_the_class_ratio_is_compared_with_that_of_the_hour_of_the_day() -> None:
     rng = np.random.default_rng(5)
     with_profile = ClassRatioDetector(profile=profile_of(0.7), threshold=1e5)
     without = ClassRatioDetector(profile=profile_of(0.0), threshold=1e5)
@@ -270,7 +271,7 @@ def test_the_class_ratio_is_held_against_the_hour_of_the_day() -> None:
 
 
 @pytest.mark.parametrize(("factor", "side"), [(0.5, "falling"), (2, "rising")])
-def test_the_class_ratio_is_noted_on_either_side(factor: float, side: str) -> None:
+def test_the_class_ratio_alarms_on_either_side(factor: float, side: str) -> None:
     detector = ClassRatioDetector(profile=profile_of(0.0), threshold=1e5)
     positive = int(200 * factor)
     pane = ConfusionCounts(tp=positive, fp=0, fn=0, tn=2_000 - positive)
@@ -281,7 +282,7 @@ def test_the_class_ratio_is_noted_on_either_side(factor: float, side: str) -> No
     assert again.evidence == detector.evidence
 
 
-def test_days_that_scatter_widen_what_is_tolerated() -> None:
+def test_days_that_scatter_widen_the_tolerance() -> None:
     assert float(profile_of(0.0).tolerance) == pytest.approx(0.1)
     assert 0.4 < float(profile_of(0.0, scatter=0.3).tolerance) < 0.9
     tight = ClassRatioDetector(profile=profile_of(0.0), threshold=1e5)
@@ -290,7 +291,7 @@ def test_days_that_scatter_widen_what_is_tolerated() -> None:
     assert [bool(d.update(pane)) for _ in range(20) for d in (tight, wide)][-2:] == [True, False]
 
 
-def test_ten_thousand_series_close_a_pane_in_five_milliseconds() -> None:
+def test_a_pane_of_ten_thousand_series_costs_under_nine_passes_over_their_statistics() -> None:
     rng = np.random.default_rng(6)
     cells = rng.poisson([80, 45, 20, 855], (10_000, 4))
     pane = ConfusionCounts.from_cells(cells)
@@ -298,17 +299,21 @@ def test_ten_thousand_series_close_a_pane_in_five_milliseconds() -> None:
     window = ConfusionCounts.from_cells(cells * 40)
     detector = ShiryaevRoberts(reference=reference, threshold=1e9)
     detector.update(pane)
-    spent = []
+    statistics = np.ones((8, 10_000))
+    passes, panes = [], []
     for _ in range(20):
         started = time.process_time()
+        np.exp(np.log(statistics))
+        passed = time.process_time()
         detector.update(pane)
         verdicts(reference, window)
-        spent.append(time.process_time() - started)
-    assert min(spent) < 0.005
+        passes.append(passed - started)
+        panes.append(time.process_time() - passed)
+    assert min(panes) < 9 * min(passes)
 
 
 @pytest.mark.parametrize("name", ["ADWIN", "PageHinkley", "KSWIN"])
-def test_rivers_detectors_stand_behind_the_same_protocol(name: str) -> None:
+def test_rivers_detectors_follow_the_same_protocol(name: str) -> None:
     options = {"threshold": 20.0} if name == "PageHinkley" else {}
     detector = RiverDetector(name, **options)
     good = ConfusionCounts(tp=[80, 80], fp=[45, 45], fn=[20, 20], tn=[355, 355])
@@ -334,7 +339,7 @@ def test_rivers_drifts_for_the_better_and_of_the_class_ratio_are_no_pages() -> N
     assert bool(detector.class_ratio_moved) in (True, False)
 
 
-def test_rivers_evidence_of_the_class_ratio_is_kept_apart() -> None:
+def test_rivers_drift_of_the_class_ratio_is_separate_from_its_evidence() -> None:
     detector, moved = RiverDetector("ADWIN"), False
     for share in (100, 500):
         for _ in range(20):
@@ -344,7 +349,7 @@ def test_rivers_evidence_of_the_class_ratio_is_kept_apart() -> None:
     assert moved
 
 
-def test_a_river_detector_that_is_not_there_is_named() -> None:
+def test_an_unknown_river_detector_is_an_error_that_names_it() -> None:
     with pytest.raises(UsageError, match="no detector 'Crystal'"):
         RiverDetector("Crystal")
 

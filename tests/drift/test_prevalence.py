@@ -72,7 +72,7 @@ def test_em_iterations_end_at_the_estimate() -> None:
     assert found.raw == pytest.approx(prevalence, abs=1e-6)
 
 
-def test_nothing_is_told_without_predictions_or_a_class_in_the_reference() -> None:
+def test_estimates_are_undefined_without_predictions_or_a_class_in_the_reference() -> None:
     reference = histogram([1, 2], [3, 1])
     assert math.isnan(expectation_maximisation([0, 0], reference).estimate)
     assert math.isnan(expectation_maximisation([5, 5], histogram([0, 0], [3, 1])).estimate)

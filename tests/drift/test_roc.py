@@ -60,7 +60,7 @@ def test_days_that_scatter_widen_the_error() -> None:
     assert below[True] <= 6 < below[False]
 
 
-def test_blocks_of_the_reference_widen_it_too() -> None:
+def test_blocks_of_the_reference_widen_the_error_too() -> None:
     low = ConfusionCounts(tp=620, fp=405, fn=380, tn=8_595)
     steady = reference_of(3_000, np.zeros(30))
     moves = np.where(np.arange(30) % 2, -8, 8)
@@ -74,7 +74,7 @@ def test_blocks_of_the_reference_widen_it_too() -> None:
     assert not below_reference_curve(scattered, low)
 
 
-def test_a_missing_class_says_nothing() -> None:
+def test_a_missing_class_is_never_below() -> None:
     nothing = ScoreHistogram.zeros(bins=10)
     some = ConfusionCounts(tp=1, fp=50, fn=99, tn=50)
     assert not below_reference_curve(nothing, some)

@@ -44,13 +44,13 @@ def test_mix_alone_gives_no_verdict_on_skill_by_segment() -> None:
     assert together > 0.9
 
 
-def test_weather_is_no_change_when_days_are_blocks() -> None:
+def test_scatter_between_days_is_no_change_when_days_are_blocks() -> None:
     by_day, plain = verdicts.stormy_days(500)
     assert by_day <= 0.015
     assert plain > 0.2
 
 
-def test_intervals_in_points_hold_the_truth() -> None:
+def test_intervals_in_points_contain_the_truth() -> None:
     for cause, covered in verdicts.interval_coverage(600, 10_000).items():
         assert 0.92 <= covered <= 0.98, cause
 
@@ -104,7 +104,7 @@ def test_worse_models_page_in_time_and_none_is_missed(name: str, prevalence: flo
     assert np.median(first - 19) <= goal * 1.15, "the noise of 40 series"
 
 
-def test_the_run_length_keeps_its_promise_at_a_known_boundary() -> None:
+def test_the_run_length_holds_its_bound_at_a_known_boundary() -> None:
     update_from = detectors.BASES[0.1]
     cells = np.array([0.08, 0.045, 0.02, 0.855]) * 1e12
     known = detectors.ConfusionCounts.from_cells(cells)
@@ -117,7 +117,7 @@ def test_the_run_length_keeps_its_promise_at_a_known_boundary() -> None:
 
 
 @pytest.mark.parametrize("icc", [0.005, 0.02])
-def test_rows_that_go_together_do_not_page_once_dispersion_is_known(icc: float) -> None:
+def test_correlated_rows_do_not_page_once_dispersion_is_known(icc: float) -> None:
     base = detectors.Truth(icc=icc)
     reference = detectors.reference_of(6, base, SERIES)
     raised = []

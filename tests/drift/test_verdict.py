@@ -147,16 +147,16 @@ def test_many_series_are_judged_as_one_by_one(
 ) -> None:
     old = ConfusionCounts.from_cells([pair[0].cells for pair in pairs])
     new = ConfusionCounts.from_cells([pair[1].cells for pair in pairs])
-    said = verdicts(old, new)
-    assert said.tolist() == [judge(*pair).verdict for pair in pairs]
+    together = verdicts(old, new)
+    assert together.tolist() == [judge(*pair).verdict for pair in pairs]
 
 
 def test_many_series_by_blocks_are_judged_as_one_by_one() -> None:
     rng = np.random.default_rng(3)
     old = ConfusionCounts.from_cells(rng.poisson([80, 45, 20, 855], (6, 30, 4)))
     new = ConfusionCounts.from_cells(rng.poisson([40, 45, 20, 855], (6, 24, 4)))
-    said = verdicts(old, new, blocks=True)
-    assert said.tolist() == [judge(old[i], new[i]).verdict for i in range(6)]
+    together = verdicts(old, new, blocks=True)
+    assert together.tolist() == [judge(old[i], new[i]).verdict for i in range(6)]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_slid_point_that_is_dominated_is_degraded_and_one_that_dominates_impro
     assert judge(BEFORE, after(0.1, 0.795, 0.001)).verdict is Verdict.MODEL_IMPROVED
 
 
-def test_scores_settle_what_two_rates_leave_open() -> None:
+def test_scores_decide_what_two_rates_leave_open() -> None:
     slid = after(0.1, 0.9, 0.11)
     assert judge(BEFORE, slid, below_reference_curve=True).verdict is Verdict.MODEL_DEGRADED
     same = after(0.1, 0.8, 0.05)
@@ -225,7 +225,7 @@ def test_more_false_positives_are_no_slide_where_recall_hardly_rose() -> None:
         assert judge(BEFORE, after(0.1, 0.808, false, size=1e6)).verdict is Verdict.MODEL_DEGRADED
 
 
-def test_labels_that_went_astray_leave_no_other_verdict() -> None:
+def test_labels_that_are_not_trustworthy_leave_no_other_verdict() -> None:
     found = judge(BEFORE, after(0.05, 0.8, 0.05), labels_trustworthy=False)
     assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
     assert found.status["class_ratio"] is Status.CHANGED
@@ -251,7 +251,7 @@ def test_what_is_significant_but_certainly_small_is_clean() -> None:
     assert found.verdict is Verdict.NO_CHANGE
 
 
-def test_dispersion_turns_a_finding_into_want_of_evidence() -> None:
+def test_dispersion_turns_a_finding_into_insufficient_evidence() -> None:
     now = after(0.1, 0.7, 0.05, size=1e4)
     assert judge(BEFORE, now).verdict is Verdict.MODEL_DEGRADED
     assert judge(BEFORE, now, 50).verdict is Verdict.INSUFFICIENT_EVIDENCE

@@ -10,7 +10,8 @@ from monitor.engine import Monitor
 from monitor.exporter.api.status import status_object
 from monitor.report.deciding_window import standing, verdict_on
 from monitor.report.replay_json import replay_object
-from monitor.snapshot import ModelState, Watched, WindowVerdict
+from monitor.snapshot import ModelState
+from monitor.verdicts import Watched, WindowVerdict
 
 HOURS = DAY // 24
 STOPPED, BACK, END = 15 * 24, 17 * 24, 25 * 24

@@ -199,7 +199,7 @@ def flights(flight_rows: dict[str, np.ndarray]) -> ScoreHistogram:
 
 
 @pytest.mark.parametrize("keep", [0.05, 0.2, 0.5])
-def test_a_carried_curve_foretells_the_other_half_of_the_flights_with_positives_thinned(
+def test_a_carried_curve_predicts_the_other_half_of_the_flights_with_positives_thinned(
     flights: ScoreHistogram, keep: float
 ) -> None:
     """A hundred times over: half of the flights foretell the others, thinned."""
@@ -215,14 +215,14 @@ def test_a_carried_curve_foretells_the_other_half_of_the_flights_with_positives_
     )
     r = metrics.class_ratio(thinned.counts[:, 0])
     used = (slice(None), slice(1, 70))
-    foretold = logit(precision_recall_curve(known, class_ratio=r).precision[used])
+    predicted = logit(precision_recall_curve(known, class_ratio=r).precision[used])
     band = metrics.intervals(known.counts[used], "precision_at", class_ratio=r[:, None])
     measured = logit(precision_recall_curve(thinned).precision[used])
     limits = metrics.intervals(thinned.counts[used], "precision_at", class_ratio=r[:, None])
-    below = np.hypot(foretold - logit(band[0]), logit(limits[1]) - measured)
-    above = np.hypot(logit(band[1]) - foretold, measured - logit(limits[0]))
-    inside = (measured >= foretold - below) & (measured <= foretold + above)
+    below = np.hypot(predicted - logit(band[0]), logit(limits[1]) - measured)
+    above = np.hypot(logit(band[1]) - predicted, measured - logit(limits[0]))
+    inside = (measured >= predicted - below) & (measured <= predicted + above)
     assert 0.93 <= inside.mean() <= 0.97
     assert inside.mean(axis=0).min() >= 0.88
     unmoved = logit(precision_recall_curve(known).precision[used])
-    assert np.abs(measured - unmoved).mean() > 5 * np.abs(measured - foretold).mean()
+    assert np.abs(measured - unmoved).mean() > 5 * np.abs(measured - predicted).mean()

@@ -49,7 +49,7 @@ def test_without_true_positives_it_is_bounded_from_above_alone() -> None:
     assert metrics.intervals(counts, "balanced_precision") == (0, pytest.approx(expit(upper)))
 
 
-def test_without_either_nothing_is_known_and_the_point_is_undefined() -> None:
+def test_without_either_the_interval_is_unbounded_and_the_point_undefined() -> None:
     counts = ConfusionCounts(tp=0, fp=0, fn=10, tn=900)
     assert metrics.intervals(counts, "log_likelihood_ratio") == (-np.inf, np.inf)
     assert metrics.intervals(counts, "balanced_precision") == (0, 1)
@@ -104,7 +104,7 @@ def test_dispersion_widens_and_keeps_the_point(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_higher_level_holds_a_lower_one(name: str) -> None:
+def test_a_higher_level_contains_a_lower_one(name: str) -> None:
     inner = metrics.intervals(SOME, name, 0.8)
     outer = metrics.intervals(SOME, name, 0.99)
     assert outer[0] < inner[0] < inner[1] < outer[1]

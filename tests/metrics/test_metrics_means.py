@@ -77,7 +77,7 @@ def test_at_great_exponents_it_is_the_smaller_or_the_greater(rho: float, limit: 
     assert means.g(0.5, 0.8, beta=1, rho=rho) == pytest.approx(limit, rel=2e-3)
 
 
-def test_a_zero_leaves_nothing_unless_the_exponent_forgives_it() -> None:
+def test_a_zero_gives_zero_unless_the_exponent_is_positive() -> None:
     rho = np.array([-5, -2, -1, -0.5, 0, 2])
     for p, r in ((0, 0.8), (0.8, 0)):
         values = means.g(p, r, beta=1, rho=rho)

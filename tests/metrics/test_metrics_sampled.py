@@ -58,7 +58,7 @@ def test_review_of_the_flagged_and_a_hundredth_of_the_rest_is_undone() -> None:
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_the_interval_holds_the_point_and_widens_with_dispersion_and_level(name: str) -> None:
+def test_the_interval_contains_the_point_and_widens_with_dispersion_and_level(name: str) -> None:
     point = sampled.estimate(AUDIT, name)
     lower, upper = sampled.intervals(AUDIT, name)
     wide_lower, wide_upper = sampled.intervals(AUDIT, name, dispersion=3)

@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from monitor import ConfusionCounts, metrics
-from monitor.metrics.summary import Estimate
+from monitor.metrics.confusion_summary import ScalarEstimate
 
 CARET = ConfusionCounts(tp=81, fp=67, fn=38, tn=339)
 
@@ -48,7 +48,7 @@ Tests
   FP as common as FN (McNemar)    p = 0.006285"""
 
 
-def test_the_caret_example_prints_as_it_should() -> None:
+def test_the_caret_example_prints_as_recorded() -> None:
     assert str(metrics.summary(CARET)) == PRINTED
 
 
@@ -67,7 +67,7 @@ def test_nothing_counted_prints_nothing_but_em_dashes() -> None:
     table = metrics.summary(ConfusionCounts.zeros())
     for field in fields(table):
         value = getattr(table, field.name)
-        if isinstance(value, Estimate):
+        if isinstance(value, ScalarEstimate):
             assert all(map(math.isnan, value)), field.name
     assert math.isnan(table.accuracy_p_value)
     assert math.isnan(table.mcnemar_p_value)

@@ -59,14 +59,16 @@ def test_an_objective_is_read_as_the_metric_it_names(text: str) -> None:
         ("", "cannot be read"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_what_can(text: str, fault: str) -> None:
+def test_an_unreadable_objective_is_an_error_that_lists_the_readable_ones(
+    text: str, fault: str
+) -> None:
     with pytest.raises(UsageError, match=fault):
         parse_objective(text)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(scores, scores, st.sampled_from([0.01, 0.3, 1, 4]), st.sampled_from(sorted(OBJECTIVES)))
-def test_no_other_threshold_serves_better(
+def test_no_other_threshold_is_better(
     positive: list[float], negative: list[float], class_ratio: float, text: str
 ) -> None:
     histogram = ScoreHistogram.from_scores(positive=positive, negative=negative, bins=BINS)
@@ -145,7 +147,7 @@ def test_flagging_nothing_can_be_the_cheapest() -> None:
     assert np.isnan(choice.precision.value)
 
 
-def test_where_nothing_serves_there_is_no_choice() -> None:
+def test_without_a_threshold_that_fulfils_the_objective_there_is_no_choice() -> None:
     upside_down = ScoreHistogram.from_scores(positive=[0.1], negative=[0.9, 0.8], bins=BINS)
     assert best_threshold(upside_down, "precision>=0.9") is None
     assert best_threshold(ScoreHistogram.from_scores(positive=[0.1]), "accuracy") is None
@@ -194,7 +196,7 @@ def test_a_bound_is_certain_only_with_enough_cases(text: str) -> None:
     assert limited.lower >= bound if goal.limit.at_least else limited.upper <= bound  # type: ignore[union-attr]
 
 
-def test_what_bounds_nothing_names_what_it_seeks() -> None:
+def test_an_objective_without_a_bound_names_the_metric_it_optimises() -> None:
     histogram = ScoreHistogram.from_scores(positive=[0.9, 0.6], negative=[0.2, 0.1])
     choice = best_threshold(histogram, "f_beta:2")
     assert choice is not None

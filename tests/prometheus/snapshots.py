@@ -12,16 +12,14 @@ from monitor.drift.label_free import nowcast
 from monitor.events.columns import RejectReason, Series
 from monitor.snapshot import (
     METRICS,
-    Before,
-    CountedBy,
     Estimate,
-    LabelBooks,
+    LabelTotals,
     ModelState,
     Snapshot,
-    Watched,
+    SourceProgress,
     Window,
-    WindowVerdict,
 )
+from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
 
 HOUR_MS = 3_600_000
 NOON_MS = 1_793_620_800_000
@@ -88,7 +86,7 @@ def watched() -> Watched:
     after = ConfusionCounts(tp=1_910, fp=7_254, fn=1_665, tn=16_176)
     judgement = judge(before, after)
     return Watched(
-        reference=Before(source="first", opens=0, closes=HOUR_MS, counts=before),
+        reference=ReferenceOutcomes(source="first", opens=0, closes=HOUR_MS, counts=before),
         verdicts={
             "1d": WindowVerdict(
                 verdict=judgement.verdict,
@@ -136,7 +134,7 @@ def snapshot(
         "models": tuple(
             model(rng, name, series.index(Series(name)), version) for name in dict.fromkeys(models)
         ),
-        "labels": LabelBooks(5, 4, 3, 2, 1),
+        "labels": LabelTotals(5, 4, 3, 2, 1),
         "records": 1234,
         "events": {"prediction": 1_234_567, "label": 15},
         "rejected": dict.fromkeys(RejectReason, 0) | {RejectReason.MALFORMED: 3},
@@ -145,7 +143,10 @@ def snapshot(
         "pending_bytes": 16 << 20,
         "delay_edges": EDGES,
         "overflowed_values": 7,
-        "sources": (CountedBy("spark", 12, NOON_MS - 5000, 3), CountedBy("nightly", 2, None, 0)),
+        "sources": (
+            SourceProgress("spark", 12, NOON_MS - 5000, 3),
+            SourceProgress("nightly", 2, None, 0),
+        ),
     }
     return Snapshot(**(fields | more))
 

@@ -5,7 +5,7 @@ from prometheus.snapshots import snapshot, watched
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict, judge
 from monitor.service.announce import announcements
-from monitor.snapshot import Detected
+from monitor.verdicts import Detected
 
 
 def of(found):

@@ -15,7 +15,8 @@ from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.exporter.api.status import longest_window
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.snapshot import Before, ModelState, Snapshot
+from monitor.snapshot import ModelState, Snapshot
+from monitor.verdicts import ReferenceOutcomes
 from monitor.windows.recalled import Recalled
 from monitor.windows.scores import DAYS
 from monitor.windows.windows import HISTORY_DAYS
@@ -185,7 +186,7 @@ def _written(name: str, text: str) -> TimeRange:
     return found
 
 
-def _hours(reference: Before) -> TimeRange | None:
+def _hours(reference: ReferenceOutcomes) -> TimeRange | None:
     if reference.opens is None or reference.closes is None:
         return None
     return TimeRange(

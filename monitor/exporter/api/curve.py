@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from monitor.events.columns import FloatArray, Int64Array
+from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.curves import precision_recall_curve
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.rates import class_ratio
-from monitor.metrics.summary import Estimate
 from monitor.metrics.threshold import ThresholdChoice, best_threshold
 from monitor.report.replay_json import defined
 
@@ -74,7 +74,7 @@ def _choice(found: ThresholdChoice) -> dict[str, Any]:
     }
 
 
-def _bounds(estimate: Estimate) -> dict[str, float | None]:
+def _bounds(estimate: ScalarEstimate) -> dict[str, float | None]:
     return {
         "estimate": defined(estimate.value),
         "lower": defined(estimate.lower),

@@ -16,7 +16,7 @@ from monitor.exporter.api.answers import Answers
 from monitor.exporter.api.asking import UnansweredError
 from monitor.exporter.api.status import status_object
 from monitor.exporter.app import create_app
-from monitor.snapshot import Before
+from monitor.verdicts import ReferenceOutcomes
 from monitor.web.server import BackgroundServer
 
 DAY = 86_400
@@ -97,9 +97,9 @@ def test_pages_of_many_come_quickly(many_models, many_segments):
 
 def test_a_page_of_models_costs_nothing_for_those_that_are_not_on_it(monkeypatch):
     state = made_up(models=[f"model-{i:04}" for i in range(1_000)], segments=())
-    whole, looked = Before.class_ratio.fget, []
+    whole, looked = ReferenceOutcomes.class_ratio.fget, []
     monkeypatch.setattr(
-        Before, "class_ratio", property(lambda one: (looked.append(one), whole(one))[1])
+        ReferenceOutcomes, "class_ratio", property(lambda one: (looked.append(one), whole(one))[1])
     )
     assert len(status_object(state, limit=50)["models"]) == 50
     assert len(looked) <= 50 * (1 + len(state.windows))

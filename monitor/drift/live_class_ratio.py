@@ -1,8 +1,7 @@
-"""The live class ratio: how many positives there are for each negative, just now.
+"""The live class ratio: positives per negative, smoothed over panes of mature labels.
 
-Owns the smoothed estimate over panes of mature labels and its interval. A pane
-alone holds too few positives to read, a window answers late; here each pane
-weighs half of what it weighed `half_life` panes ago.
+A single pane has too few positives for an estimate, and a window responds late. Here the
+weight of a pane halves every `half_life` panes.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ from scipy.special import ndtri
 from monitor.counts import ConfusionCounts
 from monitor.metrics.ratio import FloatArray, ratio
 
-FAR = math.log(5)
-"""Class ratios further apart than five times make precision at the other's an extrapolation."""
+FAR_LOG_RATIO = math.log(5)
+"""Distance of log r beyond which precision at the other class ratio is an extrapolation: 5x."""
 
 _HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class ClassRatio:
-    """r = P/N with its interval.
+    """r = P/N with its interval, in the shape of the series.
 
     Attributes:
-        estimate: at least 0; NaN where no negative has been seen.
-        lower: lower limit; 0 where no positive has been seen.
-        upper: upper limit.
+        estimate: P/N, at least 0; NaN where there are no negatives.
+        lower: lower limit; 0 where there are no positives, NaN where `estimate` is.
+        upper: upper limit; NaN where `estimate` is.
     """
 
     estimate: FloatArray
@@ -40,17 +39,17 @@ class ClassRatio:
 
 _NOTHING = np.asarray(np.nan)
 UNKNOWN_RATIO = ClassRatio(_NOTHING, _NOTHING, _NOTHING)
-"""Before anything is known."""
+"""The class ratio before the first pane: NaN."""
 
 
 class LiveClassRatio:
-    """Class ratio smoothed over panes, for many series, at the same cost every pane.
+    """Exponentially weighted class ratio of many series, at a constant cost for each pane.
 
     Args:
-        half_life: panes after which an outcome counts half; above 0, infinite
-            for no forgetting.
-        dispersion: variance over that of independent rows, at least 1; widens
-            the interval.
+        half_life: number of panes after which an outcome counts half, above 0; infinite
+            to weight all panes equally.
+        dispersion: variance over that of independent rows, at least 1; it widens the
+            interval.
 
     Raises:
         ValueError: the half-life is not above 0.
@@ -69,36 +68,36 @@ class LiveClassRatio:
     def __init__(self, *, half_life: float, dispersion: ArrayLike = 1.0) -> None:
         if not half_life > 0:
             raise ValueError(f"LiveClassRatio: half_life must be above 0 panes, got {half_life!r}")
-        self._kept = 0.5 ** (1 / half_life)
+        self._decay = 0.5 ** (1 / half_life)
         self._dispersion = np.asarray(dispersion, dtype=np.float64)
         self._sums: FloatArray | None = None
 
     def update(self, counts: ConfusionCounts, *, panes: int = 1) -> None:
-        """Take in one closed pane.
+        """Add one closed pane.
 
         Args:
-            counts: a series for each index.
-            panes: how many panes after the last one it closes; more than 1 where
-                those between held nothing.
+            counts: outcomes of the pane, one series for each index.
+            panes: number of panes since the last update; above 1 where the panes between
+                were empty.
         """
         pane = np.stack([counts.actual_positive, counts.actual_negative]).astype(np.float64)
         added = np.stack([pane, pane])
         if self._sums is None:
             self._sums = np.zeros(added.shape)
-        # Row 0 sums the weighted cases, row 1 their variance: weights squared.
-        kept = self._kept**panes
-        weights = np.array([kept, kept**2])
+        # Row 0 sums the weighted cases, row 1 their variance, with squared weights.
+        decay = self._decay**panes
+        weights = np.array([decay, decay**2])
         self._sums = self._sums * weights.reshape((2,) + (1,) * pane.ndim) + added
 
     def estimate(self, level: float = 0.95) -> ClassRatio:
-        """The class ratio now.
+        """Return the current class ratio.
 
         Args:
             level: coverage of the interval, in (0, 1).
 
         Returns:
-            Arrays in the shape of the series; NaN before the first pane and
-            where no negative has been seen.
+            Estimate and interval in the shape of the series; NaN before the first pane and
+            where there are no negatives.
         """
         if self._sums is None:
             return UNKNOWN_RATIO
@@ -117,9 +116,9 @@ class LiveClassRatio:
         )
 
     def state(self) -> dict[str, NDArray[np.float64]]:
-        """All that is remembered, as plain arrays; empty before the first pane."""
+        """Return the serializable state; empty before the first pane."""
         return {} if self._sums is None else {"sums": self._sums.copy()}
 
     def restore(self, state: dict[str, NDArray[np.float64]]) -> None:
-        """Go on from what `state` gave."""
+        """Restore what `state` returned."""
         self._sums = np.array(state["sums"]) if state else None

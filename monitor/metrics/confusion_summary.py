@@ -1,8 +1,7 @@
-"""Everything about one table of outcomes, to read: what R caret prints, and more.
+"""Summary of one table of outcomes: everything that R caret prints, and more.
 
-`print(summary(counts))` shows the counts, then each metric with its interval,
-sorted by the question that matters on call: does it move when positives
-become rarer, or only when the classifier changes?
+`print(summary(counts))` shows the counts, then each metric with its interval. Metrics that
+depend on the classifier alone come first, then those that also depend on prevalence.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
     from monitor.metrics.ratio import FloatArray
 
 
-class Estimate(NamedTuple):
-    """A metric's value with its confidence limits; NaN where undefined.
+class ScalarEstimate(NamedTuple):
+    """A metric of one table with its confidence limits; NaN where undefined.
 
     Attributes:
-        value: the point.
+        value: value of the metric.
         lower: lower limit.
         upper: upper limit.
     """
@@ -50,20 +49,19 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """One table of outcomes and all that is to be said of it.
+    """One table of outcomes with all metrics and tests.
 
     Attributes:
-        counts: the outcomes.
+        counts: the outcomes, scalars.
         level: coverage of the intervals.
-        accuracy: with the exact interval of Clopper and Pearson.
-        accuracy_p_value: P[accuracy > no-information rate], one-sided.
-        mcnemar_statistic: χ², with Yates' correction unless FP = FN.
-        mcnemar_p_value: of the same test.
+        accuracy: accuracy, with the exact interval of Clopper and Pearson.
+        accuracy_p_value: one-sided p-value of accuracy above the no-information rate.
+        mcnemar_statistic: McNemar's χ², with Yates' correction unless FP = FN.
+        mcnemar_p_value: p-value of McNemar's test.
 
-    Every other attribute is the `Estimate` of the metric of its name;
-    `f_1` is `f_beta` at β = 1. In R caret's words `recall` is sensitivity,
-    `precision` the positive predictive value, and `predicted_positive_rate`
-    the detection prevalence.
+    Every other attribute is the `ScalarEstimate` of the metric of the same name; `f_1` is
+    `f_beta` at β = 1. R caret calls `recall` sensitivity, `precision` positive predictive
+    value, and `predicted_positive_rate` detection prevalence.
 
     >>> from monitor import ConfusionCounts
     >>> table = summary(ConfusionCounts(tp=81, fp=67, fn=38, tn=339))
@@ -73,32 +71,32 @@ class Summary:
 
     counts: ConfusionCounts
     level: float
-    recall: Estimate
-    specificity: Estimate
-    false_positive_rate: Estimate
-    false_negative_rate: Estimate
-    balanced_precision: Estimate
-    balanced_accuracy: Estimate
-    log_likelihood_ratio: Estimate
-    precision_gain: Estimate
-    precision: Estimate
-    negative_predictive_value: Estimate
-    accuracy: Estimate
-    f_1: Estimate
-    recall_gain: Estimate
-    cohen_kappa: Estimate
-    matthews_corrcoef: Estimate
-    predicted_positive_rate: Estimate
-    detection_rate: Estimate
-    prevalence: Estimate
-    class_ratio: Estimate
-    no_information_rate: Estimate
+    recall: ScalarEstimate
+    specificity: ScalarEstimate
+    false_positive_rate: ScalarEstimate
+    false_negative_rate: ScalarEstimate
+    balanced_precision: ScalarEstimate
+    balanced_accuracy: ScalarEstimate
+    log_likelihood_ratio: ScalarEstimate
+    precision_gain: ScalarEstimate
+    precision: ScalarEstimate
+    negative_predictive_value: ScalarEstimate
+    accuracy: ScalarEstimate
+    f_1: ScalarEstimate
+    recall_gain: ScalarEstimate
+    cohen_kappa: ScalarEstimate
+    matthews_corrcoef: ScalarEstimate
+    predicted_positive_rate: ScalarEstimate
+    detection_rate: ScalarEstimate
+    prevalence: ScalarEstimate
+    class_ratio: ScalarEstimate
+    no_information_rate: ScalarEstimate
     accuracy_p_value: float
     mcnemar_statistic: float
     mcnemar_p_value: float
 
     def __str__(self) -> str:
-        """The table and its metrics as plain text, undefined as an em dash."""
+        """Return the table and its metrics as plain text, an undefined value as an em dash."""
         lines = [*_matrix(self.counts), "", f"{'':33}estimate   {100 * self.level:g} % interval"]
         for heading, rows in _SECTIONS.items():
             lines += ["", heading]
@@ -116,19 +114,19 @@ class Summary:
 
 
 def summary(counts: ConfusionCounts, *, level: float = 0.95, dispersion: float = 1.0) -> Summary:
-    """Every metric of one table, each with its interval, and caret's two tests.
+    """Return every metric of one table with its interval, and caret's two tests.
 
     Args:
-        counts: outcomes of one window (scalars; `counts.sum()` merges many).
+        counts: outcomes of one window, scalars; `counts.sum()` merges several.
         level: coverage of the intervals, in (0, 1).
-        dispersion: variance factor of clustered cases, at least 1; it widens
-            the intervals and weakens the tests.
+        dispersion: variance over that of independent cases, at least 1; it widens the
+            intervals and increases the p-values.
 
     Returns:
-        A `Summary`; print it, or take its attributes.
+        The summary, to print or to read by attribute.
 
     Raises:
-        ValueError: the counts are an array, or an argument is out of range.
+        ValueError: the counts are arrays, or the level or the dispersion is out of range.
 
     Source:
         R caret `confusionMatrix` (Kuhn 2008); Soroka 2024; Williams 2021.
@@ -153,8 +151,10 @@ def summary(counts: ConfusionCounts, *, level: float = 0.95, dispersion: float =
     )
 
 
-def _estimate(counts: ConfusionCounts, name: str, level: float, dispersion: float) -> Estimate:
-    """The metric and its interval; accuracy's is exact, as in caret."""
+def _estimate(
+    counts: ConfusionCounts, name: str, level: float, dispersion: float
+) -> ScalarEstimate:
+    """The metric with its interval; that of accuracy is exact, as in caret."""
     if name == "accuracy":
         cases = effective(counts, dispersion)
         lower, upper = clopper_pearson(cases.tp + cases.tn, cases.total, level)
@@ -162,7 +162,7 @@ def _estimate(counts: ConfusionCounts, name: str, level: float, dispersion: floa
         lower, upper = intervals(counts, "f_beta", level, beta=1, dispersion=dispersion)
     else:
         lower, upper = intervals(counts, name, level, dispersion=dispersion)
-    return Estimate(float(_ROWS[name].metric(counts)), float(lower), float(upper))
+    return ScalarEstimate(float(_ROWS[name].metric(counts)), float(lower), float(upper))
 
 
 def _matrix(counts: ConfusionCounts) -> list[str]:
@@ -179,7 +179,7 @@ def _count(cases: CountArray) -> str:
 
 
 def _number(value: float) -> str:
-    """Four decimals, or three digits where those would show mostly zeros."""
+    """Format with four decimals; with three significant digits below .001."""
     if math.isnan(value):
         return "—"
     if math.isinf(value):
@@ -188,7 +188,7 @@ def _number(value: float) -> str:
 
 
 def _probability(value: float) -> str:
-    """With its sign; what is too small for a float is below it, and never 0."""
+    """Format a p-value with its sign; one that underflows is below the least float, not 0."""
     if math.isnan(value):
         return "= —"
     return f"= {value:.4g}" if value > 0 else f"< {sys.float_info.min:.0e}"

@@ -1,11 +1,11 @@
-"""Did the model change within its segments, or only the mix of segments?
+"""Changes within segments, apart from changes of the mix of segments.
 
-When hard cases become more frequent, recall falls although the model treats
-every case as before: a change of mix fakes a change of skill. Kitagawa's split
-takes the two apart, exactly: within = Σ w̄ Δrate, mix = Σ Δw mean rate, weights
-being each segment's share of the actual positives (recall), of the actual
-negatives (false positives) or of all cases (prevalence). Judged is the first
-alone, as the change of rates standardised to the mean mix of both windows.
+When hard cases become more frequent, recall falls although the model treats every case as
+before: a change of the mix looks like a change of skill. Kitagawa's decomposition separates
+the two exactly: within = Σ w̄ Δrate, mix = Σ Δw mean rate. The weight w of a segment is its
+share of the actual positives (recall), of the actual negatives (false positives) or of all
+cases (prevalence). The verdict within segments rests on the first part alone, as the
+change of rates standardised to the mean mix of both windows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from monitor.counts import ConfusionCounts, CountArray
-from monitor.drift.components import Changes, Rates, changes, jackknife_variance, leave_one_out
+from monitor.drift.components import (
+    Changes,
+    SmoothedRates,
+    changes,
+    jackknife_variance,
+    leave_one_out,
+)
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.verdict import Judgement, judge_changes
 from monitor.metrics.ratio import FloatArray, ratio
@@ -31,19 +37,19 @@ _AXES = 2  # segments, blocks of time
 
 @dataclass(frozen=True, slots=True)
 class SegmentAttribution:
-    """What each segment contributed to the change of logit(precision).
+    """Contribution of each segment to the change of logit(precision).
 
-    All parts are in log-odds of precision, after minus before: positive lifts
-    precision. Rows of the arrays are prevalence, recall and false positives; the
-    last axis is the segments, in the order they came. NaN where a window has no
-    actual positives, no actual negatives, or a rate of 0 on either side.
+    Contributions are in log-odds, after minus before; a positive one raises precision.
+    The rows of the arrays are prevalence, recall and false positives, the columns the
+    segments in their order. NaN where a window has no actual positives, no actual
+    negatives, or a rate of 0 on either side.
 
     Attributes:
-        within: the segment's own rate changed, shape (3, segments).
-        mix: the segment's share changed, shape (3, segments).
-        p_values: of the change of each segment's own rate, corrected for looking
-            at all of them and at three rates (Holm), shape (3, segments).
-        carries: where that is below .01.
+        within: contribution of the change of the segment's own rate, (3, segments).
+        mix: contribution of the change of the segment's share, (3, segments).
+        p_values: p-value of the change of each segment's own rate, corrected for all
+            segments and all three rates (Holm), (3, segments).
+        carries: True where the p-value is below .01, (3, segments).
     """
 
     within: FloatArray
@@ -53,27 +59,27 @@ class SegmentAttribution:
 
     @property
     def within_effect(self) -> FloatArray:
-        """Change of logit(precision) within segments, by prevalence, recall, false positives."""
+        """Change of logit(precision) within segments: prevalence, recall, false positives."""
         return np.asarray(self.within.sum(axis=-1))
 
     @property
     def mix_effect(self) -> FloatArray:
-        """Change of logit(precision) by the mix alone, by prevalence, recall, false positives."""
+        """Change of logit(precision) by the mix: prevalence, recall, false positives."""
         return np.asarray(self.mix.sum(axis=-1))
 
 
 def attribute_segments(
     before: ConfusionCounts, after: ConfusionCounts, dispersion: Dispersion | ArrayLike = 1.0
 ) -> SegmentAttribution:
-    """Split the change of precision within segments and between them.
+    """Split the change of logit(precision) into changes within segments and of their mix.
 
     Args:
         before: outcomes of shape (segments,), or (segments, blocks of time).
         after: the same segments in the same order.
-        dispersion: variance over that of independent rows, where there are no blocks.
+        dispersion: variance over that of independent rows, at least 1.
 
     Returns:
-        Parts by segment; all of `within` and `mix` together are the change of
+        Contributions by segment; `within` and `mix` sum to the change of
         logit(precision), without remainder.
 
     Raises:
@@ -106,25 +112,28 @@ def judge_within_segments(
     labels_trustworthy: bool = True,
     below_reference_curve: bool = False,
 ) -> Judgement:
-    """The verdict on skill within segments: a change of their mix alone is no change.
+    """Judge skill within segments; a change of their mix alone is no change of skill.
 
     TPR and FPR are standardised to the mean of the two windows' mixes (direct
-    standardisation), so that their difference is Kitagawa's within part; the
-    class ratio is the plain one, since precision follows it whatever its origin.
+    standardisation), so that their difference is Kitagawa's within part. The class ratio
+    is not standardised, since precision depends on it whatever its origin.
 
     Args:
         before: outcomes of shape (segments,), or (segments, blocks of time).
         after: the same segments in the same order.
-        dispersion: variance over that of independent rows, where there are no blocks.
-        labels_trustworthy: False where the labels themselves have gone astray.
-        below_reference_curve: TPR lies below the reference's ROC curve with its mix
-            of segments, too (see `roc.standardised_to`).
+        dispersion: variance over that of independent rows, at least 1.
+        labels_trustworthy: as for `verdict.judge`.
+        below_reference_curve: True where TPR is below the reference's ROC curve also with
+            the reference's mix of segments (see `roc.standardised_to`).
 
     Returns:
-        The judgement, as `verdict.judge` gives it.
+        The judgement, with the same fields as that of `verdict.judge`.
 
     Raises:
         ValueError: the segments of the two do not match.
+
+    Source:
+        Kitagawa 1955 (direct standardisation).
 
     >>> before = ConfusionCounts(
     ...     tp=[90_000, 20_000], fn=[10_000, 20_000], fp=[9_000, 1_000], tn=[891_000, 99_000])
@@ -153,8 +162,8 @@ def _standardised_changes(
         variance = rates.variances(dispersion)[:, 0]
         if blocks.shape[-1] > 1:
             left_out = standard.rates(leave_one_out(blocks)).components()
-            held = blocks.total.sum(axis=0) > 0
-            variance = np.fmax(variance, jackknife_variance(left_out, held))
+            occupied = blocks.total.sum(axis=0) > 0
+            variance = np.fmax(variance, jackknife_variance(left_out, occupied))
         estimates.append(rates.components()[:, 0])
         variances.append(variance)
     return Changes(
@@ -164,11 +173,11 @@ def _standardised_changes(
 
 @dataclass(frozen=True, slots=True)
 class _Standard:
-    """The mix that rates are standardised to, and what a segment is taken to be without cases.
+    """The mix that rates are standardised to, and the rates assumed for empty segments.
 
-    Weights and targets have shape (segments, 1). One case a segment is added,
-    with the rate that the segment has over both windows: nothing where it has
-    cases, and no change where it has none on one side.
+    Weights and targets have shape (segments, 1). Each segment gets one more case, at the
+    rate that it has over both windows. This changes little where the segment has cases,
+    and gives no change where it has none on one side.
     """
 
     recall_weights: FloatArray
@@ -183,7 +192,7 @@ class _Standard:
             *_weights_and_targets(old.fp, old.tn, new.fp, new.tn),
         )
 
-    def rates(self, counts: ConfusionCounts) -> Rates:
+    def rates(self, counts: ConfusionCounts) -> SmoothedRates:
         """Rates standardised over the first axis (segments); the others stay."""
         recall, miss, recall_variance = _standardise(
             counts.tp, counts.fn, self.recall_weights, self.recall_targets
@@ -191,8 +200,8 @@ class _Standard:
         false, true, false_variance = _standardise(
             counts.fp, counts.tn, self.false_weights, self.false_targets
         )
-        plain = Rates.of(counts.sum(axis=0))
-        return Rates(
+        plain = SmoothedRates.of(counts.sum(axis=0))
+        return SmoothedRates(
             log_class_ratio=plain.log_class_ratio,
             log_class_ratio_variance=plain.log_class_ratio_variance,
             recall=recall,
@@ -234,7 +243,7 @@ def _kitagawa(
     rate_old, rate_new = ratio(hits_old, cases_old), ratio(hits_new, cases_new)
     share_old = ratio(cases_old, cases_old.sum())
     share_new = ratio(cases_new, cases_new.sum())
-    # A segment without cases on one side has no rate of its own there: all is mix.
+    # A segment without cases on one side has no rate there: its change is all mix.
     known_old = np.where(cases_old > 0, rate_old, rate_new)
     known_new = np.where(cases_new > 0, rate_new, rate_old)
     absent = (cases_old == 0) & (cases_new == 0)
@@ -256,7 +265,7 @@ def _parts(old: ConfusionCounts, new: ConfusionCounts) -> tuple[FloatArray, Floa
         arrays = [np.asarray(values, float) for values in (*before, *after)]
         own, between, rate_old, rate_new = _kitagawa(*arrays)
         scale = 1 / _logarithmic_mean(rate_old, rate_new)
-        if row == _PREVALENCE:  # acts through log r, the difference of two logs
+        if row == _PREVALENCE:  # enters as log r, a difference of two logs
             scale = scale + 1 / _logarithmic_mean(1 - rate_old, 1 - rate_new)
         sign = -1.0 if row == _FALSE_POSITIVES else 1.0
         within.append(sign * own * scale)
@@ -282,13 +291,14 @@ def _segment_p_values(
 
 
 def holm(p_values: FloatArray) -> FloatArray:
-    """P-values corrected for looking at several.
+    """Correct p-values for several tests by Holm's procedure.
 
     Args:
-        p_values: in [0, 1], one axis.
+        p_values: p-values in [0, 1], one axis.
 
     Returns:
-        Same shape, at most 1: below a level exactly where Holm's procedure rejects at it.
+        Corrected p-values in [0, 1], same shape; one is below a level exactly where
+        Holm's procedure rejects at that level.
 
     Source:
         Holm 1979 (a simple sequentially rejective multiple test procedure).

@@ -1,10 +1,10 @@
-"""Evidence that grows with every pane: Shiryaev-Roberts statistics over a grid.
+"""Shiryaev-Roberts statistics over a grid of alternatives, updated pane by pane.
 
     M <- (1 + M) * likelihood ratio of the pane
 
-for each alternative of a grid; their mean is the evidence. Without a change the
-mean grows by one a pane on average, so that it takes at least `threshold` panes
-on average to reach a threshold, whatever the grid.
+for each alternative of the grid. Without a change, the mean of M over the grid grows by at
+most one for each pane in expectation, so that it takes at least A panes on average to reach
+a threshold A, whatever the grid.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _LOGIT_LIMIT = 700.0  # exp() of it is finite
 
 
 def gains(baseline: FloatArray, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Log likelihood ratio of one hit and of one miss, for each alternative.
+    """Return the log likelihood ratios of one hit and of one miss, for each alternative.
 
     Args:
-        baseline: logit of the probability without a change, any shape.
-        steps: signed log-odds of the alternatives beyond it, one axis.
+        baseline: logit of the probability p0 without a change, any shape.
+        steps: distance of each alternative p1 from it in log-odds, signed, one axis.
 
     Returns:
         log(p1/p0) and log((1 - p1)/(1 - p0)), each of shape (steps, *baseline).
@@ -43,14 +43,14 @@ def gains(baseline: FloatArray, steps: FloatArray) -> tuple[FloatArray, FloatArr
 
 
 class Mixture:
-    """The mean of Shiryaev-Roberts statistics over a grid of alternatives, for many series.
+    """Mean of the Shiryaev-Roberts statistics over a grid of alternatives, for many series.
 
-    Kept as log M: M_k <- (1 + M_k) * likelihood ratio is softplus and a sum,
-    and neither overflows.
+    The statistics are stored as log M, whose update is a softplus and a sum and does not
+    overflow.
 
     Args:
         log_statistics: log M of shape (alternatives, *series); -inf at the start.
-        ceiling: log M is held at or below this.
+        ceiling: upper bound of log M.
 
     >>> mixture = Mixture(np.array([-np.inf]), ceiling=700.0)
     >>> [round(float(mixture.update(np.array([gain]))), 6) for gain in (0.0, 0.5)]
@@ -63,8 +63,8 @@ class Mixture:
         self._statistics = np.exp(self.log_statistics)
 
     def update(self, log_likelihood_ratios: FloatArray) -> FloatArray:
-        """Take in one pane: (alternatives, *series). Returns the mean statistic, (*series)."""
-        # log(1 + M), not log1p: its absolute error is what counts here, and it is faster.
+        """Add one pane, (alternatives, *series), and return the mean statistic, (*series)."""
+        # log(1 + M) is faster than log1p, and its absolute error suffices here.
         np.add(self._statistics, 1.0, out=self.log_statistics)
         np.log(self.log_statistics, out=self.log_statistics)
         self.log_statistics += log_likelihood_ratios
@@ -74,15 +74,15 @@ class Mixture:
 
     @property
     def mean(self) -> FloatArray:
-        """Mean of the statistics over the grid."""
+        """Mean of M over the grid, (*series)."""
         return np.asarray(self._statistics.mean(axis=0))
 
 
-class TwoSides:
-    """Two mixtures, either of which alarms at the threshold; allocated with the first pane.
+class TwoSidedStatistic:
+    """Two mixtures, one for each direction of a change; either alarms at the threshold.
 
     Args:
-        names: of the sides.
+        names: names of the two sides.
         threshold: mean statistic at which a side alarms, above 0.
 
     Raises:
@@ -97,12 +97,22 @@ class TwoSides:
             )
         self._names = names
         self._threshold = threshold
-        # What has recovered clears soon: evidence is kept up to so many thresholds only.
+        # A ceiling of some thresholds lets the alarm clear soon after a recovery.
         self._ceiling = min(np.log(threshold) + np.log(_CEILING), _LOGIT_LIMIT)
         self._mixtures: dict[str, Mixture] = {}
 
     def update(self, *log_likelihood_ratios: FloatArray) -> FloatArray:
-        """Take in one pane, (alternatives, *series) for each side; returns the evidence."""
+        """Add one pane.
+
+        Args:
+            log_likelihood_ratios: (alternatives, *series), one array for each side.
+
+        Returns:
+            The evidence after it, (*series).
+
+        Raises:
+            ValueError: the shape differs from that of earlier panes.
+        """
         for name, ratios in zip(self._names, log_likelihood_ratios, strict=True):
             mixture = self._mixtures.get(name)
             if mixture is None:
@@ -120,20 +130,24 @@ class TwoSides:
 
     @property
     def evidence(self) -> FloatArray:
-        """Statistic over threshold of the stronger side, (*series); 0 before the first pane."""
+        """Larger of the two statistics over the threshold, (*series); 0 before the first pane."""
         sides = self.by_side()
         return np.maximum(*sides.values()) if sides else np.asarray(0.0)
 
     def by_side(self) -> dict[str, FloatArray]:
-        """Statistic over threshold of each side, (*series)."""
+        """Return the statistic over the threshold for each side, (*series)."""
         return {name: mixture.mean / self._threshold for name, mixture in self._mixtures.items()}
 
     def state(self) -> State:
-        """Log M of each side, (alternatives, *series); empty before the first pane."""
+        """Return log M of each side, (alternatives, *series); empty before the first pane."""
         return {name: mixture.log_statistics.copy() for name, mixture in self._mixtures.items()}
 
     def restore(self, state: State) -> None:
-        """Go on from what `state` gave."""
+        """Restore what `state` returned.
+
+        Raises:
+            ValueError: the state has other sides.
+        """
         if state and set(state) != set(self._names):
             raise ValueError(
                 f"detector: state must hold {sorted(self._names)}, got {sorted(state)}"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.class_ratio import LiveClassRatio
 from monitor.drift.components import DAY, HOUR
 from monitor.drift.dispersion import Dispersion, pearson
+from monitor.drift.live_class_ratio import LiveClassRatio
 from monitor.drift.profile import SeasonalProfile
 
 
@@ -21,9 +21,9 @@ def test_a_pane_weighs_half_after_its_half_life() -> None:
     for _ in range(2):
         live.update(ConfusionCounts.zeros())
     live.update(ConfusionCounts(tp=0, fp=0, fn=0, tn=100))
-    kept = 0.5**1.5
+    weight = 0.5**1.5
     found = live.estimate()
-    assert float(found.estimate) == pytest.approx(100 * kept / (100 * kept + 100))
+    assert float(found.estimate) == pytest.approx(100 * weight / (100 * weight + 100))
 
 
 def test_without_forgetting_it_is_the_class_ratio_of_all() -> None:
@@ -34,7 +34,7 @@ def test_without_forgetting_it_is_the_class_ratio_of_all() -> None:
     assert found.estimate.tolist() == pytest.approx([10 / 90, 2 / 98])
 
 
-def test_the_interval_holds_the_truth_and_widens_with_dispersion() -> None:
+def test_the_interval_contains_the_truth_and_widens_with_dispersion() -> None:
     rng = np.random.default_rng(0)
     live, wide = LiveClassRatio(half_life=20), LiveClassRatio(half_life=20, dispersion=4)
     for _ in range(200):
@@ -145,7 +145,7 @@ def test_independent_rows_have_no_dispersion() -> None:
         assert (factors == 1).mean() > 0.94
 
 
-def test_the_daily_rhythm_is_no_dispersion_once_it_is_expected() -> None:
+def test_the_daily_cycle_is_no_dispersion_once_it_is_expected() -> None:
     rng = np.random.default_rng(7)
     hours = HOUR * np.arange(24 * 20)
     logit = -2.2 + 0.7 * np.sin(2 * np.pi * hours / DAY)
@@ -155,7 +155,7 @@ def test_the_daily_rhythm_is_no_dispersion_once_it_is_expected() -> None:
     assert float(Dispersion.estimate(panes, (1, 24), season).class_ratio) < 2
 
 
-def test_what_never_varies_has_no_dispersion() -> None:
+def test_a_constant_stream_has_no_dispersion() -> None:
     assert math.isnan(float(pearson([5, 5], [5, 5])))
     assert math.isnan(float(pearson([], [])))
     nothing = Dispersion.estimate(ConfusionCounts.zeros((0,)), (1, 60))
