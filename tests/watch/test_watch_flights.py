@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 
 import pytest
-from monitor.events.parts import parts_of
 from streams import FLIGHTS
 
 from monitor.config import load_config
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
+from monitor.events.parts import parts_of
 from monitor.events.watermark import Watermark
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
