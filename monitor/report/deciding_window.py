@@ -14,7 +14,7 @@ def verdict_on(model: ModelState, window: str) -> WindowVerdict:
     return model.watched.verdicts.get(window, _UNJUDGED)
 
 
-def standing(model: ModelState, windows: list[str]) -> str:
+def deciding_window(model: ModelState, windows: list[str]) -> str:
     """Name of the window whose verdict is the model's own.
 
     The longest that gives a verdict; but labels that go astray now come before all else,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement, Status, Verdict
-from monitor.report.rates import Rates, from_to, known, short
+from monitor.report.rates import RatePairs, both_known, from_to, short
 
 _HARDLY = 0.005
 """Precision that moved by less than half a point stayed where it was."""
@@ -33,7 +33,7 @@ def headline(diagnosis: Diagnosis) -> str:
     return f"{moved(*sides)}: {why}"
 
 
-def rates_of(diagnosis: Diagnosis) -> Rates:
+def rates_of(diagnosis: Diagnosis) -> RatePairs:
     """Recall and the false positive rate, before and after."""
     sides = diagnosis.before.metrics, diagnosis.after.metrics
     return {
@@ -73,7 +73,7 @@ def moved(before: float, after: float) -> str:
 
 
 def reason(
-    verdict: Verdict, judgement: Judgement, rates: Rates, judged_within: str | None = None
+    verdict: Verdict, judgement: Judgement, rates: RatePairs, judged_within: str | None = None
 ) -> str:
     """Why, and whether the model is at fault: what a verdict means in a few words.
 
@@ -101,7 +101,7 @@ def reason(
     }[verdict]
 
 
-def _slid(judgement: Judgement, rates: Rates) -> str:
+def _slid(judgement: Judgement, rates: RatePairs) -> str:
     change = judgement.change
     way = "fell" if change["recall"] < 0 else "rose"
     if judgement.status["class_ratio"] is Status.CHANGED:
@@ -110,10 +110,10 @@ def _slid(judgement: Judgement, rates: Rates) -> str:
     return f"{_both(rates, way)}: threshold or scores moved."
 
 
-def _both(rates: Rates, way: str) -> str:
+def _both(rates: RatePairs, way: str) -> str:
     """What harms first: missed positives where both fell, false alarms where both rose."""
     ends = {name: [f"{end:.3f}" for end in rates.get(name, ())] for name in _RATES}
-    if not known(rates) or any(old == new for old, new in ends.values()):
+    if not both_known(rates) or any(old == new for old, new in ends.values()):
         return f"recall and FPR {way} together"
     fine = min(min(ends) for ends in rates.values()) < _SMALL
     shown = [
@@ -124,7 +124,7 @@ def _both(rates: Rates, way: str) -> str:
     return f"{one} {way} {first}, {other} {second}"
 
 
-def _unknown(judgement: Judgement, rates: Rates) -> str:
+def _unknown(judgement: Judgement, rates: RatePairs) -> str:
     status = judgement.status
     moved = next((name for name in _RATES if status[name] is Status.CHANGED), None)
     if status["log_likelihood_ratio"] is Status.CLEAN and moved is None:
@@ -135,7 +135,7 @@ def _unknown(judgement: Judgement, rates: Rates) -> str:
     if status["class_ratio"] is Status.CHANGED:
         way = "fewer" if judgement.change["class_ratio"] < 0 else "more"
         return f"certainly {way} positives. Whether skill changed is open."
-    if moved is not None and known(rates):
+    if moved is not None and both_known(rates):
         fell = judgement.change[moved] < 0
         how = f"{'fell' if fell else 'rose'} {from_to(*rates[moved])}"
         model = "worse" if fell == (moved == "recall") else "better"

@@ -9,7 +9,7 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.snapshot import ModelState, Window, WindowVerdict
 
 
-def lacking(model: ModelState, window: Window, found: WindowVerdict) -> str | None:
+def missing_evidence(model: ModelState, window: Window, found: WindowVerdict) -> str | None:
     """What would have to come first.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-Rates = Mapping[str, tuple[float, float]]
+RatePairs = Mapping[str, tuple[float, float]]
 """`recall` and `false_positive_rate`, each before and after; NaN where one is not known."""
 
 _FOLDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -15,7 +15,7 @@ _FEWEST, _MOST = 2, 4
 """Digits behind the point."""
 
 
-def known(rates: Rates) -> bool:
+def both_known(rates: RatePairs) -> bool:
     """Whether both rates are known on both sides."""
     return len(rates) > 1 and all(math.isfinite(end) for ends in rates.values() for end in ends)
 
@@ -48,10 +48,10 @@ def from_to(before: float, after: float) -> str:
     return f"from {short(before, count)} to {short(after, count)}"
 
 
-def went(before: float, after: float) -> str:
+def change_text(before: float, after: float) -> str:
     """Which way a rate went, and how many times as much it is where it is at least about twice.
 
-    >>> went(0.0969, 0.6023), went(0.795, 0.478), went(0.5, 0.6)
+    >>> change_text(0.0969, 0.6023), change_text(0.795, 0.478), change_text(0.5, 0.6)
     ('rose about sixfold, from .097 to .602', 'fell from .80 to .48', 'rose from .50 to .60')
     """
     ends = from_to(before, after)

@@ -13,7 +13,7 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.verdict import DEGRADED
 from monitor.report.headline import rates_of
-from monitor.report.rates import known, went
+from monitor.report.rates import both_known, change_text
 
 _COMPONENT_OF = {
     "prevalence": "class_ratio",
@@ -26,7 +26,7 @@ _NEARLY_ALL = 0.85
 _OPEN = frozenset({Verdict.OPERATING_POINT_MOVED, Verdict.INSUFFICIENT_EVIDENCE})
 
 
-def said_of(diagnosis: Diagnosis, cause: str) -> str:
+def cause_status(diagnosis: Diagnosis, cause: str) -> str:
     """What is known of a cause, in a word or two.
 
     An interval that leaves out 0 while the verdict is not sure of a change is said to be
@@ -46,7 +46,7 @@ def said_of(diagnosis: Diagnosis, cause: str) -> str:
 
 def footnotes(diagnosis: Diagnosis) -> tuple[str, ...]:
     """What the words for the causes mean, of those that need it."""
-    said = " ".join(said_of(diagnosis, cause) for cause in diagnosis.attribution)
+    said = " ".join(cause_status(diagnosis, cause) for cause in diagnosis.attribution)
     return tuple(
         sentence
         for word, sentence in (
@@ -69,12 +69,12 @@ def footnotes(diagnosis: Diagnosis) -> tuple[str, ...]:
     )
 
 
-def plainly(diagnosis: Diagnosis) -> tuple[str, ...]:
+def explanation(diagnosis: Diagnosis) -> tuple[str, ...]:
     """What happened, in sentences that need no knowledge of the words; none where it is clear."""
-    return tuple(_plainly(diagnosis)) if diagnosis.refusal is None else ()
+    return tuple(_explanation(diagnosis)) if diagnosis.refusal is None else ()
 
 
-def _plainly(diagnosis: Diagnosis) -> Iterator[str]:
+def _explanation(diagnosis: Diagnosis) -> Iterator[str]:
     open_question = diagnosis.verdict in _OPEN or diagnosis.operating_point_moved
     if open_question:
         yield from _prevalence(diagnosis)
@@ -97,10 +97,10 @@ def _rates(diagnosis: Diagnosis) -> Iterator[str]:
     """What became of recall and the false positive rate where that is the model's doing."""
     judgement, rates = diagnosis.judgement, rates_of(diagnosis)
     moved = [name for name in _RATES if judgement.status[name] is Status.CHANGED]
-    if not moved or not known(rates):
+    if not moved or not both_known(rates):
         return
     names = [*_RATES] if judgement.change["recall"] < 0 else [*_RATES][::-1]
-    said = [f"{_RATES[name]} {went(*rates[name])}" for name in names if name in moved]
+    said = [f"{_RATES[name]} {change_text(*rates[name])}" for name in names if name in moved]
     text = "; ".join(said)
     yield f"{text[0].upper()}{text[1:]}{_weighed(diagnosis)}."
     if diagnosis.verdict in DEGRADED or diagnosis.verdict in _OPEN:
@@ -231,7 +231,7 @@ def _likely(diagnosis: Diagnosis) -> Iterator[str]:
     said = [
         f"{cause.replace('_', ' ')} {word} ({_points(diagnosis.attribution[cause].points)} points)"
         for cause in ("prevalence", "recall", "false_positives")
-        for likely, _, word in [said_of(diagnosis, cause).partition(" ")]
+        for likely, _, word in [cause_status(diagnosis, cause).partition(" ")]
         if likely == "likely"
     ]
     if said:

@@ -12,7 +12,7 @@ from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Verdict
 from monitor.report.advice import advice
 from monitor.report.headline import certainties, headline
-from monitor.report.sentences import footnotes, plainly, said_of
+from monitor.report.sentences import cause_status, explanation, footnotes
 
 COLUMNS = 100
 UNDEFINED = "—"
@@ -61,7 +61,7 @@ def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
     verdict = f"{diagnosis.verdict} (the operating point moved, too)" if slid else diagnosis.verdict
     known = f"{diagnosis.model}: {verdict}. {certainties(diagnosis)}"
     yield from wrap(known, COLUMNS)
-    yield from wrap(" ".join(plainly(diagnosis)), COLUMNS)
+    yield from wrap(" ".join(explanation(diagnosis)), COLUMNS)
 
 
 def _sides(diagnosis: Diagnosis) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _causes(diagnosis: Diagnosis) -> Iterator[str]:
         yield (
             f"{title:<24}{_signed(part.logit, 2):>10}{_points(part.points):>10}"
             f"{ends if math.isfinite(part.lower_points) else UNDEFINED:>20}   "
-            f"{said_of(diagnosis, cause)}"
+            f"{cause_status(diagnosis, cause)}"
         )
     whole = _signed(diagnosis.change_logit, 2), _points(diagnosis.change_points)
     yield f"{'= change of precision':<24}{whole[0]:>10}{whole[1]:>10}"
