@@ -192,8 +192,8 @@ class CauseWords(NamedTuple):
         row: at the head of its row in the text of `diagnose`.
         metric: the metric that shows it.
         component: the component of a `Judgement` that it follows from.
-        share: cells of outcomes that its rate counts, and those that it divides by; None for
-            skill, which is no single rate.
+        share: cells of outcomes that its rate counts, and those that it divides by; both
+            empty for skill, which is no single rate.
     """
 
     name: str
@@ -202,7 +202,7 @@ class CauseWords(NamedTuple):
     row: str
     metric: str
     component: str
-    share: tuple[tuple[str, ...], tuple[str, ...]] | None
+    share: tuple[tuple[str, ...], tuple[str, ...]]
 
     @property
     def title(self) -> str:
@@ -247,14 +247,14 @@ CAUSES: Mapping[str, CauseWords] = {
             row="skill (the two before)",
             metric="log_likelihood_ratio",
             component="log_likelihood_ratio",
-            share=None,
+            share=((), ()),
         ),
     )
 }
 """By name, in the order of `monitor.drift.CAUSES`."""
 
 ADDITIVE_CAUSES: Mapping[str, CauseWords] = {
-    name: row for name, row in CAUSES.items() if row.share is not None
+    name: row for name, row in CAUSES.items() if any(row.share)
 }
 """The causes that add up to the change of logit(precision), without remainder."""
 
@@ -477,6 +477,6 @@ SOURCES: Mapping[str, SourceWords] = {
     "window": SourceWords(words="the dated window", short="dated window"),
     "trailing": SourceWords(words="the days just before", short="days just before"),
     "counts": SourceWords(words="given counts", short="given counts"),
-    "mature": SourceWords(words="the longest window", short="longest window"),
+    "mature": SourceWords(words="the latest mature data", short="latest mature data"),
 }
 """By the `source` of a reference, or of a side of a diagnosis."""
