@@ -10,7 +10,7 @@ from textwrap import wrap
 from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.labels.refusals import because
-from monitor.report.reference import far_text, reference_text, warming_up_text
+from monitor.report.reference_text import far_text, reference_text, warming_up_text
 from monitor.snapshot import ModelState, Snapshot, Window
 
 _COLUMNS = {

@@ -18,7 +18,7 @@ from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError
 from monitor.exporter.app import create_app
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
-from monitor.prometheus.process_series import Readings
+from monitor.prometheus.process_series import ProcessCollector
 from monitor.service import Service
 from monitor.service.changes import Decoding, Part
 from monitor.service.checkpointing import Keeper
@@ -124,7 +124,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             alive=notify.alive,
             keeper=keeper,
         )
-        telemetry = Readings(reloads.readings)
+        telemetry = ProcessCollector(reloads.readings)
         told_by = (keeper.readings, kafka_readings(sources), *(feed.readings for feed in pushed))
         for told in told_by:
             telemetry.add(told)

@@ -1,8 +1,8 @@
-"""The families about the monitor as a whole: what it received, and where it stands in time.
+"""The families about the monitor as a whole: what it received, and its event time.
 
 Every scrape can be checked by itself: the labels among
 `precision_monitor_events_total` are the sum of `precision_monitor_labels`, the
-predictions that of `precision_monitor_predictions` (see `models`).
+predictions that of `precision_monitor_predictions` (see `model_families`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from monitor.events.columns import RejectReason
-from monitor.prometheus.family import Family, Kind, Labels, line
+from monitor.prometheus.family import Family, Labels, SeriesKind, line
 from monitor.prometheus.process_series import build_labels
 from monitor.snapshot import CountedBy, LabelBooks, Snapshot
 
 _EVENT_TYPES = ("prediction", "label", "outcome", "counts")
 
 
-def book_families() -> Iterator[Family]:
-    """All of them, in the order of the exposition."""
+def monitor_families() -> Iterator[Family]:
+    """Yield the families about the monitor, in the order of the exposition."""
     yield _single(
         "precision_monitor_labels",
         "gauge",
@@ -105,12 +105,12 @@ def book_families() -> Iterator[Family]:
 
 def _single(
     name: str,
-    kind: Kind,
+    kind: SeriesKind,
     meaning: str,
     read: Callable[[Snapshot], Sequence[float]],
     labels: Sequence[Labels] = ({},),
 ) -> Family:
-    """Numbers that exist once, one for each label set."""
+    """Numbers of the monitor as a whole, one for each label set."""
     return Family(
         name=name,
         kind=kind,
@@ -121,7 +121,9 @@ def _single(
     )
 
 
-def _of_sources(name: str, kind: Kind, meaning: str, read: Callable[[CountedBy], float]) -> Family:
+def _of_sources(
+    name: str, kind: SeriesKind, meaning: str, read: Callable[[CountedBy], float]
+) -> Family:
     """A number for each source of counts."""
     return Family(
         name=name,

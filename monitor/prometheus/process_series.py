@@ -1,8 +1,7 @@
-"""What the monitor says about itself beyond the engine's books: its build, scrapes, reloads.
+"""The series of the running process: scrapes, reloads, listeners, checkpoints, Kafka.
 
-Everything that the engine counts is in the `Snapshot`; here is what only the
-running process knows. The numbers stay plain here and become Prometheus types
-when they are collected.
+Everything that the engine counts is in the `Snapshot`; these are numbers that only the
+running process knows. They become Prometheus types when they are collected.
 """
 
 import platform
@@ -24,7 +23,7 @@ class SeriesDescription(NamedTuple):
     """A family of series as a person reads about it.
 
     Attributes:
-        name: as it stands in queries.
+        name: as queries use it.
         kind: Prometheus type: gauge, counter, histogram, summary or info.
         labels: names of its labels.
         meaning: its HELP text, one line.
@@ -209,11 +208,11 @@ PROCESS_SERIES = (
     KAFKA_PAUSED,
     KAFKA_REBALANCES,
 )
-"""Families that are served by the running process only, not by the collector of a snapshot."""
+"""Families that the running process alone serves; `SnapshotCollector` does not."""
 
 
 def build_labels() -> dict[str, str]:
-    """What is running: the version of this program, and of Python.
+    """Return the version of this program, and of Python.
 
     >>> sorted(build_labels())
     ['python', 'version']
@@ -222,12 +221,12 @@ def build_labels() -> dict[str, str]:
 
 
 class ScrapeTelemetry:
-    """How often the monitor was scraped in each format, and how long that took.
+    """Counts and times scrapes by format.
 
     A collector for prometheus_client; safe to use from any thread.
 
     Args:
-        formats: what can be asked for; each has its series from the start.
+        formats: names of the formats; each has its series from the start.
 
     >>> scrapes = ScrapeTelemetry(["text"])
     >>> scrapes.observe("text", seconds=0.5)
@@ -241,13 +240,18 @@ class ScrapeTelemetry:
         self._seconds = dict.fromkeys(formats, 0.0)
 
     def observe(self, format_name: str, *, seconds: float) -> None:
-        """One scrape was answered."""
+        """Count an answered scrape.
+
+        Args:
+            format_name: one of the formats.
+            seconds: time from the request to the rendered answer.
+        """
         with self._lock:
             self._counts[format_name] += 1
             self._seconds[format_name] += seconds
 
     def collect(self) -> Iterator[Metric]:
-        """The families for a registry."""
+        """Yield the families for a registry."""
         name, _, labels, meaning = SCRAPE_DURATION
         family = SummaryMetricFamily(name, meaning, labels=labels)
         with self._lock:
@@ -256,35 +260,35 @@ class ScrapeTelemetry:
         yield family
 
 
-Numbers = Mapping[tuple[str, ...], float]
-"""A number by the values of the labels, in the order of the description; what is left out is
-undefined."""
+NumberByLabels = Mapping[tuple[str, ...], float]
+"""Numbers by label values, in the order of the description; those left out are undefined."""
 
 
-class Readings:
+class ProcessCollector:
     """Gauges and counters that are read afresh at each scrape.
 
     A collector for prometheus_client.
 
     Args:
-        readings: how the numbers of each family are read; called by the thread that scrapes.
+        readers: a function for each family that returns its numbers; called by the thread
+            that scrapes.
 
-    >>> depth = SeriesDescription("queue_depth", "gauge", ("queue",), "How many wait.")
-    >>> readings = Readings({depth: lambda: {("a",): 3.0}})
-    >>> [(s.name, s.labels, s.value) for f in readings.collect() for s in f.samples]
+    >>> depth = SeriesDescription("queue_depth", "gauge", ("queue",), "Waiting requests.")
+    >>> collector = ProcessCollector({depth: lambda: {("a",): 3.0}})
+    >>> [(s.name, s.labels, s.value) for f in collector.collect() for s in f.samples]
     [('queue_depth', {'queue': 'a'}, 3.0)]
     """
 
-    def __init__(self, readings: Mapping[SeriesDescription, Callable[[], Numbers]]) -> None:
-        self._readings = dict(readings)
+    def __init__(self, readers: Mapping[SeriesDescription, Callable[[], NumberByLabels]]) -> None:
+        self._readers = dict(readers)
 
-    def add(self, readings: Mapping[SeriesDescription, Callable[[], Numbers]]) -> None:
-        """Read these too, from the next scrape on."""
-        self._readings = {**self._readings, **readings}
+    def add(self, readers: Mapping[SeriesDescription, Callable[[], NumberByLabels]]) -> None:
+        """Add families, from the next scrape on."""
+        self._readers = {**self._readers, **readers}
 
     def collect(self) -> Iterator[Metric]:
-        """The families for a registry."""
-        for series, read in self._readings.items():
+        """Yield the families for a registry."""
+        for series, read in self._readers.items():
             make = CounterMetricFamily if series.kind == "counter" else GaugeMetricFamily
             family = make(series.name, series.meaning, labels=series.labels)
             for values, number in read().items():

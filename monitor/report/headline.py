@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement, Status, Verdict
-from monitor.report.rates import RatePairs, both_known, from_to, short
+from monitor.report.rate_changes import RatePairs, both_known, from_to, short
 from monitor.report.vocabulary import CAUSES, METRICS, VERDICTS
 
 _HARDLY = 0.005

@@ -13,7 +13,7 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.verdict import DEGRADED
 from monitor.report.headline import rates_of
-from monitor.report.rates import both_known, change_text
+from monitor.report.rate_changes import both_known, change_text
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRICS
 
 _RATES = {name: METRICS[name].phrase for name in ("recall", "false_positive_rate")}

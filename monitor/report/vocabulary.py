@@ -480,3 +480,6 @@ SOURCES: Mapping[str, SourceWords] = {
     "mature": SourceWords(words="the latest mature data", short="latest mature data"),
 }
 """By the `source` of a reference, or of a side of a diagnosis."""
+
+REFERENCE_SOURCES = tuple(source for source in SOURCES if source != "mature")
+"""Sources that a reference can have."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from monitor.config.quantities import format_time
 from monitor.report.printable import one_line
-from monitor.report.reference import far_text, reference_text, warming_up_text
+from monitor.report.reference_text import far_text, reference_text, warming_up_text
 from monitor.snapshot import ModelState, Snapshot, WindowVerdict
 
 

@@ -31,7 +31,7 @@ from monitor.prometheus.process_series import (
     QUEUE_OLDEST,
     QUEUE_REQUESTS,
     REPLAYED_RECORDS,
-    Numbers,
+    NumberByLabels,
     SeriesDescription,
 )
 from monitor.service.journal_replay import Replayed
@@ -206,7 +206,7 @@ class Pushed:
         return [server.listener for server in self._servers]
 
     @property
-    def readings(self) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
+    def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
         """What /metrics says of what is on its way."""
         return {
             QUEUE_REQUESTS: lambda: {(): sum(map(len, self._queues()))},
@@ -223,14 +223,14 @@ class Pushed:
     def _queues(self) -> tuple[Sequence[KeptRequest], ...]:
         return self._counting, self._gathered.kept, self._waiting
 
-    def _queue_bytes(self) -> Numbers:
+    def _queue_bytes(self) -> NumberByLabels:
         rooms = [settings.room for settings in self._settings]
         return {
             (listener.address,): room.size - room.left
             for listener, room in zip(self.listeners, rooms, strict=True)
         }
 
-    def _oldest(self) -> Numbers:
+    def _oldest(self) -> NumberByLabels:
         """Asked by another thread: what was there may be counted by now."""
         for queue in self._queues():
             with suppress(IndexError):

@@ -10,9 +10,9 @@ from monitor.diagnosis import Period, diagnose
 from monitor.exporter.page.why import why_section
 from monitor.report.advice import advice
 from monitor.report.diagnosis_json import diagnosis_object
+from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.headline import headline
 from monitor.report.sentences import cause_status, explanation, footnotes
-from monitor.report.text import diagnosis_text
 
 
 def found(before, after):

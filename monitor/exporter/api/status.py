@@ -16,7 +16,7 @@ from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.headline import moved, reason
 from monitor.report.missing_evidence import missing_evidence
-from monitor.report.reference import warming_up_text
+from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import (
     bounds,
     counted,
