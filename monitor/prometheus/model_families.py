@@ -72,15 +72,16 @@ def prediction_state_families() -> Iterator[Family]:
     yield _by_model(
         "precision_monitor_predictions",
         "gauge",
-        "Where the predictions received stand now; the states add up to all of them.",
+        "Predictions received, by state; the states add up to all of them.",
         lambda model: [count(model) for count in _STATES.values()],
         [{"state": state} for state in _STATES],
     )
     yield _by_model(
         "precision_monitor_taken_back_predictions",
         "gauge",
-        "Predictions in classifier_predictions_total that count no more, as counts were corrected "
-        "or an earlier one of the same id came; it stands still until as many come.",
+        "Predictions in classifier_predictions_total that no longer count, because counts were "
+        "corrected or an earlier prediction of the same id came; the counter stands still until "
+        "as many new ones come.",
         lambda model: [model.taken_back],
     )
     yield _by_model(

@@ -22,7 +22,7 @@ def monitor_families() -> Iterator[Family]:
     yield _single(
         "precision_monitor_labels",
         "gauge",
-        "Where the labels received stand now; the states add up to all of them.",
+        "Labels received, by state; the states add up to all of them.",
         lambda snapshot: snapshot.labels,
         [{"state": state} for state in LabelBooks._fields],
     )
@@ -79,25 +79,25 @@ def monitor_families() -> Iterator[Family]:
     yield _of_sources(
         "precision_monitor_source_records_total",
         "counter",
-        "Records of counts taken, by who counted them; those delivered again included.",
+        "Records of counts taken, by source; redelivered ones included.",
         lambda source: source.records,
     )
     yield _of_sources(
         "precision_monitor_source_watermark_timestamp_seconds",
         "gauge",
-        "Event time that whoever counted says it has come to.",
+        "Event time that the source of counts reports to have reached.",
         lambda source: _seconds(source.watermark_ms),
     )
     yield _of_sources(
         "precision_monitor_source_late_labels_total",
         "counter",
-        "Labels that came too late to whoever counted, and changed nothing.",
+        "Labels that came too late to the source of counts, and changed nothing.",
         lambda source: source.late,
     )
     yield _single(
         "precision_monitor_build_info",
         "info",
-        "What is running.",
+        "Versions of the monitor and of Python.",
         lambda _: [1],
         [build_labels()],
     )

@@ -39,41 +39,41 @@ SCRAPE_DURATION = SeriesDescription(
     name="precision_monitor_scrape_duration_seconds",
     kind="summary",
     labels=("format",),
-    meaning="Time from a scrape of the monitor to its rendered answer, and how many there were.",
+    meaning="Time to render the answer to a scrape, by format.",
 )
 
 CONFIG_LAST_RELOAD_SUCCESSFUL = SeriesDescription(
     name="precision_monitor_config_last_reload_successful",
     kind="gauge",
     labels=(),
-    meaning="1 where the configuration file was taken when it was last read, 0 where it had "
-    "faults and the configuration before it is still in force.",
+    meaning="1 if the configuration file had no faults when it was last read, 0 if it had and the "
+    "previous configuration is still in force.",
 )
 CONFIG_LAST_RELOAD_SUCCESS = SeriesDescription(
     name="precision_monitor_config_last_reload_success_timestamp_seconds",
     kind="gauge",
     labels=(),
-    meaning="When the configuration in force was read, wall time.",
+    meaning="Wall time when the configuration in force was read.",
 )
 
 HTTP_REQUESTS = SeriesDescription(
     name="precision_monitor_http_requests_total",
     kind="counter",
     labels=("listener", "code"),
-    meaning="Requests answered, by listener and code: 429 while too much waits to be counted, "
-    "503 while nothing can be kept.",
+    meaning="Requests answered, by listener and code: 429 while the queue is full, 503 while the "
+    "journal cannot be written.",
 )
 HTTP_REQUESTS_IN_PROGRESS = SeriesDescription(
     name="precision_monitor_http_requests_in_progress",
     kind="gauge",
     labels=("listener",),
-    meaning="Requests that are being read or answered.",
+    meaning="Requests being read or answered.",
 )
 HTTP_CONNECTIONS = SeriesDescription(
     name="precision_monitor_http_connections",
     kind="gauge",
     labels=("listener",),
-    meaning="Connections that are open, idle ones included. Linux only.",
+    meaning="Open connections, idle ones included. Linux only.",
 )
 QUEUE_REQUESTS = SeriesDescription(
     name="precision_monitor_queue_requests",
@@ -85,22 +85,21 @@ QUEUE_BYTES = SeriesDescription(
     name="precision_monitor_queue_bytes",
     kind="gauge",
     labels=("listener",),
-    meaning="Bytes of requests that are being read, kept, or wait to be counted; bounded by "
-    "max_queue_bytes.",
+    meaning="Bytes of requests being read, written to the journal or waiting to be counted; "
+    "bounded by max_queue_bytes.",
 )
 QUEUE_OLDEST = SeriesDescription(
     name="precision_monitor_queue_oldest_timestamp_seconds",
     kind="gauge",
     labels=(),
-    meaning="When the oldest events came that are on disk and not yet counted, wall time; "
-    "absent where none wait.",
+    meaning="Wall time when the oldest events came that are on disk and not yet counted; absent "
+    "if none wait.",
 )
 INGEST_PAUSED = SeriesDescription(
     name="precision_monitor_ingest_paused_seconds_total",
     kind="counter",
     labels=("cause",),
-    meaning="Time in which posted events were turned away: queue_full until some were counted, "
-    "disk_full until some could be kept.",
+    meaning="Time in which posted events were rejected, by cause: queue_full or disk_full.",
 )
 CHECKPOINT_LAST_SUCCESS = SeriesDescription(
     name="precision_monitor_checkpoint_last_success_timestamp_seconds",
@@ -112,13 +111,13 @@ CHECKPOINT_DURATION = SeriesDescription(
     name="precision_monitor_checkpoint_duration_seconds",
     kind="gauge",
     labels=(),
-    meaning="What the last checkpoint took, until it was on disk.",
+    meaning="Duration of the last checkpoint, until it was on disk.",
 )
 CHECKPOINT_STALL = SeriesDescription(
     name="precision_monitor_checkpoint_stall_seconds",
     kind="gauge",
     labels=(),
-    meaning="Of that, the time in which nothing was counted, since the state was copied.",
+    meaning="Part of that duration in which nothing was counted, while the state was copied.",
 )
 CHECKPOINT_BYTES = SeriesDescription(
     name="precision_monitor_checkpoint_bytes",
@@ -130,25 +129,26 @@ STATE_BEGAN = SeriesDescription(
     name="precision_monitor_state_began_timestamp_seconds",
     kind="gauge",
     labels=(),
-    meaning="When counting began, wall time: restarts go on from the kept state.",
+    meaning="Wall time when counting began; restarts continue from the saved state.",
 )
 STATE_FAULTS = SeriesDescription(
     name="precision_monitor_state_faults_total",
     kind="counter",
     labels=("kind",),
-    meaning="What was found wrong with the kept state, and got over, since the start.",
+    meaning="Faults of the saved state that the monitor found and recovered from since the start.",
 )
 JOURNAL_BYTES = SeriesDescription(
     name="precision_monitor_journal_bytes",
     kind="gauge",
     labels=(),
-    meaning="Size of the journal of posted events; what two checkpoints are past is deleted.",
+    meaning="Size of the journal of posted events; segments older than two checkpoints are "
+    "deleted.",
 )
 REPLAYED_RECORDS = SeriesDescription(
     name="precision_monitor_replayed_records",
     kind="gauge",
     labels=(),
-    meaning="Records that the start read again from the journal.",
+    meaning="Records that the last start read again from the journal.",
 )
 
 _PARTITION = ("group", "topic", "partition")
@@ -156,7 +156,7 @@ KAFKA_LAG = SeriesDescription(
     name="precision_monitor_kafka_lag_messages",
     kind="gauge",
     labels=_PARTITION,
-    meaning="Messages of a partition read here that are not counted yet; offsets without one too.",
+    meaning="Messages of the partition that are not counted yet, offsets without one included.",
 )
 KAFKA_SKIPPED = SeriesDescription(
     name="precision_monitor_kafka_skipped_offsets_total",
@@ -174,7 +174,7 @@ KAFKA_PAUSED = SeriesDescription(
     name="precision_monitor_kafka_paused_seconds_total",
     kind="counter",
     labels=_PARTITION,
-    meaning="Time during which a partition was not fetched, as too much of it was waiting.",
+    meaning="Time in which the partition was not fetched, because too much of it waited.",
 )
 KAFKA_REBALANCES = SeriesDescription(
     name="precision_monitor_kafka_rebalances_total",

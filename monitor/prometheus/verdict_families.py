@@ -37,7 +37,7 @@ def verdict_families() -> Iterator[Family]:
     )
     yield _by_window(
         "classifier_label_fault",
-        "1 for what is wrong with the labels of the window, where something is.",
+        "1 for the fault of the window's labels, where there is one.",
         lambda found: [float(found.label_fault == fault) for fault in LabelFault],
         [{"fault": fault.value} for fault in LabelFault],
     )

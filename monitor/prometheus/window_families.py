@@ -192,9 +192,9 @@ def _status() -> Family:
     return Family(
         name="classifier_window_status",
         kind="gauge",
-        meaning="1 for what the window rests on: mature labels, corrected for those that are "
-        "still to come, too few (immature; its metrics are absent), or labels gone astray "
-        "(untrusted; absent too, but for precision where predicted positives are labelled).",
+        meaning="1 for the labels that the window rests on: mature, corrected for those still to "
+        "come, immature (too few; its metrics are absent), or untrusted (absent too, except "
+        "precision where predicted positives are labelled).",
         labels=("model", "window", "status"),
         lines=lambda shape: [
             line(model=m.name, window=w.name, status=status)

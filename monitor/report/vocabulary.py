@@ -5,8 +5,9 @@ that the terminal, the page, the API, alerts and log lines use the same words. A
 defaults: a new member without a row, or a row without a word, fails in
 `tests/report/test_vocabulary.py`.
 
-Reasons why labels do not allow a metric belong to `monitor.labels.refusals`, which the
-engine reads; rows repeat them under `withheld`.
+Import every row from here. Those of verdicts are written in `verdict_words`, those of label
+faults and regimes in `label_words`. Reasons why labels do not allow a metric are written in
+`monitor.labels.refusals`, which the engine reads; rows give them as `withheld`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from monitor.config import Labelling
-from monitor.drift import Verdict
-from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import REASONS
+from monitor.report.label_words import (
+    LABEL_FAULTS,
+    LABELLINGS,
+    WINDOW_STATUSES,
+    LabelFaultWords,
+    LabellingWords,
+)
+from monitor.report.verdict_words import VERDICTS, Tone, VerdictWords
 
-Tone = Literal["good", "world", "bad", "better", "open", "unknown"]
-"""Class of a colour on the page."""
+__all__ = [
+    "ADDITIVE_CAUSES",
+    "CAUSES",
+    "JSON_METRICS",
+    "LABELLINGS",
+    "LABEL_FAULTS",
+    "METRICS",
+    "PAGE_METRICS",
+    "REFERENCE_SOURCES",
+    "SOURCES",
+    "TEXT_METRICS",
+    "VERDICTS",
+    "WINDOW_STATUSES",
+    "CauseWords",
+    "LabelFaultWords",
+    "LabellingWords",
+    "MetricWords",
+    "SourceWords",
+    "Tone",
+    "VerdictWords",
+]
 
 
 def _title(words: str) -> str:
@@ -257,207 +281,6 @@ ADDITIVE_CAUSES: Mapping[str, CauseWords] = {
     name: row for name, row in CAUSES.items() if any(row.share)
 }
 """The causes that add up to the change of logit(precision), without remainder."""
-
-
-class VerdictWords(NamedTuple):
-    """A verdict.
-
-    Attributes:
-        title: its name for people.
-        tone: class of its colour on the page.
-        icon: path of its sign on the page, in a box of 16 by 16.
-        meaning: what it means for whoever is on call, in sentences.
-        headline: why precision moved, in a few words; may name `{positives}` (became rarer,
-            or more frequent), `{moved}` (both rates) and `{open}` (what is not certain).
-        advice: what to do first; None where that depends on the numbers alone
-            (see `monitor.report.advice`).
-    """
-
-    title: str
-    tone: Tone
-    icon: str
-    meaning: str
-    headline: str
-    advice: str | None
-
-
-_CIRCLE = "M8 1a7 7 0 1 0 0 14A7 7 0 1 0 8 1Z"
-_DIAMOND = "M8 0l8 8-8 8-8-8Z"
-_TRIANGLE_DOWN = "M0 2h16L8 16Z"
-_TRIANGLE_UP = "M0 14h16L8 0Z"
-_ARROWS_APART = "M5 2L0 8l5 6v-4h6v4l5-6-5-6v4H5Z"
-_SQUARE = "M1 1h14v14H1Z"
-_RING = "M8 1a7 7 0 1 0 0 14A7 7 0 1 0 8 1Zm0 3a4 4 0 1 1 0 8 4 4 0 1 1 0-8Z"
-
-_PAGE_THE_OWNER = (
-    "Page the model's owner: look at what was deployed, and at what reaches the model, "
-    "between before and after."
-)
-_NOTE_IT = "Nothing to repair; note what was changed, and renew the reference."
-
-VERDICTS: Mapping[Verdict, VerdictWords] = {
-    Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED: VerdictWords(
-        title="Prevalence shifted and model degraded",
-        tone="bad",
-        icon=_TRIANGLE_DOWN,
-        meaning="Both: positives became rarer or more frequent, and the model separates the "
-        "classes worse.",
-        headline="the model got worse, and {positives}.",
-        advice=_PAGE_THE_OWNER,
-    ),
-    Verdict.MODEL_DEGRADED: VerdictWords(
-        title="Model degraded",
-        tone="bad",
-        icon=_TRIANGLE_DOWN,
-        meaning="The model separates the classes worse than before.",
-        headline="the model got worse; prevalence is not shown to have changed.",
-        advice=_PAGE_THE_OWNER,
-    ),
-    Verdict.LABELS_NOT_TRUSTWORTHY: VerdictWords(
-        title="Labels not trustworthy",
-        tone="open",
-        icon=_SQUARE,
-        meaning="The labels that came cannot stand for those that did not.",
-        headline="these labels cannot say why. Model's fault? Open.",
-        advice=None,
-    ),
-    Verdict.OPERATING_POINT_MOVED: VerdictWords(
-        title="Operating point moved",
-        tone="open",
-        icon=_ARROWS_APART,
-        meaning="Recall and false positives moved together, as when a threshold is changed or "
-        "scores slide. That alone is neither better nor worse.",
-        headline="{moved}",
-        advice=None,
-    ),
-    Verdict.PREVALENCE_SHIFT: VerdictWords(
-        title="Prevalence shifted",
-        tone="world",
-        icon=_DIAMOND,
-        meaning="Positives became rarer or more frequent. The model separates the classes as well "
-        "as before.",
-        headline="{positives}. The model is not at fault.",
-        advice="Do not retrain for this: it does not bring positives back, or take them away.",
-    ),
-    Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED: VerdictWords(
-        title="Prevalence shifted and model improved",
-        tone="better",
-        icon=_TRIANGLE_UP,
-        meaning="Both: positives became rarer or more frequent, and the model separates the "
-        "classes better.",
-        headline="the model got better, and {positives}.",
-        advice=_NOTE_IT,
-    ),
-    Verdict.MODEL_IMPROVED: VerdictWords(
-        title="Model improved",
-        tone="better",
-        icon=_TRIANGLE_UP,
-        meaning="The model separates the classes better than before.",
-        headline="the model got better; prevalence is not shown to have changed.",
-        advice=_NOTE_IT,
-    ),
-    Verdict.INSUFFICIENT_EVIDENCE: VerdictWords(
-        title="Not enough evidence",
-        tone="unknown",
-        icon=_RING,
-        meaning="What is certain does not suffice to say why. That does not mean that all is well.",
-        headline="{open}",
-        advice=None,
-    ),
-    Verdict.NO_CHANGE: VerdictWords(
-        title="No change",
-        tone="good",
-        icon=_CIRCLE,
-        meaning="Neither prevalence nor the model changed by more than a little.",
-        headline="neither prevalence nor the model changed.",
-        advice=None,
-    ),
-}
-"""By verdict; what a person must look at comes first, the order in which models are listed."""
-
-
-class LabelFaultWords(NamedTuple):
-    """Something wrong with the labels.
-
-    Attributes:
-        words: its name for people.
-        withheld: what is wrong, and which metrics are withheld for it.
-    """
-
-    words: str
-    withheld: str
-
-
-LABEL_FAULTS: Mapping[LabelFault, LabelFaultWords] = {
-    LabelFault.POSITIVES_MISSING: LabelFaultWords(
-        words="positives missing", withheld=REASONS[LabelFault.POSITIVES_MISSING]
-    ),
-    LabelFault.NEGATIVES_MISSING: LabelFaultWords(
-        words="negatives missing", withheld=REASONS[LabelFault.NEGATIVES_MISSING]
-    ),
-    LabelFault.LABELS_MISSING: LabelFaultWords(
-        words="labels missing", withheld=REASONS[LabelFault.LABELS_MISSING]
-    ),
-    LabelFault.DELAYS_CHANGED: LabelFaultWords(
-        words="delays changed", withheld=REASONS[LabelFault.DELAYS_CHANGED]
-    ),
-    LabelFault.REPORTS_STOPPED: LabelFaultWords(
-        words="reports stopped", withheld=REASONS[LabelFault.REPORTS_STOPPED]
-    ),
-    LabelFault.ONE_SIDE_LABELLED: LabelFaultWords(
-        words="one side labelled", withheld=REASONS[LabelFault.ONE_SIDE_LABELLED]
-    ),
-    LabelFault.FLAGGED_UNLABELLED: LabelFaultWords(
-        words="flagged unlabelled", withheld=REASONS[LabelFault.FLAGGED_UNLABELLED]
-    ),
-}
-"""By label fault, in the order of `LabelFault`."""
-
-
-class LabellingWords(NamedTuple):
-    """A labelling regime: how labels come, as configured.
-
-    Attributes:
-        meaning: one sentence.
-        withheld: what cannot be known under it, and why; None where everything can.
-    """
-
-    meaning: str
-    withheld: str | None
-
-
-LABELLINGS: Mapping[Labelling, LabellingWords] = {
-    Labelling.COMPLETE: LabellingWords(
-        meaning="Every prediction gets a label sooner or later, or misses it at random.",
-        withheld=REASONS.get(Labelling.COMPLETE),
-    ),
-    Labelling.SAMPLED: LabellingWords(
-        meaning="Labels are a random sample of the flagged and of the other cases; metrics are "
-        "corrected for it (Begg and Greenes).",
-        withheld=REASONS.get(Labelling.SAMPLED),
-    ),
-    Labelling.WEIGHTED: LabellingWords(
-        meaning="Labels are weighted by the probability with which they were asked for.",
-        withheld=REASONS.get(Labelling.WEIGHTED),
-    ),
-    Labelling.NEGATIVES_BY_TIMEOUT: LabellingWords(
-        meaning="Only positives are reported; silence past the timeout is a negative.",
-        withheld=REASONS.get(Labelling.NEGATIVES_BY_TIMEOUT),
-    ),
-    Labelling.FLAGGED_ONLY: LabellingWords(
-        meaning="Only flagged cases are ever labelled.",
-        withheld=REASONS.get(Labelling.FLAGGED_ONLY),
-    ),
-}
-"""By labelling regime, in the order of `Labelling`."""
-
-WINDOW_STATUSES: Mapping[str, str] = {
-    "mature": "all labels that are to come have come",
-    "corrected": "young: its metrics, not its counts, are corrected for labels still to come",
-    "immature": "too young: too few of its labels have come for any metric",
-    "untrusted": "its labels cannot be trusted: what they do not allow is withheld, see below",
-}
-"""What a window's metrics rest on, by `Window.status`."""
 
 
 class SourceWords(NamedTuple):
