@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin
 
 from monitor.config import Config, json_schema
 from monitor.config.fields import Section
-from monitor.prometheus.series import table_of_series
+from monitor.prometheus.families import table_of_series
 
 README = Path(__file__).parents[1] / "README.md"
 BOUND_OF = re.compile(r" (Lower|Upper) end of the 95 % interval\.$")

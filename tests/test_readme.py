@@ -9,7 +9,7 @@ from monitor.cli.parser import COMMANDS
 from monitor.config import Config, FileFeed, ModelConfig
 from monitor.drift import Verdict
 from monitor.events.columns import RejectReason
-from monitor.prometheus.series import table_of_series
+from monitor.prometheus.families import table_of_series
 
 TEXT = README.read_text()
 

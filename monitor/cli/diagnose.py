@@ -23,8 +23,8 @@ from monitor.errors import FeedError, UsageError
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.report.diagnosis_json import diagnosis_json
+from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.headline import headline
-from monitor.report.text import diagnosis_text
 
 if TYPE_CHECKING:
     from monitor.cli.report_pages import Told

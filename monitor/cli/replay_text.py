@@ -9,24 +9,15 @@ from textwrap import wrap
 
 from monitor.config import Labelling
 from monitor.counts import Outcome
-from monitor.labels.refusals import because
-from monitor.report.reference import far_text, reference_text, warming_up_text
+from monitor.labels.faults import LabelFault
+from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
+from monitor.report.reference_text import far_text, reference_text, warming_up_text
+from monitor.report.vocabulary import TEXT_METRICS
 from monitor.snapshot import ModelState, Snapshot, Window
 
-_COLUMNS = {
-    "precision": "precision",
-    "balanced_precision": "balanced",
-    "recall": "recall",
-    "false_positive_rate": "FPR",
-    "prevalence": "prevalence",
-}
 _COLUMNS_WIDE = 100
 _NAMED = 5
-_AGES = {
-    "corrected": "young: its metrics, not its counts, are corrected for labels still to come",
-    "immature": "too young: too few of its labels have come for any metric",
-    "untrusted": "labels went astray: what they do not allow is withheld, see below",
-}
+_MATURE = "mature"
 UNDEFINED = "—"
 
 
@@ -59,9 +50,14 @@ def _refused(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
     """What cannot be known, and why, each reason once."""
     faults = (window.fault_of(model.row) for window in windows)
     for reason in dict.fromkeys([*model.refused.values(), *filter(None, faults)]):
-        regime = reason == model.labelling
-        what = f"labelling {reason}" if regime else reason.replace("_", " ")
-        yield from _told(f"{what}: {because(reason)}")
+        yield from _told(_reason(reason, Labelling(model.labelling)))
+
+
+def _reason(reason: str, labelling: Labelling) -> str:
+    if reason == labelling:
+        return f"labelling {labelling}: {LABELLINGS[labelling].withheld}"
+    row = LABEL_FAULTS[LabelFault(reason)]
+    return f"{row.words}: {row.withheld}"
 
 
 def _books(model: ModelState) -> str:
@@ -85,16 +81,16 @@ def _outcomes(windows: Sequence[Window], row: int, *, known: bool) -> Iterator[s
     for number, window in enumerate(windows):
         counts = "".join(f"{n:>10,}" for n in window.counts[row].cells.tolist())
         bounds = f"{_time(window.open[row])}, {_time(window.close[row])}"
-        age = _AGES.get(str(window.status[row]), "") if number and len(window.status) else ""
+        status = str(window.status[row]) if number and len(window.status) else _MATURE
         yield f"  {window.name:<8}{counts}  {bounds if number and known else 'everything'}"
-        if age:
-            yield f"  {'':<8}{age}"
+        if status != _MATURE:
+            yield f"  {'':<8}{WINDOW_STATUSES[status]}"
 
 
 def _metrics(windows: Sequence[Window], row: int) -> Iterator[str]:
-    yield f"  {'':<8}" + "".join(f"{title:>13}" for title in _COLUMNS.values())
+    yield f"  {'':<8}" + "".join(f"{metric.short:>13}" for metric in TEXT_METRICS)
     for window in windows:
-        estimates = [window.metrics[name] for name in _COLUMNS]
+        estimates = [window.metrics[metric.name] for metric in TEXT_METRICS]
         yield f"  {window.name:<8}" + "".join(f"{_ratio(e.estimate[row]):>13}" for e in estimates)
         ends = [_interval(e.lower[row], e.upper[row]) for e in estimates]
         if any(ends):
@@ -113,8 +109,8 @@ def _found(model: ModelState) -> Iterator[str]:
         yield from _told(f"compared with the reference: {reference_text(watched.reference)}")
         yield from _told(warming_up_text(watched) or "")
     for window, found in watched.verdicts.items():
-        fault = f" ({found.label_fault.replace('_', ' ')})" if found.label_fault else ""
-        yield f"  {window:<8}{found.verdict}{fault}"
+        fault = LABEL_FAULTS[LabelFault(found.label_fault)] if found.label_fault else None
+        yield f"  {window:<8}{found.verdict}" + (f" ({fault.words})" if fault else "")
         if found.far_from_reference:
             yield from _told(f"CAUTION: {far_text(found)}")
     for detection in watched.detections:

@@ -18,7 +18,7 @@ from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError
 from monitor.exporter.app import create_app
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
-from monitor.prometheus.process_series import Readings
+from monitor.prometheus.process_series import ProcessCollector
 from monitor.service import Service
 from monitor.service.changes import Decoding, Part
 from monitor.service.checkpointing import Keeper
@@ -125,7 +125,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             alive=notify.alive,
             keeper=keeper,
         )
-        telemetry = Readings(reloads.readings)
+        telemetry = ProcessCollector(reloads.readings)
         telemetry.add(service.liveness.readings)
         told_by = (keeper.readings, kafka_readings(sources), follow_readings(sources))
         for told in (*told_by, *(feed.readings for feed in pushed)):

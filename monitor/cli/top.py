@@ -13,17 +13,11 @@ from monitor.cli.remote import Remote
 from monitor.clock import SystemClock
 from monitor.errors import FeedError
 from monitor.report.printable import one_line
+from monitor.report.vocabulary import PAGE_METRICS
 
 _UNDEFINED = "—"
 _MOST_MODELS = 1_000
 _LONGEST_NAME = 28
-_METRICS = {
-    "precision": "precision",
-    "balanced_precision": "balanced",
-    "prevalence": "prevalence",
-    "recall": "recall",
-    "false_positive_rate": "FPR",
-}
 _HEAD_LINES = 4
 _CLEAR = "\x1b[H\x1b[J"
 
@@ -73,7 +67,7 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     tally = ", ".join(f"{n} {verdict}" for verdict, n in status["verdicts"].items())
     yield f"event time {status['now'] or _UNDEFINED}   last {window}   {tally or 'no models yet'}"
     yield ""
-    heads = "".join(f"{title:>11}" for title in _METRICS.values())
+    heads = "".join(f"{metric.short:>11}" for metric in PAGE_METRICS)
     heads += f"{'labelled':>10}{'predicted':>11}{'last label':>12}"
     yield f"{'model':<{_LONGEST_NAME}}{heads}  what happened"
     for model in status["models"]:
@@ -87,7 +81,8 @@ def _row(model: Mapping[str, Any], window: Mapping[str, Any]) -> str:
     name = one_line(model["name"])
     if len(name) > _LONGEST_NAME - 1:
         name = f"{name[: _LONGEST_NAME - 2]}…"
-    numbers = "".join(f"{_ratio(window['metrics'][m]['estimate']):>11}" for m in _METRICS)
+    metrics = (window["metrics"][metric.name] for metric in PAGE_METRICS)
+    numbers = "".join(f"{_ratio(metric['estimate']):>11}" for metric in metrics)
     outcomes = sum(window["outcomes"].values())
     share = outcomes / window["predictions"] if window["predictions"] else None
     labelled = _UNDEFINED if share is None else f"{100 * min(share, 1):.0f} %"

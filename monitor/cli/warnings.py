@@ -23,7 +23,7 @@ def _too_small(model: ModelConfig) -> str:
     """Why detectors cannot rest on given counts; "" where they can, or there are none of either."""
     from monitor.counts import ConfusionCounts  # noqa: PLC0415  # as above
     from monitor.labels.refusals import WITHOUT_DETECTORS  # noqa: PLC0415  # as above
-    from monitor.report.reference import too_small_text  # noqa: PLC0415  # as above
+    from monitor.report.reference_text import too_small_text  # noqa: PLC0415  # as above
 
     given = model.reference.counts
     if given is None or model.labelling in WITHOUT_DETECTORS or model.river_detector is not None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from prometheus_client.core import Metric, Sample
 from prometheus_client.registry import Collector
 
+from monitor.prometheus.families import FAMILIES
 from monitor.prometheus.family import Family, Shape, shape_of
-from monitor.prometheus.series import FAMILIES
 from monitor.snapshot import Snapshot
 
 
@@ -15,8 +15,8 @@ class SnapshotCollector(Collector):
     """All series of the monitor, as of the snapshot at the moment of the scrape.
 
     Args:
-        read: gives the latest snapshot; called once a scrape, by the thread that scrapes.
-            Where that is not the thread of the monitor, give it a snapshot taken there.
+        read: returns the latest snapshot; called once a scrape, by the thread that scrapes.
+            Where that is not the thread of the monitor, return a snapshot taken there.
 
     >>> from monitor import Monitor
     >>> from prometheus_client import CollectorRegistry
@@ -31,13 +31,13 @@ class SnapshotCollector(Collector):
         self._read = read
 
     def collect(self) -> Iterator[Metric]:
-        """Every family with the samples that are defined."""
+        """Return every family with the samples that are defined."""
         snapshot = self._read()
         shape = shape_of(snapshot)
         return (_metric(family, shape, snapshot) for family in FAMILIES)
 
     def describe(self) -> Iterator[Metric]:
-        """Every family without samples: a registry refuses a second owner of a name."""
+        """Return every family without samples, so that a registry can refuse duplicate names."""
         return (_empty(family) for family in FAMILIES)
 
 

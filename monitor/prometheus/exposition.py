@@ -1,9 +1,9 @@
-"""What a scrape gets: the series of the snapshot, then those of the process.
+"""The answer to a scrape: the series of the snapshot, then those of the process.
 
-The first part is by far the longer one; it is rendered and compressed once a
-snapshot and format, however many scrape it. The second part is fresh each
-time. Both go into one gzip stream: the compressor's state after the first part
-is kept and continued.
+The first part is by far the longer one; it is rendered and compressed once for each
+snapshot and format, however many clients scrape it. The second part is fresh each
+time. Both go into one gzip stream: a copy of the compressor's state after the first part
+continues it.
 """
 
 import threading
@@ -26,8 +26,8 @@ class _Compressed(NamedTuple):
     """The part of the snapshot as gzip.
 
     Attributes:
-        start: as far as the compressor has given bytes.
-        compressor: its state there; to be copied, never used up.
+        start: the bytes that the compressor has given so far.
+        compressor: its state after them; copy it before use.
     """
 
     start: bytes
@@ -38,7 +38,7 @@ class Exposition:
     """Renders scrapes; safe to use from any thread, one rendering at a time.
 
     Args:
-        read: gives the latest snapshot; a rendering is kept while it gives the same object.
+        read: returns the latest snapshot; a rendering is reused while it returns the same object.
         registry: series that are not the snapshot's.
     """
 
@@ -52,11 +52,11 @@ class Exposition:
         self._compressed: dict[bool, _Compressed] = {}
 
     def render(self, *, openmetrics: bool = False, gzip: bool = False) -> bytes:
-        """The body of an answer to a scrape.
+        """Return the body of an answer to a scrape.
 
         Args:
-            openmetrics: OpenMetrics 1.0.0 instead of Prometheus text.
-            gzip: compressed.
+            openmetrics: use OpenMetrics 1.0.0 instead of Prometheus text.
+            gzip: compress it.
         """
         encode = openmetrics_encoder.generate_latest if openmetrics else generate_latest
         with self._lock:

@@ -1,6 +1,6 @@
-"""What a family of series is, apart from how it is written down.
+"""A family of series, apart from how it is written.
 
-A family splits into the samples that can be there (`lines`, which depend on
+A family splits into the samples that it can have (`lines`, which depend on
 the snapshot's `Shape` alone and are remembered) and their numbers (`values`,
 fresh from each snapshot and in the same order). NaN is undefined: that sample
 is absent.
@@ -16,10 +16,31 @@ from monitor.events.columns import FloatArray, Series
 from monitor.prometheus.process_series import SeriesDescription
 from monitor.snapshot import Snapshot, Window
 
-Kind = Literal["gauge", "counter", "histogram", "info"]
+SeriesKind = Literal["gauge", "counter", "histogram", "info"]
 Labels = dict[str, str]
 
 _KIND_SUFFIX = {"counter": "_total", "info": "_info"}
+
+
+class Bound(NamedTuple):
+    """An estimate or an end of its interval.
+
+    Attributes:
+        field: attribute of `monitor.snapshot.Estimate`.
+        infix: what the name of its series has before the unit.
+        remark: what its HELP text ends with.
+    """
+
+    field: str
+    infix: Literal["", "lower", "upper"]
+    remark: str
+
+
+BOUNDS = (
+    Bound("estimate", "", ""),
+    Bound("lower", "lower", " Lower end of the 95 % interval."),
+    Bound("upper", "upper", " Upper end of the 95 % interval."),
+)
 
 
 class WindowShape(NamedTuple):
@@ -38,7 +59,7 @@ class ModelShape(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """Everything that decides which samples a snapshot can have; equal shapes, equal samples."""
+    """All that decides which samples a snapshot can have; equal shapes, equal samples."""
 
     series: tuple[Series, ...]
     windows: tuple[WindowShape, ...]
@@ -53,7 +74,7 @@ class Line(NamedTuple):
 
     Attributes:
         labels: clean label values by label name.
-        suffix: what its name has after the family's: "_bucket" and so on in histograms.
+        suffix: added to the family's name: "_bucket" and so on in histograms.
     """
 
     labels: Labels
@@ -65,7 +86,7 @@ class Family:
     """One family of series.
 
     Attributes:
-        name: as it stands in queries, with `_total` or `_info`.
+        name: as queries use it, with `_total` or `_info`.
         kind: Prometheus type.
         meaning: HELP text, one line, without quotes and backslashes.
         labels: names of its labels; `segment` and `value` only on series by segment.
@@ -74,7 +95,7 @@ class Family:
     """
 
     name: str
-    kind: Kind
+    kind: SeriesKind
     meaning: str
     labels: tuple[str, ...]
     lines: Callable[[Shape], Sequence[Line]]
@@ -92,7 +113,7 @@ class Family:
 
 
 def shape_of(snapshot: Snapshot) -> Shape:
-    """What decides which samples this snapshot can have."""
+    """Return what decides which samples this snapshot can have."""
     return Shape(
         series=snapshot.series,
         windows=tuple(_window_shape(window) for window in snapshot.windows),
@@ -108,12 +129,17 @@ def _window_shape(window: Window) -> WindowShape:
 
 
 def line(suffix: str = "", /, **labels: str) -> Line:
-    """A possible sample, its label values cleaned."""
+    """Make a possible sample, its label values cleaned.
+
+    Args:
+        suffix: added to the family's name.
+        labels: label values by name.
+    """
     return Line({name: clean(value) for name, value in labels.items()}, suffix)
 
 
 def clean(value: str) -> str:
-    r"""The same text where it is text; a lone surrogate, which UTF-8 cannot hold, spelled out.
+    r"""Return the text with lone surrogates, which UTF-8 cannot hold, spelled out.
 
     One such character in one label would fail every scrape from then on.
 
@@ -124,7 +150,7 @@ def clean(value: str) -> str:
 
 
 def number_text(number: float) -> str:
-    """A number as Prometheus's own programs write it; they switch to exponents early.
+    """Return a number as Prometheus's own programs write it; they switch to exponents early.
 
     >>> number_text(0.5), number_text(1234567), number_text(float("inf"))
     ('0.5', '1.234567e+06', '+Inf')

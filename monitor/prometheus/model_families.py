@@ -1,9 +1,8 @@
-"""The families about models: what came for each since the start, how late, and its books.
+"""The families about models: counters since the start, label delays, states of predictions.
 
-The books are a partition: every prediction received is in exactly one state,
-so that `sum by (model) (precision_monitor_predictions)` is all of them. States
-are gauges, since a label can still take a prediction out of any of them;
-what only grows is a counter.
+States are a partition: every prediction received is in exactly one, so that
+`sum by (model) (precision_monitor_predictions)` is all of them. States are gauges, since a
+label can still move a prediction to another; numbers that only grow are counters.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from monitor.events.columns import FloatArray
-from monitor.prometheus.family import Family, Kind, Labels, Line, Shape, line, number_text
+from monitor.prometheus.family import Family, Labels, Line, SeriesKind, Shape, line, number_text
 from monitor.snapshot import CELL_NAMES, ModelState, Snapshot
 
 _PREDICTED = ("positive", "negative")
@@ -30,7 +29,7 @@ _MOVES = [(i, j) for i in range(len(CELL_NAMES)) for j in range(len(CELL_NAMES))
 
 
 def model_families() -> Iterator[Family]:
-    """Those about the classifier, in the order of the exposition."""
+    """Yield the families about the classifier, in the order of the exposition."""
     yield _by_model(
         "classifier_predictions_total",
         "counter",
@@ -68,20 +67,21 @@ def model_families() -> Iterator[Family]:
     yield _versions()
 
 
-def prediction_book_families() -> Iterator[Family]:
-    """Those about the monitor, in the order of the exposition."""
+def prediction_state_families() -> Iterator[Family]:
+    """Yield the families about states of predictions, in the order of the exposition."""
     yield _by_model(
         "precision_monitor_predictions",
         "gauge",
-        "Where the predictions received stand now; the states add up to all of them.",
+        "Predictions received, by state; the states add up to all of them.",
         lambda model: [count(model) for count in _STATES.values()],
         [{"state": state} for state in _STATES],
     )
     yield _by_model(
         "precision_monitor_taken_back_predictions",
         "gauge",
-        "Predictions in classifier_predictions_total that count no more, as counts were corrected "
-        "or an earlier one of the same id came; it stands still until as many come.",
+        "Predictions in classifier_predictions_total that no longer count, because counts were "
+        "corrected or an earlier prediction of the same id came; the counter stands still until "
+        "as many new ones come.",
         lambda model: [model.taken_back],
     )
     yield _by_model(
@@ -94,12 +94,12 @@ def prediction_book_families() -> Iterator[Family]:
 
 def _by_model(
     name: str,
-    kind: Kind,
+    kind: SeriesKind,
     meaning: str,
     read: Callable[[ModelState], Sequence[float]],
     more: Sequence[Labels] = ({},),
 ) -> Family:
-    """Numbers of each model, one for each of the further label sets."""
+    """Numbers of each model, one for each label set of `more`."""
     return Family(
         name=name,
         kind=kind,

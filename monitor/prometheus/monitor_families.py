@@ -1,8 +1,8 @@
-"""The families about the monitor as a whole: what it received, and where it stands in time.
+"""The families about the monitor as a whole: what it received, and its event time.
 
 Every scrape can be checked by itself: the labels among
 `precision_monitor_events_total` are the sum of `precision_monitor_labels`, the
-predictions that of `precision_monitor_predictions` (see `models`).
+predictions that of `precision_monitor_predictions` (see `model_families`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from monitor.events.columns import RejectReason
-from monitor.prometheus.family import Family, Kind, Labels, line
+from monitor.prometheus.family import Family, Labels, SeriesKind, line
 from monitor.prometheus.process_series import build_labels
 from monitor.snapshot import LabelTotals, Snapshot, SourceProgress
 
 _EVENT_TYPES = ("prediction", "label", "outcome", "counts")
 
 
-def book_families() -> Iterator[Family]:
-    """All of them, in the order of the exposition."""
+def monitor_families() -> Iterator[Family]:
+    """Yield the families about the monitor, in the order of the exposition."""
     yield _single(
         "precision_monitor_labels",
         "gauge",
-        "Where the labels received stand now; the states add up to all of them.",
+        "Labels received, by state; the states add up to all of them.",
         lambda snapshot: snapshot.labels,
         [{"state": state} for state in LabelTotals._fields],
     )
@@ -79,25 +79,25 @@ def book_families() -> Iterator[Family]:
     yield _of_sources(
         "precision_monitor_source_records_total",
         "counter",
-        "Records of counts taken, by who counted them; those delivered again included.",
+        "Records of counts taken, by source; redelivered ones included.",
         lambda source: source.records,
     )
     yield _of_sources(
         "precision_monitor_source_watermark_timestamp_seconds",
         "gauge",
-        "Event time that whoever counted says it has come to.",
+        "Event time that the source of counts reports to have reached.",
         lambda source: _seconds(source.watermark_ms),
     )
     yield _of_sources(
         "precision_monitor_source_late_labels_total",
         "counter",
-        "Labels that came too late to whoever counted, and changed nothing.",
+        "Labels that came too late to the source of counts, and changed nothing.",
         lambda source: source.late,
     )
     yield _single(
         "precision_monitor_build_info",
         "info",
-        "What is running.",
+        "Versions of the monitor and of Python.",
         lambda _: [1],
         [build_labels()],
     )
@@ -105,12 +105,12 @@ def book_families() -> Iterator[Family]:
 
 def _single(
     name: str,
-    kind: Kind,
+    kind: SeriesKind,
     meaning: str,
     read: Callable[[Snapshot], Sequence[float]],
     labels: Sequence[Labels] = ({},),
 ) -> Family:
-    """Numbers that exist once, one for each label set."""
+    """Numbers of the monitor as a whole, one for each label set."""
     return Family(
         name=name,
         kind=kind,
@@ -122,7 +122,7 @@ def _single(
 
 
 def _of_sources(
-    name: str, kind: Kind, meaning: str, read: Callable[[SourceProgress], float]
+    name: str, kind: SeriesKind, meaning: str, read: Callable[[SourceProgress], float]
 ) -> Family:
     """A number for each source of counts."""
     return Family(

@@ -1,9 +1,9 @@
-"""Which format and which encoding a client gets, from headers that may hold anything.
+"""The format and encoding of an answer, from headers that may hold anything.
 
-The library's own choice ignores weights, raises on some versions, and echoes
-versions it does not speak. Here the highest weight among what we speak wins,
-and whatever cannot be understood is as if it were not there: the answer is
-then Prometheus text 0.0.4, never an error.
+prometheus_client's own choice ignores weights, raises on some versions, and echoes
+versions that it does not support. Here the highest weight among the supported formats
+wins. Parts of a header that cannot be understood are ignored: the answer is then
+Prometheus text 0.0.4, never an error.
 """
 
 import re
@@ -16,7 +16,7 @@ _ESCAPING_SCHEMES = frozenset({"allow-utf-8", "underscores", "dots", "values"})
 
 
 class Format(Enum):
-    """A text format that we speak, in the order of our preference."""
+    """A supported text format; earlier ones are preferred."""
 
     OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
     TEXT_1 = "text/plain; version=1.0.0; charset=utf-8"
@@ -24,11 +24,11 @@ class Format(Enum):
 
     @property
     def is_openmetrics(self) -> bool:
-        """OpenMetrics has its own headings and ends with EOF; both texts are alike."""
+        """Whether headings are OpenMetrics's and the body ends with EOF."""
         return self is Format.OPENMETRICS
 
 
-_SPOKEN = {
+_SUPPORTED = {
     ("application/openmetrics-text", "1.0.0"): Format.OPENMETRICS,
     ("application/openmetrics-text", ""): Format.OPENMETRICS,
     ("text/plain", "1.0.0"): Format.TEXT_1,
@@ -40,13 +40,13 @@ _SPOKEN = {
 _PREFERENCE = list(Format)
 
 
-class Choice(NamedTuple):
-    """What a client gets.
+class ChosenFormat(NamedTuple):
+    """The format that a client gets.
 
     Attributes:
         format: the format of the body.
-        content_type: its header, with the escaping scheme that was asked for; all of
-            our names are the same in each scheme.
+        content_type: its header, with the escaping scheme that was asked for; all
+            names of series are the same in each scheme.
     """
 
     format: Format
@@ -61,25 +61,25 @@ class _Option(NamedTuple):
     weight: float
 
 
-def negotiate(accept: str) -> Choice:
-    """The format with the highest weight among those that we speak; text 0.0.4 in doubt.
+def negotiate(accept: str) -> ChosenFormat:
+    """Return the supported format with the highest weight; text 0.0.4 where none is named.
 
     >>> negotiate("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.9").format
     <Format.TEXT: 'text/plain; version=0.0.4; charset=utf-8'>
     """
     offers = [
-        (-option.weight, _PREFERENCE.index(spoken), option)
+        (-option.weight, _PREFERENCE.index(supported), option)
         for option in _options(accept)
-        if option.weight > 0 and (spoken := _spoken(option))
+        if option.weight > 0 and (supported := _supported(option))
     ]
     if not offers:
-        return Choice(Format.TEXT, Format.TEXT.value)
+        return ChosenFormat(Format.TEXT, Format.TEXT.value)
     _, index, option = min(offers, key=lambda offer: offer[:2])
-    return Choice(_PREFERENCE[index], _PREFERENCE[index].value + _escaping(option))
+    return ChosenFormat(_PREFERENCE[index], _PREFERENCE[index].value + _escaping(option))
 
 
 def accepts_gzip(accept_encoding: str) -> bool:
-    """Whether the answer may be compressed.
+    """Return whether the answer may be compressed.
 
     >>> accepts_gzip("gzip;q=0, br"), accepts_gzip("deflate, gzip;q=0.5")
     (False, True)
@@ -88,8 +88,8 @@ def accepts_gzip(accept_encoding: str) -> bool:
     return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 
-def _spoken(option: _Option) -> Format | None:
-    return _SPOKEN.get((option.name, option.parameters.get("version", "")))
+def _supported(option: _Option) -> Format | None:
+    return _SUPPORTED.get((option.name, option.parameters.get("version", "")))
 
 
 def _escaping(option: _Option) -> str:

@@ -1,8 +1,7 @@
-"""What the monitor says about itself beyond the engine's books: its build, scrapes, reloads.
+"""The series of the running process: scrapes, reloads, listeners, checkpoints, Kafka.
 
-Everything that the engine counts is in the `Snapshot`; here is what only the
-running process knows. The numbers stay plain here and become Prometheus types
-when they are collected.
+Everything that the engine counts is in the `Snapshot`; these are numbers that only the
+running process knows. They become Prometheus types when they are collected.
 """
 
 import platform
@@ -24,7 +23,7 @@ class SeriesDescription(NamedTuple):
     """A family of series as a person reads about it.
 
     Attributes:
-        name: as it stands in queries.
+        name: as queries use it.
         kind: Prometheus type: gauge, counter, histogram, summary or info.
         labels: names of its labels.
         meaning: its HELP text, one line.
@@ -40,21 +39,21 @@ SCRAPE_DURATION = SeriesDescription(
     name="precision_monitor_scrape_duration_seconds",
     kind="summary",
     labels=("format",),
-    meaning="Time from a scrape of the monitor to its rendered answer, and how many there were.",
+    meaning="Time to render the answer to a scrape, by format.",
 )
 
 CONFIG_LAST_RELOAD_SUCCESSFUL = SeriesDescription(
     name="precision_monitor_config_last_reload_successful",
     kind="gauge",
     labels=(),
-    meaning="1 where the configuration file was taken when it was last read, 0 where it had "
-    "faults and the configuration before it is still in force.",
+    meaning="1 if the configuration file had no faults when it was last read, 0 if it had and the "
+    "previous configuration is still in force.",
 )
 CONFIG_LAST_RELOAD_SUCCESS = SeriesDescription(
     name="precision_monitor_config_last_reload_success_timestamp_seconds",
     kind="gauge",
     labels=(),
-    meaning="When the configuration in force was read, wall time.",
+    meaning="Wall time when the configuration in force was read.",
 )
 
 LOOP_STALL = SeriesDescription(
@@ -68,20 +67,20 @@ HTTP_REQUESTS = SeriesDescription(
     name="precision_monitor_http_requests_total",
     kind="counter",
     labels=("listener", "code"),
-    meaning="Requests answered, by listener and code: 429 while too much waits to be counted, "
-    "503 while nothing can be kept.",
+    meaning="Requests answered, by listener and code: 429 while the queue is full, 503 while the "
+    "journal cannot be written.",
 )
 HTTP_REQUESTS_IN_PROGRESS = SeriesDescription(
     name="precision_monitor_http_requests_in_progress",
     kind="gauge",
     labels=("listener",),
-    meaning="Requests that are being read or answered.",
+    meaning="Requests being read or answered.",
 )
 HTTP_CONNECTIONS = SeriesDescription(
     name="precision_monitor_http_connections",
     kind="gauge",
     labels=("listener",),
-    meaning="Connections that are open, idle ones included. Linux only.",
+    meaning="Open connections, idle ones included. Linux only.",
 )
 QUEUE_REQUESTS = SeriesDescription(
     name="precision_monitor_queue_requests",
@@ -93,22 +92,21 @@ QUEUE_BYTES = SeriesDescription(
     name="precision_monitor_queue_bytes",
     kind="gauge",
     labels=("listener",),
-    meaning="Bytes of requests that are being read, kept, or wait to be counted; bounded by "
-    "max_queue_bytes.",
+    meaning="Bytes of requests being read, written to the journal or waiting to be counted; "
+    "bounded by max_queue_bytes.",
 )
 QUEUE_OLDEST = SeriesDescription(
     name="precision_monitor_queue_oldest_timestamp_seconds",
     kind="gauge",
     labels=(),
-    meaning="When the oldest events came that are on disk and not yet counted, wall time; "
-    "absent where none wait.",
+    meaning="Wall time when the oldest events came that are on disk and not yet counted; absent "
+    "if none wait.",
 )
 INGEST_PAUSED = SeriesDescription(
     name="precision_monitor_ingest_paused_seconds_total",
     kind="counter",
     labels=("cause",),
-    meaning="Time in which posted events were turned away: queue_full until some were counted, "
-    "disk_full until some could be kept.",
+    meaning="Time in which posted events were rejected, by cause: queue_full or disk_full.",
 )
 CHECKPOINT_LAST_SUCCESS = SeriesDescription(
     name="precision_monitor_checkpoint_last_success_timestamp_seconds",
@@ -120,13 +118,13 @@ CHECKPOINT_DURATION = SeriesDescription(
     name="precision_monitor_checkpoint_duration_seconds",
     kind="gauge",
     labels=(),
-    meaning="What the last checkpoint took, until it was on disk.",
+    meaning="Duration of the last checkpoint, until it was on disk.",
 )
 CHECKPOINT_STALL = SeriesDescription(
     name="precision_monitor_checkpoint_stall_seconds",
     kind="gauge",
     labels=(),
-    meaning="Of that, the time in which nothing was counted, since the state was copied.",
+    meaning="Part of that duration in which nothing was counted, while the state was copied.",
 )
 CHECKPOINT_BYTES = SeriesDescription(
     name="precision_monitor_checkpoint_bytes",
@@ -138,25 +136,26 @@ STATE_BEGAN = SeriesDescription(
     name="precision_monitor_state_began_timestamp_seconds",
     kind="gauge",
     labels=(),
-    meaning="When counting began, wall time: restarts go on from the kept state.",
+    meaning="Wall time when counting began; restarts continue from the saved state.",
 )
 STATE_FAULTS = SeriesDescription(
     name="precision_monitor_state_faults_total",
     kind="counter",
     labels=("kind",),
-    meaning="What was found wrong with the kept state, and got over, since the start.",
+    meaning="Faults of the saved state that the monitor found and recovered from since the start.",
 )
 JOURNAL_BYTES = SeriesDescription(
     name="precision_monitor_journal_bytes",
     kind="gauge",
     labels=(),
-    meaning="Size of the journal of posted events; what two checkpoints are past is deleted.",
+    meaning="Size of the journal of posted events; segments older than two checkpoints are "
+    "deleted.",
 )
 REPLAYED_RECORDS = SeriesDescription(
     name="precision_monitor_replayed_records",
     kind="gauge",
     labels=(),
-    meaning="Records that the start read again from the journal.",
+    meaning="Records that the last start read again from the journal.",
 )
 
 _PARTITION = ("group", "topic", "partition")
@@ -164,7 +163,7 @@ KAFKA_LAG = SeriesDescription(
     name="precision_monitor_kafka_lag_messages",
     kind="gauge",
     labels=_PARTITION,
-    meaning="Messages of a partition read here that are not counted yet; offsets without one too.",
+    meaning="Messages of the partition that are not counted yet, offsets without one included.",
 )
 KAFKA_SKIPPED = SeriesDescription(
     name="precision_monitor_kafka_skipped_offsets_total",
@@ -182,7 +181,7 @@ KAFKA_PAUSED = SeriesDescription(
     name="precision_monitor_kafka_paused_seconds_total",
     kind="counter",
     labels=_PARTITION,
-    meaning="Time during which a partition was not fetched, as too much of it was waiting.",
+    meaning="Time in which the partition was not fetched, because too much of it waited.",
 )
 KAFKA_REBALANCES = SeriesDescription(
     name="precision_monitor_kafka_rebalances_total",
@@ -226,11 +225,11 @@ PROCESS_SERIES = (
     KAFKA_REBALANCES,
     FOLLOWED_FAULTS,
 )
-"""Families that are served by the running process only, not by the collector of a snapshot."""
+"""Families that the running process alone serves; `SnapshotCollector` does not."""
 
 
 def build_labels() -> dict[str, str]:
-    """What is running: the version of this program, and of Python.
+    """Return the version of this program, and of Python.
 
     >>> sorted(build_labels())
     ['python', 'version']
@@ -239,12 +238,12 @@ def build_labels() -> dict[str, str]:
 
 
 class ScrapeTelemetry:
-    """How often the monitor was scraped in each format, and how long that took.
+    """Counts and times scrapes by format.
 
     A collector for prometheus_client; safe to use from any thread.
 
     Args:
-        formats: what can be asked for; each has its series from the start.
+        formats: names of the formats; each has its series from the start.
 
     >>> scrapes = ScrapeTelemetry(["text"])
     >>> scrapes.observe("text", seconds=0.5)
@@ -258,13 +257,18 @@ class ScrapeTelemetry:
         self._seconds = dict.fromkeys(formats, 0.0)
 
     def observe(self, format_name: str, *, seconds: float) -> None:
-        """One scrape was answered."""
+        """Count an answered scrape.
+
+        Args:
+            format_name: one of the formats.
+            seconds: time from the request to the rendered answer.
+        """
         with self._lock:
             self._counts[format_name] += 1
             self._seconds[format_name] += seconds
 
     def collect(self) -> Iterator[Metric]:
-        """The families for a registry."""
+        """Yield the families for a registry."""
         name, _, labels, meaning = SCRAPE_DURATION
         family = SummaryMetricFamily(name, meaning, labels=labels)
         with self._lock:
@@ -273,35 +277,35 @@ class ScrapeTelemetry:
         yield family
 
 
-Numbers = Mapping[tuple[str, ...], float]
-"""A number by the values of the labels, in the order of the description; what is left out is
-undefined."""
+NumberByLabels = Mapping[tuple[str, ...], float]
+"""Numbers by label values, in the order of the description; those left out are undefined."""
 
 
-class Readings:
+class ProcessCollector:
     """Gauges and counters that are read afresh at each scrape.
 
     A collector for prometheus_client.
 
     Args:
-        readings: how the numbers of each family are read; called by the thread that scrapes.
+        readers: a function for each family that returns its numbers; called by the thread
+            that scrapes.
 
-    >>> depth = SeriesDescription("queue_depth", "gauge", ("queue",), "How many wait.")
-    >>> readings = Readings({depth: lambda: {("a",): 3.0}})
-    >>> [(s.name, s.labels, s.value) for f in readings.collect() for s in f.samples]
+    >>> depth = SeriesDescription("queue_depth", "gauge", ("queue",), "Waiting requests.")
+    >>> collector = ProcessCollector({depth: lambda: {("a",): 3.0}})
+    >>> [(s.name, s.labels, s.value) for f in collector.collect() for s in f.samples]
     [('queue_depth', {'queue': 'a'}, 3.0)]
     """
 
-    def __init__(self, readings: Mapping[SeriesDescription, Callable[[], Numbers]]) -> None:
-        self._readings = dict(readings)
+    def __init__(self, readers: Mapping[SeriesDescription, Callable[[], NumberByLabels]]) -> None:
+        self._readers = dict(readers)
 
-    def add(self, readings: Mapping[SeriesDescription, Callable[[], Numbers]]) -> None:
-        """Read these too, from the next scrape on."""
-        self._readings = {**self._readings, **readings}
+    def add(self, readers: Mapping[SeriesDescription, Callable[[], NumberByLabels]]) -> None:
+        """Add families, from the next scrape on."""
+        self._readers = {**self._readers, **readers}
 
     def collect(self) -> Iterator[Metric]:
-        """The families for a registry."""
-        for series, read in self._readings.items():
+        """Yield the families for a registry."""
+        for series, read in self._readers.items():
             make = CounterMetricFamily if series.kind == "counter" else GaugeMetricFamily
             family = make(series.name, series.meaning, labels=series.labels)
             for values, number in read().items():

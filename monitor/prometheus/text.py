@@ -1,16 +1,16 @@
-"""The snapshot as exposition text, fast: equal byte for byte to the library's encoders.
+"""The snapshot as exposition text, equal byte for byte to prometheus_client's encoders.
 
 prometheus_client spends most of a scrape on escaping and checking labels that
-did not change since the last one. Here everything left of a number is made
-once for each `Shape` and remembered.
+did not change since the last one. `TextWriter` makes everything left of a number
+once for each `Shape` and remembers it.
 """
 
 import math
 from typing import NamedTuple
 
 from monitor.events.columns import FloatArray
+from monitor.prometheus.families import FAMILIES
 from monitor.prometheus.family import Family, Labels, Line, Shape, number_text, shape_of
-from monitor.prometheus.series import FAMILIES
 from monitor.snapshot import Snapshot
 
 _LARGE = 1e6
@@ -18,25 +18,25 @@ _LARGE = 1e6
 
 
 class _Prepared(NamedTuple):
-    """What does not change from scrape to scrape: all that stands left of a family's numbers."""
+    """A family and the text left of each of its numbers, which scrapes share."""
 
     family: Family
     prefixes: list[str]
 
 
 class TextWriter:
-    """Writes snapshots; remembers the label text of the last shape. For one thread at a time."""
+    """Writes snapshots and remembers the label text of the last shape; not thread-safe."""
 
     def __init__(self) -> None:
         self._shape: Shape | None = None
         self._prepared: list[_Prepared] = []
 
     def write(self, snapshot: Snapshot, *, openmetrics: bool = False) -> bytes:
-        """Every family with its defined samples; in OpenMetrics without the closing EOF.
+        """Return every family with its defined samples; in OpenMetrics without the closing EOF.
 
         Args:
-            snapshot: what to write.
-            openmetrics: OpenMetrics 1.0.0 instead of Prometheus text 0.0.4.
+            snapshot: the snapshot to write.
+            openmetrics: use OpenMetrics 1.0.0 instead of Prometheus text 0.0.4.
         """
         self._prepare(shape_of(snapshot))
         heading = openmetrics_heading if openmetrics else _text_heading
@@ -67,7 +67,12 @@ def _rare(left: str, number: float) -> str:
 
 
 def prefix(family: Family, line: Line) -> str:
-    """All that stands left of a sample's number, with the space between."""
+    """Return the text left of a sample's number, with the space between.
+
+    Args:
+        family: the family.
+        line: one of its possible samples.
+    """
     return f"{family.name}{line.suffix}{_braces(line.labels)} "
 
 
@@ -87,6 +92,6 @@ def _text_heading(family: Family) -> str:
 
 
 def openmetrics_heading(family: Family) -> str:
-    """The lines above the samples of a family."""
+    """Return the lines above the samples of a family."""
     name = family.metric_name
     return f"# HELP {name} {family.meaning}\n# TYPE {name} {family.kind}\n"

@@ -1,7 +1,7 @@
-"""The families about what watching has found: verdicts, causes, evidence, the reference.
+"""The families about verdicts, causes, detectors and the reference.
 
-A verdict is published for every window of every model, always exactly one of
-them as 1: where nothing can be judged yet it is `insufficient_evidence`.
+Every window of every model has exactly one verdict at 1: `insufficient_evidence` where
+nothing can be judged yet.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,23 +13,18 @@ from monitor.counts import Outcome
 from monitor.drift import Verdict
 from monitor.events.columns import FloatArray
 from monitor.labels.faults import LabelFault
-from monitor.prometheus.family import Family, Labels, Line, Shape, line
+from monitor.prometheus.family import BOUNDS, Family, Labels, Line, Shape, line
+from monitor.report.vocabulary import ADDITIVE_CAUSES, REFERENCE_SOURCES
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import Watched, WindowVerdict
 
-_BOUNDS = {
-    "estimate": ("", ""),
-    "lower": ("_lower", " Lower end of the 95 % interval."),
-    "upper": ("_upper", " Upper end of the 95 % interval."),
-}
-_CAUSES = ("prevalence", "recall", "false_positives")
-_SOURCES = ("first", "window", "trailing", "counts")
+_CAUSES = tuple(ADDITIVE_CAUSES)
 _UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
 _ASSUMED = " From predictions alone, if the model is unchanged; withheld where it cannot be."
 
 
 def verdict_families() -> Iterator[Family]:
-    """All of them, in the order of the exposition."""
+    """Yield the families about verdicts, in the order of the exposition."""
     yield _by_window(
         "classifier_verdict",
         "What happened between the reference and the window: 1 for the verdict that holds.",
@@ -43,7 +38,7 @@ def verdict_families() -> Iterator[Family]:
     )
     yield _by_window(
         "classifier_label_fault",
-        "1 for what is wrong with the labels of the window, where something is.",
+        "1 for the fault of the window's labels, where there is one.",
         lambda found: [float(found.label_fault == fault) for fault in LabelFault],
         [{"fault": fault.value} for fault in LabelFault],
     )
@@ -75,12 +70,12 @@ def verdict_families() -> Iterator[Family]:
         "Precision of the predictions of the window's length that end now." + _ASSUMED,
         lambda found: [np.nan if found.nowcast is None else found.nowcast.precision],
     )
-    for bound, (infix, remark) in _BOUNDS.items():
+    for bound in BOUNDS:
         yield _by_model(
-            f"classifier_live_class_ratio{infix}",
+            "_".join(filter(None, ("classifier_live_class_ratio", bound.infix))),
             "r = P/N of mature labels smoothed over panes: an outcome counts half after the "
-            "length of the shortest window." + remark,
-            partial(_live_ratio, bound),
+            "length of the shortest window." + bound.remark,
+            partial(_live_ratio, bound.field),
         )
     yield _by_model(
         "classifier_expected_class_ratio",
@@ -145,8 +140,8 @@ def verdict_families() -> Iterator[Family]:
     yield _sources()
 
 
-def _live_ratio(bound: str, watched: Watched) -> list[float]:
-    return [float(getattr(watched.live_class_ratio, bound))]
+def _live_ratio(field: str, watched: Watched) -> list[float]:
+    return [float(getattr(watched.live_class_ratio, field))]
 
 
 def _moved(found: WindowVerdict) -> list[float]:
@@ -225,10 +220,14 @@ def _sources() -> Family:
         meaning="Where the reference of a model comes from: first, window, trailing or counts.",
         labels=("model", "source"),
         lines=lambda shape: [
-            line(model=m.name, source=source) for m in shape.models for source in _SOURCES
+            line(model=m.name, source=source) for m in shape.models for source in REFERENCE_SOURCES
         ],
         values=lambda snapshot: np.array(
-            [_is_source(model, source) for model in snapshot.models for source in _SOURCES],
+            [
+                _is_source(model, source)
+                for model in snapshot.models
+                for source in REFERENCE_SOURCES
+            ],
             dtype=np.float64,
         ),
     )

@@ -1,10 +1,9 @@
-"""The families about windows: the quality of the classifier, and the outcomes it rests on.
+"""The families about windows: the quality of the classifier, and the outcomes behind it.
 
-Windows are computed here, and not left to `increase()`, on purpose: they are
-windows of event time over labels that come late, which a scraper cannot
-rebuild. Configured windows come for models and for segments, the lifetime
-(`window="all"`) for models. Windows overlap, and segments lie inside totals:
-neither is ever to be added up.
+The monitor computes windows, rather than leaving them to `increase()`, because they are
+windows of event time over labels that come late, which a scraper cannot rebuild.
+Configured windows exist for models and for segments, the lifetime (`window="all"`) for
+models. Windows overlap, and segments lie inside totals: never add up either.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.events.columns import FloatArray, Series
-from monitor.prometheus.family import Family, Labels, Line, Shape, line
+from monitor.prometheus.family import BOUNDS, Bound, Family, Labels, Line, Shape, line
+from monitor.report.label_words import WINDOW_STATUSES
+from monitor.report.vocabulary import METRICS
 from monitor.snapshot import Snapshot, Window
 
 Read = Callable[[Window], NDArray[Any]]
@@ -24,51 +25,16 @@ _ROW = ("model", "window", "segment", "value")
 _OUTCOMES = ("tp", "fp", "fn", "tn")
 _PREDICTED = ("positive", "negative")
 _OF_THE_REFERENCE = "reference"
-_STATUSES = ("mature", "corrected", "immature", "untrusted")
-
-_METRICS = {
-    "classifier_precision{}_ratio": (
-        "precision",
-        "Share of predicted positives that are positive.",
-    ),
-    "classifier_balanced_precision{}_ratio": (
-        "balanced_precision",
-        "Precision if half of the cases were positive: a fall means a worse model.",
-    ),
-    "classifier_recall{}_ratio": (
-        "recall",
-        "Share of actual positives that were predicted positive (TPR).",
-    ),
-    "classifier_false_positive{}_ratio": (
-        "false_positive_rate",
-        "Share of actual negatives that were predicted positive (FPR).",
-    ),
-    "classifier_prevalence{}_ratio": (
-        "prevalence",
-        "Share of cases that are actually positive.",
-    ),
-    "classifier_class_ratio{}": (
-        "class_ratio",
-        "Actual positives to actual negatives, r = P/N.",
-    ),
-    "classifier_log_likelihood_ratio{}": (
-        "log_likelihood_ratio",
-        "Skill, log LR+ = log TPR - log FPR: prevalence has cancelled out.",
-    ),
-}
-_BOUNDS = {
-    "estimate": ("", ""),
-    "lower": ("_lower", " Lower end of the 95 % interval."),
-    "upper": ("_upper", " Upper end of the 95 % interval."),
-}
+_STATUSES = tuple(WINDOW_STATUSES)
 
 
 def window_families() -> Iterator[Family]:
-    """All of them, in the order of the exposition."""
-    for pattern, (metric, meaning) in _METRICS.items():
-        for field, (infix, remark) in _BOUNDS.items():
-            yield _by_window(pattern.format(infix), meaning + remark, _metric(metric, field))
-    yield from (_at_reference(field) for field in _BOUNDS)
+    """Yield the families about windows, in the order of the exposition."""
+    for name, row in METRICS.items():
+        for bound in BOUNDS:
+            series, meaning = row.series(bound.infix), row.meaning + bound.remark
+            yield _by_window(series, meaning, _metric(name, bound.field))
+    yield from map(_at_reference, BOUNDS)
     yield _outcomes()
     yield _coverage()
     yield _status()
@@ -106,7 +72,7 @@ def _totals(snapshot: Snapshot) -> list[int]:
 
 
 def _numbers(snapshot: Snapshot, read: Read) -> FloatArray:
-    """What `read` finds, in the order of `_rows`."""
+    """The numbers that `read` gives, in the order of `_rows`."""
     parts = [read(window).ravel() for window in snapshot.windows]
     parts.append(read(snapshot.lifetime)[_totals(snapshot)].ravel())
     return np.concatenate(parts, dtype=np.float64)
@@ -131,26 +97,25 @@ def _metric(metric: str, field: str) -> Read:
     return lambda window: np.asarray(getattr(window.metrics[metric], field))
 
 
-def _at_reference(field: str) -> Family:
+def _at_reference(bound: Bound) -> Family:
     """Precision at each configured class ratio, and always at that of the reference.
 
     Models that do not ask for a ratio have NaN there.
     """
-    infix, remark = _BOUNDS[field]
 
     def values(snapshot: Snapshot) -> FloatArray:
         def read(window: Window) -> FloatArray:
             estimates = [*window.precision_at.values(), snapshot.precision_at_reference(window)]
-            columns = [getattr(estimate, field) for estimate in estimates]
+            columns = [getattr(estimate, bound.field) for estimate in estimates]
             return np.array(columns, dtype=np.float64).reshape(len(columns), len(window.open)).T
 
         return _numbers(snapshot, read)
 
     return Family(
-        name=f"classifier_reference_precision{infix}_ratio",
+        name="_".join(filter(None, ("classifier_reference_precision", bound.infix, "ratio"))),
         kind="gauge",
         meaning="Precision if positives to negatives stood at class_ratio; always at the "
-        "reference's own, too (class_ratio=reference)." + remark,
+        "reference's own, too (class_ratio=reference)." + bound.remark,
         labels=(*_ROW, "class_ratio"),
         lines=lambda shape: [
             line(**row, class_ratio=ratio)
@@ -195,7 +160,7 @@ def _coverage() -> Family:
 
 
 def _edge(name: str, meaning: str, read: Read) -> Family:
-    """A moment of each configured window of each model, once windows have a place in time."""
+    """A moment of each configured window of each model; NaN before event time begins."""
 
     def values(snapshot: Snapshot) -> FloatArray:
         unit = np.nan if snapshot.now_ms is None else 1000
@@ -228,9 +193,9 @@ def _status() -> Family:
     return Family(
         name="classifier_window_status",
         kind="gauge",
-        meaning="1 for what the window rests on: mature labels, corrected for those that are "
-        "still to come, too few (immature; its metrics are absent), or labels gone astray "
-        "(untrusted; absent too, but for precision where predicted positives are labelled).",
+        meaning="1 for the labels that the window rests on: mature, corrected for those still to "
+        "come, immature (too few; its metrics are absent), or untrusted (absent too, except "
+        "precision where predicted positives are labelled).",
         labels=("model", "window", "status"),
         lines=lambda shape: [
             line(model=m.name, window=w.name, status=status)

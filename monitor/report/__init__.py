@@ -1,1 +1,15 @@
-"""What is shown of a result, wherever it is shown: headlines, sentences, advice, text, JSON."""
+"""Results in words: the same for the terminal, the page, the API, alerts and log lines.
+
+vocabulary.py        the words for every metric, cause, verdict, label fault and regime
+verdict_words.py     the rows of verdicts; label_words.py those of label faults and regimes
+headline.py          a diagnosis in one line
+sentences.py         a diagnosis in whole sentences
+advice.py            what to do next
+rate_changes.py      recall and the false positive rate, from what to what
+reference_text.py    a reference in one line
+deciding_window.py   the window whose verdict counts as the model's
+missing_evidence.py  what is missing where a verdict is `insufficient_evidence`
+diagnosis_text.py    the text of `diagnose`; diagnosis_json.py its JSON
+replay_json.py       the JSON of `replay`
+printable.py         text that is safe to show
+"""

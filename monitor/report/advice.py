@@ -1,4 +1,4 @@
-"""What to do next, by what was found."""
+"""What to do next, by the verdict and by the numbers behind it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Status, Verdict
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
-from monitor.drift.verdict import DEGRADED, IMPROVED
+from monitor.drift.verdict import DEGRADED
 from monitor.labels.sampled import SAMPLES
+from monitor.report.verdict_words import VERDICTS
 
 _UNLIKE_COVERAGE = 0.05
 _MOST_DATA = 1_000
@@ -17,7 +18,7 @@ _NAMED_SEGMENTS = 3
 
 
 def advice(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """Sentences for a person, the most urgent first; at least one."""
+    """Return what to do, in sentences, the most urgent first; at least one."""
     return tuple(_advice(diagnosis)) or ("Nothing.",)
 
 
@@ -25,18 +26,11 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
     yield from _labels(diagnosis)
     if diagnosis.refusal is not None:
         return
-    verdict = diagnosis.verdict
-    if verdict in DEGRADED:
-        yield (
-            "Page the model's owner: look at what was deployed, and at what reaches the model, "
-            "between before and after."
-        )
+    if first := VERDICTS[diagnosis.verdict].advice:
+        yield first
+    if diagnosis.verdict in DEGRADED:
         yield from _segments(diagnosis)
-    elif verdict in IMPROVED:
-        yield "Nothing to repair; note what was changed, and renew the reference."
-    elif verdict is Verdict.PREVALENCE_SHIFT:
-        yield "Do not retrain for this: it does not bring positives back, or take them away."
-    if verdict is Verdict.INSUFFICIENT_EVIDENCE:
+    if diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         if {"recall", "false_positive_rate"} & {
             *diagnosis.judgement.fell,
             *diagnosis.judgement.rose,
@@ -105,13 +99,13 @@ def _more(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _rounded(factor: float) -> str:
-    """Up, to a tenth where it is small: less would not do."""
+    """Rounded up, to a tenth below 10: less data would not suffice."""
     few = 10
     return f"{math.ceil(factor * 10) / 10:.1f}" if factor < few else f"{math.ceil(factor):,}"
 
 
 def _times_the_data(diagnosis: Diagnosis) -> float:
-    """How much would show log LR+ as clean or as changed; infinite where nothing would."""
+    """Factor that would show log LR+ as clean or as changed; infinite where none would."""
     found = diagnosis.judgement
     change = abs(found.change["log_likelihood_ratio"])
     error = found.standard_error["log_likelihood_ratio"]

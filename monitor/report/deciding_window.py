@@ -1,6 +1,8 @@
-"""Which window speaks for a model: one verdict of the several that its windows give."""
+"""The window whose verdict counts as the model's own."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from monitor.config.quantities import parse_duration
 from monitor.drift import Verdict
@@ -11,20 +13,29 @@ _UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
 
 
 def verdict_on(model: ModelState, window: str) -> WindowVerdict:
-    """The verdict on one window of a model."""
+    """Return the verdict on one window of a model.
+
+    Args:
+        model: the model.
+        window: name of the window.
+
+    Returns:
+        Its verdict; `insufficient_evidence` where the window is not judged yet.
+    """
     return model.watched.verdicts.get(window, _UNJUDGED)
 
 
-def standing(model: ModelState, windows: list[str]) -> str:
-    """Name of the window whose verdict is the model's own.
+def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
+    """Return the name of the window whose verdict is the model's own.
 
-    The longest that gives a verdict; but labels that go astray now come before all else,
-    whichever window shows it. What a longer window holds of a fault that is over does not
-    speak, once a shorter one is certain that they come as in the reference.
+    That is the longest window with a verdict other than `insufficient_evidence`. A label
+    fault that lasts takes precedence, whichever window shows it. A longer window that
+    still holds a past fault is passed over once a shorter one is certain that labels come
+    as in the reference.
 
     Args:
         model: with its verdicts.
-        windows: names of all windows.
+        windows: names of all windows, at least one.
     """
     by_length = sorted(windows, key=parse_duration)
     for name in by_length:
@@ -33,6 +44,8 @@ def standing(model: ModelState, windows: list[str]) -> str:
             return name
         if found.labels_in_order:
             break
-    told = [name for name in by_length if not verdict_on(model, name).label_fault] or by_length
-    judged = [n for n in told if verdict_on(model, n).verdict is not Verdict.INSUFFICIENT_EVIDENCE]
-    return (judged or told)[-1]
+    trusted = [n for n in by_length if not verdict_on(model, n).label_fault] or by_length
+    judged = [
+        n for n in trusted if verdict_on(model, n).verdict is not Verdict.INSUFFICIENT_EVIDENCE
+    ]
+    return (judged or trusted)[-1]

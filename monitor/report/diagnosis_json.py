@@ -19,7 +19,7 @@ from monitor.diagnosis import Diagnosis, Estimated, Part, SegmentPart, Side
 from monitor.drift import MainDriver
 from monitor.report.advice import advice
 from monitor.report.headline import certainties, headline
-from monitor.report.sentences import footnotes, plainly, said_of
+from monitor.report.sentences import cause_status, explanation, footnotes
 
 
 def diagnosis_json(diagnosis: Diagnosis) -> str:
@@ -41,9 +41,9 @@ def diagnosis_object(diagnosis: Diagnosis) -> dict[str, Any]:
             "points": _defined(diagnosis.change_points),
             "logit": _defined(diagnosis.change_logit),
         },
-        "plainly": list(plainly(diagnosis)),
+        "plainly": list(explanation(diagnosis)),
         "attribution": {
-            cause: {**_part(part), "said": said_of(diagnosis, cause)}
+            cause: {**_part(part), "said": cause_status(diagnosis, cause)}
             for cause, part in diagnosis.attribution.items()
         },
         "footnotes": list(footnotes(diagnosis)),

@@ -1,4 +1,4 @@
-"""What there is not enough of where a verdict is `insufficient_evidence`, in a few words."""
+"""What is missing where a verdict is `insufficient_evidence`, in a few words."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from monitor.snapshot import ModelState, Window
 from monitor.verdicts import WindowVerdict
 
 
-def lacking(model: ModelState, window: Window, found: WindowVerdict) -> str | None:
-    """What would have to come first.
+def missing_evidence(model: ModelState, window: Window, found: WindowVerdict) -> str | None:
+    """Return what must come before a verdict can be given.
 
     Args:
-        model: whose verdict it is.
-        window: that it is of.
-        found: the verdict.
+        model: the model.
+        window: one of its windows.
+        found: the verdict on that window.
 
     Returns:
-        None where the verdict says something.
+        A few words; None where the verdict is not `insufficient_evidence`.
     """
     if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
         return None
     if found.judgement is not None:
-        return _unsettled(found.judgement)
-    return next((said for said, holds in _reasons(model, window) if holds), "labels still to come")
+        return _undecided(found.judgement)
+    reasons = _reasons(model, window)
+    return next((words for words, holds in reasons if holds), "labels still to come")
 
 
-def _unsettled(judgement: Judgement) -> str:
+def _undecided(judgement: Judgement) -> str:
     if judgement.status["class_ratio"] is not Status.CHANGED:
         return "too few outcomes to tell"
     way = "fewer" if judgement.change["class_ratio"] < 0 else "more"
@@ -36,7 +37,7 @@ def _unsettled(judgement: Judgement) -> str:
 
 
 def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
-    """From what comes first in the life of a model to what comes last."""
+    """What a model lacks, in the order in which it comes, and whether it is missing now."""
     row, reference = model.row, model.watched.reference
     made = int(window.predicted_positive[row] + window.predicted_negative[row])
     yield "no predictions yet", not model.predictions_positive + model.predictions_negative

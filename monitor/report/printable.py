@@ -1,16 +1,13 @@
-r"""Text as it can be shown to a person: nothing in it moves a cursor or forges a line.
+r"""Text that is safe to show: nothing in it moves a cursor or forges a line.
 
-Names of models and segments come out of events, and whoever sends events may put
-anything into them.
+Names of models and segments come from events, whose senders may put anything into them.
 """
 
 _LAYOUT = "\n\t"
 
 
 def printable(text: str) -> str:
-    r"""The same text, with every character that is not shown as itself spelled out.
-
-    Ends of lines and tabs stay.
+    r"""Spell out every character that is not printable, except line ends and tabs.
 
     >>> print(printable("a\x1b[31mb\u202e"))
     a\x1b[31mb\u202e
@@ -21,7 +18,7 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""The same as `printable`, ends of lines and tabs spelled out too.
+    r"""Spell out every character that is not printable, line ends and tabs included.
 
     >>> print(one_line("a\nb"))
     a\nb

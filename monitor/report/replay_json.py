@@ -14,7 +14,7 @@ from typing import Any
 from monitor.config.quantities import format_time
 from monitor.counts import Outcome
 from monitor.labels.refusals import because, refused
-from monitor.report.deciding_window import standing, verdict_on
+from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.snapshot import Estimate, ModelState, Snapshot, Window
 from monitor.verdicts import ReferenceOutcomes
 
@@ -44,7 +44,7 @@ def replay_object(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _model(snapshot: Snapshot, model: ModelState) -> dict[str, Any]:
-    speaks = standing(model, [window.name for window in snapshot.windows])
+    speaks = deciding_window(model, [window.name for window in snapshot.windows])
     return {
         "predictions": model.predictions_positive + model.predictions_negative,
         "labels": model.labelled,

@@ -1,6 +1,6 @@
 """A diagnosis in whole sentences for somebody who sees one for the first time.
 
-What the text, the page and the JSON say of each cause, so that all three say the same.
+The text, the page and the JSON of a diagnosis take their sentences about causes from here.
 """
 
 from __future__ import annotations
@@ -13,26 +13,27 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.verdict import DEGRADED
 from monitor.report.headline import rates_of
-from monitor.report.rates import known, went
+from monitor.report.rate_changes import both_known, change_text
+from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRICS
 
-_COMPONENT_OF = {
-    "prevalence": "class_ratio",
-    "recall": "recall",
-    "false_positives": "false_positive_rate",
-    "skill": "log_likelihood_ratio",
-}
-_RATES = {"recall": "recall", "false_positive_rate": "the false positive rate"}
+_RATES = {name: METRICS[name].phrase for name in ("recall", "false_positive_rate")}
 _NEARLY_ALL = 0.85
 _OPEN = frozenset({Verdict.OPERATING_POINT_MOVED, Verdict.INSUFFICIENT_EVIDENCE})
+_LIKELY, _A_LITTLE = "likely", "a little"
 
 
-def said_of(diagnosis: Diagnosis, cause: str) -> str:
-    """What is known of a cause, in a word or two.
+def cause_status(diagnosis: Diagnosis, cause: str) -> str:
+    """Return what is known of a cause, in a word or two.
 
-    An interval that leaves out 0 while the verdict is not sure of a change is said to be
-    `likely`; a change that is certain, and certainly small, to be `a little`.
+    It is `likely` where its interval leaves out 0 while the verdict is not sure of a
+    change, and `a little` where it certainly changed, and certainly not by much.
+
+    Args:
+        diagnosis: what was found.
+        cause: one of `monitor.drift.CAUSES`.
     """
-    part, change = diagnosis.attribution[cause], diagnosis.judgement.change[_COMPONENT_OF[cause]]
+    part = diagnosis.attribution[cause]
+    change = diagnosis.judgement.change[CAUSES[cause].component]
     if diagnosis.refusal is not None:
         return "not known"
     way = "fell" if change < 0 else "rose"
@@ -40,41 +41,32 @@ def said_of(diagnosis: Diagnosis, cause: str) -> str:
         return way
     beyond = part.lower_points > 0 or part.upper_points < 0
     if part.status is Status.CLEAN:
-        return f"{way} a little" if beyond else "as before"
-    return f"likely {way}" if beyond else "not certain"
+        return f"{way} {_A_LITTLE}" if beyond else "as before"
+    return f"{_LIKELY} {way}" if beyond else "not certain"
 
 
 def footnotes(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """What the words for the causes mean, of those that need it."""
-    said = " ".join(said_of(diagnosis, cause) for cause in diagnosis.attribution)
-    return tuple(
-        sentence
-        for word, sentence in (
-            (
-                "likely",
-                (
-                    "likely: the 95 % interval leaves out 0, but a verdict asks for more: to be "
-                    "wrong once in a hundred times over all causes together."
-                ),
-            ),
-            (
-                "a little",
-                (
-                    f"a little: it moved, and certainly by less than {EQUIVALENCE:g} in log-odds, "
-                    "which counts as unchanged."
-                ),
-            ),
-        )
-        if word in said
-    )
+    """Return what the words of `cause_status` mean, of those that need it."""
+    used = " ".join(cause_status(diagnosis, cause) for cause in diagnosis.attribution)
+    meanings = {
+        _LIKELY: "likely: the 95 % interval leaves out 0, but a verdict asks for more: to be "
+        "wrong once in a hundred times over all causes together.",
+        _A_LITTLE: f"a little: it moved, and certainly by less than {EQUIVALENCE:g} in log-odds, "
+        "which counts as unchanged.",
+    }
+    return tuple(sentence for word, sentence in meanings.items() if word in used)
 
 
-def plainly(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """What happened, in sentences that need no knowledge of the words; none where it is clear."""
-    return tuple(_plainly(diagnosis)) if diagnosis.refusal is None else ()
+def explanation(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """Return what happened in sentences that need no knowledge of the terms.
+
+    Returns:
+        None at all where the verdict says it all, or labels do not allow one.
+    """
+    return tuple(_explanation(diagnosis)) if diagnosis.refusal is None else ()
 
 
-def _plainly(diagnosis: Diagnosis) -> Iterator[str]:
+def _explanation(diagnosis: Diagnosis) -> Iterator[str]:
     open_question = diagnosis.verdict in _OPEN or diagnosis.operating_point_moved
     if open_question:
         yield from _prevalence(diagnosis)
@@ -94,15 +86,16 @@ def _plainly(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _rates(diagnosis: Diagnosis) -> Iterator[str]:
-    """What became of recall and the false positive rate where that is the model's doing."""
+    """How recall and the false positive rate changed, where one certainly did."""
     judgement, rates = diagnosis.judgement, rates_of(diagnosis)
-    moved = [name for name in _RATES if judgement.status[name] is Status.CHANGED]
-    if not moved or not known(rates):
+    changed = [name for name in _RATES if judgement.status[name] is Status.CHANGED]
+    if not changed or not both_known(rates):
         return
     names = [*_RATES] if judgement.change["recall"] < 0 else [*_RATES][::-1]
-    said = [f"{_RATES[name]} {went(*rates[name])}" for name in names if name in moved]
-    text = "; ".join(said)
-    yield f"{text[0].upper()}{text[1:]}{_weighed(diagnosis)}."
+    text = "; ".join(
+        f"{_RATES[name]} {change_text(*rates[name])}" for name in names if name in changed
+    )
+    yield f"{text[0].upper()}{text[1:]}{_points_of_both(diagnosis)}."
     if diagnosis.verdict in DEGRADED or diagnosis.verdict in _OPEN:
         if judgement.status["class_ratio"] is Status.CLEAN:
             yield "Positives are as frequent as before: prevalence is not the cause."
@@ -110,11 +103,15 @@ def _rates(diagnosis: Diagnosis) -> Iterator[str]:
             yield "Whether prevalence changed, too, is not certain."
 
 
-def _weighed(diagnosis: Diagnosis) -> str:
-    recall, false = (diagnosis.attribution[c].points for c in ("recall", "false_positives"))
-    if not (math.isfinite(recall) and math.isfinite(false)):
+def _points_of_both(diagnosis: Diagnosis) -> str:
+    parts = {
+        CAUSES[cause].words: diagnosis.attribution[cause].points
+        for cause in ("recall", "false_positives")
+    }
+    if not all(map(math.isfinite, parts.values())):
         return ""
-    return f" (points of precision: recall {_points(recall)}, false positives {_points(false)})"
+    points = ", ".join(f"{words} {_points(share)}" for words, share in parts.items())
+    return f" (points of precision: {points})"
 
 
 def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
@@ -135,7 +132,7 @@ def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _slide(diagnosis: Diagnosis) -> Iterator[str]:
-    """Whose doing it is that both rates went the same way, and what it does not show."""
+    """Why both rates moved the same way, and what that does not show."""
     fell = diagnosis.judgement.change["recall"] < 0
     way, few, cause = ("fell", "fewer", "higher") if fell else ("rose", "more", "lower")
     yield (
@@ -199,7 +196,7 @@ def _skill(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _hardly_apart(judgement: Judgement) -> str:
-    """Why one rate that changed is not laid to the model."""
+    """Why one rate that changed does not show a worse, or a better, model."""
     change, error = judgement.change, judgement.standard_error["odds_ratio"]
     by_recall = judgement.status["recall"] is Status.CHANGED
     worse = change["recall"] < 0 if by_recall else change["false_positive_rate"] > 0
@@ -211,7 +208,7 @@ def _hardly_apart(judgement: Judgement) -> str:
 
 
 def _unplaced(diagnosis: Diagnosis, how: str) -> Iterator[str]:
-    """Skill changed, and nothing says by which of the two rates."""
+    """Skill changed, and neither rate certainly did."""
     judgement = diagnosis.judgement
     open_rates = [_RATES[name] for name in _RATES if judgement.status[name] is Status.UNKNOWN]
     fell = judgement.change["log_likelihood_ratio"] < 0
@@ -227,15 +224,15 @@ def _unplaced(diagnosis: Diagnosis, how: str) -> Iterator[str]:
 
 
 def _likely(diagnosis: Diagnosis) -> Iterator[str]:
-    """What the intervals say where the verdict is not sure."""
-    said = [
-        f"{cause.replace('_', ' ')} {word} ({_points(diagnosis.attribution[cause].points)} points)"
-        for cause in ("prevalence", "recall", "false_positives")
-        for likely, _, word in [said_of(diagnosis, cause).partition(" ")]
-        if likely == "likely"
+    """Causes whose intervals leave out 0 though the verdict is not sure of them."""
+    changes = [
+        f"{row.words} {way} ({_points(diagnosis.attribution[cause].points)} points)"
+        for cause, row in ADDITIVE_CAUSES.items()
+        for likely, _, way in [cause_status(diagnosis, cause).partition(" ")]
+        if likely == _LIKELY
     ]
-    if said:
-        yield f"Likely, not certainly: {', '.join(said)}."
+    if changes:
+        yield f"Likely, not certainly: {', '.join(changes)}."
 
 
 def _points(share: float) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from monitor.config.quantities import format_time
 from monitor.report.printable import one_line
-from monitor.report.reference import far_text, reference_text, warming_up_text
+from monitor.report.reference_text import far_text, reference_text, warming_up_text
+from monitor.report.vocabulary import ADDITIVE_CAUSES
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import WindowVerdict
 
@@ -54,8 +55,9 @@ def _causes(found: WindowVerdict) -> str:
     parts = found.attribution
     if parts is None:
         return ""
-    names = {"prevalence": "prevalence", "recall": "recall", "false_positives": "false positives"}
-    points = ", ".join(f"{said} {100 * parts.points[n]:+.1f}" for n, said in names.items())
+    points = ", ".join(
+        f"{cause.words} {100 * parts.points[name]:+.1f}" for name, cause in ADDITIVE_CAUSES.items()
+    )
     return (
         f"; precision {parts.precision_before:.3f} -> {parts.precision_after:.3f}, "
         f"in points: {points}"

@@ -23,7 +23,7 @@ from monitor.prometheus.process_series import (
     CHECKPOINT_STALL,
     STATE_BEGAN,
     STATE_FAULTS,
-    Numbers,
+    NumberByLabels,
     SeriesDescription,
 )
 from monitor.service.event_clock import EventClock
@@ -164,7 +164,7 @@ class Keeper:
         self._writer.shutdown()
 
     @property
-    def readings(self) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
+    def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
         """What /metrics says of it."""
         return {
             CHECKPOINT_LAST_SUCCESS: lambda: self._reading("at"),
@@ -177,7 +177,7 @@ class Keeper:
             },
         }
 
-    def _reading(self, name: str) -> Numbers:
+    def _reading(self, name: str) -> NumberByLabels:
         number = float("nan") if self._written is None else getattr(self._written, name)
         return {} if number != number else {(): number}  # noqa: PLR0124  # NaN is undefined
 

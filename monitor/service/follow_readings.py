@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from monitor.feeds.follow import FollowedFiles
-from monitor.prometheus.process_series import FOLLOWED_FAULTS, Numbers, SeriesDescription
+from monitor.prometheus.process_series import FOLLOWED_FAULTS, NumberByLabels, SeriesDescription
 from monitor.service.sources import Source
 
 
 def follow_readings(
     sources: Sequence[Source],
-) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
+) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
     """How the series of followed files are read.
 
     Args:
@@ -19,7 +19,7 @@ def follow_readings(
     """
     followed = [source for source in sources if isinstance(source, FollowedFiles)]
 
-    def faults() -> Numbers:
+    def faults() -> NumberByLabels:
         return {
             (source.name, kind): float(number)
             for source in followed

@@ -11,7 +11,7 @@ from monitor.prometheus.process_series import (
     KAFKA_PAUSED,
     KAFKA_REBALANCES,
     KAFKA_SKIPPED,
-    Numbers,
+    NumberByLabels,
     SeriesDescription,
 )
 from monitor.service.sources import Source
@@ -44,7 +44,7 @@ class _KafkaSource(Protocol):
 
 def kafka_readings(
     sources: Sequence[Source],
-) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
+) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
     """How the series of Kafka feeds are read.
 
     Args:
@@ -56,14 +56,14 @@ def kafka_readings(
         if source.identity.startswith("kafka:")
     ]
 
-    def column(name: str) -> Callable[[], Numbers]:
+    def column(name: str) -> Callable[[], NumberByLabels]:
         return lambda: {
             (source.group, figures.topic, str(figures.partition)): float(getattr(figures, name))
             for source in from_kafka
             for figures in source.figures
         }
 
-    def rebalances() -> Numbers:
+    def rebalances() -> NumberByLabels:
         return {(source.group,): float(source.rebalances) for source in from_kafka}
 
     return {series: column(name) for series, name in _COLUMNS.items()} | {

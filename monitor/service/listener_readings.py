@@ -8,7 +8,7 @@ from monitor.prometheus.process_series import (
     HTTP_CONNECTIONS,
     HTTP_REQUESTS,
     HTTP_REQUESTS_IN_PROGRESS,
-    Numbers,
+    NumberByLabels,
     SeriesDescription,
 )
 from monitor.web.listener_telemetry import Listener, open_connections
@@ -16,7 +16,7 @@ from monitor.web.listener_telemetry import Listener, open_connections
 
 def listener_readings(
     listeners: Sequence[Listener],
-) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
+) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
     """What /metrics says of them."""
     return {
         HTTP_REQUESTS: lambda: {
@@ -31,6 +31,6 @@ def listener_readings(
     }
 
 
-def _connections(listeners: Sequence[Listener]) -> Numbers:
+def _connections(listeners: Sequence[Listener]) -> NumberByLabels:
     counts = open_connections({one.port for one in listeners})
     return {} if counts is None else {(one.address,): counts[one.port] for one in listeners}

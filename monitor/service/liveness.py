@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from monitor.clock import Clock
-from monitor.prometheus.process_series import LOOP_STALL, Numbers, SeriesDescription
+from monitor.prometheus.process_series import LOOP_STALL, NumberByLabels, SeriesDescription
 
 REMEMBERED_SECONDS = 300.0
 """A stall is published for so long after it has ended."""
@@ -68,7 +68,7 @@ class Liveness:
             self._alive()
 
     @property
-    def readings(self) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
+    def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
         """What /metrics says of it."""
         return {LOOP_STALL: lambda: {(): self.stall}}
 

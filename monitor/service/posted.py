@@ -30,7 +30,7 @@ from monitor.prometheus.process_series import (
     QUEUE_OLDEST,
     QUEUE_REQUESTS,
     REPLAYED_RECORDS,
-    Numbers,
+    NumberByLabels,
     SeriesDescription,
 )
 from monitor.service.journal_replay import Replayed
@@ -207,7 +207,7 @@ class Pushed:
         return [server.listener for server in self._servers]
 
     @property
-    def readings(self) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
+    def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
         """What /metrics says of what is on its way."""
         return {
             QUEUE_REQUESTS: lambda: {(): sum(map(len, self._queues()))},
@@ -224,14 +224,14 @@ class Pushed:
     def _queues(self) -> tuple[Sequence[KeptRequest], ...]:
         return self._counting, self._gathered.kept, self._waiting
 
-    def _queue_bytes(self) -> Numbers:
+    def _queue_bytes(self) -> NumberByLabels:
         budgets = [settings.budget for settings in self._settings]
         return {
             (listener.address,): budget.size - budget.left
             for listener, budget in zip(self.listeners, budgets, strict=True)
         }
 
-    def _oldest(self) -> Numbers:
+    def _oldest(self) -> NumberByLabels:
         """Asked by another thread: what was there may be counted by now."""
         for queue in self._queues():
             with suppress(IndexError):

@@ -12,7 +12,7 @@ from monitor.errors import MonitorError
 from monitor.prometheus.process_series import (
     CONFIG_LAST_RELOAD_SUCCESS,
     CONFIG_LAST_RELOAD_SUCCESSFUL,
-    Numbers,
+    NumberByLabels,
     SeriesDescription,
 )
 
@@ -69,7 +69,7 @@ class Reloads:
                 done.set_exception(error)
 
     @property
-    def readings(self) -> Mapping[SeriesDescription, Callable[[], Numbers]]:
+    def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
         """What /metrics says of it."""
         return {
             CONFIG_LAST_RELOAD_SUCCESSFUL: lambda: {(): float(self._successful)},

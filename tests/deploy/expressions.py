@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
+from monitor.prometheus.families import FAMILIES
 from monitor.prometheus.process_series import PROCESS_SERIES
-from monitor.prometheus.series import FAMILIES
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 PROMETHEUS = DEPLOY / "prometheus"

@@ -19,7 +19,7 @@ from monitor.demo.flights import MODEL, flights, flights_config
 from monitor.demo.playback import playback
 from monitor.engine import Monitor
 from monitor.exporter.app import create_app
-from monitor.prometheus.process_series import PROCESS_SERIES, SCRAPE_DURATION, Readings
+from monitor.prometheus.process_series import PROCESS_SERIES, SCRAPE_DURATION, ProcessCollector
 from monitor.prometheus.rules import Scope, as_prometheus, groups
 from monitor.snapshot import Snapshot
 from monitor.web.server import BackgroundServer
@@ -74,7 +74,7 @@ def live(program: str, folder: Path) -> Iterator[Live]:
     rules, path, port = folder / "rules.yml", folder / "prometheus.yml", free_port()
     rules.write_text(as_prometheus(groups(Scope.of(config()))))
     # What only a running service knows: each series that it exports, with some value.
-    service = Readings(
+    service = ProcessCollector(
         {
             series: partial(dict, {("some",) * len(series.labels): 1.0})
             for series in PROCESS_SERIES

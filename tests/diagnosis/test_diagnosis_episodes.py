@@ -5,7 +5,7 @@ from diagnosis.episodes import PAIRS, given, period
 
 from monitor.diagnosis import diagnose
 from monitor.drift import Verdict
-from monitor.report.text import diagnosis_text
+from monitor.report.diagnosis_text import diagnosis_text
 
 BLAMES = {Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED}
 PRAISES = {Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED}

@@ -13,7 +13,7 @@ from monitor.diagnosis import Period, diagnose
 from monitor.drift import Status, Verdict
 from monitor.events.columns import Series
 from monitor.report.diagnosis_json import diagnosis_json, diagnosis_object
-from monitor.report.text import COLUMNS, diagnosis_text
+from monitor.report.diagnosis_text import COLUMNS, diagnosis_text
 
 DAY_MS = 86_400_000
 METRICS = (

@@ -10,9 +10,9 @@ from monitor.diagnosis import Period, diagnose
 from monitor.exporter.page.why import why_section
 from monitor.report.advice import advice
 from monitor.report.diagnosis_json import diagnosis_object
+from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.headline import headline
-from monitor.report.sentences import footnotes, plainly, said_of
-from monitor.report.text import diagnosis_text
+from monitor.report.sentences import cause_status, explanation, footnotes
 
 
 def found(before, after):
@@ -38,7 +38,7 @@ CASES = {
 def test_a_word_never_disputes_the_interval_beside_it(said):
     diagnosis = found(*CASES[said])
     part = diagnosis.attribution["prevalence"]
-    assert said_of(diagnosis, "prevalence") == said
+    assert cause_status(diagnosis, "prevalence") == said
     beyond = part.lower_points > 0 or part.upper_points < 0
     assert beyond == (said not in ("as before", "not certain"))
     explained = [note for note in footnotes(diagnosis) if note.split(":")[0] in said]
@@ -53,11 +53,11 @@ def test_text_page_and_json_say_the_same(name):
     text = " ".join(diagnosis_text(diagnosis).split())
     page = " ".join(str(why_section(printed)).split())
     for cause in ("prevalence", "recall", "false_positives"):
-        said = said_of(diagnosis, cause)
+        said = cause_status(diagnosis, cause)
         assert printed["attribution"][cause]["said"] == said
         assert f"<td>{said}</td>" in page
         assert f" {said} " in text
-    for sentence in (*plainly(diagnosis), *footnotes(diagnosis)):
+    for sentence in (*explanation(diagnosis), *footnotes(diagnosis)):
         assert sentence in text
         assert sentence.replace("'", "&#39;") in page
 
@@ -65,7 +65,7 @@ def test_text_page_and_json_say_the_same(name):
 def test_a_slide_says_first_what_became_of_the_rates_and_whose_doing_it_is():
     diagnosis = found((8_000, 4_500, 2_000, 85_500), (9_600, 27_000, 400, 63_000))
     assert str(diagnosis.verdict) == "operating_point_moved"
-    first, text = diagnosis_text(diagnosis).splitlines()[0], " ".join(plainly(diagnosis))
+    first, text = diagnosis_text(diagnosis).splitlines()[0], " ".join(explanation(diagnosis))
     assert first.endswith(": FPR rose .050 → .300, recall .800 → .960: threshold or scores moved.")
     assert text.startswith(
         "The false positive rate rose about sixfold, from .050 to .300; recall rose from .80 to .96"
@@ -83,19 +83,19 @@ def test_a_slide_says_first_what_became_of_the_rates_and_whose_doing_it_is():
 
 def test_better_precision_for_missed_positives_is_no_good_news():
     diagnosis = found((8_000, 4_500, 2_000, 85_500), (4_800, 1_000, 5_200, 89_000))
-    text = " ".join(plainly(diagnosis))
+    text = " ".join(explanation(diagnosis))
     assert text.startswith("Recall fell from .80 to .48; the false positive rate fell from .050 to")
     assert "The better precision is paid for with positives that are missed." in text
 
 
 def test_a_worse_model_says_by_which_rate():
-    worse = plainly(found(MANY, (6_000, 4_500, 4_000, 85_500)))
+    worse = explanation(found(MANY, (6_000, 4_500, 4_000, 85_500)))
     assert worse[0].startswith("Recall fell from .80 to .60 (points of precision: recall -")
     assert worse[1] == "Positives are as frequent as before: prevalence is not the cause."
 
 
 def test_skill_that_fell_behind_a_better_precision_is_told_where_the_verdict_is_open():
-    text = " ".join(plainly(diagnose(*map(period, PAIRS["march-december"][:2]))))
+    text = " ".join(explanation(diagnose(*map(period, PAIRS["march-december"][:2]))))
     assert text.startswith("Skill (log LR+) certainly fell, by 0.16 ± 0.06; what became of recall")
     assert "Precision rose all the same: it does not show that skill fell." in text
     assert "Likely, not certainly: prevalence rose (+11.6 points)" in text
@@ -106,7 +106,7 @@ def test_no_open_question_goes_without_a_sentence(name):
     pair = CASES.get(name)
     diagnosis = found(*pair) if pair else diagnose(*map(period, PAIRS[name][:2]))
     clear = {"no_change", "prevalence_shift"}
-    assert plainly(diagnosis) or str(diagnosis.verdict) in clear
+    assert explanation(diagnosis) or str(diagnosis.verdict) in clear
 
 
 def test_fewer_positives_are_named_where_skill_is_open():
@@ -114,7 +114,7 @@ def test_fewer_positives_are_named_where_skill_is_open():
     assert str(diagnosis.verdict) == "insufficient_evidence"
     text = diagnosis_text(diagnosis)
     assert "certainly fewer positives. Whether skill changed is open." in text.splitlines()[0]
-    assert plainly(diagnosis)[0].startswith("There are certainly fewer positives, which is ")
+    assert explanation(diagnosis)[0].startswith("There are certainly fewer positives, which is ")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_fewer_positives_are_named_where_skill_is_open():
 def test_one_rate_that_moved_alone_is_weighed_by_the_odds_ratio(after, odds, way, why):
     diagnosis = found(MANY, after)
     assert diagnosis.verdict == "insufficient_evidence"
-    text = " ".join(plainly(diagnosis))
+    text = " ".join(explanation(diagnosis))
     assert f"(log odds ratio) moved by {odds}: too little to tell a {way} model" in text
     assert "as well as before" not in text
     said = headline(diagnosis)

@@ -13,7 +13,7 @@ from monitor.engine import Monitor
 from monitor.events.columns import Series
 from monitor.metrics import precision_at
 from monitor.report.diagnosis_json import diagnosis_object
-from monitor.report.text import diagnosis_text
+from monitor.report.diagnosis_text import diagnosis_text
 
 SAMPLED, WEIGHTED = Labelling.SAMPLED, Labelling.WEIGHTED
 BY_TIMEOUT = Labelling.NEGATIVES_BY_TIMEOUT

@@ -6,7 +6,7 @@ from diagnosis.episodes import PAIRS, period
 from streams import FLIGHTS
 
 from monitor.diagnosis import diagnose
-from monitor.report.text import COLUMNS, diagnosis_text
+from monitor.report.diagnosis_text import COLUMNS, diagnosis_text
 
 
 def test_july_and_september_of_all_flights(golden):

@@ -9,7 +9,7 @@ from recount import Recount
 from streams import in_batches
 
 from monitor.config import Config
-from monitor.config.model import Labelling
+from monitor.config.labelling import Labelling
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.join.sampling import SQUARED_WEIGHTS, WEIGHT_UNIT, WEIGHTS, strata

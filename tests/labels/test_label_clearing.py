@@ -8,7 +8,7 @@ from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_object
-from monitor.report.deciding_window import standing, verdict_on
+from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.replay_json import replay_object
 from monitor.snapshot import ModelState
 from monitor.verdicts import Watched, WindowVerdict
@@ -103,10 +103,10 @@ def says(verdict, fault=""):
 def test_a_fault_of_the_present_speaks_whatever_a_longer_window_says():
     fault = says(ASTRAY, "positives_missing")
     for other in (Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT, Verdict.MODEL_DEGRADED):
-        assert standing(model_with(w1h=fault, w7d=says(other)), ["7d", "1h"]) == "1h"
+        assert deciding_window(model_with(w1h=fault, w7d=says(other)), ["7d", "1h"]) == "1h"
     few = says(Verdict.INSUFFICIENT_EVIDENCE)
-    assert standing(model_with(w1h=few, w7d=fault), ["1h", "7d"]) == "7d"
+    assert deciding_window(model_with(w1h=few, w7d=fault), ["1h", "7d"]) == "7d"
     shift = says(Verdict.PREVALENCE_SHIFT)
-    assert standing(model_with(w1h=shift, w7d=fault), ["1h", "7d"]) == "7d"
-    assert standing(model_with(w1h=shift, w7d=few), ["1h", "7d"]) == "1h"
-    assert standing(model_with(), ["1h", "7d"]) == "7d"
+    assert deciding_window(model_with(w1h=shift, w7d=fault), ["1h", "7d"]) == "7d"
+    assert deciding_window(model_with(w1h=shift, w7d=few), ["1h", "7d"]) == "1h"
+    assert deciding_window(model_with(), ["1h", "7d"]) == "7d"

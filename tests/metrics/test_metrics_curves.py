@@ -9,6 +9,7 @@ from scipy.integrate import trapezoid
 from scipy.special import logit
 
 from monitor import ConfusionCounts, metrics
+from monitor.events.columns import bin_of
 from monitor.metrics import ScoreHistogram
 from monitor.metrics.curves import (
     area_under_gain_curve,
@@ -17,7 +18,6 @@ from monitor.metrics.curves import (
     precision_recall_curve,
     roc_curve,
 )
-from monitor.metrics.histogram import bin_of
 
 BINS = 20
 sampled = settings(max_examples=100, deadline=None, derandomize=True)

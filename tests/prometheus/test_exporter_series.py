@@ -13,8 +13,8 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events.columns import RejectReason
 from monitor.prometheus.collector import SnapshotCollector
+from monitor.prometheus.families import FAMILIES, table_of_series, table_of_series_markdown
 from monitor.prometheus.family import Family, shape_of
-from monitor.prometheus.series import FAMILIES, table_of_series, table_of_series_markdown
 from monitor.snapshot import METRICS, Estimate, Snapshot
 
 CONTRACT = {

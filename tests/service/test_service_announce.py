@@ -44,7 +44,7 @@ def test_a_reference_is_said_whenever_it_is_another():
     new = replace(old, reference=replace(old.reference, version=2, source="trailing"))
     assert list(announcements(of(old), of(new))) == [
         (
-            "fraud: reference: trailing days, version 2, "
+            "fraud: reference: the days just before, version 2, "
             "1970-01-01T00:00:00Z..1970-01-01T01:00:00Z, 28,291 outcomes, r0 = 0.4613"
         )
     ]

@@ -14,7 +14,7 @@ from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.errors import ConfigError
 from monitor.exporter.app import create_app
-from monitor.prometheus.process_series import Readings
+from monitor.prometheus.process_series import ProcessCollector
 from monitor.service.changes import restart_faults
 from monitor.service.reloads import Reloads
 from monitor.snapshot import Snapshot
@@ -47,7 +47,9 @@ def clock():
 
 
 def numbers(reloads):
-    return [s.value for family in Readings(reloads.readings).collect() for s in family.samples]
+    return [
+        s.value for family in ProcessCollector(reloads.readings).collect() for s in family.samples
+    ]
 
 
 def test_a_file_with_faults_changes_nothing_and_says_so_until_it_is_mended(files, clock):

@@ -11,13 +11,13 @@ from conservation import Scraper, samples_of, total
 from prometheus_client import CollectorRegistry, generate_latest
 from service.test_service_intake import NOW, events, running
 
-from monitor.prometheus.process_series import Readings
+from monitor.prometheus.process_series import ProcessCollector
 from monitor.web.listener_telemetry import open_connections
 
 
 def read(service):
     registry = CollectorRegistry()
-    registry.register(Readings(service.pushed.readings))
+    registry.register(ProcessCollector(service.pushed.readings))
     return samples_of(generate_latest(registry).decode())
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from monitor.config import Config
 from monitor.prometheus.rules import Scope, as_prometheus, groups
-from monitor.prometheus.rules.rule import Alert, Group, Recording
+from monitor.prometheus.rules.rule import Alert, Recording, RuleGroup
 from monitor.prometheus.rules.scope import GAP
 
 HOLD, LOOK_BACK = "1s", "3s"
@@ -20,7 +20,9 @@ HOLD, LOOK_BACK = "1s", "3s"
 def hurried_rules(config: Config) -> str:
     """The rule file of a configuration, hurried."""
     found = groups(Scope.of(config))
-    return as_prometheus([Group(name, [_hurried(rule) for rule in rules]) for name, rules in found])
+    return as_prometheus(
+        [RuleGroup(name, [_hurried(rule) for rule in rules]) for name, rules in found]
+    )
 
 
 def _hurried(rule: Recording | Alert) -> Recording | Alert:

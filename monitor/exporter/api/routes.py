@@ -17,7 +17,7 @@ from monitor.exporter.api.answers import Answers, UnknownModelError
 from monitor.exporter.api.asking import UnansweredError
 from monitor.exporter.api.openapi import DOCUMENT
 from monitor.exporter.api.series import STEPS_MS
-from monitor.report.text import diagnosis_text
+from monitor.report.diagnosis_text import diagnosis_text
 
 MOST_MODELS = 1_000
 """Models in one answer."""

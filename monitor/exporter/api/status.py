@@ -13,10 +13,10 @@ from monitor.drift.label_free import ASSUMPTION, Nowcast
 from monitor.labels.refusals import NEVER_TOLD
 from monitor.metrics.precision import precision
 from monitor.metrics.rates import false_positive_rate, recall
-from monitor.report.deciding_window import standing, verdict_on
+from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.headline import moved, reason
-from monitor.report.missing_evidence import lacking
-from monitor.report.reference import warming_up_text
+from monitor.report.missing_evidence import missing_evidence
+from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import (
     bounds,
     counted,
@@ -43,7 +43,7 @@ SEVERITY = (
 
 
 def longest_window(snapshot: Snapshot) -> str:
-    """Name of the longest window, which speaks for a model unless `standing` says otherwise."""
+    """Name of the longest window; see `deciding_window` for the one whose verdict counts."""
     return max((window.name for window in snapshot.windows), key=parse_duration)
 
 
@@ -65,7 +65,7 @@ def status_object(
         limit: so many at most.
     """
     names_of_windows = [window.name for window in snapshot.windows]
-    speaks = {model.name: standing(model, names_of_windows) for model in snapshot.models}
+    speaks = {model.name: deciding_window(model, names_of_windows) for model in snapshot.models}
     verdicts = {
         model.name: verdict_on(model, speaks[model.name]).verdict for model in snapshot.models
     }
@@ -162,7 +162,7 @@ def _headline(snapshot: Snapshot, model: ModelState, window: str) -> str:
 
 def _because(snapshot: Snapshot, model: ModelState, window: str) -> str | None:
     of = next(one for one in snapshot.windows if one.name == window)
-    return lacking(model, of, verdict_on(model, window))
+    return missing_evidence(model, of, verdict_on(model, window))
 
 
 def _age(snapshot: Snapshot, moment: int | None) -> float | None:

@@ -11,8 +11,8 @@ from typing import IO, NamedTuple, Self
 import numpy as np
 
 from monitor.events.columns import FloatArray
+from monitor.prometheus.families import FAMILIES
 from monitor.prometheus.family import Family, Line, Shape, shape_of
-from monitor.prometheus.series import FAMILIES
 from monitor.snapshot import Snapshot
 
 _AT_ONCE = 2_000_000

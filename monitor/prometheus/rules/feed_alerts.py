@@ -1,16 +1,16 @@
-"""Alerts about events that do not come any more.
+"""Alerts about events that stopped coming.
 
-Each asks twice: of a model as a whole, whichever monitors have seen it, so that one
-that moved to another address is compared with what it saw before; and of each monitor
-by itself, so that a shard that falls silent among others is seen. The second is named
-by its `instance`, and only told where the first is not.
+Each alert has two expressions. The first is about a model as a whole, whichever monitors
+have seen it, so that a monitor that moved to another address is compared with what it saw
+before. The second is about each monitor by itself, so that one silent shard among others
+is noticed; it has the label `instance` and fires only where the first does not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from monitor.prometheus.rules import texts
+from monitor.prometheus.rules import templates
 from monitor.prometheus.rules.recording import SHARDS
 from monitor.prometheus.rules.rule import Alert
 from monitor.prometheus.rules.scope import Scope
@@ -18,9 +18,9 @@ from monitor.prometheus.rules.scope import Scope
 FEWEST_PREDICTIONS = 100
 """Predictions during a silence of labels, below which it means nothing."""
 FEWEST_USUAL = 10
-"""Predictions in the same stretch of another day, below which silence is nothing new."""
+"""Predictions at the same time of another day, below which silence is usual."""
 
-_WHO = f"{texts.MODEL}{{{{ with $labels.instance }}}} at {{{{ . }}}}{{{{ end }}}}"
+_WHO = f"{templates.MODEL}{{{{ with $labels.instance }}}} at {{{{ . }}}}{{{{ end }}}}"
 _WHOLE_OR_SHARD = (
     "First of the model as a whole, then of each monitor that sees a part of it, where the "
     "whole is not silent."
@@ -28,15 +28,15 @@ _WHOLE_OR_SHARD = (
 
 
 def feed_alerts(scope: Scope) -> list[Alert]:
-    """Labels and predictions."""
+    """Return the alerts about labels and about predictions."""
     return [_label_feed_stalled(scope), _prediction_feed_stalled(scope)]
 
 
 def _whole_or_shard(silent: Callable[[str], str]) -> str:
-    """Both questions.
+    """The expression for the model as a whole, then for each monitor.
 
     Args:
-        silent: the expression, given what sums leave out besides their own label.
+        silent: makes the expression, given the labels that sums leave out besides their own.
     """
     return f"{silent(f', {SHARDS}')}\nor ignoring ({SHARDS})\n{silent('')}"
 
@@ -67,8 +67,8 @@ def _label_feed_stalled(scope: Scope) -> Alert:
         hold="10m",
         keep="1h",
         summary=f"{_WHO}: no label came for {silence}, while predictions do; "
-        f"{texts.of_all('precision_monitor_pending_predictions')} predictions of the model wait "
-        "for one.",
+        f"{templates.of_all('precision_monitor_pending_predictions')} predictions of the model "
+        "wait for one.",
         description="Windows move on and empty, and soon nothing can be said of the model, or of "
         "the part of it that the named monitor sees; alerts that rest on these labels are muted "
         "meanwhile. Look at the feed of labels and at the dead-letter file.",
@@ -102,7 +102,7 @@ def _prediction_feed_stalled(scope: Scope) -> Alert:
         hold="10m",
         keep="30m",
         summary=f"{_WHO}: no prediction came for {silence}; in all "
-        f"{texts.of_all('classifier_predictions_total')} of the model were counted.",
+        f"{templates.of_all('classifier_predictions_total')} of the model were counted.",
         description="Either the model is not asked any more, or its predictions do not reach "
         "the monitor. Windows move on and empty; what they show is of the past.",
         runbook=scope.link("deploy/README.md#predictionfeedstalled"),

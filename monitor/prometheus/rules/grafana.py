@@ -1,8 +1,8 @@
-"""Alerts as a provisioning file of Grafana, for a team whose alerts are Grafana's.
+"""Alerts as a provisioning file of Grafana, for a team that alerts from Grafana.
 
-Each alert asks the same expression of the same Prometheus, which still records
+Each alert queries the same expression from the same Prometheus, which still records
 the numbers. Grafana's templates cannot look numbers up: its messages name the
-alert, say what it means, and lead to the runbook.
+alert, explain it, and link to the runbook.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from monitor.prometheus.rules.rule import Alert, Group
+from monitor.prometheus.rules.rule import Alert, RuleGroup
 
 _LOOKED_UP = re.compile(r"\{\{ with .*? in the reference\)\{\{ end \}\}")
 _BACK_SECONDS = 600
@@ -24,12 +24,12 @@ _HEADING = """\
 """
 
 
-def as_grafana(groups: Sequence[Group], source: str) -> str:
-    """A provisioning file with the alerts.
+def as_grafana(groups: Sequence[RuleGroup], source: str) -> str:
+    """Return a provisioning file with the alerts.
 
     Args:
         groups: all rules; recordings are left out.
-        source: uid of the Prometheus data source.
+        source: UID of the Prometheus data source.
     """
     found = [(group, [r for r in group.rules if isinstance(r, Alert)]) for group in groups]
     document = {
@@ -54,7 +54,7 @@ def _rule(alert: Alert, source: str) -> dict[str, Any]:
         "uid": f"precision-monitor-{alert.name.lower()}"[:40],
         "title": alert.name,
         "condition": "fires",
-        "data": [_asked(alert, source), _fires()],
+        "data": [_query(alert, source), _fires()],
         "for": alert.hold,
         "noDataState": "OK",
         "execErrState": "Error",
@@ -67,7 +67,7 @@ def _rule(alert: Alert, source: str) -> dict[str, Any]:
     }
 
 
-def _asked(alert: Alert, source: str) -> dict[str, Any]:
+def _query(alert: Alert, source: str) -> dict[str, Any]:
     """1 for each series that the expression returns, whatever its value."""
     return {
         "refId": "asked",

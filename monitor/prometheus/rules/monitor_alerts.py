@@ -1,8 +1,8 @@
-"""Alerts about the monitor itself: a silent monitor must not read as a healthy model."""
+"""Alerts about the monitor itself: a silent monitor must not look like a healthy model."""
 
 from __future__ import annotations
 
-from monitor.prometheus.rules import texts
+from monitor.prometheus.rules import templates
 from monitor.prometheus.rules.rule import Alert
 from monitor.prometheus.rules.scope import GAP, Scope, select
 
@@ -11,7 +11,7 @@ REJECTED_SHARE = 0.01
 FEWEST_REJECTED = 20
 """Rejected records in an hour, below which their share means nothing."""
 NEARLY_ALL = 0.9
-"""Of the series that are taken at most."""
+"""Share of `max_series`."""
 STALLED_SECONDS = 5
 """Seconds for which the loop may not turn."""
 
@@ -19,7 +19,7 @@ _INSTANCE = "{{ $labels.instance }}"
 
 
 def monitor_alerts(scope: Scope) -> list[Alert]:
-    """Whether the monitor runs, and takes what it is given."""
+    """Return the alerts about the monitor's process, input and state."""
     return [
         _down(scope),
         _rejected(scope),
@@ -84,9 +84,9 @@ def _series(scope: Scope) -> Alert:
         hold="10m",
         keep="2h",
         summary=f"{_INSTANCE} counts "
-        f"{texts.of_monitor('precision_monitor_series{instance=%q}')} of at most "
+        f"{templates.of_monitor('precision_monitor_series{instance=%q}')} of at most "
         f"{scope.max_series} series; "
-        f"{texts.of_monitor(overflow.replace('[1h]', '{instance=%q}[1h]'))} predictions of the "
+        f"{templates.of_monitor(overflow.replace('[1h]', '{instance=%q}[1h]'))} predictions of the "
         "last hour count as __other__ in their segment.",
         description="A segment has more values than its limit: often an id or a free text that "
         "got into a segment. Totals are right, breakdowns are not complete. Take the key out of "

@@ -1,99 +1,92 @@
-"""Alerts about objectives that are missed: surely, in two windows, and not by chance."""
+"""Alerts about missed objectives: in two windows, by the ends of their 95 % intervals."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from monitor.prometheus.rules import texts
+from monitor.prometheus.rules import templates
 from monitor.prometheus.rules.recording import (
-    BALANCED,
-    BALANCED_UPPER,
     CHANGE,
     CLASS_RATIO,
-    FALSE_POSITIVE,
-    FALSE_POSITIVE_LOWER,
     OUTCOMES,
     PRECISION,
     RECALL,
-    RECALL_UPPER,
-    REFERENCE_BALANCED,
-    REFERENCE_FALSE_POSITIVE,
-    REFERENCE_PRECISION,
-    REFERENCE_RECALL,
-    UPPER,
     objective,
+    recorded,
+    recorded_of_reference,
 )
 from monitor.prometheus.rules.rule import Alert
-from monitor.prometheus.rules.scope import GAP, Scope
+from monitor.prometheus.rules.scope import GAP, OBJECTIVES, Scope
+from monitor.report.vocabulary import CAUSES, METRICS
 
 FEWEST = 100
 """Outcomes of each kind that a metric divides by, in each window, below which it is not judged."""
 
 _CALLED, _ACTUAL, _NEGATIVE = ("tp", "fp"), ("tp", "fn"), ("fp", "tn")
+_DENOMINATORS = {
+    "precision": (_CALLED,),
+    "balanced_precision": (_ACTUAL, _NEGATIVE),
+    "recall": (_ACTUAL,),
+    "false_positive_rate": (_NEGATIVE,),
+}
+_NAMED_BY_CAUSE = {cause.metric: cause.words for cause in CAUSES.values()}
 
 
-class _Kind(NamedTuple):
-    """One metric that can have an objective.
+class _Missed(NamedTuple):
+    """A metric that can miss an objective.
 
     Attributes:
         metric: its name in series.
-        said: what people read.
-        now: the metric, recorded.
-        bound: the end of its interval that must lie beyond the objective.
-        before: the metric in the reference.
-        divided_by: outcomes of which there must be enough.
+        words: its name for people; that of the cause where it is the rate behind one.
+        now: name of the recorded metric.
+        bound: name of the recorded end of its interval that must lie beyond the objective.
+        before: name of the recorded metric of the reference.
+        divided_by: outcomes that it divides by, of which there must be enough.
         beyond: how the bound compares with a missed objective, and the word for it.
-        digits: shown of it.
+        digits: behind the point.
     """
 
     metric: str
-    said: str
+    words: str
     now: str
     bound: str
     before: str
     divided_by: tuple[tuple[str, str], ...]
-    beyond: tuple[str, str] = ("<", "below")
-    digits: int = 3
+    beyond: tuple[str, str]
+    digits: int
+
+    @classmethod
+    def of(cls, name: str) -> _Missed:
+        """The metric by its name in the configuration."""
+        row = METRICS[name]
+        least = row.objective == "at least"
+        return cls(
+            metric=OBJECTIVES[name],
+            words=_NAMED_BY_CAUSE.get(name, row.words),
+            now=recorded(name),
+            bound=recorded(name, "upper" if least else "lower"),
+            before=recorded_of_reference(name),
+            divided_by=_DENOMINATORS[name],
+            beyond=("<", "below") if least else (">", "above"),
+            digits=row.digits,
+        )
 
     @property
     def alert(self) -> str:
         """The name of the alert."""
-        words = "".join(word.capitalize() for word in self.said.split())
+        words = "".join(word.capitalize() for word in self.words.split())
         return f"{words}{self.beyond[1].capitalize()}Objective"
 
 
-KINDS = (
-    _Kind("precision", "precision", PRECISION, UPPER, REFERENCE_PRECISION, (_CALLED,)),
-    _Kind(
-        "balanced_precision",
-        "balanced precision",
-        BALANCED,
-        BALANCED_UPPER,
-        REFERENCE_BALANCED,
-        (_ACTUAL, _NEGATIVE),
-    ),
-    _Kind("recall", "recall", RECALL, RECALL_UPPER, REFERENCE_RECALL, (_ACTUAL,)),
-    _Kind(
-        "false_positive",
-        "false positives",
-        FALSE_POSITIVE,
-        FALSE_POSITIVE_LOWER,
-        REFERENCE_FALSE_POSITIVE,
-        (_NEGATIVE,),
-        (">", "above"),
-        4,
-    ),
-)
-
-
 def objective_alerts(scope: Scope) -> list[Alert]:
-    """One for each metric that can have an objective; without one it never fires."""
-    return [_precision(scope), *(_missed(scope, kind) for kind in KINDS[1:])]
+    """Return an alert for each metric that can have an objective; without one it never fires."""
+    others = [name for name in OBJECTIVES if name != "precision"]
+    return [_precision(scope), *(_missed(scope, _Missed.of(name)) for name in others)]
 
 
 def _precision(scope: Scope) -> Alert:
-    """Precision alone moves with prevalence, too: the cause is a label."""
-    kind = KINDS[0]
+    """Precision alone moves with prevalence, too, so its alert has a label `cause`."""
+    kind = _Missed.of("precision")
     return Alert(
         name=kind.alert,
         why=f"{_why(kind)} The last factor is 1 and adds the cause that pulled precision down "
@@ -106,13 +99,13 @@ def _precision(scope: Scope) -> Alert:
         keep="30m",
         summary=f"{_summary(scope, kind)}; what pulled it down most: {{{{ $labels.cause }}}}.",
         description="Over two windows precision is surely below what was promised, with 95 % "
-        f"confidence{texts.in_reference(kind.before)}. The cause is "
+        f"confidence{templates.in_reference(kind.before)}. The cause is "
         "in the label: prevalence is not the model's fault, recall and false_positives may be.",
         runbook=scope.link("deploy/README.md#precisionbelowobjective"),
     )
 
 
-def _missed(scope: Scope, kind: _Kind) -> Alert:
+def _missed(scope: Scope, kind: _Missed) -> Alert:
     return Alert(
         name=kind.alert,
         why=_why(kind),
@@ -122,7 +115,7 @@ def _missed(scope: Scope, kind: _Kind) -> Alert:
         keep="30m",
         summary=f"{_summary(scope, kind)}.",
         description=f"Over two windows the bound of the 95 % interval lies {kind.beyond[1]} what "
-        f"was promised{texts.in_reference(kind.before, kind.digits)}. This "
+        f"was promised{templates.in_reference(kind.before, kind.digits)}. This "
         "does not move with prevalence: look at the model, its inputs and its threshold.",
         runbook=scope.link(f"deploy/README.md#{kind.alert.lower()}"),
     )
@@ -131,7 +124,7 @@ def _missed(scope: Scope, kind: _Kind) -> Alert:
 _SEVERITY = "{{ with $labels.severity }}{{ . }}{{ else }}ticket{{ end }}"
 
 
-def _why(kind: _Kind) -> str:
+def _why(kind: _Missed) -> str:
     end, word = ("lower", "above") if kind.beyond[0] == ">" else ("upper", "below")
     return (
         "The long window says that it matters, the short one that it goes on now. Both by the "
@@ -140,14 +133,14 @@ def _why(kind: _Kind) -> str:
     )
 
 
-def _beyond_in_both(scope: Scope, kind: _Kind) -> str:
+def _beyond_in_both(scope: Scope, kind: _Missed) -> str:
     windows = list(dict.fromkeys((scope.long, scope.short)))
     parts = [_beyond(scope, kind, window) for window in windows]
     parts += [_enough(scope, cells, window) for window in windows for cells in kind.divided_by]
     return "\n  and ignoring (window, severity)\n  ".join(parts)
 
 
-def _beyond(scope: Scope, kind: _Kind, window: str) -> str:
+def _beyond(scope: Scope, kind: _Missed, window: str) -> str:
     sign = kind.beyond[0]
     bound = scope.select(kind.bound, window=window, segment="")
     target = scope.select(objective(kind.metric))
@@ -179,14 +172,14 @@ def _main_cause(scope: Scope) -> str:
     )
 
 
-def _summary(scope: Scope, kind: _Kind) -> str:
+def _summary(scope: Scope, kind: _Missed) -> str:
     def at(window: str) -> str:
-        return texts.of_model(kind.now, kind.digits, window=window, segment="")
+        return templates.of_model(kind.now, kind.digits, window=window, segment="")
 
-    verb = "are" if kind.said.endswith("s") else "is"
-    target = texts.of_model(objective(kind.metric), kind.digits)
+    verb = "are" if kind.words.endswith("s") else "is"
+    target = templates.of_model(objective(kind.metric), kind.digits)
     pronoun = "their" if verb == "are" else "its"
     return (
-        f"{texts.MODEL}: {kind.said} {verb} {kind.beyond[1]} {pronoun} objective of {target}: "
+        f"{templates.MODEL}: {kind.words} {verb} {kind.beyond[1]} {pronoun} objective of {target}: "
         f"{at(scope.long)} over {scope.long}, {at(scope.short)} over {scope.short}"
     )

@@ -1,66 +1,91 @@
-"""Numbers made anew from counts: those of several monitors add up, their ratios would not.
+"""Recording rules: ratios recomputed from counts, which several monitors can add up.
 
-Where each of several monitors sees a part of a model's traffic, their counts
-are added first and divided then; the mean of their ratios would be another
-number. Where one monitor sees everything, each of these equals the gauge that
-it exports. Where labels are a sample, counts are no evidence by themselves, and
-the monitor's estimates are taken as they are. Windows overlap, and segments lie
-inside totals: nothing here is added up over `window` or `segment`.
+Where each of several monitors sees a part of a model's traffic, the rules add their
+counts and then divide; the mean of their ratios would be another number. Where one
+monitor sees everything, each recorded number equals the gauge that it exports. Where
+labels are a sample, counts are no evidence by themselves, and the rules record the
+monitor's estimates. Windows overlap, and segments lie inside totals: no rule adds up
+over `window` or `segment`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
 from monitor.prometheus.rules.rule import Recording
 from monitor.prometheus.rules.scope import NotThis, Scope
+from monitor.report.vocabulary import METRICS
+
+
+def recorded(metric: str, bound: Literal["", "lower", "upper"] = "") -> str:
+    """Return the name under which a metric by window is recorded.
+
+    Args:
+        metric: its name in `monitor.metrics`.
+        bound: end of the 95 % interval; "" for the estimate.
+
+    >>> recorded("false_positive_rate", "lower")
+    'model_window:classifier_false_positive_lower:ratio'
+    """
+    return f"model_window:{'_'.join(filter(None, (METRICS[metric].stem, bound)))}:ratio"
+
+
+def recorded_of_reference(metric: str) -> str:
+    """Return the name under which a metric of the reference is recorded.
+
+    >>> recorded_of_reference("recall")
+    'model:classifier_reference_recall:ratio'
+    """
+    return f"model:{METRICS[metric].stem.replace('classifier_', 'classifier_reference_')}:ratio"
+
 
 OUTCOMES = "model_window:classifier_outcomes:sum"
 REFERENCE = "model:classifier_reference_outcomes:sum"
-PRECISION = "model_window:classifier_precision:ratio"
-UPPER = "model_window:classifier_precision_upper:ratio"
-RECALL_UPPER = "model_window:classifier_recall_upper:ratio"
-FALSE_POSITIVE_LOWER = "model_window:classifier_false_positive_lower:ratio"
-BALANCED_UPPER = "model_window:classifier_balanced_precision_upper:ratio"
-BALANCED = "model_window:classifier_balanced_precision:ratio"
-RECALL = "model_window:classifier_recall:ratio"
-FALSE_POSITIVE = "model_window:classifier_false_positive:ratio"
-PREVALENCE = "model_window:classifier_prevalence:ratio"
-CLASS_RATIO = "model_window:classifier_class_ratio:ratio"
+PRECISION = recorded("precision")
+UPPER = recorded("precision", "upper")
+RECALL_UPPER = recorded("recall", "upper")
+FALSE_POSITIVE_LOWER = recorded("false_positive_rate", "lower")
+BALANCED_UPPER = recorded("balanced_precision", "upper")
+BALANCED = recorded("balanced_precision")
+RECALL = recorded("recall")
+FALSE_POSITIVE = recorded("false_positive_rate")
+PREVALENCE = recorded("prevalence")
+CLASS_RATIO = recorded("class_ratio")
 AT_REFERENCE = "model_window:classifier_precision_at_reference:ratio"
 CHANGE = "model_window:classifier_precision_change:logit"
-REFERENCE_PRECISION = "model:classifier_reference_precision:ratio"
-REFERENCE_BALANCED = "model:classifier_reference_balanced_precision:ratio"
-REFERENCE_RECALL = "model:classifier_reference_recall:ratio"
-REFERENCE_FALSE_POSITIVE = "model:classifier_reference_false_positive:ratio"
-REFERENCE_CLASS_RATIO = "model:classifier_reference_class_ratio:ratio"
+REFERENCE_PRECISION = recorded_of_reference("precision")
+REFERENCE_BALANCED = recorded_of_reference("balanced_precision")
+REFERENCE_RECALL = recorded_of_reference("recall")
+REFERENCE_FALSE_POSITIVE = recorded_of_reference("false_positive_rate")
+REFERENCE_CLASS_RATIO = recorded_of_reference("class_ratio")
 
 _CALLED, _ACTUAL, _NEGATIVE = ("tp", "fp"), ("tp", "fn"), ("fp", "tn")
 _ALL = ("tp", "fp", "fn", "tn")
 GAUGES = {
-    PRECISION: "classifier_precision_ratio",
-    UPPER: "classifier_precision_upper_ratio",
-    RECALL_UPPER: "classifier_recall_upper_ratio",
-    FALSE_POSITIVE_LOWER: "classifier_false_positive_lower_ratio",
-    BALANCED: "classifier_balanced_precision_ratio",
-    RECALL: "classifier_recall_ratio",
-    FALSE_POSITIVE: "classifier_false_positive_ratio",
-    PREVALENCE: "classifier_prevalence_ratio",
-    CLASS_RATIO: "classifier_class_ratio",
+    PRECISION: METRICS["precision"].series(),
+    UPPER: METRICS["precision"].series("upper"),
+    RECALL_UPPER: METRICS["recall"].series("upper"),
+    FALSE_POSITIVE_LOWER: METRICS["false_positive_rate"].series("lower"),
+    BALANCED: METRICS["balanced_precision"].series(),
+    RECALL: METRICS["recall"].series(),
+    FALSE_POSITIVE: METRICS["false_positive_rate"].series(),
+    PREVALENCE: METRICS["prevalence"].series(),
+    CLASS_RATIO: METRICS["class_ratio"].series(),
     CHANGE: "classifier_precision_change_logit",
 }
-"""What each of the monitor's own estimates is recorded as."""
-NEARLY = {BALANCED_UPPER: "classifier_balanced_precision_upper_ratio"}
-"""The same, where what is made from counts is near it and not equal to it."""
+"""The monitor's own gauge for each recorded number; the two are equal."""
+NEARLY = {BALANCED_UPPER: METRICS["balanced_precision"].series("upper")}
+"""Likewise, where the number from counts is close to the gauge and not equal to it."""
 SHARDS = "instance, pod"
-"""Labels that tell monitors apart; sums keep every other."""
+"""Labels that tell monitors apart; sums keep all others."""
 _Z_SQUARED = 3.841458820694124
 """Square of the 97.5 % quantile of the normal distribution."""
 
 
 def recordings(scope: Scope) -> list[Recording]:
-    """Counts, then what is made from them, in the order in which they are needed."""
+    """Return the recording rules, each after those that it reads."""
     counted, not_counted = scope.counted(), scope.not_counted()
     made = _from_counts(counted) if counted else []
     taken = {rule.name: rule for rule in (_from_gauges(not_counted) if not_counted else ())}
@@ -89,7 +114,7 @@ def _from_counts(scope: Scope) -> list[Recording]:
 
 
 def _from_gauges(scope: Scope) -> Iterator[Recording]:
-    """Under the same names, so that alerts and dashboards need not know."""
+    """Gauges under the names of numbers from counts, so that alerts and dashboards are the same."""
     for name, gauge in (GAUGES | NEARLY).items():
         yield Recording(
             name=name,
@@ -100,7 +125,10 @@ def _from_gauges(scope: Scope) -> Iterator[Recording]:
 
 
 def objective(metric: str) -> str:
-    """What a metric's objective is recorded as.
+    """Return the name under which a metric's objective is recorded.
+
+    Args:
+        metric: as series call it, one of the values of `OBJECTIVES`.
 
     >>> objective("recall")
     'model:classifier_recall_objective:ratio'
@@ -109,7 +137,7 @@ def objective(metric: str) -> str:
 
 
 def objectives(scope: Scope) -> list[Recording]:
-    """What each model is meant to reach, as series that alerts compare with."""
+    """Return each model's objectives as series that alerts compare with."""
     return [
         Recording(
             name=objective(metric),
@@ -158,7 +186,7 @@ def _cells(scope: Scope, counts: str, cells: tuple[str, ...]) -> str:
 
 
 def _share(scope: Scope, counts: str, part: tuple[str, ...], whole: tuple[str, ...]) -> str:
-    """A quotient that is absent where nothing is to be divided by."""
+    """A quotient that is absent where the denominator is 0."""
     return f"{_cells(scope, counts, part)}\n  / ({_cells(scope, counts, whole)} > 0)"
 
 

@@ -1,4 +1,4 @@
-"""What a rule is, apart from how it is written down."""
+"""A rule, apart from how it is written."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ class Recording:
 
     Attributes:
         name: `level:metric:operation`.
-        why: what it is for; stands as a comment in the expression.
+        why: what it is for; written as a comment in the expression.
         expr: PromQL.
         labels: added to it.
     """
@@ -24,19 +24,19 @@ class Recording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """Something that people are told.
+    """An alert.
 
     Attributes:
         name: in CamelCase.
-        why: why the expression is as it is; stands as a comment in it.
+        why: why the expression is as it is; written as a comment in it.
         expr: PromQL; every series that it returns is an alert.
         severity: `page`, `ticket` or `none`, or a template of one.
-        hold: how long it must hold before it fires.
-        keep: how long it goes on firing once it does not hold any more.
+        hold: how long the expression must hold before the alert fires.
+        keep: how long it keeps firing once the expression no longer holds.
         labels: besides the severity.
         summary: one line with the numbers and the cause.
         description: what it means and what to do.
-        runbook: where more is said.
+        runbook: link to more.
     """
 
     name: str
@@ -51,8 +51,8 @@ class Alert:
     runbook: str
 
 
-class Group(NamedTuple):
-    """Rules that are evaluated one after the other.
+class RuleGroup(NamedTuple):
+    """Rules that Prometheus evaluates one after the other.
 
     Attributes:
         name: of the group.

@@ -1,4 +1,4 @@
-"""Which models, windows and objectives the rules speak of, and how they name them."""
+"""The models, windows and objectives that the rules are about, and selectors of their series."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from typing import NamedTuple
 
 from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config import Config, Labelling, ModelConfig
+from monitor.drift import Verdict
+from monitor.report.vocabulary import METRICS
 
 GAP = "10m"
-"""Looked back for the last sample of a gauge: failed scrapes shorter than this go unnoticed."""
-
+"""Look-back for the last sample of a gauge: failed scrapes shorter than this go unnoticed."""
 
 OBJECTIVES = {
-    "precision": "precision",
-    "balanced_precision": "balanced_precision",
-    "recall": "recall",
-    "false_positive_rate": "false_positive",
+    name: row.stem.removeprefix("classifier_") for name, row in METRICS.items() if row.objective
 }
-"""Keys of `objective` in the configuration, and what series call the metric."""
+"""Metrics in series names by the key of `objective` in the configuration."""
+
+_VERDICTS_EXPLAINED = "README.md"
+"""The document with a heading for each verdict, by path from the root of the project."""
 
 
 class NotThis(NamedTuple):
-    """In a selector: any value of the label but this one."""
+    """Matches, in a selector, any value of the label but this one."""
 
     value: str
 
@@ -32,33 +33,33 @@ class NotThis(NamedTuple):
 Wanted = str | tuple[str, ...] | NotThis
 
 _COUNTED = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
-"""Under these labellings the counts of outcomes are themselves the evidence."""
+"""Labelling regimes under which the counts of outcomes are themselves the evidence."""
 
 _STALE_SECONDS, _CHECKPOINTS_MISSED = 900, 10
-"""A checkpoint is stale at this age, or after so many were due, whichever is later."""
+"""A checkpoint is stale at this age, or after this many were due, whichever is later."""
 
 _META = re.compile(r"[.^$*+?()\[\]{}|\\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What the rules speak of.
+    """What the rules are about.
 
     Attributes:
-        models: their names; empty for whatever models there are.
+        models: names of the models; empty for any model.
         windows: names of the configured windows, from the shortest to the longest.
-        daily: those that hold at least a day, so that nights and days are in all of them;
-            the longest alone where none does.
-        estimated: those of them whose numbers are estimates (labels are a sample, or of
-            flagged cases alone), which cannot be made anew from counts.
-        objectives: what to reach, by metric (`OBJECTIVES`) and model.
-        max_series: series that the monitor takes at most.
-        stale_seconds: age of the newest checkpoint from which on it is stale.
-        job: of the scrapes of the monitor.
-        runbooks: put before the path of a runbook.
-        objective_severity: of falling short of an objective: `page` or `ticket`.
-        label_silence: so long without a label is a stalled feed.
-        prediction_silence: so long without a prediction is one.
+        daily: windows of at least a day, which hold nights and days alike; the longest
+            window where none is that long.
+        estimated: models whose numbers are estimates (labels are a sample, or of flagged
+            cases alone), which cannot be recomputed from counts.
+        objectives: targets by metric (`OBJECTIVES`) and model.
+        max_series: limit of series that the monitor counts.
+        stale_seconds: age from which the newest checkpoint is stale.
+        job: name of the scrape job of the monitor.
+        runbooks: prefix of the path of a runbook.
+        objective_severity: severity of a missed objective: `page` or `ticket`.
+        label_silence: time without a label after which the feed has stalled.
+        prediction_silence: time without a prediction after which the feed has stalled.
     """
 
     models: tuple[str, ...] = ()
@@ -76,11 +77,11 @@ class Scope:
 
     @classmethod
     def of(cls, config: Config, **more: str) -> Scope:
-        """The scope of a configuration.
+        """Return the scope of a configuration.
 
         Args:
-            config: what is monitored.
-            more: the attributes that are not configured there.
+            config: the configuration.
+            more: attributes that no configuration sets.
 
         >>> scope = Scope.of(Config(models={"fraud": {"objective": {"precision": 0.9}}}))
         >>> scope.models, scope.daily, scope.objectives
@@ -103,31 +104,31 @@ class Scope:
         )
 
     def counted(self) -> Scope | None:
-        """The same of the models whose numbers can be made anew from counts; None without any."""
+        """Return the scope of models whose numbers follow from counts; None without any."""
         models = tuple(name for name in self.models if name not in self.estimated)
         return replace(self, models=models) if models or not self.estimated else None
 
     def not_counted(self) -> Scope | None:
-        """The same of the other models; None without any."""
+        """Return the scope of models whose numbers are estimates; None without any."""
         models = self.estimated if self.models else ()
         return replace(self, models=models) if self.estimated else None
 
     @property
     def long(self) -> str:
-        """The longest window: what holds there is no weather."""
+        """The longest window, which shows that a change matters."""
         return self.windows[-1]
 
     @property
     def short(self) -> str:
-        """The next shorter one: what holds there goes on now. The longest where it is alone."""
+        """The next shorter window, which shows that a change lasts; or the longest itself."""
         return self.windows[-2:][0]
 
     def select(self, name: str, **labels: Wanted) -> str:
-        r"""A selector of a series about these models.
+        r"""Return a selector of a series of these models.
 
         Args:
-            name: of the series.
-            labels: what else must match; a tuple for any of several.
+            name: name of the series.
+            labels: further labels to match; a tuple for any of several values.
 
         >>> scope = Scope.of(Config(models={"a.b": {}, "c": {}}))
         >>> print(scope.select("x", window=("1h",), cause="recall"))
@@ -137,16 +138,20 @@ class Scope:
         return select(name, **wanted)
 
     def link(self, path: str) -> str:
-        """Where a runbook is.
+        """Return the address of a runbook.
 
         Args:
             path: from the root of the project, with its heading.
         """
         return f"{self.runbooks}{path}"
 
+    def verdict_link(self, verdict: Verdict) -> str:
+        """Return the address of the text that explains a verdict."""
+        return self.link(f"{_VERDICTS_EXPLAINED}#{verdict}")
+
 
 def _objectives(config: Config) -> dict[str, dict[str, float]]:
-    """Configured objectives by metric and model; metrics that no model has one for are left out."""
+    """Configured targets by metric and model, without metrics that have none."""
     found = {
         metric: {
             name: target
@@ -165,7 +170,11 @@ def _estimated(config: Config) -> tuple[str, ...]:
 
 
 def select(name: str, **labels: Wanted) -> str:
-    """A selector; of several values of a label any will do.
+    """Return a selector; a tuple of values matches any of them.
+
+    Args:
+        name: name of the series.
+        labels: labels to match.
 
     >>> select("up", job="precision-monitor")
     'up{job="precision-monitor"}'
@@ -175,7 +184,7 @@ def select(name: str, **labels: Wanted) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""A text as PromQL reads it.
+    r"""Return a text as a string literal of PromQL.
 
     >>> print(quoted('a"b\\n'))
     "a\"b\\n"

@@ -1,4 +1,4 @@
-"""What a reference is, and when it is far from what is compared with it, in one line each."""
+"""A reference in one line, and how far a class ratio is from the reference's."""
 
 from __future__ import annotations
 
@@ -7,25 +7,19 @@ import math
 from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
+from monitor.report.vocabulary import SOURCES
 from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
-
-_WHERE_FROM = {
-    "counts": "given counts",
-    "window": "the dated window",
-    "first": "the first days",
-    "trailing": "trailing days",
-}
 
 
 def reference_text(before: ReferenceOutcomes) -> str:
-    """Where it comes from, its version, its time, its outcomes and its r0.
+    """Return a reference's source, version, time, outcomes and class ratio r0.
 
     >>> from monitor.counts import ConfusionCounts
     >>> counts = ConfusionCounts(tp=80, fp=50, fn=20, tn=850)
     >>> reference_text(ReferenceOutcomes(source="counts", opens=None, closes=None, counts=counts))
     'given counts, version 1, 1,000 outcomes, r0 = 0.1111'
     """
-    parts = [_WHERE_FROM[before.source], f"version {before.version}"]
+    parts = [SOURCES[before.source].words, f"version {before.version}"]
     if before.opens is not None and before.closes is not None:
         parts.append(f"{format_time(before.opens)}..{format_time(before.closes)}")
     parts += [f"{round(before.counts.total.item()):,} outcomes", f"r0 = {before.class_ratio:.4g}"]
@@ -33,7 +27,13 @@ def reference_text(before: ReferenceOutcomes) -> str:
 
 
 def too_small_text(reference: ConfusionCounts) -> str:
-    """How far a reference is from what detectors need, and what pages then; "" where it suffices.
+    """Return what a reference lacks for detectors, and what pages instead.
+
+    Args:
+        reference: its outcomes, a scalar.
+
+    Returns:
+        One line; "" where the reference suffices.
 
     >>> too_small_text(ConfusionCounts(tp=2_208, fp=15, fn=552, tn=97_225))
     '15 of 500 false positives in the reference: detectors cannot page; a degraded verdict of the \
@@ -43,17 +43,17 @@ longest window that holds for a day does'
         (reference.actual_positive.item(), FEWEST_POSITIVES, "positives"),
         (reference.fp.item(), FEWEST_FALSE_POSITIVES, "false positives"),
     )
-    lacking = [f"{int(n):,} of {least:,} {what}" for n, least, what in needed if n < least]
-    if not lacking:
+    too_few = [f"{int(n):,} of {least:,} {what}" for n, least, what in needed if n < least]
+    if not too_few:
         return ""
     return (
-        f"{' and '.join(lacking)} in the reference: detectors cannot page; a degraded verdict of "
+        f"{' and '.join(too_few)} in the reference: detectors cannot page; a degraded verdict of "
         "the longest window that holds for a day does"
     )
 
 
 def warming_up_text(watched: Watched) -> str | None:
-    """Why the detectors of a model cannot page; None where they can, or there are none."""
+    """Return why the detectors of a model cannot page; None where they can, or there are none."""
     if not watched.warming_up or watched.detectors_off:
         return None
     if watched.reference is None:
@@ -62,7 +62,7 @@ def warming_up_text(watched: Watched) -> str | None:
 
 
 def far_text(found: WindowVerdict) -> str:
-    """How far the class ratio is from the reference's; "" where that is not far."""
+    """Return how far the class ratio is from the reference's; "" where it is not far."""
     if not found.far_from_reference or found.judgement is None:
         return ""
     change = found.judgement.change["class_ratio"]

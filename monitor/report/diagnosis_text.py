@@ -1,4 +1,4 @@
-"""What `diagnose` prints for a person at three in the morning; at most 100 columns."""
+"""The text that `diagnose` prints; at most 100 columns."""
 
 from __future__ import annotations
 
@@ -8,42 +8,24 @@ from datetime import UTC, datetime
 from textwrap import wrap
 
 from monitor.clock import DAY_MS
+from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Verdict
 from monitor.report.advice import advice
 from monitor.report.headline import certainties, headline
-from monitor.report.sentences import footnotes, plainly, said_of
+from monitor.report.sentences import cause_status, explanation, footnotes
+from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRICS, SOURCES, TEXT_METRICS
 
 COLUMNS = 100
 UNDEFINED = "—"
 _ROWS_OF_SEGMENTS = 8
 _LONGEST_SEGMENT = 24
 _AGAINST = 1.05
-
-_METRICS = {
-    "precision": "precision",
-    "balanced_precision": "balanced precision",
-    "recall": "recall",
-    "false_positive_rate": "false positive rate",
-    "prevalence": "prevalence",
-}
-_CAUSES = {
-    "prevalence": "prevalence",
-    "recall": "recall",
-    "false_positives": "false positives",
-    "skill": "skill (the two before)",
-}
-_SOURCES = {
-    "counts": "given counts",
-    "window": "reference",
-    "first": "first days",
-    "trailing": "days just before",
-    "mature": "last mature days",
-}
+_DRIVERS = {"log r": "class_ratio", METRICS["log_likelihood_ratio"].short: "log_likelihood_ratio"}
 
 
 def diagnosis_text(diagnosis: Diagnosis) -> str:
-    """The verdict first, then what it rests on, what is not known, and what to do."""
+    """Return the verdict, then what it rests on, what is not known, and what to do."""
     sections = (
         _verdict(diagnosis),
         _sides(diagnosis),
@@ -61,7 +43,7 @@ def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
     verdict = f"{diagnosis.verdict} (the operating point moved, too)" if slid else diagnosis.verdict
     known = f"{diagnosis.model}: {verdict}. {certainties(diagnosis)}"
     yield from wrap(known, COLUMNS)
-    yield from wrap(" ".join(plainly(diagnosis)), COLUMNS)
+    yield from wrap(" ".join(explanation(diagnosis)), COLUMNS)
 
 
 def _sides(diagnosis: Diagnosis) -> Iterator[str]:
@@ -73,11 +55,11 @@ def _sides(diagnosis: Diagnosis) -> Iterator[str]:
     yield _row("to, exclusive", _time(before.closes), _time(after.closes))
     yield _row("outcomes", _outcomes(before), _outcomes(after))
     yield _row("without a label", _unlabelled(before), _unlabelled(after))
-    for name, title in _METRICS.items():
-        old, new = before.metrics[name].estimate, after.metrics[name].estimate
-        yield _row(title, _ratio(old), _ratio(new), _signed(new - old, 3))
+    for row in TEXT_METRICS:
+        old, new = before.metrics[row.name].estimate, after.metrics[row.name].estimate
+        yield _row(row.words, _ratio(old), _ratio(new), _signed(new - old, 3))
     old, new = before.metrics["class_ratio"].estimate, after.metrics["class_ratio"].estimate
-    yield _row("class ratio r = P/N", _ratio(old), _ratio(new), _times(old, new))
+    yield _row(METRICS["class_ratio"].words, _ratio(old), _ratio(new), _times(old, new))
 
 
 def _row(title: str, before: str, after: str, change: str = "") -> str:
@@ -85,7 +67,7 @@ def _row(title: str, before: str, after: str, change: str = "") -> str:
 
 
 def _source(side: Side) -> str:
-    return _SOURCES.get(side.source, "as asked")
+    return SOURCES[side.source].short if side.source else "as asked"
 
 
 def _outcomes(side: Side) -> str:
@@ -98,13 +80,13 @@ def _causes(diagnosis: Diagnosis) -> Iterator[str]:
     yield (
         f"{'What moved precision':<24}{'log-odds':>10}{'points':>10}{'95 % interval':>20}   status"
     )
-    for cause, title in _CAUSES.items():
+    for cause, row in CAUSES.items():
         part = diagnosis.attribution[cause]
         ends = f"{_points(part.lower_points)} to {_points(part.upper_points)}"
         yield (
-            f"{title:<24}{_signed(part.logit, 2):>10}{_points(part.points):>10}"
+            f"{row.row:<24}{_signed(part.logit, 2):>10}{_points(part.points):>10}"
             f"{ends if math.isfinite(part.lower_points) else UNDEFINED:>20}   "
-            f"{said_of(diagnosis, cause)}"
+            f"{cause_status(diagnosis, cause)}"
         )
     whole = _signed(diagnosis.change_logit, 2), _points(diagnosis.change_points)
     yield f"{'= change of precision':<24}{whole[0]:>10}{whole[1]:>10}"
@@ -119,12 +101,12 @@ def _errors(diagnosis: Diagnosis) -> str:
     found, driver = diagnosis.judgement, diagnosis.main_driver
     known = ", ".join(
         f"{title} {found.change[name]:+.2f} ± {found.standard_error[name]:.2f}"
-        for title, name in (("log r", "class_ratio"), ("log LR+", "log_likelihood_ratio"))
+        for title, name in _DRIVERS.items()
     )
     text = f"{known} (standard errors {_between(diagnosis)})."
     if driver is None or not math.isfinite(driver.share):
         return text
-    name, sure = driver.cause.replace("_", " "), "certainly" if driver.certain else "probably"
+    name, sure = CAUSES[driver.cause].words, "certainly" if driver.certain else "probably"
     against = "; the others pull the other way" if driver.share > _AGAINST else ""
     return (
         f"{text} Main driver: {sure} {name}, {100 * driver.share:.0f} % of the log-odds{against}."
@@ -161,9 +143,10 @@ def _segments(diagnosis: Diagnosis) -> Iterator[str]:
     if not shown:
         yield f"Segments: none of {len(parts)} values certainly changed by itself."
     else:
+        heads = "".join(f"{METRICS[row.metric].short:>14}" for row in ADDITIVE_CAUSES.values())
         yield (
-            f"{'Segments that changed':<{_LONGEST_SEGMENT}}{'outcomes':>10}{'prevalence':>14}"
-            f"{'recall':>14}{'FPR':>14}{'own part':>10}{'its mix':>10}"
+            f"{'Segments that changed':<{_LONGEST_SEGMENT}}{'outcomes':>10}{heads}"
+            f"{'own part':>10}{'its mix':>10}"
         )
         yield from map(_segment, shown)
         certain = sum(bool(part.carries) for part in parts)
@@ -180,11 +163,8 @@ def _segment(part: SegmentPart) -> str:
         name = f"{name[: _LONGEST_SEGMENT - 2]}…"
     rates = [
         f"{_short(old)}→{_short(new)}{'*' if cause in part.carries else ' '}"
-        for cause, old, new in (
-            ("prevalence", *_rates(part, "actual_positive", "total")),
-            ("recall", *_rates(part, "tp", "actual_positive")),
-            ("false_positives", *_rates(part, "fp", "actual_negative")),
-        )
+        for cause in ADDITIVE_CAUSES
+        for old, new in [_rates(part, cause)]
     ]
     return (
         f"{name:<{_LONGEST_SEGMENT}}{part.after.total.item():>10,}"
@@ -193,10 +173,16 @@ def _segment(part: SegmentPart) -> str:
     )
 
 
-def _rates(part: SegmentPart, hits: str, cases: str) -> tuple[float, float]:
-    sides = [(getattr(c, hits).item(), getattr(c, cases).item()) for c in (part.before, part.after)]
+def _rates(part: SegmentPart, cause: str) -> tuple[float, float]:
+    """The rate behind a cause, before and after; NaN where nothing is to be divided by."""
+    hits, cases = CAUSES[cause].share
+    sides = [(_sum(c, hits), _sum(c, cases)) for c in (part.before, part.after)]
     old, new = (x / n if n else float("nan") for x, n in sides)
     return old, new
+
+
+def _sum(counts: ConfusionCounts, cells: tuple[str, ...]) -> float:
+    return sum(float(getattr(counts, cell)) for cell in cells)
 
 
 def _mixes(diagnosis: Diagnosis) -> str:
@@ -204,8 +190,8 @@ def _mixes(diagnosis: Diagnosis) -> str:
     for part in diagnosis.segments:
         key = part.series.segment or ""
         sums[key] = sums.get(key, 0.0) + part.mix_logit
-    said = ", ".join(f"{key} {_signed(total, 2)}" for key, total in sums.items())
-    return "\n".join(wrap(f"By the mix of their values alone, log-odds: {said}.", COLUMNS))
+    totals = ", ".join(f"{key} {_signed(total, 2)}" for key, total in sums.items())
+    return "\n".join(wrap(f"By the mix of their values alone, log-odds: {totals}.", COLUMNS))
 
 
 def _bullets(title: str, sentences: tuple[str, ...]) -> Iterator[str]:
@@ -249,5 +235,5 @@ def _signed(number: float, digits: int) -> str:
 
 
 def _points(share: float) -> str:
-    """A fraction of precision as points, the way people say it."""
+    """A fraction of precision in points."""
     return f"{100 * share:+.1f}" if math.isfinite(share) else UNDEFINED

@@ -1,27 +1,32 @@
-"""Recall and the false positive rate of before and after, in words: from what to what."""
+"""Recall and the false positive rate before and after, in words: from what to what."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
-Rates = Mapping[str, tuple[float, float]]
+RatePairs = Mapping[str, tuple[float, float]]
 """`recall` and `false_positive_rate`, each before and after; NaN where one is not known."""
 
 _FOLDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TWOFOLD = 1.75
-"""From here on a rate is about twice what it was."""
+"""From this quotient on a rate is about twice what it was."""
 _FEWEST, _MOST = 2, 4
 """Digits behind the point."""
 
 
-def known(rates: Rates) -> bool:
-    """Whether both rates are known on both sides."""
+def both_known(rates: RatePairs) -> bool:
+    """Return whether both rates are known on both sides."""
     return len(rates) > 1 and all(math.isfinite(end) for ends in rates.values() for end in ends)
 
 
 def digits(before: float, after: float) -> int:
-    """So many, from 2 to 4, that both ends differ and the smaller one shows two figures."""
+    """Return how many digits, from 2 to 4, tell both ends apart and show two figures of each.
+
+    Args:
+        before: rate in [0, 1].
+        after: rate in [0, 1].
+    """
     for count in range(_FEWEST, _MOST):
         shown = {f"{end:.{count}f}" for end in (before, after)}
         if len(shown) > 1 and min(before, after) >= 10.0 ** (1 - count):
@@ -30,7 +35,11 @@ def digits(before: float, after: float) -> int:
 
 
 def short(ratio: float, count: int) -> str:
-    """A ratio without its leading 0.
+    """Return a ratio without its leading 0.
+
+    Args:
+        ratio: in [0, 1].
+        count: digits behind the point.
 
     >>> short(0.4776, 2), short(1.0, 2)
     ('.48', '1.00')
@@ -39,7 +48,11 @@ def short(ratio: float, count: int) -> str:
 
 
 def from_to(before: float, after: float) -> str:
-    """Both ends.
+    """Return both ends of a change.
+
+    Args:
+        before: rate in [0, 1].
+        after: rate in [0, 1].
 
     >>> from_to(0.795, 0.478), from_to(0.0012, 0.0051)
     ('from .80 to .48', 'from .0012 to .0051')
@@ -48,10 +61,14 @@ def from_to(before: float, after: float) -> str:
     return f"from {short(before, count)} to {short(after, count)}"
 
 
-def went(before: float, after: float) -> str:
-    """Which way a rate went, and how many times as much it is where it is at least about twice.
+def change_text(before: float, after: float) -> str:
+    """Return which way a rate moved, and the factor where it rose to about twice or more.
 
-    >>> went(0.0969, 0.6023), went(0.795, 0.478), went(0.5, 0.6)
+    Args:
+        before: rate in [0, 1].
+        after: rate in [0, 1].
+
+    >>> change_text(0.0969, 0.6023), change_text(0.795, 0.478), change_text(0.5, 0.6)
     ('rose about sixfold, from .097 to .602', 'fell from .80 to .48', 'rose from .50 to .60')
     """
     ends = from_to(before, after)

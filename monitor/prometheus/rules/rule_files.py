@@ -1,4 +1,4 @@
-"""Rules as YAML, for people to read: comments in the expressions, no line beyond its need."""
+"""Rules as YAML that people can read: comments in the expressions, short lines."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import indent, wrap
 
-from monitor.prometheus.rules.rule import Alert, Group, Recording
+from monitor.prometheus.rules.rule import Alert, Recording, RuleGroup
 
 _WIDTH = 88
 _YAML_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"}
-"""Texts that some reader of YAML takes for something else."""
+"""Texts that some YAML parsers read as another type."""
 _STEP = "  "
 _KUBERNETES = """\
 apiVersion: monitoring.coreos.com/v1
@@ -24,17 +24,17 @@ spec:
 """
 
 
-def as_prometheus(groups: Sequence[Group]) -> str:
-    """A rule file of Prometheus."""
+def as_prometheus(groups: Sequence[RuleGroup]) -> str:
+    """Return a rule file of Prometheus."""
     return "\n".join(_groups(groups))
 
 
-def as_kubernetes(groups: Sequence[Group]) -> str:
-    """The same as a PrometheusRule of the Prometheus operator."""
+def as_kubernetes(groups: Sequence[RuleGroup]) -> str:
+    """Return a PrometheusRule of the Prometheus operator."""
     return _KUBERNETES + indent(as_prometheus(groups), _STEP)
 
 
-def _groups(groups: Sequence[Group]) -> Iterator[str]:
+def _groups(groups: Sequence[RuleGroup]) -> Iterator[str]:
     yield "groups:"
     for group in groups:
         yield f"{_STEP}- name: {group.name}"

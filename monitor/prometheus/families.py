@@ -1,11 +1,11 @@
 """All families over the snapshot, in the order of the exposition.
 
-The one list: the collector, the fast writer and the table for people read it.
+The collector, the text writer and the table for people read this one list.
 """
 
 from monitor.prometheus.family import Family
-from monitor.prometheus.model_families import model_families, prediction_book_families
-from monitor.prometheus.monitor_families import book_families
+from monitor.prometheus.model_families import model_families, prediction_state_families
+from monitor.prometheus.monitor_families import monitor_families
 from monitor.prometheus.process_series import PROCESS_SERIES, SeriesDescription
 from monitor.prometheus.verdict_families import verdict_families
 from monitor.prometheus.window_families import window_families
@@ -14,19 +14,19 @@ FAMILIES: tuple[Family, ...] = (
     *window_families(),
     *verdict_families(),
     *model_families(),
-    *prediction_book_families(),
-    *book_families(),
+    *prediction_state_families(),
+    *monitor_families(),
 )
-"""What a snapshot is exported as."""
+"""The families that a snapshot is exported as."""
 
 
 def table_of_series() -> list[SeriesDescription]:
-    """Every family that the running monitor exports, besides the usual `process_*`."""
+    """Return every family that the running monitor exports, besides the usual `process_*`."""
     return [*(family.description for family in FAMILIES), *PROCESS_SERIES]
 
 
 def table_of_series_markdown() -> str:
-    """The same as a Markdown table, for the README.
+    """Return every family as a row of a Markdown table.
 
     >>> print(table_of_series_markdown().splitlines()[0])
     | series | type | labels | meaning |

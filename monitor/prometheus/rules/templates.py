@@ -1,6 +1,6 @@
-"""What alerts say: Go templates that look up the numbers at the moment of the alert.
+"""Texts of alerts: Go templates that look up the numbers when the alert fires.
 
-A number that is not known reads as a dash, never as 0; what it was in a reference that is not
+A number that is not known reads as a dash, never as 0. A number of a reference that is not
 known is left out.
 """
 
@@ -25,12 +25,12 @@ MODEL = "{{ $labels.model }}"
 
 
 def in_windows(verdicts: tuple[str, ...], text: str, series: str = "classifier_verdict") -> str:
-    """A text once for each window in which one of these verdicts holds.
+    """Return a text that repeats for each window in which one of these verdicts holds.
 
     Args:
-        verdicts: by name; none for a series without them.
-        text: may use `at_window`; stands after the window's name.
-        series: the gauge that is 1 there.
+        verdicts: their names; none for a series without the label `verdict`.
+        text: what follows the window's name; may use `at_window`.
+        series: the gauge that is 1 in such a window.
     """
     chosen = f',verdict=~"{"|".join(verdicts)}"' if verdicts else ""
     query = f"max by (window) (last_over_time({series}{{model=%q{chosen}}}[{GAP}])) == 1"
@@ -41,29 +41,52 @@ def in_windows(verdicts: tuple[str, ...], text: str, series: str = "classifier_v
 
 
 def at_window(series: str, digits: int = 3, **more: str) -> str:
-    """A number of the model in the window that `in_windows` is at."""
+    """Return a number of the model in the current window of `in_windows`.
+
+    Args:
+        series: its name.
+        digits: behind the point.
+        more: further labels to match.
+    """
     matchers = "".join(f',{label}="{value}"' for label, value in more.items())
     query = f'{series}{{model=%q,window=%q,segment=""{matchers}}}'
     return _first(f"printf `{query}` $labels.model .Labels.window", digits)
 
 
 def of_model(series: str, digits: int = 3, **more: str) -> str:
-    """A number of the model."""
+    """Return a number of the model.
+
+    Args:
+        series: its name.
+        digits: behind the point.
+        more: further labels to match.
+    """
     return _first(_of_model(series, **more), digits)
 
 
 def of_all(counter: str) -> str:
-    """A whole number of the model, added up over monitors."""
+    """Return a whole number of the model, added up over monitors."""
     return _first(f"printf `sum({counter}{{model=%q}})` $labels.model", 0)
 
 
 def was(before: str, digits: int = 3, word: str = "was") -> str:
-    """What a number was in the reference; nothing where that is not known."""
+    """Return a number of the reference; nothing where it is not known.
+
+    Args:
+        before: name of the series.
+        digits: behind the point.
+        word: verb before the number.
+    """
     return f"{{{{ with {_of_model(before)} | query }}}}, {word} {_number(digits)}{{{{ end }}}}"
 
 
 def in_reference(before: str, digits: int = 3) -> str:
-    """The same in brackets, for the middle of a sentence."""
+    """Return a number of the reference in brackets, for the middle of a sentence.
+
+    Args:
+        before: name of the series.
+        digits: behind the point.
+    """
     known = f"(was {_number(digits)} in the reference)"
     return f"{{{{ with {_of_model(before)} | query }}}} {known}{{{{ end }}}}"
 
@@ -81,17 +104,22 @@ def _log_ratios(recall: str, false_positive: str, which: str) -> tuple[str, str]
 
 
 def _at(expr: str) -> str:
-    """A query of the window that `in_windows` is at."""
+    """A query of the current window of `in_windows`."""
     return f"printf `{expr}` $labels.model .Labels.window"
 
 
 def _of(expr: str) -> str:
-    """What a query of the reference finds, as what it was; nothing where that is not known."""
+    """The result of a query of the reference; nothing where it is not known."""
     return _known(f"printf `{expr}` $labels.model", 2, ", was ")
 
 
 def of_monitor(expr: str, digits: int = 0) -> str:
-    """A number of the monitor that the alert is about; `%q` in the expression is its instance."""
+    """Return a number of the monitor that the alert is about.
+
+    Args:
+        expr: PromQL; `%q` is the monitor's instance.
+        digits: behind the point.
+    """
     return _first(f"printf `{expr}` $labels.instance", digits)
 
 
@@ -101,7 +129,7 @@ def _of_model(series: str, **more: str) -> str:
 
 
 def _known(query: str, digits: int, before: str, after: str = "") -> str:
-    """A number and what stands around it; nothing at all where it is not known."""
+    """A number between two texts; nothing at all where it is not known."""
     return f"{{{{ with {query} | query }}}}{before}{_number(digits)}{after}{{{{ end }}}}"
 
 
@@ -114,10 +142,10 @@ def _number(digits: int) -> str:
 
 
 def skill_moved() -> str:
-    """Recall and false positives, skill, precision and balanced precision, now and before.
+    """Return recall and false positives, skill, precision and balanced precision, now and before.
 
     A model can be worse though LR+ rose: fewer alarms, and more misses than that explains.
-    Then LR- is shown too.
+    The text then shows LR- too.
     """
     positive, negative = _log_ratios(RECALL, FALSE_POSITIVE, _NOW)
     was_positive, was_negative = _log_ratios(REFERENCE_RECALL, REFERENCE_FALSE_POSITIVE, _BEFORE)
@@ -133,7 +161,7 @@ def skill_moved() -> str:
 
 
 def class_ratio_moved() -> str:
-    """Precision, and what it would be at the reference's class ratio."""
+    """Return precision, and what it would be at the reference's class ratio."""
     return (
         f"precision {at_window(PRECISION)}{was(REFERENCE_PRECISION)}; at the "
         f"reference's class ratio it would be {at_window(AT_REFERENCE)}; "
@@ -143,7 +171,7 @@ def class_ratio_moved() -> str:
 
 
 def point_moved() -> str:
-    """Recall and false positives, now and before."""
+    """Return recall and false positives, now and before."""
     return (
         f"recall {at_window(RECALL)}{was(REFERENCE_RECALL)}; "
         f"false-positive rate {at_window(FALSE_POSITIVE, 4)}{was(REFERENCE_FALSE_POSITIVE, 4)}"
@@ -151,7 +179,7 @@ def point_moved() -> str:
 
 
 def coverage() -> str:
-    """How many of the predictions of the window are labelled."""
+    """Return the labelled share of the window's predictions."""
     series = "classifier_label_coverage_ratio"
     return (
         f"labelled {at_window(series, predicted='positive')} of the predicted positives and "

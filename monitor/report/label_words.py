@@ -1,0 +1,76 @@
+"""The words for every label fault, labelling regime and window status; see `vocabulary`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from monitor.config import Labelling
+from monitor.labels.faults import LabelFault
+from monitor.labels.refusals import REASONS
+
+
+class LabelFaultWords(NamedTuple):
+    """Something wrong with the labels.
+
+    Attributes:
+        words: its name for people.
+        withheld: what is wrong, and which metrics are withheld for it.
+    """
+
+    words: str
+    withheld: str
+
+
+LABEL_FAULTS: Mapping[LabelFault, LabelFaultWords] = {
+    fault: LabelFaultWords(words=fault.replace("_", " "), withheld=REASONS[fault])
+    for fault in LabelFault
+}
+"""By label fault, in the order of `LabelFault`."""
+
+
+class LabellingWords(NamedTuple):
+    """A labelling regime: how labels come, as configured.
+
+    Attributes:
+        meaning: one sentence.
+        withheld: metrics or detectors that it does not allow, and why; None where it allows
+            all.
+    """
+
+    meaning: str
+    withheld: str | None
+
+
+LABELLINGS: Mapping[Labelling, LabellingWords] = {
+    Labelling.COMPLETE: LabellingWords(
+        meaning="Every prediction gets a label sooner or later, or misses it at random.",
+        withheld=REASONS.get(Labelling.COMPLETE),
+    ),
+    Labelling.SAMPLED: LabellingWords(
+        meaning="Labels are a random sample of the flagged and of the other cases; metrics are "
+        "corrected for it (Begg and Greenes).",
+        withheld=REASONS.get(Labelling.SAMPLED),
+    ),
+    Labelling.WEIGHTED: LabellingWords(
+        meaning="Labels are weighted by the probability with which they were asked for.",
+        withheld=REASONS.get(Labelling.WEIGHTED),
+    ),
+    Labelling.NEGATIVES_BY_TIMEOUT: LabellingWords(
+        meaning="Only positives are reported; silence past the timeout is a negative.",
+        withheld=REASONS.get(Labelling.NEGATIVES_BY_TIMEOUT),
+    ),
+    Labelling.FLAGGED_ONLY: LabellingWords(
+        meaning="Only flagged cases are ever labelled.",
+        withheld=REASONS.get(Labelling.FLAGGED_ONLY),
+    ),
+}
+"""By labelling regime, in the order of `Labelling`."""
+
+WINDOW_STATUSES: Mapping[str, str] = {
+    "mature": "all labels that are to come have come",
+    "corrected": "young: its metrics, not its counts, are corrected for labels still to come",
+    "immature": "too young: too few of its labels have come for any metric",
+    "untrusted": "its labels cannot be trusted: what they do not allow is withheld, see below",
+}
+"""What a window's metrics rest on, by `Window.status`."""

@@ -1,0 +1,128 @@
+"""The words for every verdict, in the order of urgency; see `monitor.report.vocabulary`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from monitor.drift import Verdict
+
+Tone = Literal["good", "world", "bad", "better", "open", "unknown"]
+"""Class of a colour on the page."""
+
+
+class VerdictWords(NamedTuple):
+    """A verdict.
+
+    Attributes:
+        title: its name for people.
+        tone: class of its colour on the page.
+        icon: path of its sign on the page, in a box of 16 by 16.
+        meaning: what it means for the person on call, in sentences.
+        headline: why precision moved, in a few words; may name `{positives}` (became rarer,
+            or more frequent), `{moved}` (both rates) and `{open}` (what is not certain).
+        advice: what to do first; None where that depends on the numbers alone
+            (see `monitor.report.advice`).
+    """
+
+    title: str
+    tone: Tone
+    icon: str
+    meaning: str
+    headline: str
+    advice: str | None
+
+
+_CIRCLE = "M8 1a7 7 0 1 0 0 14A7 7 0 1 0 8 1Z"
+_DIAMOND = "M8 0l8 8-8 8-8-8Z"
+_TRIANGLE_DOWN = "M0 2h16L8 16Z"
+_TRIANGLE_UP = "M0 14h16L8 0Z"
+_ARROWS_APART = "M5 2L0 8l5 6v-4h6v4l5-6-5-6v4H5Z"
+_SQUARE = "M1 1h14v14H1Z"
+_RING = "M8 1a7 7 0 1 0 0 14A7 7 0 1 0 8 1Zm0 3a4 4 0 1 1 0 8 4 4 0 1 1 0-8Z"
+
+_PAGE_THE_OWNER = (
+    "Page the model's owner: look at what was deployed, and at what reaches the model, "
+    "between before and after."
+)
+_NOTE_IT = "Nothing to repair; note what was changed, and renew the reference."
+
+VERDICTS: Mapping[Verdict, VerdictWords] = {
+    Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED: VerdictWords(
+        title="Prevalence shifted and model degraded",
+        tone="bad",
+        icon=_TRIANGLE_DOWN,
+        meaning="Both: positives became rarer or more frequent, and the model separates the "
+        "classes worse.",
+        headline="the model got worse, and {positives}.",
+        advice=_PAGE_THE_OWNER,
+    ),
+    Verdict.MODEL_DEGRADED: VerdictWords(
+        title="Model degraded",
+        tone="bad",
+        icon=_TRIANGLE_DOWN,
+        meaning="The model separates the classes worse than before.",
+        headline="the model got worse; prevalence is not shown to have changed.",
+        advice=_PAGE_THE_OWNER,
+    ),
+    Verdict.LABELS_NOT_TRUSTWORTHY: VerdictWords(
+        title="Labels not trustworthy",
+        tone="open",
+        icon=_SQUARE,
+        meaning="The labels that came cannot stand for those that did not.",
+        headline="these labels cannot say why. Model's fault? Open.",
+        advice=None,
+    ),
+    Verdict.OPERATING_POINT_MOVED: VerdictWords(
+        title="Operating point moved",
+        tone="open",
+        icon=_ARROWS_APART,
+        meaning="Recall and false positives moved together, as when a threshold is changed or "
+        "scores slide. That alone is neither better nor worse.",
+        headline="{moved}",
+        advice=None,
+    ),
+    Verdict.PREVALENCE_SHIFT: VerdictWords(
+        title="Prevalence shifted",
+        tone="world",
+        icon=_DIAMOND,
+        meaning="Positives became rarer or more frequent. The model separates the classes as well "
+        "as before.",
+        headline="{positives}. The model is not at fault.",
+        advice="Do not retrain for this: it does not bring positives back, or take them away.",
+    ),
+    Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED: VerdictWords(
+        title="Prevalence shifted and model improved",
+        tone="better",
+        icon=_TRIANGLE_UP,
+        meaning="Both: positives became rarer or more frequent, and the model separates the "
+        "classes better.",
+        headline="the model got better, and {positives}.",
+        advice=_NOTE_IT,
+    ),
+    Verdict.MODEL_IMPROVED: VerdictWords(
+        title="Model improved",
+        tone="better",
+        icon=_TRIANGLE_UP,
+        meaning="The model separates the classes better than before.",
+        headline="the model got better; prevalence is not shown to have changed.",
+        advice=_NOTE_IT,
+    ),
+    Verdict.INSUFFICIENT_EVIDENCE: VerdictWords(
+        title="Not enough evidence",
+        tone="unknown",
+        icon=_RING,
+        meaning="What is certain does not suffice to say why. That does not mean that all is well.",
+        headline="{open}",
+        advice=None,
+    ),
+    Verdict.NO_CHANGE: VerdictWords(
+        title="No change",
+        tone="good",
+        icon=_CIRCLE,
+        meaning="Neither prevalence nor the model changed by more than a little.",
+        headline="neither prevalence nor the model changed.",
+        advice=None,
+    ),
+}
+"""By verdict; what a person must look at comes first, the order in which models are listed."""
