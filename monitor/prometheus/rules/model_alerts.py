@@ -60,7 +60,7 @@ def _model_degraded(scope: Scope) -> Alert:
         "for a day): recall fell or false positives rose, and rarer positives do not explain it. "
         "Look for a deployment, a changed feature or a new kind of case; break it down by "
         "segment.",
-        runbook=scope.link("README.md#model_degraded"),
+        runbook=scope.link("monitor/drift/README.md#model_degraded"),
     )
 
 
@@ -94,7 +94,7 @@ def _prevalence_shift(scope: Scope) -> Alert:
         description="Precision moved with the class ratio; recall and false positives are as "
         "before. Not the model's fault: look at the world and at what is sent to the model. If "
         "it stays, choose the threshold anew for the new class ratio.",
-        runbook=scope.link("README.md#prevalence_shift"),
+        runbook=scope.link("monitor/drift/README.md#prevalence_shift"),
     )
 
 
@@ -113,7 +113,7 @@ def _operating_point_moved(scope: Scope) -> Alert:
         description="As after a changed threshold or scores that slid: the model tells the "
         "classes apart as before, but works elsewhere on its curve. Look for a changed "
         "threshold or calibration; if it was not meant, set the threshold anew.",
-        runbook=scope.link("README.md#operating_point_moved"),
+        runbook=scope.link("monitor/drift/README.md#operating_point_moved"),
     )
 
 
@@ -130,5 +130,5 @@ def _labels_not_trustworthy(scope: Scope) -> Alert:
         + texts.in_windows(("labels_not_trustworthy",), texts.coverage()),
         description="No verdict on the model can be had until the labels are right again, and "
         "alerts about it are muted. Look at how labels are chosen, delayed and joined.",
-        runbook=scope.link("README.md#labels_not_trustworthy"),
+        runbook=scope.link("monitor/drift/README.md#labels_not_trustworthy"),
     )
