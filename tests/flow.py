@@ -20,7 +20,9 @@ class Stage(NamedTuple):
 SHARED = (
     Stage("base", "imported from everywhere", ("errors", "version", "clock", "counts", "config")),
     Stage("events", "events as columns", ("events",)),
-    Stage("functions", "pure functions of counts", ("metrics", "drift", "snapshot")),
+    Stage(
+        "functions", "pure functions of counts; results, frozen", ("metrics", "drift", "snapshot")
+    ),
 )
 """What every stage of the flow builds on."""
 
@@ -43,10 +45,15 @@ def picture() -> str:
     head = "".join(f"{stage.name} ".ljust(width - 2, "─") + "▶ " for stage in FLOW[:-1])
     rows = [head + FLOW[-1].name, _row([stage.does for stage in FLOW], width), ""]
     deepest = max(len(stage.packages) for stage in FLOW)
-    for depth in range(deepest):
-        rows.append(_row([_at(stage.packages, depth) for stage in FLOW], width))
-    rows += ["", "built on"]
-    rows += [f"{stage.does}: {' '.join(stage.packages)}" for stage in SHARED]
+    rows += [
+        _row([_at(stage.packages, depth) for stage in FLOW], width) for depth in range(deepest)
+    ]
+    names = [" ".join(stage.packages) for stage in SHARED]
+    longest = max(map(len, names)) + 3
+    rows += ["", "all built on"]
+    rows += [
+        f"{name.ljust(longest)}{stage.does}" for name, stage in zip(names, SHARED, strict=True)
+    ]
     return "\n".join(row.rstrip() for row in rows)
 
 

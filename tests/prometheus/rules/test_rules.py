@@ -212,4 +212,5 @@ def test_runbooks_must_be_a_url(capsys, wrong):
 def test_runbooks_may_end_in_a_slash(capsys):
     done = ran(capsys, "rules", "--runbooks", "http://localhost:3000/docs/")
     assert done.code == 0
-    assert "runbook_url: http://localhost:3000/docs/monitor/drift/README.md#model_degraded" in done.out
+    docs = "http://localhost:3000/docs"
+    assert f"runbook_url: {docs}/monitor/drift/README.md#model_degraded" in done.out
