@@ -1,21 +1,29 @@
-"""The tables of README.md that are made from the program: config keys and series.
+"""The tables of the READMEs that are made from the program.
 
-python tests/readme_tables.py        writes them anew
+PYTHONPATH=.:tests python tests/readme_tables.py        writes them anew
+
+A README has a table between `<!-- table: NAME -->` and `<!-- end: NAME -->`.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+import flow
+
 from monitor.config import Config, json_schema
 from monitor.config.fields import Section
 from monitor.prometheus.families import table_of_series
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("config", "deploy", "monitor", "tests")
+READMES = (ROOT / "README.md", *sorted(p for f in FOLDERS for p in (ROOT / f).rglob("README.md")))
+PLACE = re.compile(r"<!-- table: (.+?) -->\n(.*?)<!-- end: \1 -->", re.DOTALL)
 BOUND_OF = re.compile(r" (Lower|Upper) end of the 95 % interval\.$")
 
 
@@ -35,6 +43,31 @@ def series_table() -> str:
     return "\n".join(
         ["| series | type; labels | meaning |", "|---|---|---|", *map(_series_row, rows.items())]
     )
+
+
+def flow_picture() -> str:
+    """The stages of the flow, as a block of text."""
+    return f"```text\n{flow.picture()}\n```"
+
+
+def package_table() -> str:
+    """Each module and package of the top level, by stage, with the first line of its docstring."""
+    rows = [
+        f"| {stage.name} | [`{path.name}{'/' if path.is_dir() else ''}`]({path.name}) | {first} |"
+        for stage in (*flow.SHARED, *flow.FLOW)
+        for name in stage.packages
+        for path, first in [_first_line(name)]
+    ]
+    return "\n".join(["| stage | package | holds |", "|---|---|---|", *rows])
+
+
+def _first_line(name: str) -> tuple[Path, str]:
+    """The path of a module or package of the top level, and the first line of its docstring."""
+    package = ROOT / "monitor" / name
+    path = package if package.is_dir() else package.with_suffix(".py")
+    source = path / "__init__.py" if path.is_dir() else path
+    docstring = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or ""
+    return path, docstring.partition("\n")[0].replace("|", r"\|")
 
 
 def _series_row(item: tuple[str, list[Any]]) -> str:
@@ -83,18 +116,28 @@ def _default(value: Any) -> str:
     return f"`{value if isinstance(value, str) else json.dumps(value)}`"
 
 
-TABLES = {"config keys": config_table, "series": series_table}
+TABLES = {
+    "config keys": config_table,
+    "flow": flow_picture,
+    "packages": package_table,
+    "series": series_table,
+}
 
 
 def with_tables(text: str) -> str:
-    """A README with its tables made anew."""
-    for name, table in TABLES.items():
-        begin, end = f"<!-- table: {name} -->", f"<!-- end: {name} -->"
-        head, _, rest = text.partition(begin)
-        _, _, tail = rest.partition(end)
-        text = f"{head}{begin}\n{table()}\n{end}{tail}"
-    return text
+    """A README with its tables made anew.
+
+    Raises:
+        KeyError: there is no table of a name.
+    """
+
+    def made(place: re.Match[str]) -> str:
+        name = place[1]
+        return f"<!-- table: {name} -->\n{TABLES[name]()}\n<!-- end: {name} -->"
+
+    return PLACE.sub(made, text)
 
 
 if __name__ == "__main__":
-    README.write_text(with_tables(README.read_text()))
+    for readme in READMES:
+        readme.write_text(with_tables(readme.read_text(encoding="utf-8")), encoding="utf-8")

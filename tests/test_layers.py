@@ -1,6 +1,11 @@
-"""A module imports only from its left in the flow."""
+"""Rules about modules: what they import, where they define things, how long and how named.
+
+Each list of exceptions holds what breaks its rule today. An entry that is no longer
+needed fails its test, so that the lists only get shorter.
+"""
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,17 +15,118 @@ from flow import ORDER
 import monitor
 
 PACKAGE = Path(monitor.__file__).parent
-FACE = (PACKAGE / "__init__.py", PACKAGE / "public.py")
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path not in FACE)
+ROOT_MODULES = (PACKAGE / "__init__.py", PACKAGE / "public.py")
+"""They hand on names of every stage."""
+EVERY_MODULE = sorted(PACKAGE.rglob("*.py"))
+MODULES = [path for path in EVERY_MODULE if path not in ROOT_MODULES]
+
+MOST_LINES = 350
+MOST_LINES_OF_INIT = 39
+
+LONG_MODULES = {
+    "config/model.py",
+    "distributed/spark.py",
+    "engine/monitor.py",
+    "events/columns.py",
+    "join/join.py",
+    "snapshot.py",
+    "watch/watch.py",
+    "windows/windows.py",
+}
+LONG_INITS = {
+    "cli/__init__.py",
+    "cli/parser/__init__.py",
+    "config/__init__.py",
+    "drift/__init__.py",
+    "metrics/__init__.py",
+    "prometheus/rules/__init__.py",
+}
+DEFINING_INITS = {
+    "cli/__init__.py",
+    "cli/parser/__init__.py",
+    "config/__init__.py",
+    "feeds/kafka/__init__.py",
+    "prometheus/rules/__init__.py",
+}
+SHARED_CLASS_NAMES = {
+    "Books",
+    "Choice",
+    "Columns",
+    "Days",
+    "Estimate",
+    "Fault",
+    "Frame",
+    "Group",
+    "Kept",
+    "Label",
+    "Numbers",
+    "Objective",
+    "Outcome",
+    "Outcomes",
+    "Part",
+    "Place",
+    "Prediction",
+    "Rates",
+    "Reference",
+    "Rules",
+    "Share",
+    "Told",
+    "TornError",
+}
+SHARED_MODULE_NAMES = {
+    "answers",
+    "columns",
+    "document",
+    "evidence",
+    "faults",
+    "files",
+    "listeners",
+    "ranges",
+    "rates",
+    "reference",
+    "running",
+    "segments",
+    "summary",
+    "table",
+    "text",
+}
+SAME_MEANING = {
+    "app": "the ASGI app of a listener: one for the exporter, one for the feed",
+    "class_ratio": "drift has the function, watch keeps it up to date by pane",
+    "curve": "the API computes the curve, the page draws it",
+    "errors": "the package's own errors, and those of the state directory",
+    "inference": "the keys of feeds[http].inference, and what reads payloads by them",
+    "openapi": "a listener's OpenAPI document",
+    "routes": "the HTTP routes of a listener's part",
+    "rules": "alerting rules: the command that prints them, and those of demo --alerts",
+    "sampled": "labels that are a sample: the estimates, and their intervals",
+    "schema": "the schema of the configuration: the command prints what config defines",
+    "series": "series over time: Prometheus's, and those of /api/v1/series",
+    "spark": "the command, its arguments, and the job itself",
+    "threshold": "the command, and the search for a threshold",
+}
+"""Module names that several packages use for the same thing, with what it is."""
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
 
 
 def stage_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def lines_of(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
 def imported_stages(path: Path) -> Iterator[str]:
     """Stages that a module imports from, wherever in its text."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         names: list[str] = []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path.name}: a relative import hides its direction"
@@ -30,7 +136,38 @@ def imported_stages(path: Path) -> Iterator[str]:
         yield from (name.split(".")[1] for name in names if name.startswith("monitor."))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def only_hands_on(node: ast.stmt) -> bool:
+    """Whether a statement is a docstring, an import, one for type checkers, or `__all__`."""
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant(value=str())):
+            return True
+        case ast.Assign(targets=[ast.Name(id="__all__")]):
+            return True
+        case ast.If(test=ast.Name(id="TYPE_CHECKING"), body=body, orelse=[]):
+            return all(map(only_hands_on, body))
+    return False
+
+
+def shared(names: Iterator[tuple[str, Path]]) -> dict[str, list[str]]:
+    """Names of several modules, with these."""
+    found = defaultdict(set)
+    for name, path in names:
+        found[name].add(name_of(path))
+    return {name: sorted(paths) for name, paths in found.items() if len(paths) > 1}
+
+
+def public_classes() -> Iterator[tuple[str, Path]]:
+    for path in EVERY_MODULE:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                yield node.name, path
+
+
+def inits() -> list[Path]:
+    return [path for path in EVERY_MODULE if path.name == "__init__.py"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_a_module_imports_only_from_its_left_in_the_flow(path: Path) -> None:
     left = ORDER[: ORDER.index(stage_of(path)) + 1]
     assert set(imported_stages(path)) - set(left) == set()
@@ -38,3 +175,28 @@ def test_a_module_imports_only_from_its_left_in_the_flow(path: Path) -> None:
 
 def test_every_stage_has_its_place() -> None:
     assert {stage_of(path) for path in MODULES} == set(ORDER)
+
+
+def test_no_module_is_longer_than_350_lines() -> None:
+    assert {name_of(p) for p in EVERY_MODULE if lines_of(p) > MOST_LINES} == LONG_MODULES
+
+
+def test_the_init_of_a_package_has_under_40_lines() -> None:
+    assert {name_of(p) for p in inits() if lines_of(p) > MOST_LINES_OF_INIT} == LONG_INITS
+
+
+def test_the_init_of_a_package_defines_nothing() -> None:
+    defining = {name_of(p) for p in inits() if not all(map(only_hands_on, tree_of(p).body))}
+    assert defining == DEFINING_INITS
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    found = shared(public_classes())
+    assert set(found) == SHARED_CLASS_NAMES, found
+
+
+def test_modules_share_a_name_only_where_it_means_the_same() -> None:
+    modules = ((path.stem, path) for path in EVERY_MODULE if path.name != "__init__.py")
+    found = shared(modules)
+    assert set(found) == SHARED_MODULE_NAMES | SAME_MEANING.keys(), found
+    assert not SHARED_MODULE_NAMES & SAME_MEANING.keys()

@@ -47,7 +47,7 @@ def _verdict() -> object:
         {"{{verdict}}": f"classifier_verdict{parts.WINDOW} == 1"},
         parts.THIRD,
     )
-    url = "${runbooks}README.md#${__field.labels.verdict}"
+    url = "${runbooks}monitor/drift/README.md#${__field.labels.verdict}"
     return parts.linked(panel, "What it means, and what to do", url)
 
 

@@ -92,7 +92,7 @@ def new(title: str, uid: str, about: str, since: str) -> dashboard.Dashboard:
         .link(
             dashboard.DashboardLink("Verdicts, and what to do")
             .type(DashboardLinkType.LINK)
-            .url("${runbooks}README.md#verdicts")
+            .url("${runbooks}monitor/drift/README.md")
             .target_blank(True)
         )
         .link(
@@ -114,7 +114,7 @@ def runbooks() -> dashboard.TextBoxVariable:
     return (
         dashboard.TextBoxVariable("runbooks")
         .label("Documents at")
-        .description("Address of the folder that holds README.md, with its final slash.")
+        .description("Address of this project as your team reads it, with its final slash.")
         .default_value("")
     )
 

@@ -12,8 +12,8 @@ from monitor.errors import UsageError
 from monitor.prometheus.rules import Scope, as_grafana, as_kubernetes, as_prometheus, groups
 
 _RELATIVE = """\
-# runbook_url is a path within the project: --runbooks URL makes it a link to where your team reads
-# README.md and deploy/README.md."""
+# runbook_url is a path within the project: --runbooks URL makes it a link to where your team
+# reads deploy/README.md and monitor/drift/README.md."""
 
 
 def run(args: Namespace) -> int:

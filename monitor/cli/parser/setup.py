@@ -52,7 +52,7 @@ def _rules(parser: argparse.ArgumentParser) -> None:
         "--runbooks",
         default="",
         metavar="URL",
-        help="where your team reads README.md and deploy/; links of alerts begin so (without it "
+        help="where your team reads this project; links of alerts begin so (without it "
         "they are paths within the project)",
     )
     parser.add_argument(

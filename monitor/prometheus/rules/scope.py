@@ -20,7 +20,7 @@ OBJECTIVES = {
 }
 """Metrics in series names by the key of `objective` in the configuration."""
 
-_VERDICTS_EXPLAINED = "README.md"
+_VERDICTS_EXPLAINED = "monitor/drift/README.md"
 """The document with a heading for each verdict, by path from the root of the project."""
 
 
