@@ -21,7 +21,9 @@ SHARED = (
     Stage("base", "imported from everywhere", ("errors", "version", "clock", "counts", "config")),
     Stage("events", "events as columns", ("events",)),
     Stage(
-        "functions", "pure functions of counts; results, frozen", ("metrics", "drift", "verdicts", "snapshot")
+        "functions",
+        "pure functions of counts; results, frozen",
+        ("metrics", "drift", "verdicts", "snapshot"),
     ),
 )
 """What every stage of the flow builds on."""

@@ -120,7 +120,7 @@ def _served(demo: _Demo, listen: Address) -> Iterator[None]:
     from monitor.exporter.app import create_app  # noqa: PLC0415  # --no-serve need not wait for it
     from monitor.web.server import BackgroundServer  # noqa: PLC0415  # same
 
-    app = create_app(lambda: demo.snapshot, ready=lambda: True, ask=demo.inquiries)
+    app = create_app(lambda: demo.snapshot, ready=lambda: True, read_engine=demo.inquiries)
     server = BackgroundServer(app, host=listen.host, port=listen.port)
     try:
         server.start()

@@ -75,11 +75,9 @@ def _ask(args: Namespace) -> str:
     query = {"model": args.model, "before": args.before, "after": args.after}
     found = remote.json("diagnosis", query)
     if args.html is not None:
-        from monitor.exporter.page.report import report_html  # noqa: PLC0415  # same
+        from monitor.cli.report_pages import remote_report  # noqa: PLC0415  # same
 
-        series = remote.json("series", {"model": args.model})
-        report = report_html(found, series, remote.json("curve", query))
-        _write(args.html, report, found["headline"])
+        _write(args.html, remote_report(remote, query), found["headline"])
     else:
         show(json.dumps(found, indent=2) if args.json else remote.text("diagnosis", query).rstrip())
     return str(found["verdict"])

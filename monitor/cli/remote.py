@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
+import msgspec
+
 from monitor.errors import FeedError, UsageError
+from monitor.version import __version__
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 _TIMEOUT_SECONDS = 30.0
 _OK, _FAULTS = 200, range(400, 500)
@@ -49,6 +54,27 @@ class Remote:
             raise FeedError(f"{self.url}: answered no JSON: is a precision-monitor there?") from (
                 error
             )
+
+    def answer(self, path: str, query: Mapping[str, str | None], kind: type[T]) -> T:
+        """Return an answer of the API, checked.
+
+        Args:
+            path: below /api/v1.
+            query: parameters; None leaves one out.
+            kind: Struct of the answer.
+
+        Raises:
+            UsageError: a parameter does not fit.
+            FeedError: it cannot be reached, or its version answers otherwise.
+        """
+        text = self.text(path, query, "application/json")
+        try:
+            return msgspec.json.decode(text, type=kind)
+        except msgspec.DecodeError as error:
+            raise FeedError(
+                f"{self.url}: answered otherwise than expected ({error}): is it a "
+                f"precision-monitor {__version__}?"
+            ) from error
 
     def text(self, path: str, query: Mapping[str, str | None], accept: str = "text/plain") -> str:
         """The same as text."""

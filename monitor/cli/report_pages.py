@@ -5,20 +5,26 @@ To be made before events come, and asked after all have come.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from monitor.cli.ranges import settings_of
+from monitor.cli.remote import Remote
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis
 from monitor.diagnosis.time_ranges import parse_time_range
 from monitor.engine import Monitor
 from monitor.events.columns import EARLIEST_MS, LATEST_MS
-from monitor.exporter.api.answers import aim, background, named
-from monitor.exporter.api.curve import curve_object
-from monitor.exporter.api.series import series_object
-from monitor.exporter.page.report import report_html
+from monitor.exporter.api.curve import curve_answer
+from monitor.exporter.api.curve_answer import CurveAnswer
+from monitor.exporter.api.queries import curve_aim, find_model, series_context
+from monitor.exporter.api.series import series_answer
+from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.page.html_report import report_html
 from monitor.join.deltas import known, settled
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.report.diagnosis_json import diagnosis_object
+from monitor.report.diagnosis_answer import DiagnosisAnswer
+from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.windows.windows import History
 
 
@@ -38,19 +44,19 @@ class Told:
 
     def report(self, found: Diagnosis) -> str:
         """The report on a diagnosis."""
-        return report_html(diagnosis_object(found), self._series(found), self._curve(found))
+        return report_html(diagnosis_answer(found), self._series(found), self._curve(found))
 
-    def _series(self, found: Diagnosis) -> dict[str, object]:
+    def _series(self, found: Diagnosis) -> SeriesAnswer:
         snapshot = self._monitor.snapshot()
         opens, cells = self._days.steps(self._days.series(found.model)[0])
         cells = known(cells)
         labelling = settings_of(self._monitor.config, found.model).labelling
         if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             cells = settled(cells)
-        about = background(snapshot, named(snapshot, found.model))
-        return series_object(History(opens, cells), about, most=160)
+        context = series_context(snapshot, find_model(snapshot, found.model))
+        return series_answer(History(opens, cells), context, most=160)
 
-    def _curve(self, found: Diagnosis) -> dict[str, object]:
+    def _curve(self, found: Diagnosis) -> CurveAnswer:
         after = found.after
         if self._scores is not None:
             days = self._scores.days(found.model)
@@ -58,4 +64,23 @@ class Told:
         else:
             scores = self._monitor.scores(found.model, after.opens or 0, after.closes or 0)
         objective = settings_of(self._monitor.config, found.model).objective.precision
-        return curve_object(scores, **aim(found, objective))
+        ratio, wanted = curve_aim(found, objective)
+        return curve_answer(scores, reference_ratio=ratio, objective=wanted)
+
+
+def remote_report(remote: Remote, query: Mapping[str, str | None]) -> str:
+    """Return the report on a diagnosis of a running monitor.
+
+    Args:
+        remote: the running monitor.
+        query: `model`, `before` and `after`, as its API takes them.
+
+    Raises:
+        UsageError: the periods cannot be compared.
+        FeedError: it cannot be reached, or its version answers otherwise.
+    """
+    return report_html(
+        remote.answer("diagnosis", query, DiagnosisAnswer),
+        remote.answer("series", {"model": query["model"]}, SeriesAnswer),
+        remote.answer("curve", query, CurveAnswer),
+    )

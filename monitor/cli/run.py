@@ -135,7 +135,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             ready=lambda: service.ready,
             restored=lambda: service.restored,
             collectors=[telemetry],
-            ask=service.inquiries,
+            read_engine=service.inquiries,
             reload=reloads.ask if config.exporter.allow_reload else None,
             access=access,
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from monitor.cli.output import show
 from monitor.cli.remote import Remote
 from monitor.clock import SystemClock
 from monitor.errors import FeedError
+from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer, WindowStatus
 from monitor.report.printable import one_line
 from monitor.report.vocabulary import PAGE_METRICS
 
@@ -39,8 +39,8 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _status(remote: Remote, matching: str, limit: int) -> Any:
-    return remote.json("status", {"q": matching or None, "limit": str(limit)})
+def _status(remote: Remote, matching: str, limit: int) -> StatusAnswer:
+    return remote.answer("status", {"q": matching or None, "limit": str(limit)}, StatusAnswer)
 
 
 def _screen(remote: Remote, matching: str, columns: int, lines: int) -> str:
@@ -53,7 +53,7 @@ def _screen(remote: Remote, matching: str, columns: int, lines: int) -> str:
     return "\n".join(line[:columns] for line in text)
 
 
-def table(status: Mapping[str, Any]) -> list[str]:
+def table(status: StatusAnswer) -> list[str]:
     """The lines: how things stand in all, then a model each.
 
     Args:
@@ -62,33 +62,31 @@ def table(status: Mapping[str, Any]) -> list[str]:
     return list(_lines(status))
 
 
-def _lines(status: Mapping[str, Any]) -> Iterator[str]:
-    window = status["verdict_window"]
-    tally = ", ".join(f"{n} {verdict}" for verdict, n in status["verdicts"].items())
-    yield f"event time {status['now'] or _UNDEFINED}   last {window}   {tally or 'no models yet'}"
+def _lines(status: StatusAnswer) -> Iterator[str]:
+    window = status.verdict_window
+    tally = ", ".join(f"{n} {verdict}" for verdict, n in status.verdicts.items())
+    yield f"event time {status.now or _UNDEFINED}   last {window}   {tally or 'no models yet'}"
     yield ""
     heads = "".join(f"{metric.short:>11}" for metric in PAGE_METRICS)
     heads += f"{'labelled':>10}{'predicted':>11}{'last label':>12}"
     yield f"{'model':<{_LONGEST_NAME}}{heads}  what happened"
-    for model in status["models"]:
-        yield _row(model, model["windows"][window])
-    shown = len(status["models"])
-    if shown < status["total"]:
-        yield f"{shown} of {status['total']} models"
+    for model in status.models:
+        yield _row(model, model.windows[window])
+    shown = len(status.models)
+    if shown < status.total:
+        yield f"{shown} of {status.total} models"
 
 
-def _row(model: Mapping[str, Any], window: Mapping[str, Any]) -> str:
-    name = one_line(model["name"])
+def _row(model: ModelStatus, window: WindowStatus) -> str:
+    name = one_line(model.name)
     if len(name) > _LONGEST_NAME - 1:
         name = f"{name[: _LONGEST_NAME - 2]}…"
-    metrics = (window["metrics"][metric.name] for metric in PAGE_METRICS)
-    numbers = "".join(f"{_ratio(metric['estimate']):>11}" for metric in metrics)
-    outcomes = sum(window["outcomes"].values())
-    share = outcomes / window["predictions"] if window["predictions"] else None
+    numbers = "".join(f"{_ratio(window.metrics.metric(m.name).estimate):>11}" for m in PAGE_METRICS)
+    share = window.outcomes.total / window.predictions if window.predictions else None
     labelled = _UNDEFINED if share is None else f"{100 * min(share, 1):.0f} %"
-    ages = (_ago(model[f"last_{what}_age_seconds"]) for what in ("prediction", "label"))
+    ages = map(_ago, (model.last_prediction_age_seconds, model.last_label_age_seconds))
     seen = "".join(f"{age:>{width}}" for age, width in zip(ages, (11, 12), strict=True))
-    said = one_line(model["headline"])
+    said = one_line(model.headline)
     return f"{name:<{_LONGEST_NAME}}{numbers}{labelled:>10}{seen}  {said}"
 
 

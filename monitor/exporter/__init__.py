@@ -1,8 +1,10 @@
-"""What people and machines read: Prometheus, and later the page, the report and the rules.
+"""The exporter's listener: the page, the API, the series and the probes over HTTP.
 
-    prometheus/   the table of series over a snapshot, a collector, a fast writer of the same
-    app.py        the routes of the exporter's listener
-    server.py     runs an app in the background of the process
+    app         its routes
+    api/        JSON answers about a running monitor
+    page/       the same for people, as HTML
+    backfill/   the series of the past, for Prometheus to import
 
-Exporters only read the frozen `Snapshot`; nothing here changes what is counted.
+The series come from `monitor.prometheus`. The exporter reads frozen snapshots, and the
+engine's history in the engine's own thread; it changes nothing.
 """

@@ -1,8 +1,8 @@
-"""The routes of the exporter's listener: the page, its API, the series, the two probes.
+"""The exporter's app: the page, its API, the series, the two probes.
 
-Reading only, but for the request to read the configuration again, which is off
-unless asked for; events have a listener of their own. Every answer, errors
-included, carries headers that keep a browser from running or embedding it.
+All routes only read, except the one that reloads the configuration, which is off by
+default; events have a listener of their own. Every response, errors included, carries
+headers that keep a browser from running or embedding it.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from starlette.routing import Route
 
 from monitor.clock import Clock, SystemClock
 from monitor.errors import MonitorError
-from monitor.exporter.api.answers import Answers
-from monitor.exporter.api.asking import Ask
+from monitor.exporter.api.engine_access import ReadEngine
+from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.routes import api_routes
 from monitor.exporter.api.trends import PATIENCE_SECONDS
 from monitor.exporter.page.routes import page_routes
@@ -31,9 +31,9 @@ from monitor.web.access import Access
 from monitor.web.access_middleware import AccessMiddleware
 
 _RELOAD_SECONDS = 30
-"""A client waits for a reload at most so long; it is done all the same."""
+"""How long a client waits for a reload, which goes on after that."""
 _RETRY = "1"
-"""Seconds after which to come again while the state is being restored."""
+"""Seconds after which to try again while the state is being restored."""
 
 
 def create_app(
@@ -44,25 +44,25 @@ def create_app(
     collectors: Iterable[Collector] = (),
     reload: Callable[[], Future[None]] | None = None,
     access: Access | None = None,
-    ask: Ask | None = None,
+    read_engine: ReadEngine | None = None,
     clock: Clock | None = None,
     patience: float = PATIENCE_SECONDS,
 ) -> AccessMiddleware:
-    """The ASGI app of the exporter.
+    """Return the ASGI app of the exporter.
 
     Args:
-        read_snapshot: gives the latest snapshot; called from worker threads. A scrape is
-            rendered anew when it gives another object.
-        ready: whether state is restored and feeds are attached; called at each probe.
-        restored: whether snapshots hold all that was counted before the start. Until then
-            /metrics answers 503: Prometheus would take fewer for a counter that was reset.
+        read_snapshot: returns the latest snapshot; called from worker threads. A scrape is
+            rendered anew when the object differs from the last one.
+        ready: returns whether state is restored and feeds are attached; called at each probe.
+        restored: returns whether snapshots hold all that was counted before the start. Until
+            then /metrics answers 503: Prometheus would take lower counters for a reset.
         collectors: further series of the process to serve at /metrics.
-        reload: asks for the configuration to be read again, done once it is in force; there
-            is no such route where None.
-        access: who is let in, everybody by default; the probes are open to all.
-        ask: reaches the history that the API looks back at; it answers 503 where None.
+        reload: starts a reload of the configuration; its future is done once that is in
+            force. There is no such route where None.
+        access: who may read, everybody by default; the probes are open to all.
+        read_engine: reads the history for the API, which answers 503 where None.
         clock: measures how long scrapes take; the machine's where None.
-        patience: seconds that a page of models waits for its small lines.
+        patience: seconds that a list of models waits for its trends.
     """
     scrapes = ScrapeTelemetry([_format_name(fmt) for fmt in (Format.TEXT, Format.OPENMETRICS)])
     registry = CollectorRegistry()
@@ -70,13 +70,13 @@ def create_app(
         registry.register(collector)
     exposition = Exposition(read_snapshot, registry)
     metrics = _Metrics(exposition, scrapes, clock or SystemClock(), restored)
-    answers = Answers(read_snapshot, ask, patience)
+    queries = Queries(read_snapshot, read_engine, patience)
     routes = [
         Route("/metrics", metrics.answer),
         Route("/healthz", _health),
         Route("/readyz", _readiness(ready)),
-        *api_routes(answers),
-        *page_routes(answers),
+        *api_routes(queries),
+        *page_routes(queries),
     ]
     if reload is not None:
         routes.append(Route("/-/reload", _reloading(reload), methods=["POST"]))
@@ -84,7 +84,7 @@ def create_app(
 
 
 class _Metrics:
-    """/metrics: rendered in a thread; scrapes that come meanwhile share that rendering."""
+    """/metrics, rendered in a thread; scrapes that arrive meanwhile share the rendering."""
 
     def __init__(
         self,
@@ -97,11 +97,11 @@ class _Metrics:
         self._restored = restored
         self._scrapes = scrapes
         self._clock = clock
-        self._flights: dict[tuple[bool, bool], asyncio.Task[bytes]] = {}
+        self._renderings: dict[tuple[bool, bool], asyncio.Task[bytes]] = {}
 
     async def answer(self, request: Request) -> Response:
         if not self._restored():
-            text = "the state is being restored; come again\n"
+            text = "the state is being restored; try again\n"
             return PlainTextResponse(text, status_code=503, headers={"Retry-After": _RETRY})
         began = self._clock.monotonic()
         choice = negotiate(_header(request, "accept"))
@@ -115,16 +115,16 @@ class _Metrics:
 
     async def _rendered(self, *, openmetrics: bool, gzip: bool) -> bytes:
         key = (openmetrics, gzip)
-        if key not in self._flights:
+        if key not in self._renderings:
             work = asyncio.to_thread(self._exposition.render, openmetrics=openmetrics, gzip=gzip)
-            self._flights[key] = flight = asyncio.create_task(work)
-            flight.add_done_callback(lambda done: self._landed(key, done))
-        return await asyncio.shield(self._flights[key])
+            self._renderings[key] = task = asyncio.create_task(work)
+            task.add_done_callback(lambda done: self._forget(key, done))
+        return await asyncio.shield(self._renderings[key])
 
-    def _landed(self, key: tuple[bool, bool], flight: asyncio.Task[bytes]) -> None:
-        del self._flights[key]
-        if not flight.cancelled():
-            flight.exception()  # seen, even where every client has gone away
+    def _forget(self, key: tuple[bool, bool], task: asyncio.Task[bytes]) -> None:
+        del self._renderings[key]
+        if not task.cancelled():
+            task.exception()  # retrieved, even where every client has disconnected
 
 
 def _format_name(fmt: Format) -> str:
@@ -151,14 +151,16 @@ def _readiness(ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Respo
 def _reloading(reload: Callable[[], Future[None]]) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         if "origin" in request.headers:
-            return PlainTextResponse("reloads are not taken from web pages\n", status_code=403)
+            return PlainTextResponse(
+                "a web page may not reload the configuration\n", status_code=403
+            )
         try:
             async with asyncio.timeout(_RELOAD_SECONDS):
                 await asyncio.shield(asyncio.wrap_future(reload()))
         except MonitorError as error:
             return PlainTextResponse(f"{error}\n", status_code=400)
         except TimeoutError:
-            return PlainTextResponse("not done yet; look at the log\n", status_code=503)
+            return PlainTextResponse("not done yet; see the log\n", status_code=503)
         return PlainTextResponse("reloaded\n")
 
     return answer

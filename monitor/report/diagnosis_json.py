@@ -1,160 +1,171 @@
-"""What `diagnose --json` prints: a diagnosis as one JSON object.
+"""A diagnosis as the JSON object that `diagnose --json` prints.
 
 Every metric is an object with `estimate`, `lower` and `upper`; whatever is
 undefined or refused is null. Times are ISO 8601 in UTC, points are fractions of
-precision. Keys may be added in later versions; none changes its meaning.
+precision. Later versions may add keys; none changes its meaning.
 """
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
-from typing import Any
 
 from monitor.clock import HOUR_MS
-from monitor.config.quantities import format_time
-from monitor.counts import ConfusionCounts, Outcome
-from monitor.diagnosis import Diagnosis, Estimated, Part, SegmentPart, Side
-from monitor.drift import MainDriver
+from monitor.diagnosis import Diagnosis, Estimated, SegmentPart, Side
+from monitor.drift import MainDriver, Status
 from monitor.report.advice import advice
+from monitor.report.answer_parts import (
+    MetricInterval,
+    defined,
+    json_text,
+    outcome_sums,
+    time_text,
+)
+from monitor.report.diagnosis_answer import (
+    BlockCounts,
+    Cause,
+    CauseNumbers,
+    ComparedSide,
+    ComponentChange,
+    ComponentChanges,
+    DiagnosedDriver,
+    DiagnosisAnswer,
+    JudgedEffect,
+    JudgedEffects,
+    PrecisionChange,
+    SegmentEffect,
+    Unit,
+)
 from monitor.report.headline import certainties, headline
 from monitor.report.sentences import cause_status, explanation, footnotes
 
 
 def diagnosis_json(diagnosis: Diagnosis) -> str:
-    """The JSON text, one object over several lines, ASCII only."""
-    return json.dumps(diagnosis_object(diagnosis), indent=2, allow_nan=False)
+    """Return the JSON text, one object over several lines, ASCII only."""
+    return json_text(diagnosis_answer(diagnosis), indent=2)
 
 
-def diagnosis_object(diagnosis: Diagnosis) -> dict[str, Any]:
-    """The object as plain dictionaries, lists, numbers and texts."""
-    trusted = diagnosis.refusal is None
+def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
+    """Return the diagnosis as an object."""
+    trusted, found = diagnosis.refusal is None, diagnosis.judgement
     components = _components(diagnosis)
-    return {
-        "model": diagnosis.model,
-        "headline": headline(diagnosis),
-        "certainties": certainties(diagnosis),
-        "before": _side(diagnosis.before),
-        "after": _side(diagnosis.after),
-        "change": {
-            "points": _defined(diagnosis.change_points),
-            "logit": _defined(diagnosis.change_logit),
-        },
-        "plainly": list(explanation(diagnosis)),
-        "attribution": {
-            cause: {**_part(part), "said": cause_status(diagnosis, cause)}
-            for cause, part in diagnosis.attribution.items()
-        },
-        "footnotes": list(footnotes(diagnosis)),
-        "log_likelihood_ratio": components["log_likelihood_ratio"],
-        "components": components,
-        "precision_had_prevalence_stayed": _estimated(diagnosis.had_prevalence_stayed),
-        "blocks": _blocks(diagnosis.before, diagnosis.after),
-        "operating_point_moved": diagnosis.operating_point_moved,
-        "verdict": diagnosis.verdict.value,
-        "judged_within": diagnosis.judged_within,
-        "below_reference_curve": diagnosis.below_reference_curve,
-        "main_driver": _main_driver(diagnosis.main_driver),
-        "fell": list(diagnosis.judgement.fell) if trusted else [],
-        "rose": list(diagnosis.judgement.rose) if trusted else [],
-        "unknown": list(diagnosis.judgement.unknown) if trusted else list(components),
-        "segments": [_segment(part) for part in diagnosis.segments],
-        "notes": list(diagnosis.notes),
-        "advice": list(advice(diagnosis)),
-    }
+    return DiagnosisAnswer(
+        model=diagnosis.model,
+        headline=headline(diagnosis),
+        certainties=certainties(diagnosis),
+        before=_side(diagnosis.before),
+        after=_side(diagnosis.after),
+        change=PrecisionChange(
+            points=defined(diagnosis.change_points), logit=defined(diagnosis.change_logit)
+        ),
+        plainly=explanation(diagnosis),
+        attribution=JudgedEffects(
+            **{cause: _effect(diagnosis, cause) for cause in diagnosis.attribution}
+        ),
+        footnotes=footnotes(diagnosis),
+        log_likelihood_ratio=components.log_likelihood_ratio,
+        components=components,
+        precision_had_prevalence_stayed=_interval(diagnosis.had_prevalence_stayed),
+        blocks=_blocks(diagnosis.before, diagnosis.after),
+        operating_point_moved=diagnosis.operating_point_moved,
+        verdict=diagnosis.verdict,
+        judged_within=diagnosis.judged_within,
+        below_reference_curve=diagnosis.below_reference_curve,
+        main_driver=_driver(diagnosis.main_driver),
+        fell=found.fell if trusted else (),
+        rose=found.rose if trusted else (),
+        unknown=found.unknown if trusted else tuple(found.status),
+        segments=tuple(map(_segment, diagnosis.segments)),
+        notes=diagnosis.notes,
+        advice=advice(diagnosis),
+    )
 
 
-def _side(side: Side) -> dict[str, Any]:
-    return {
-        "open": None if side.opens is None else format_time(side.opens),
-        "close": None if side.closes is None else format_time(side.closes),
-        "source": side.source or None,
-        "predictions": side.predictions,
-        "outcomes": _outcomes(side.counts),
-        **{name: _estimated(metric) for name, metric in side.metrics.items()},
-    }
+def _side(side: Side) -> ComparedSide:
+    return ComparedSide(
+        open=time_text(side.opens),
+        close=time_text(side.closes),
+        source=side.source or None,
+        predictions=side.predictions,
+        outcomes=outcome_sums(side.counts),
+        **{name: _interval(metric) for name, metric in side.metrics.items()},
+    )
 
 
-def _outcomes(counts: ConfusionCounts) -> dict[str, int]:
-    cells = counts.cells.tolist()
-    return {cell.name.lower(): cells[cell] for cell in Outcome}
+def _interval(metric: Estimated) -> MetricInterval:
+    return MetricInterval(
+        estimate=defined(metric.estimate),
+        lower=defined(metric.lower),
+        upper=defined(metric.upper),
+    )
 
 
-def _estimated(metric: Estimated) -> dict[str, float | None]:
-    return {
-        "estimate": _defined(metric.estimate),
-        "lower": _defined(metric.lower),
-        "upper": _defined(metric.upper),
-    }
+def _effect(diagnosis: Diagnosis, cause: str) -> JudgedEffect:
+    part = diagnosis.attribution[cause]
+    return JudgedEffect(
+        logit=defined(part.logit),
+        points=defined(part.points),
+        lower_points=defined(part.lower_points),
+        upper_points=defined(part.upper_points),
+        status=part.status,
+        said=cause_status(diagnosis, cause),
+    )
 
 
-def _part(part: Part) -> dict[str, Any]:
-    return {
-        "logit": _defined(part.logit),
-        "points": _defined(part.points),
-        "lower_points": _defined(part.lower_points),
-        "upper_points": _defined(part.upper_points),
-        "status": part.status.value,
-    }
-
-
-def _components(diagnosis: Diagnosis) -> dict[str, dict[str, Any]]:
-    """Change and standard error of each component whose status is known, and LR-'s without."""
+def _components(diagnosis: Diagnosis) -> ComponentChanges:
+    """Return each component of the verdict; unknown, without numbers, where labels refuse it."""
     found, trusted = diagnosis.judgement, diagnosis.refusal is None
-    return {
-        name: {
-            "change": _defined(found.change[name]) if trusted else None,
-            "se": _defined(found.standard_error[name]) if trusted else None,
-            "status": status.value if trusted else "unknown",
+    return ComponentChanges(
+        **{
+            name: ComponentChange(
+                change=defined(found.change[name]) if trusted else None,
+                se=defined(found.standard_error[name]) if trusted else None,
+                status=status if trusted else Status.UNKNOWN,
+            )
+            for name, status in found.status.items()
         }
-        for name, status in found.status.items()
-    }
+    )
 
 
-def _blocks(before: Side, after: Side) -> dict[str, Any]:
-    """How many blocks of time held outcomes; `unit` is the shorter of both sides' units."""
+def _blocks(before: Side, after: Side) -> BlockCounts:
     units = [_unit(side.block_ms) for side in (before, after)]
-    return {
-        "before": before.blocks,
-        "after": after.blocks,
-        "unit": "hour" if "hour" in units else next((u for u in units if u), None),
-        "before_unit": units[0],
-        "after_unit": units[1],
-    }
+    return BlockCounts(
+        before=before.blocks,
+        after=after.blocks,
+        unit="hour" if "hour" in units else units[0] or units[1],
+        before_unit=units[0],
+        after_unit=units[1],
+    )
 
 
-def _unit(block_ms: int | None) -> str | None:
+def _unit(block_ms: int | None) -> Unit | None:
     if block_ms is None:
         return None
     return "hour" if block_ms == HOUR_MS else "day"
 
 
-def _main_driver(driver: MainDriver | None) -> dict[str, Any]:
+def _driver(driver: MainDriver | None) -> DiagnosedDriver:
     if driver is None:
-        return {"cause": None, "share": None, "certain": False}
-    return {"cause": driver.cause, "share": _defined(driver.share), "certain": driver.certain}
+        return DiagnosedDriver(cause=None, share=None, certain=False)
+    return DiagnosedDriver(
+        cause=Cause(driver.cause), share=defined(driver.share), certain=driver.certain
+    )
 
 
-def _segment(part: SegmentPart) -> dict[str, Any]:
-    return {
-        "segment": part.series.segment,
-        "value": part.series.value,
-        "before": _outcomes(part.before),
-        "after": _outcomes(part.after),
-        "within": _numbers(part.within),
-        "mix": _numbers(part.mix),
-        "logit": _defined(part.within_logit + part.mix_logit),
-        "points": _defined(part.points),
-        "p_values": _numbers(part.p_values),
-        "carries": list(part.carries),
-        "small_sample": part.small_sample,
-    }
+def _segment(part: SegmentPart) -> SegmentEffect:
+    return SegmentEffect(
+        segment=part.series.segment or "",
+        value=part.series.value or "",
+        before=outcome_sums(part.before),
+        after=outcome_sums(part.after),
+        within=_numbers(part.within),
+        mix=_numbers(part.mix),
+        logit=defined(part.within_logit + part.mix_logit),
+        points=defined(part.points),
+        p_values=_numbers(part.p_values),
+        carries=tuple(map(Cause, part.carries)),
+        small_sample=part.small_sample,
+    )
 
 
-def _numbers(values: Mapping[str, float]) -> dict[str, float | None]:
-    return {cause: _defined(value) for cause, value in values.items()}
-
-
-def _defined(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None
+def _numbers(values: Mapping[str, float]) -> CauseNumbers:
+    return CauseNumbers(**{cause: defined(value) for cause, value in values.items()})

@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
 from monitor.engine import Monitor
-from monitor.exporter.api.asking import UnansweredError
+from monitor.exporter.api.engine_access import EngineUnavailableError
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ _A_TURN = 8
 
 
 class Inquiries:
-    """A queue of readings; callable, as `monitor.exporter.api.asking.Ask` wants it.
+    """A queue of readings; callable, as `monitor.exporter.api.engine_access.ReadEngine` wants it.
 
     >>> inquiries = Inquiries()
     >>> asking = threading.Thread(target=lambda: print(inquiries(lambda monitor: monitor.models)))
@@ -40,22 +40,24 @@ class Inquiries:
         """What `read` gives; called from any thread but the one that feeds the monitor.
 
         Raises:
-            UnansweredError: it took too long, too many ask, or the monitor has stopped.
+            EngineUnavailableError: it took too long, too many ask, or the monitor has stopped.
         """
         future: Future[T] = Future()
         with self._lock:
             if self._closed:
-                raise UnansweredError("the monitor has stopped")
+                raise EngineUnavailableError("the monitor has stopped")
             if len(self._waiting) >= MOST_WAITING:
-                raise UnansweredError("too many ask at once; try again")
+                raise EngineUnavailableError("too many ask at once; try again")
             self._waiting.append((read, future))
         try:
             return future.result(PATIENCE_SECONDS)
         except TimeoutError:
             future.cancel()
-            raise UnansweredError("the monitor is too busy to look back; try again") from None
+            raise EngineUnavailableError(
+                "the monitor is too busy to look back; try again"
+            ) from None
         except CancelledError:
-            raise UnansweredError("the monitor has stopped") from None
+            raise EngineUnavailableError("the monitor has stopped") from None
 
     def answer(self, monitor: Monitor) -> bool:
         """Answer what waits, a few at a time.

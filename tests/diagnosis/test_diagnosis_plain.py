@@ -1,7 +1,5 @@
 """Words for causes, and sentences for a newcomer: the same in text, JSON and page."""
 
-import json
-
 import pytest
 from diagnosis.episodes import PAIRS, period
 
@@ -9,7 +7,7 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
 from monitor.exporter.page.why import why_section
 from monitor.report.advice import advice
-from monitor.report.diagnosis_json import diagnosis_object
+from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.headline import headline
 from monitor.report.sentences import cause_status, explanation, footnotes
@@ -49,12 +47,12 @@ def test_a_word_never_disputes_the_interval_beside_it(said):
 def test_text_page_and_json_say_the_same(name):
     pair = CASES.get(name)
     diagnosis = found(*pair) if pair else diagnose(*map(period, PAIRS[name][:2]))
-    printed = json.loads(json.dumps(diagnosis_object(diagnosis)))
+    printed = diagnosis_answer(diagnosis)
     text = " ".join(diagnosis_text(diagnosis).split())
     page = " ".join(str(why_section(printed)).split())
     for cause in ("prevalence", "recall", "false_positives"):
         said = cause_status(diagnosis, cause)
-        assert printed["attribution"][cause]["said"] == said
+        assert printed.attribution.of(cause).said == said
         assert f"<td>{said}</td>" in page
         assert f" {said} " in text
     for sentence in (*explanation(diagnosis), *footnotes(diagnosis)):

@@ -12,7 +12,8 @@ from monitor.drift import Status, Verdict
 from monitor.engine import Monitor
 from monitor.events.columns import Series
 from monitor.metrics import precision_at
-from monitor.report.diagnosis_json import diagnosis_object
+from monitor.report.answer_parts import MetricInterval
+from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
 
 SAMPLED, WEIGHTED = Labelling.SAMPLED, Labelling.WEIGHTED
@@ -138,8 +139,8 @@ def test_an_audit_that_stopped_is_refused_and_precision_is_kept():
     assert np.isfinite(found.change_points)
     assert np.isnan(found.attribution["recall"].points)
     assert np.isnan(found.after.metrics["recall"].estimate)
-    printed = diagnosis_object(found)
-    assert printed["after"]["recall"] == {"estimate": None, "lower": None, "upper": None}
+    printed = diagnosis_answer(found)
+    assert printed.after.recall == MetricInterval(estimate=None, lower=None, upper=None)
     assert "random sample of the predicted negatives" in diagnosis_text(found)
 
 

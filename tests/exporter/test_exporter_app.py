@@ -167,7 +167,7 @@ def test_before_the_state_is_restored_a_scrape_fails(state: Snapshot) -> None:
     with served(lambda: state, restored=lambda: restored[0]) as client:
         early = client.get("/metrics")
         assert (early.status_code, early.headers["retry-after"]) == (503, "1")
-        assert early.text == "the state is being restored; come again\n"
+        assert early.text == "the state is being restored; try again\n"
         assert client.get("/healthz").status_code == 200
         restored[0] = True
         assert client.get("/metrics").status_code == 200

@@ -7,9 +7,9 @@ from labelled import DAY, stream
 from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
-from monitor.exporter.api.status import status_object
+from monitor.exporter.api.status import status_answer
 from monitor.report.deciding_window import deciding_window, verdict_on
-from monitor.report.replay_json import replay_object
+from monitor.report.replay_json import replay_answer
 from monitor.snapshot import ModelState
 from monitor.verdicts import Watched, WindowVerdict
 
@@ -32,8 +32,8 @@ def told():
         monitor.apply(batch)
         if hour >= STOPPED and (hour % 4 == 0 or hour - STOPPED < 12 or 20 < hour - BACK < 34):
             snapshot = monitor.snapshot()
-            model, (shown,) = snapshot.models[0], status_object(snapshot, limit=1)["models"]
-            assert shown["verdict"] == replay_object(snapshot)["models"]["m"]["verdict"]
+            model, (shown,) = snapshot.models[0], status_answer(snapshot, limit=1).models
+            assert shown.verdict == replay_answer(snapshot).models["m"].verdict
             faults = {name: verdict_on(model, name).label_fault for name in WINDOWS}
             found[hour] = model.maturity_ms / HOURS, shown, faults
     assert model.watched.detections == ()
@@ -42,11 +42,11 @@ def told():
 
 def test_the_model_is_told_not_to_be_judged_within_two_maturities(told):
     maturity = told[STOPPED][0]
-    first = min(hour for hour, (_, shown, _) in told.items() if shown["verdict"] == ASTRAY)
+    first = min(hour for hour, (_, shown, _) in told.items() if shown.verdict == ASTRAY)
     assert STOPPED < first <= STOPPED + 2 * maturity
     for hour in set(told) & set(range(first, BACK)):
-        assert told[hour][1]["verdict"] == ASTRAY, hour
-        assert told[hour][1]["headline"].startswith("Labels cannot be trusted")
+        assert told[hour][1].verdict == ASTRAY, hour
+        assert told[hour][1].headline.startswith("Labels cannot be trusted")
 
 
 def test_a_window_clears_once_it_lies_behind_the_return(told):
@@ -56,18 +56,18 @@ def test_a_window_clears_once_it_lies_behind_the_return(told):
 
 
 def test_the_model_clears_a_day_and_a_maturity_after_the_return(told):
-    astray = [hour for hour, (_, shown, _) in told.items() if shown["verdict"] == ASTRAY]
+    astray = [hour for hour, (_, shown, _) in told.items() if shown.verdict == ASTRAY]
     assert max(astray) <= BACK + 24 + told[BACK][0]
     assert told[max(astray) + 1][2]["7d"]
-    assert Verdict.NO_CHANGE in {told[h][1]["verdict"] for h in told if BACK + 24 < h < BACK + 34}
-    assert told[END][1] | {"verdict_window": "7d"} == told[END][1]
+    assert Verdict.NO_CHANGE in {told[h][1].verdict for h in told if BACK + 24 < h < BACK + 34}
+    assert told[END][1].verdict_window == "7d"
 
 
 def test_nothing_is_laid_to_the_world_or_the_model_all_the_while(told):
-    said = {shown["verdict"] for _, shown, _ in told.values()}
+    said = {shown.verdict for _, shown, _ in told.values()}
     assert said <= {Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE, ASTRAY}
     for name in ("1d", "7d"):
-        by_window = {shown["windows"][name]["verdict"] for _, shown, _ in told.values()}
+        by_window = {shown.windows[name].verdict for _, shown, _ in told.values()}
         assert by_window <= {Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE, ASTRAY}
 
 

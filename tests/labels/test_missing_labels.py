@@ -16,7 +16,7 @@ from monitor.labels.missing import concentrations, in_score_ranges
 from monitor.labels.sampled import effective_labels
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.prometheus.collector import SnapshotCollector
-from monitor.report.replay_json import replay_object
+from monitor.report.replay_json import replay_answer
 
 SEGMENTS = ("origin", "carrier", "part_of_day")
 
@@ -96,8 +96,8 @@ def test_cancelled_flights_have_no_label_and_the_segments_are_named():
     assert all(one.share >= 1.5 * one.elsewhere for one in named)
     report = replay_text(found[6])
     assert f"labels missing in {named[0].segment} {named[0].value}: " in report
-    (model,) = replay_object(found[6])["models"].values()
-    assert [one["value"] for one in model["labels_missing_in"]] == [one.value for one in named]
+    (model,) = replay_answer(found[6]).models.values()
+    assert [one.value for one in model.labels_missing_in] == [one.value for one in named]
 
 
 @pytest.mark.parametrize("tied_to_the_class", [True, False])

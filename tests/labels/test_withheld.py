@@ -1,7 +1,5 @@
 """Labels that went astray: what is published then, and that nothing else is."""
 
-import json
-
 import numpy as np
 import pytest
 from labelled import DAY, PRECISION, stream
@@ -11,11 +9,12 @@ from monitor.cli.replay_text import replay_text
 from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
-from monitor.exporter.api.status import status_object
+from monitor.exporter.api.status import status_answer
 from monitor.labels.faults import SIDES, LabelFault
 from monitor.labels.refusals import REASONS, refused
 from monitor.prometheus.collector import SnapshotCollector
-from monitor.report.replay_json import replay_json
+from monitor.report.replay_json import replay_answer
+from monitor.report.vocabulary import JSON_METRICS
 from monitor.snapshot import METRICS
 
 STOPPED, END = 20, 26
@@ -117,14 +116,14 @@ def test_what_labels_gone_astray_do_not_allow_is_withheld_everywhere(kind, fault
     assert "classifier_window_outcomes" in there
     assert "classifier_label_coverage_ratio" in there
 
-    replayed = json.loads(replay_json(snapshot))["models"]["m"]
-    status = status_object(snapshot, limit=1)["models"][0]
-    for shown in (replayed["windows"]["1d"], status["windows"]["1d"]):
-        assert shown["status"] == "untrusted"
-        assert shown["refused"] == refused(fault)
-        assert shown["refused_because"] == REASONS[fault]
-        for name, ends in shown["metrics"].items():
-            assert (ends["estimate"] is not None) == (name in kept)
+    replayed = replay_answer(snapshot).models["m"]
+    status = status_answer(snapshot, limit=1).models[0]
+    for shown in (replayed.windows["1d"], status.windows["1d"]):
+        assert shown.status == "untrusted"
+        assert shown.refused == refused(fault)
+        assert shown.refused_because == REASONS[fault]
+        for name in JSON_METRICS:
+            assert (shown.metrics.metric(name).estimate is not None) == (name in kept)
     told = " ".join(replay_text(snapshot).split())
     assert REASONS[fault] in told
 

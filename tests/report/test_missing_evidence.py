@@ -6,8 +6,8 @@ from exporter.page.pages import counts, fed
 
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.exporter.api.status import status_object
-from monitor.exporter.page.words import last_label, last_prediction
+from monitor.exporter.api.status import status_answer
+from monitor.exporter.page.formats import last_label, last_prediction
 from monitor.windows.panes import PaneRing
 
 HOUR, DAY = 3_600, 86_400
@@ -18,7 +18,7 @@ MANY, FEW, RARER = (300, 170, 75, 3_200), (2, 1, 0, 20), (110, 150, 45, 3_700)
 def shown(settings, records, now=None):
     config = Config(models={"m": {"maturity": "1h"} | settings}, windows=["1d", "7d"])
     snapshot = fed(Monitor(config), records).snapshot(now)
-    (model,) = status_object(snapshot, limit=1)["models"]
+    (model,) = status_answer(snapshot, limit=1).models
     return model
 
 
@@ -49,18 +49,18 @@ CASES = {
 @pytest.mark.parametrize("said", CASES)
 def test_it_says_which_evidence_is_missing(said):
     model = shown(*CASES[said])
-    assert (model["verdict"], model["verdict_because"]) == ("insufficient_evidence", said)
+    assert (model.verdict, model.verdict_because) == ("insufficient_evidence", said)
 
 
 def test_a_model_that_has_fallen_silent_is_called_so():
     model = shown({}, days(MANY, 0, 20), now=60 * DAY * 1000)
-    assert model["verdict_because"] == "no predictions in the last 7d that is mature"
-    assert model["headline"] == f"Nothing is compared yet: {model['verdict_because']}."
+    assert model.verdict_because == "no predictions in the last 7d that is mature"
+    assert model.headline == f"Nothing is compared yet: {model.verdict_because}."
     assert last_prediction(model).startswith("last prediction 40.6 days ago")
 
 
 def test_a_verdict_that_says_something_lacks_nothing():
-    assert shown({}, days(MANY, 0, 40))["verdict_because"] is None
+    assert shown({}, days(MANY, 0, 40)).verdict_because is None
 
 
 def test_the_last_prediction_is_told_to_the_minute_and_after_days_to_the_hour():
@@ -68,7 +68,7 @@ def test_the_last_prediction_is_told_to_the_minute_and_after_days_to_the_hour():
     more = [counts("m", ts + i, (1, 0, 0, 0, 1, 0)) for i in range(3)]
     told = [record | {"predicted_positive": 1} for record in days(MANY, 0, 20)]
     young = shown({}, told + more, now=(ts + 600) * 1000)
-    assert young["last_prediction_age_seconds"] == ts + 600 - (ts // 60 + 1) * 60
+    assert young.last_prediction_age_seconds == ts + 600 - (ts // 60 + 1) * 60
     assert last_prediction(young) == "last prediction 9.5 minutes ago"
     quick = shown({}, told + more, now=(ts + 40) * 1000)
     assert last_prediction(quick) == "last prediction under a minute ago"
@@ -86,8 +86,8 @@ def test_the_last_label_is_told_by_its_own_time_to_the_hour():
     events = [*told("a", start, start + HOUR), *told("b", start + 60, start + 5 * HOUR, label=0)]
     events += [*told("c", start + 30 * HOUR)]
     model = shown({"label_timeout": "9d"}, events, now=(start + 30 * HOUR) * 1000)
-    assert model["last_label"] == "1970-01-21T06:00:00Z"
-    assert model["last_label_age_seconds"] == 24 * HOUR
+    assert model.last_label == "1970-01-21T06:00:00Z"
+    assert model.last_label_age_seconds == 24 * HOUR
     assert last_label(model) == "last label 24 hours ago"
     early = shown({"label_timeout": "9d"}, events, now=(start + 6 * HOUR) * 1000)
     assert last_label(early) == "last label under an hour ago"
@@ -98,12 +98,12 @@ def test_a_label_that_was_taken_back_is_not_the_last_one():
     events = [*told("a", start, start + HOUR), *told("b", start + 60, start + 5 * HOUR)]
     events.append({"type": "label", "id": "b", "ts": start + 6 * HOUR, "label": None})
     model = shown({"label_timeout": "9d"}, events)
-    assert model["last_label"] == "1970-01-21T02:00:00Z"
+    assert model.last_label == "1970-01-21T02:00:00Z"
 
 
 def test_without_a_label_that_is_said():
     assert last_label(shown({}, [*told("a", 20 * DAY)])) == "no label yet"
-    assert shown({}, [*told("a", 20 * DAY)])["last_label"] is None
+    assert shown({}, [*told("a", 20 * DAY)]).last_label is None
 
 
 def test_the_last_label_outlives_a_restart_with_other_label_timeouts():

@@ -10,7 +10,7 @@ from exporter.page.pages import counts, fed, served
 from monitor.cli.replay_text import replay_text
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.exporter.api.status import status_object
+from monitor.exporter.api.status import status_answer
 from monitor.service.announce import announcements
 
 PRECISE = {"tp": 2_208, "fp": 15, "fn": 552, "tn": 97_225}
@@ -41,9 +41,9 @@ def monitor(given, **settings):
 )
 def test_status_and_replay_say_how_much_is_needed(given, settings, said):
     snapshot = monitor(given, **settings).snapshot()
-    (model,) = status_object(snapshot, limit=1)["models"]
-    assert model["detectors"]["warming_up_because"] == said
-    assert model["detectors"]["warming_up"] is (said is not None)
+    (model,) = status_answer(snapshot, limit=1).models
+    assert model.detectors.warming_up_because == said
+    assert model.detectors.warming_up is (said is not None)
     text = " ".join(replay_text(snapshot).split())
     assert (PAGES in text) is (said is not None)
     assert said is None or said in text

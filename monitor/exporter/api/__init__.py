@@ -1,12 +1,12 @@
-"""The API behind the page: plain objects about a running monitor, read over HTTP.
+"""The API: typed answers about a running monitor, as JSON over HTTP.
 
-    status     every model now: metrics by window, verdict, detections, freshness
-    series     one model over time, as far back as it is kept
-    compare    why precision moved between two stretches of time, as `diagnose --json`
-    curve      precision against recall at every threshold, and which one would do
-    asking     how an answer gets at what the engine's thread alone may read
-    routes     HTTP: parameters, errors, what is remembered between two requests
-    openapi    the document that describes it
-
-All but `asking` and `routes` are pure functions of frozen things.
+routes           the routes below /api/v1
+handlers         threads, parameters and errors, which the page's routes use as well
+queries, memo    each question with its answer, remembered until the state changes
+status, series, compare, curve, trends
+                 how an answer is made, from frozen input
+*_answer         the Structs of each answer; `diagnose --json` has its own in
+                 `monitor.report.diagnosis_answer`
+engine_access    how an answer reads the engine, which only the engine's thread may do
+openapi          the document that describes the API, made from the Structs
 """

@@ -1,253 +1,160 @@
-"""The exporter's routes as an OpenAPI document."""
+"""The exporter's routes as an OpenAPI document, its schemas made from the answers' Structs."""
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
-from monitor.drift import CAUSES, Status, Verdict
-from monitor.report.replay_json import METRICS
+import msgspec
+
+from monitor.config.quantities import format_duration
+from monitor.exporter.api.curve_answer import CurveAnswer
+from monitor.exporter.api.handlers import ErrorAnswer
+from monitor.exporter.api.series import STEPS_MS
+from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.api.status_answer import StatusAnswer
+from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.version import __version__
 
-_TEXT: dict[str, Any] = {"type": "string"}
-_COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
-_NUMBER: dict[str, Any] = {"type": ["number", "null"], "description": "null where undefined."}
-_SHARE: dict[str, Any] = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
-_TIME: dict[str, Any] = {"type": ["string", "null"], "description": "ISO 8601, UTC."}
-_NUMBERS: dict[str, Any] = {"type": "array", "items": _NUMBER}
-_COUNTS: dict[str, Any] = {"type": "array", "items": _COUNT}
-_FLAG: dict[str, Any] = {"type": "boolean"}
+MOST_MODELS = 1_000
+"""Models in one answer."""
+MOST_OFFSET = 10**9
+
+_ANSWERS = (StatusAnswer, SeriesAnswer, DiagnosisAnswer, CurveAnswer, ErrorAnswer)
+_REF = "#/components/schemas/{name}"
+_TEXT = {"type": "string"}
+_PLAIN = {"200": {"description": "Text."}}
+_FAULTS = {
+    "400": "A parameter does not fit, or none names one of several models.",
+    "404": "There is no such model.",
+    "503": "The history cannot be read just now.",
+}
+_ATTRIBUTE = re.compile(r"^(\w+): (.*)$")
 
 
-def _ref(name: str) -> dict[str, str]:
-    return {"$ref": f"#/components/schemas/{name}"}
+@cache
+def document() -> dict[str, Any]:
+    """Return the document, OpenAPI 3.1."""
+    model = _parameter("model", "Name of the model; may be left out where there is one.")
+    before = _parameter(
+        "before",
+        "What to compare with: A..B, [A, B) in UTC, whole hours; the reference if left out.",
+    )
+    after = _parameter("after", "What to judge, likewise; the longest window if left out.")
+    steps = {"enum": [format_duration(step) for step in STEPS_MS]}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Precision monitor: results", "version": __version__},
+        "paths": {
+            "/api/v1/status": _get(
+                "Every model now, the worst first.",
+                StatusAnswer,
+                _parameter("model", "Only these models; may be given several times."),
+                _parameter("q", "Only models whose name contains this text."),
+                _parameter("offset", "Leave out this many models.", _whole(MOST_OFFSET)),
+                _parameter("limit", "Return at most this many models.", _whole(MOST_MODELS)),
+            ),
+            "/api/v1/series": _get(
+                "One model over time.",
+                SeriesAnswer,
+                model,
+                _parameter("step", "The finest that is readable if left out.", steps),
+            ),
+            "/api/v1/diagnosis": _get(
+                "Why precision moved between two periods.",
+                DiagnosisAnswer,
+                model,
+                before,
+                after,
+                text=True,
+            ),
+            "/api/v1/curve": _get(
+                "Precision against recall at every threshold, in `after`.",
+                CurveAnswer,
+                model,
+                before,
+                after,
+            ),
+            "/metrics": {"get": {"summary": "Series for Prometheus.", "responses": _PLAIN}},
+            "/healthz": {"get": {"summary": "Alive.", "responses": _PLAIN}},
+            "/readyz": {"get": {"summary": "State restored, feeds attached.", "responses": _PLAIN}},
+            "/": {"get": {"summary": "The page for people.", "responses": _PLAIN}},
+        },
+        "components": {"schemas": _schemas()},
+    }
 
 
-def _object(**properties: Any) -> dict[str, Any]:
-    """An object that has all of these, and may have more in later versions."""
-    return {"type": "object", "required": list(properties), "properties": properties}
+def _parameter(name: str, meaning: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"name": name, "in": "query", "description": meaning, "schema": schema or _TEXT}
 
 
-def _list(of: Any) -> dict[str, Any]:
-    return {"type": "array", "items": of}
-
-
-def _maybe(schema: Any) -> dict[str, Any]:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _map(of: Any) -> dict[str, Any]:
-    return {"type": "object", "additionalProperties": of}
-
-
-def _query(name: str, meaning: str, schema: dict[str, Any] = _TEXT) -> dict[str, Any]:
-    return {"name": name, "in": "query", "description": meaning, "schema": schema}
+def _whole(most: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 0, "maximum": most}
 
 
 def _get(
-    summary: str, schema: str, *parameters: dict[str, Any], text: bool = False
+    summary: str, answer: type[msgspec.Struct], *parameters: dict[str, Any], text: bool = False
 ) -> dict[str, Any]:
-    content: dict[str, Any] = {"application/json": {"schema": _ref(schema)}}
+    content: dict[str, Any] = _json(answer)
     if text:
         content["text/plain"] = {"schema": _TEXT}
     faults = {
-        "400": "A parameter does not fit, or none names one of several models.",
-        "404": "There is no such model.",
-        "503": "The history cannot be read just now.",
+        code: {"description": meaning, "content": _json(ErrorAnswer)}
+        for code, meaning in _FAULTS.items()
     }
     return {
         "get": {
             "summary": summary,
             "parameters": list(parameters),
-            "responses": {
-                "200": {"description": "What was asked for.", "content": content},
-                **{
-                    code: {
-                        "description": meaning,
-                        "content": {"application/json": {"schema": _ref("Error")}},
-                    }
-                    for code, meaning in faults.items()
-                },
-            },
+            "responses": {"200": {"description": "The answer.", "content": content}, **faults},
         }
     }
 
 
-_MODEL = _query("model", "Name of the model; may be left out where there is one.")
-_BEFORE = _query(
-    "before", "What to compare with: A..B, [A, B) in UTC, whole hours; the reference if left out."
-)
-_AFTER = _query("after", "What to judge, likewise; the longest window if left out.")
-_VERDICT = {"enum": [str(verdict) for verdict in Verdict]}
-_STATUS = {"enum": [str(status) for status in Status]}
-_PART = _object(logit=_NUMBER, points=_NUMBER, lower_points=_NUMBER, upper_points=_NUMBER)
-_CELLS = _object(tp=_COUNT, fp=_COUNT, fn=_COUNT, tn=_COUNT)
-_METRICS = _object(**{name: _ref("Estimate") for name in METRICS})
-_PLAIN = {"200": {"description": "Text."}}
+def _json(answer: type[msgspec.Struct]) -> dict[str, Any]:
+    return {"application/json": {"schema": {"$ref": _REF.format(name=answer.__name__)}}}
 
-_SCHEMAS: dict[str, Any] = {
-    "Estimate": {
-        "description": "A metric with its 95 % interval; null where undefined or refused.",
-        **_object(estimate=_NUMBER, lower=_NUMBER, upper=_NUMBER),
-    },
-    "Outcomes": _CELLS,
-    "Window": _object(
-        open=_TIME,
-        close=_TIME,
-        outcomes=_ref("Outcomes"),
-        metrics=_METRICS,
-        status={"enum": ["mature", "corrected", "immature", "untrusted", None]},
-        predictions=_COUNT,
-        label_coverage=_object(predicted_positive=_SHARE, predicted_negative=_SHARE),
-        refused=_map(_TEXT),
-        refused_because=_TEXT,
-        verdict=_VERDICT,
-    ),
-    "Model": _object(
-        name=_TEXT,
-        verdict=_VERDICT,
-        verdict_window=_TEXT,
-        verdict_because={"type": ["string", "null"]},
-        headline=_TEXT,
-        labelling=_TEXT,
-        refused=_map(_TEXT),
-        predictions=_COUNT,
-        last_prediction=_TIME,
-        last_prediction_age_seconds=_NUMBER,
-        last_label=_TIME,
-        last_label_age_seconds=_NUMBER,
-        labelled=_COUNT,
-        pending=_COUNT,
-        expired=_COUNT,
-        maturity_seconds=_NUMBER,
-        reference=_maybe(_object(source=_TEXT, open=_TIME, close=_TIME, outcomes=_ref("Outcomes"))),
-        detections=_list(_object(at=_TIME, kind=_TEXT)),
-        windows=_map(_ref("Window")),
-    ),
-    "Status": _object(
-        version=_TEXT,
-        now=_TIME,
-        watermark=_TIME,
-        records=_COUNT,
-        rejected=_map(_COUNT),
-        windows=_list(_TEXT),
-        verdict_window=_TEXT,
-        verdicts=_map(_COUNT),
-        total=_COUNT,
-        offset=_COUNT,
-        models=_list(_ref("Model")),
-    ),
-    "Series": _object(
-        model=_TEXT,
-        step_seconds=_COUNT,
-        mature_until=_TIME,
-        open=_list(_TIME),
-        predictions=_COUNTS,
-        outcomes=_object(tp=_COUNTS, fp=_COUNTS, fn=_COUNTS, tn=_COUNTS),
-        metrics=_object(
-            **dict.fromkeys(METRICS, _object(estimate=_NUMBERS, lower=_NUMBERS, upper=_NUMBERS))
-        ),
-        class_ratio_from_predictions=_NUMBERS,
-        detections=_list(_object(at=_TIME, kind=_TEXT)),
-    ),
-    "Side": _object(
-        open=_TIME,
-        close=_TIME,
-        outcomes=_ref("Outcomes"),
-        **{name: _ref("Estimate") for name in METRICS},
-    ),
-    "Diagnosis": {
-        "description": "The same object as `diagnose --json` prints.",
-        **_object(
-            model=_TEXT,
-            headline=_TEXT,
-            plainly=_list(_TEXT),
-            footnotes=_list(_TEXT),
-            below_reference_curve={"type": ["boolean", "null"]},
-            before=_ref("Side"),
-            after=_ref("Side"),
-            change=_object(points=_NUMBER, logit=_NUMBER),
-            attribution=_object(
-                **{
-                    cause: {"allOf": [_PART, _object(status=_STATUS, said=_TEXT)]}
-                    for cause in CAUSES
-                }
-            ),
-            operating_point_moved=_FLAG,
-            verdict=_VERDICT,
-            main_driver=_object(cause={"enum": [*CAUSES, None]}, share=_NUMBER, certain=_FLAG),
-            precision_had_prevalence_stayed=_ref("Estimate"),
-            segments=_list(
-                _object(
-                    segment=_TEXT,
-                    value=_TEXT,
-                    before=_ref("Outcomes"),
-                    after=_ref("Outcomes"),
-                    points=_NUMBER,
-                    small_sample=_FLAG,
-                )
-            ),
-            notes=_list(_TEXT),
-            advice=_list(_TEXT),
-        ),
-    },
-    "Curve": _object(
-        labelled_scores=_COUNT,
-        class_ratio=_NUMBER,
-        reference_class_ratio=_NUMBER,
-        threshold=_NUMBERS,
-        recall=_NUMBERS,
-        precision=_NUMBERS,
-        precision_at_reference=_maybe(_NUMBERS),
-        objective=_NUMBER,
-        choice=_maybe(
-            _object(threshold=_NUMBER, precision=_ref("Estimate"), recall=_ref("Estimate"))
-        ),
-    ),
-    "Error": _object(error=_TEXT),
-}
 
-DOCUMENT: dict[str, Any] = {
-    "openapi": "3.1.0",
-    "info": {"title": "Precision monitor: what it has found", "version": __version__},
-    "paths": {
-        "/api/v1/status": _get(
-            "Every model now, what a person must look at first.",
-            "Status",
-            _query("model", "Only these models; may be given several times."),
-            _query("q", "Only models whose name holds this text."),
-            _query("offset", "Leave out the first so many.", _COUNT | {"maximum": 10**9}),
-            _query("limit", "So many at most.", _COUNT | {"maximum": 1_000}),
-        ),
-        "/api/v1/series": _get(
-            "One model over time.",
-            "Series",
-            _MODEL,
-            _query(
-                "step",
-                "The finest that is readable if left out.",
-                {"enum": ["1h", "6h", "1d", "7d", "28d", "364d"]},
-            ),
-        ),
-        "/api/v1/diagnosis": _get(
-            "Why precision moved between two stretches of time.",
-            "Diagnosis",
-            _MODEL,
-            _BEFORE,
-            _AFTER,
-            text=True,
-        ),
-        "/api/v1/curve": _get(
-            "Precision against recall at every threshold, in `after`.",
-            "Curve",
-            _MODEL,
-            _BEFORE,
-            _AFTER,
-        ),
-        "/metrics": {"get": {"summary": "Series for Prometheus.", "responses": _PLAIN}},
-        "/healthz": {"get": {"summary": "Alive.", "responses": _PLAIN}},
-        "/readyz": {"get": {"summary": "State restored, feeds attached.", "responses": _PLAIN}},
-        "/": {"get": {"summary": "The page for people.", "responses": _PLAIN}},
-    },
-    "components": {"schemas": _SCHEMAS},
-}
-"""OpenAPI 3.1."""
+def _schemas() -> dict[str, Any]:
+    """Return the schema of every Struct by its name, with the words of its docstring."""
+    _, schemas = msgspec.json.schema_components(_ANSWERS, ref_template=_REF)
+    for struct in _structs():
+        schema = schemas[struct.__name__]
+        summary, attributes = _described(struct)
+        schema["description"] = summary
+        for name, meaning in attributes.items():
+            schema["properties"][name]["description"] = meaning
+    return schemas
+
+
+def _structs() -> Iterator[type[msgspec.Struct]]:
+    """Yield the answers and every Struct inside them."""
+    waiting: list[Any] = [*msgspec.inspect.multi_type_info(_ANSWERS)]
+    seen: set[type] = set()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, msgspec.inspect.StructType):
+            if node.cls in seen:
+                continue
+            seen.add(node.cls)
+            yield node.cls
+            waiting += [field.type for field in node.fields]
+        for inner in ("item_type", "value_type"):
+            waiting += [getattr(node, inner)] if hasattr(node, inner) else []
+        waiting += getattr(node, "types", ())
+
+
+def _described(struct: type[msgspec.Struct]) -> tuple[str, dict[str, str]]:
+    """Return the summary of a Struct, and the meaning of each attribute, inherited ones too."""
+    attributes: dict[str, str] = {}
+    for base in reversed(struct.__mro__[: -len(msgspec.Struct.__mro__)]):
+        _, _, section = inspect.cleandoc(base.__doc__ or "").partition("Attributes:\n")
+        name = ""
+        for line in inspect.cleandoc(section).splitlines():
+            found = _ATTRIBUTE.match(line)
+            name = found[1] if found else name
+            attributes[name] = found[2] if found else f"{attributes[name]} {line.strip()}"
+    return inspect.cleandoc(struct.__doc__ or "").partition("\n")[0], attributes

@@ -1,9 +1,9 @@
-"""One model over time: precision, balanced precision, the class ratio, detections."""
+"""One model over time as an answer: its metrics and outcomes by steps of time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,104 +13,112 @@ from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift.label_free import nowcast
 from monitor.events.columns import FloatArray, Int64Array
+from monitor.exporter.api.series_answer import (
+    IntervalSeries,
+    MetricSeries,
+    Numbers,
+    OutcomeSeries,
+    SeriesAnswer,
+)
+from monitor.exporter.api.status_answer import DetectionMark
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.labels.estimates import measure
 from monitor.labels.evidence import KIND_OF, Evidence, Kind
-from monitor.report.replay_json import METRICS, defined
+from monitor.report.answer_parts import defined, time_text
+from monitor.report.vocabulary import JSON_METRICS
+from monitor.verdicts import Detected
 from monitor.windows.recalled import busy
 from monitor.windows.windows import History
 
 STEPS_MS = (HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_MS, 364 * DAY_MS)
-"""Steps of time that a series can be cut into."""
+"""The steps of time that can be asked for."""
 MOST_STEPS = 400
-"""More are not given at once: the step grows."""
+"""Steps in one answer; a finer step is made longer."""
 
 
-class Mark(NamedTuple):
-    """Something that was noticed at a moment, epoch milliseconds."""
-
-    at: int
-    kind: str
-
-
-class Background(NamedTuple):
-    """What is known of a model besides its counts.
+class SeriesContext(NamedTuple):
+    """What a series needs to know of a model besides its counts.
 
     Attributes:
         model: its name.
         labelling: how its labels come.
         mature_until: up to this moment, epoch milliseconds, outcomes are mature;
             None where it is not known.
-        reference: outcomes that predictions alone are held against; None without one.
-        detections: what was noticed, and when.
+        reference: outcomes with which predictions alone are compared; None without one.
+        detections: all there were, in their order.
     """
 
     model: str
     labelling: Labelling
     mature_until: int | None
     reference: ConfusionCounts | None
-    detections: Sequence[Mark] = ()
+    detections: Sequence[Detected] = ()
 
 
-def series_object(
+def series_answer(
     history: History,
-    about: Background,
+    context: SeriesContext,
     *,
     step: int | None = None,
     last: int | None = None,
     most: int = MOST_STEPS,
-) -> dict[str, Any]:
-    """One model's metrics by steps of time; null wherever nothing is known.
+) -> SeriesAnswer:
+    """Return one model's metrics by steps of time.
 
     Args:
-        history: hours or days of its totals, consecutive; silence counted in.
-        about: the model.
+        history: hours or days of its totals, consecutive, empty ones included.
+        context: the model.
         step: milliseconds, one of `STEPS_MS`; the finest that stays within `most`
             steps if left out.
-        last: leave out all but so many steps.
+        last: leave out all but this many steps.
         most: steps.
     """
     opens, cells, step = _steps(history, step, most)
     if last is not None:
         opens, cells = opens[-last:], cells[-last:]
-    values = _measured(opens + step, cells, about)
-    estimated = _estimated(cells, about.reference)
-    return {
-        "model": about.model,
-        "step_seconds": step // 1000,
-        "mature_until": None if about.mature_until is None else format_time(about.mature_until),
-        "open": [format_time(moment) for moment in opens.tolist()],
-        "predictions": cells[:, PREDICTED_POSITIVE:].sum(axis=1).tolist(),
-        "outcomes": {c.name.lower(): cells[:, c].tolist() for c in Outcome},
-        "metrics": {
-            name: {
-                end: [defined(number) for number in column.tolist()]
-                for end, column in zip(("estimate", "lower", "upper"), values[name], strict=True)
-            }
-            for name in METRICS
-        },
-        "class_ratio_from_predictions": [defined(number) for number in estimated.tolist()],
-        "detections": [{"at": format_time(d.at), "kind": d.kind} for d in about.detections],
-    }
+    metrics = _measured(opens + step, cells, context)
+    tp, fp, fn, tn = (tuple(cells[:, outcome].tolist()) for outcome in Outcome)
+    return SeriesAnswer(
+        model=context.model,
+        step_seconds=step // 1000,
+        mature_until=time_text(context.mature_until),
+        open=tuple(format_time(moment) for moment in opens.tolist()),
+        predictions=tuple(cells[:, PREDICTED_POSITIVE:].sum(axis=1).tolist()),
+        outcomes=OutcomeSeries(tp=tp, fp=fp, fn=fn, tn=tn),
+        metrics=MetricSeries(**{name: _intervals(metrics[name]) for name in JSON_METRICS}),
+        class_ratio_from_predictions=numbers(_estimated(cells, context.reference)),
+        detections=tuple(
+            DetectionMark(at=format_time(d.at), kind=d.kind) for d in context.detections
+        ),
+    )
 
 
-def trend(history: History, about: Background, *, step: int, last: int) -> list[float | None]:
-    """Precision alone, by steps of time; the same numbers as `series_object` gives.
+def trend(history: History, context: SeriesContext, *, step: int, last: int) -> Numbers:
+    """Return precision alone by steps of time, with the same numbers as `series_answer`.
 
     Args:
-        history: as there.
-        about: the model.
+        history: hours or days of the model's totals.
+        context: the model.
         step: milliseconds.
-        last: leave out all but so many steps.
+        last: leave out all but this many steps.
     """
     opens, cells, step = _steps(history, step, MOST_STEPS)
     opens, cells = opens[-last:], cells[-last:]
-    points = _measured(opens + step, cells, about, ("precision",))["precision"][0]
-    return [defined(number) for number in points.tolist()]
+    return numbers(_measured(opens + step, cells, context, ("precision",))["precision"][0])
+
+
+def numbers(values: FloatArray) -> Numbers:
+    """Return an array as it stands in an answer; None where a number is undefined."""
+    return tuple(defined(number) for number in values.tolist())
+
+
+def _intervals(values: FloatArray) -> IntervalSeries:
+    estimate, lower, upper = values
+    return IntervalSeries(estimate=numbers(estimate), lower=numbers(lower), upper=numbers(upper))
 
 
 def _steps(history: History, step: int | None, most: int) -> tuple[Int64Array, Int64Array, int]:
-    """First moments and counts of the steps from the first to the last prediction."""
+    """Return first moments, counts and length of the steps from first to last prediction."""
     seen = busy(history.cells)
     finest = int(np.diff(history.open).min()) if len(history.open) > 1 else HOUR_MS
     if not len(seen):
@@ -125,15 +133,18 @@ def _steps(history: History, step: int | None, most: int) -> tuple[Int64Array, I
 
 
 def _measured(
-    closes: Int64Array, cells: Int64Array, about: Background, names: Sequence[str] = METRICS
+    closes: Int64Array,
+    cells: Int64Array,
+    context: SeriesContext,
+    names: Sequence[str] = JSON_METRICS,
 ) -> dict[str, FloatArray]:
-    """Estimate and limits of each metric, (3, steps); NaN while labels are to come, or astray."""
-    kind = KIND_OF[about.labelling]
+    """Return each metric with its limits, (3, steps); NaN where labels do not allow it."""
+    kind = KIND_OF[context.labelling]
     known = np.zeros(len(closes), dtype=np.bool_)
-    if about.mature_until is not None and kind is not Kind.WEIGHTED:
-        known = closes <= about.mature_until
+    if context.mature_until is not None and kind is not Kind.WEIGHTED:
+        known = closes <= context.mature_until
     evidence = Evidence.of(np.full(len(cells), kind, dtype=np.int64), cells)
-    if about.labelling is Labelling.COMPLETE:
+    if context.labelling is Labelling.COMPLETE:
         evidence.distrust_sides(np.arange(len(cells)))
     found = {}
     for name in names:
@@ -143,7 +154,7 @@ def _measured(
 
 
 def _estimated(cells: Int64Array, reference: ConfusionCounts | None) -> FloatArray:
-    """Class ratio of each step from its predictions alone, if the model is unchanged."""
+    """Return the class ratio of each step from its predictions alone, if the model is unchanged."""
     if reference is None:
         return np.full(len(cells), np.nan)
     with np.errstate(all="ignore"):

@@ -1,7 +1,7 @@
-"""Precision over time of many models, for small lines: nobody waits long for them.
+"""Precision over time of many models, for the small lines in a list of them.
 
-They are asked for in a thread of their own. Where the monitor is too busy to answer at
-once, whoever looks gets what was known before, and the lines with the next look.
+A thread of their own reads them from the engine. Where the engine is too busy to answer at
+once, a request gets the trends known before, and a later request gets the new ones.
 """
 
 from __future__ import annotations
@@ -12,77 +12,89 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from monitor.clock import HOUR_MS
 from monitor.engine import Monitor
-from monitor.exporter.api.asking import UnansweredError
-from monitor.exporter.api.series import Background, trend
+from monitor.exporter.api.engine_access import EngineUnavailableError
+from monitor.exporter.api.series import SeriesContext, trend
+from monitor.exporter.api.series_answer import Numbers
 from monitor.windows.windows import History
 
-Trend = list[float | None]
-"""Precision by steps of time; None where it is not known."""
-
 PATIENCE_SECONDS = 0.15
-"""How long a look waits for lines."""
+"""How long a request waits for trends."""
 
-Histories = Callable[[Callable[[Monitor], dict[str, History]]], dict[str, History]]
+ReadHistories = Callable[[Callable[[Monitor], dict[str, History]]], dict[str, History]]
 
 
 class Trends:
-    """Remembers a line for each model until another hour of it is mature.
+    """Remembers the trend of each model until another hour of it is mature. Thread-safe.
 
     Args:
-        ask: reaches the history; raises `UnansweredError` where it cannot.
-        patience: seconds that a look waits at most.
+        read_engine: reads histories; raises `EngineUnavailableError` where it cannot.
+        patience: seconds that a request waits at most.
     """
 
-    def __init__(self, ask: Histories, patience: float) -> None:
-        self._ask = ask
+    def __init__(self, read_engine: ReadHistories, patience: float) -> None:
+        self._read_engine = read_engine
         self._patience = patience
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[int | None, Trend]] = {}
+        self._known: dict[str, tuple[int | None, Numbers]] = {}
         self._under_way: dict[str, threading.Thread] = {}
 
-    def of(self, about: Mapping[str, Background], *, step: int, last: int) -> dict[str, Trend]:
-        """Lines of models by name; what was known last, if anything, of those not answered."""
+    def of(
+        self, contexts: Mapping[str, SeriesContext], *, step: int, last: int
+    ) -> dict[str, Numbers]:
+        """Return the trends of models by name.
+
+        Args:
+            contexts: of the models, by name.
+            step: milliseconds.
+            last: leave out all but this many steps.
+
+        Returns:
+            Where the engine does not answer in time: the trend known before, or no entry.
+        """
         with self._lock:
-            stale = [name for name in about if self._is_stale(name, about[name])]
-            asked = [name for name in stale if name not in self._under_way]
-            if asked:
-                given = ({name: about[name] for name in asked}, step, last)
-                looking = threading.Thread(target=self._look, args=given, daemon=True)
-                self._under_way |= dict.fromkeys(asked, looking)
-                looking.start()
+            stale = [name for name in contexts if self._is_stale(name, contexts[name])]
+            new = [name for name in stale if name not in self._under_way]
+            if new:
+                given = ({name: contexts[name] for name in new}, step, last)
+                reading = threading.Thread(target=self._read, args=given, daemon=True)
+                self._under_way |= dict.fromkeys(new, reading)
+                reading.start()
             waited_for = {self._under_way[name] for name in stale}
         self._wait(waited_for)
         with self._lock:
-            return {name: self._known[name][1] for name in about if name in self._known}
+            return {name: self._known[name][1] for name in contexts if name in self._known}
 
     def _wait(self, threads: Iterable[threading.Thread]) -> None:
         for thread in threads:
             thread.join(self._patience)
 
-    def _is_stale(self, name: str, about: Background) -> bool:
-        return name not in self._known or self._known[name][0] != _hour(about)
+    def _is_stale(self, name: str, context: SeriesContext) -> bool:
+        return name not in self._known or self._known[name][0] != _hour(context)
 
-    def _look(self, about: Mapping[str, Background], step: int, last: int) -> None:
+    def _read(self, contexts: Mapping[str, SeriesContext], step: int, last: int) -> None:
         try:
-            with contextlib.suppress(UnansweredError):
-                histories = self._ask(lambda monitor: _histories(monitor, [*about]))
+            with contextlib.suppress(EngineUnavailableError):
+                histories = self._read_engine(lambda monitor: _histories(monitor, [*contexts]))
                 found = {
-                    name: (_hour(about[name]), trend(history, about[name], step=step, last=last))
+                    name: (
+                        _hour(contexts[name]),
+                        trend(history, contexts[name], step=step, last=last),
+                    )
                     for name, history in histories.items()
                 }
                 with self._lock:
                     self._known |= found
         finally:
             with self._lock:
-                for name in about:
+                for name in contexts:
                     del self._under_way[name]
 
 
 def _histories(monitor: Monitor, names: Sequence[str]) -> dict[str, History]:
-    """Of the models that there still are."""
-    there = set(monitor.models)
-    return {name: monitor.history(name) for name in names if name in there}
+    """Return the histories of those models that still exist."""
+    existing = set(monitor.models)
+    return {name: monitor.history(name) for name in names if name in existing}
 
 
-def _hour(about: Background) -> int | None:
-    return None if about.mature_until is None else about.mature_until // HOUR_MS
+def _hour(context: SeriesContext) -> int | None:
+    return None if context.mature_until is None else context.mature_until // HOUR_MS

@@ -1,15 +1,19 @@
-"""The page and the report: what the API says, for people.
+"""The page and the report: the answers of the API as HTML.
 
-    words       numbers, times and verdicts as people read them
-    shapes      a shape and a colour for each verdict; lines of an SVG
-    waterfall, timeline, plane, sparkline
-                the figures, each a pure function of plain data
-    now, when, why, where, curve
-                the sections, made of what the API answers and nothing else
-    document    the frame around them
-    fleet       all models, a page at a time
-    report      the same as one file
-    routes      HTTP
+A request passes through in this order:
 
-Every text passes htpy, which escapes it; there is no inline script or style.
+    routes         HTTP
+    query          its parameters, checked
+    page_content   the answers it needs, read from `monitor.exporter.api.queries`
+    model_list, model_page, html_report
+                   a whole page
+    now, when, why, where, plane
+                   the sections of a model
+    timeline, waterfall, plane_figure, sparkline
+                   the figures, each a pure function of the answers
+    html_document, paging, iso_curves, drawing, formats
+                   the frame, links, curves, SVG, numbers and times as text
+
+Verdicts and metrics have their words in `monitor.report.vocabulary`. htpy escapes every
+text; there is no inline script or style.
 """

@@ -1,4 +1,4 @@
-"""Now: each metric in each window with its interval, how fresh that is, what is not known."""
+"""The section "Now": each metric in each window, how fresh the data is, what is not known."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Iterator
 
 import htpy as h
 
-from monitor.exporter.page.shapes import sign
-from monitor.exporter.page.sparkline import sparkline
-from monitor.exporter.page.words import (
-    METRICS,
+from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.api.status_answer import (
+    DetectorStatus,
+    ModelStatus,
+    StatusAnswer,
+    WindowStatus,
+)
+from monitor.exporter.page.drawing import sign
+from monitor.exporter.page.formats import (
     UNDEFINED,
-    VERDICTS,
-    Json,
     count,
     duration,
     interval,
@@ -22,36 +25,32 @@ from monitor.exporter.page.words import (
     percent,
     ratio,
 )
+from monitor.exporter.page.sparkline import sparkline
+from monitor.report.answer_parts import LabelStatus, MetricInterval
+from monitor.report.label_words import LABELLINGS
 from monitor.report.printable import one_line
-
-_LABELLING = {
-    "complete": "Every prediction gets a label sooner or later, or misses it at random.",
-    "sampled": "Labels are a random sample of the flagged and of the other cases; metrics are "
-    "corrected for it (Begg and Greenes).",
-    "weighted": "Labels are weighted by the probability with which they were asked for.",
-    "negatives_by_timeout": "Only positives are reported; silence past the timeout is a negative.",
-    "flagged_only": "Only flagged cases are ever labelled.",
-}
+from monitor.report.verdict_words import VERDICTS
+from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
 
-def now_section(status: Json, model: Json, series: Json | None) -> h.Element:
-    """What stands now.
+def now_section(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None) -> h.Element:
+    """Return the section.
 
     Args:
         status: of the monitor.
         model: one of its models.
-        series: its history by days, for the lines; None where it cannot be had.
+        trend: its metrics by days, for the small lines; None where the history cannot be read.
     """
     return h.section("#now", aria_labelledby="now-title")[
         h.h2(id="now-title")["Now"],
-        _table(status, model, series),
+        _table(status, model, trend),
         h.div(".facts")[_fresh(status, model), _unknown(model)],
     ]
 
 
-def _table(status: Json, model: Json, series: Json | None) -> h.Element:
-    names = status["windows"]
-    windows = [model["windows"][name] for name in names]
+def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None) -> h.Element:
+    names = status.windows
+    windows = [model.windows[name] for name in names]
     return h.div(".scroll", tabindex="0", role="region", aria_label="Metrics by window")[
         h.table(".metrics")[
             h.caption(".unseen")["Each metric in each window, with its 95 % interval."],
@@ -63,7 +62,7 @@ def _table(status: Json, model: Json, series: Json | None) -> h.Element:
                 ]
             ],
             h.tbody[
-                (_metric(name, windows, series) for name in METRICS),
+                (_metric(row, windows, trend) for row in PAGE_METRICS),
                 h.tr(".context")[
                     h.th(scope="row")["Verdict"],
                     h.td(".trend"),
@@ -84,93 +83,92 @@ def _table(status: Json, model: Json, series: Json | None) -> h.Element:
     ]
 
 
-def _metric(name: str, windows: list[Json], series: Json | None) -> h.Element:
-    title, meaning = METRICS[name]
-    values = [] if series is None else series["metrics"][name]["estimate"]
+def _metric(row: MetricWords, windows: list[WindowStatus], trend: SeriesAnswer | None) -> h.Element:
+    values = () if trend is None else trend.metrics.metric(row.name).estimate
     return h.tr[
-        h.th(scope="row")[title, h.small[meaning]],
-        h.td(".trend")[sparkline(values, name)],
-        (h.td(".number")[_number(window["metrics"][name])] for window in windows),
+        h.th(scope="row")[row.title, h.small[row.meaning]],
+        h.td(".trend")[sparkline(values, row.name)],
+        (h.td(".number")[_number(window.metrics.metric(row.name))] for window in windows),
     ]
 
 
-def _number(metric: Json) -> list[h.Node]:
-    return [h.strong[ratio(metric["estimate"])], h.small[interval(metric)]]
+def _number(metric: MetricInterval) -> list[h.Node]:
+    return [h.strong[ratio(metric.estimate)], h.small[interval(metric)]]
 
 
-def _verdict(window: Json) -> list[h.Node]:
-    name = VERDICTS[window["verdict"]].name
-    return [sign(window["verdict"]), " ", name]
+def _verdict(window: WindowStatus) -> list[h.Node]:
+    return [sign(window.verdict), " ", VERDICTS[window.verdict].title]
 
 
-def _coverage(window: Json) -> list[h.Node]:
-    shares = window["label_coverage"]
-    said = window["status"]
+def _coverage(window: WindowStatus) -> list[h.Node]:
+    shares, status = window.label_coverage, window.status
     return [
-        f"{percent(shares['predicted_positive'])}; {percent(shares['predicted_negative'])}",
-        h.small["" if said in (None, "mature") else said],
+        f"{percent(shares.predicted_positive)}; {percent(shares.predicted_negative)}",
+        h.small["" if status in (None, LabelStatus.MATURE) else status],
     ]
 
 
-def _outcomes(window: Json) -> list[h.Node]:
-    total = sum(window["outcomes"].values())
-    return [count(total), h.small[moment(window["open"])], h.small[f"to {moment(window['close'])}"]]
+def _outcomes(window: WindowStatus) -> list[h.Node]:
+    return [
+        count(window.outcomes.total),
+        h.small[moment(window.open)],
+        h.small[f"to {moment(window.close)}"],
+    ]
 
 
-def _fresh(status: Json, model: Json) -> h.Element:
-    detectors = model["detectors"]
+def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
     rows = {
-        "Event time now": moment(status["now"]),
+        "Event time now": moment(status.now),
         "Last prediction": last_prediction(model).removeprefix("last prediction "),
         "Last label": last_label(model).removeprefix("last label "),
-        "Predictions": f"{count(model['predictions'])}, {count(model['pending'])} wait for a label",
-        "Labels need": f"{duration(model['maturity_seconds'])}; windows end so long before now"
-        + ("" if model["maturity_settled"] else " (not settled yet)"),
-        "Evidence for a worse model": _evidence(detectors),
-        "Version": one_line(model["version"] or UNDEFINED),
+        "Predictions": f"{count(model.predictions)}, {count(model.pending)} wait for a label",
+        "Maturity": f"{duration(model.maturity_seconds)}; windows end this long before now"
+        + ("" if model.maturity_settled else " (still being learned)"),
+        "Evidence for a worse model": _evidence(model.detectors),
+        "Version": one_line(model.version or UNDEFINED),
     }
     return h.div[
-        h.h3["How fresh this is"],
-        h.dl[([h.dt[name], h.dd[said]] for name, said in rows.items())],
+        h.h3["How fresh the data is"],
+        h.dl[([h.dt[name], h.dd[text]] for name, text in rows.items())],
     ]
 
 
-def _evidence(detectors: Json) -> str:
-    if detectors["off"]:
+def _evidence(detectors: DetectorStatus) -> str:
+    if detectors.off:
         return "no detector runs under this labelling"
-    if detectors["warming_up_because"]:
-        return str(detectors["warming_up_because"])
-    share = detectors["evidence"]
-    fired = "; it has fired" if detectors["degradation_detected"] else ""
-    known = UNDEFINED if share is None else f"{100 * share:.2g} %"
-    return f"{known} of what it takes to page{fired}"
+    if detectors.warming_up_because:
+        return detectors.warming_up_because
+    known = UNDEFINED if detectors.evidence is None else f"{100 * detectors.evidence:.2g} %"
+    fired = "; it has fired" if detectors.degradation_detected else ""
+    return f"{known} of the threshold for an alert{fired}"
 
 
-def _unknown(model: Json) -> h.Element:
+def _unknown(model: ModelStatus) -> h.Element:
     return h.div[
         h.h3["What cannot be known"],
-        h.p[_LABELLING.get(model["labelling"], model["labelling"])],
+        h.p[LABELLINGS[model.labelling].meaning],
         (h.p(".refused")[sentence] for sentence in _refused(model)),
         h.ul[_missing(model)],
     ]
 
 
-def _refused(model: Json) -> list[str]:
-    """Why something is withheld, of the model and of each window, each reason once."""
+def _refused(model: ModelStatus) -> list[str]:
+    """Return why metrics are withheld, of the model and of each window."""
     windows = [
-        f"Last {name}: {found['refused_because']}." if found["refused_because"] else ""
-        for name, found in model["windows"].items()
+        f"Last {name}: {window.refused_because}."
+        for name, window in model.windows.items()
+        if window.refused_because
     ]
-    return [text for text in (model["refused_because"], *windows) if text]
+    return [model.refused_because, *windows] if model.refused_because else windows
 
 
-def _missing(model: Json) -> Iterator[h.Node]:
-    yield h.li["Whether labels are right: each is taken at its word until a later one revises it."]
-    if not model["labels_missing_in"]:
-        yield h.li["Cases without a label: the numbers speak of the labelled ones."]
-    for found in model["labels_missing_in"]:
+def _missing(model: ModelStatus) -> Iterator[h.Node]:
+    yield h.li["Whether labels are correct: each one counts until a later one revises it."]
+    if not model.labels_missing_in:
+        yield h.li["Cases without a label: the metrics describe the labelled ones."]
+    for found in model.labels_missing_in:
         yield h.li(".warn")[
-            f"Labels are missing more in {one_line(found['segment'])} = "
-            f"{one_line(found['value'])}: "
-            f"{percent(found['share'])} without one, {percent(found['elsewhere'])} elsewhere."
+            "More labels are missing where "
+            f"{one_line(found.segment)} = {one_line(found.value)}: {percent(found.share)} of the "
+            f"predictions have none, {percent(found.elsewhere)} elsewhere."
         ]

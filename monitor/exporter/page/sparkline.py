@@ -1,4 +1,4 @@
-"""A line without axes: which way a metric has been going."""
+"""A small line without axes: the trend of a metric."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import htpy as h
 
-from monitor.exporter.page.shapes import line, n
+from monitor.exporter.page.drawing import line, n
 
 _WIDTH, _HEIGHT, _ROOM = 120.0, 30.0, 3.0
 
 
 def sparkline(values: Sequence[float | None], kind: str) -> h.Element | None:
-    """A small line; None where fewer than two points are known.
+    """Draw a small line; None where fewer than two points are known.
 
     Args:
-        values: one a step of time.
+        values: one for each step of time.
         kind: class of its colour.
     """
     known = [value for value in values if value is not None]

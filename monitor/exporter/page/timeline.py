@@ -1,8 +1,7 @@
-"""Precision against balanced precision over time, the class ratio below, detections on both.
+"""The chart of precision and balanced precision over time, with the class ratio below.
 
-Drawn twice, for a wide and for a narrow screen, since text in a picture that is
-shrunk cannot be read. What can be chosen in it with a pointer can be written
-into the form beside it.
+It is drawn twice, for a wide and for a narrow screen, since text in a shrunk picture
+cannot be read. Whatever a pointer can select in it, the form below it takes as text.
 """
 
 from __future__ import annotations
@@ -14,16 +13,26 @@ from typing import NamedTuple
 
 import htpy as h
 
-from monitor.exporter.page.shapes import band, line, n, ticks
-from monitor.exporter.page.words import Json, moment, time_of
+from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.page.drawing import band, line, n, ticks
+from monitor.exporter.page.formats import moment, time_of
+from monitor.report.diagnosis_answer import ComparedSide
 
 _LEFT, _RIGHT, _TOP = 44.0, 12.0, 10.0
 _GAP, _BELOW = 30.0, 26.0
 _MONTHS_A_LABEL = (1, 2, 3, 6, 12, 24, 60)
 
 
-class Frame(NamedTuple):
-    """Size of a drawing and what its axis of time covers, epoch seconds."""
+class ChartFrame(NamedTuple):
+    """Size of a chart and the range of its time axis.
+
+    Attributes:
+        width: of the whole.
+        upper: height of the upper panel.
+        lower: height of the lower panel.
+        first: left end of the time axis, epoch seconds.
+        last: right end.
+    """
 
     width: float
     upper: float
@@ -32,18 +41,25 @@ class Frame(NamedTuple):
     last: float
 
     def x(self, seconds: float) -> float:
-        """Place of a time."""
+        """Return the place of a time, epoch seconds."""
         inside = self.width - _LEFT - _RIGHT
         return _LEFT + inside * (seconds - self.first) / (self.last - self.first)
 
     @property
     def bottom(self) -> float:
-        """Where the lower part ends."""
+        """Lower edge of the lower panel."""
         return _TOP + self.upper + _GAP + self.lower
 
 
 class Panel(NamedTuple):
-    """One of both parts: where it stands, and its scale."""
+    """One of the two panels and its scale.
+
+    Attributes:
+        top: upper edge.
+        height: of the panel.
+        low: value at the lower edge.
+        high: value at the upper edge.
+    """
 
     top: float
     height: float
@@ -51,22 +67,22 @@ class Panel(NamedTuple):
     high: float
 
     def y(self, value: float | None) -> float | None:
-        """Place of a value, kept inside; None where it is not known."""
+        """Return the place of a value, at the edge where it lies outside; None if not known."""
         if value is None or not math.isfinite(value):
             return None
         share = (value - self.low) / (self.high - self.low)
         return self.top + self.height * (1 - min(max(share, 0.0), 1.0))
 
 
-def timelines(series: Json, chosen: Sequence[Json]) -> h.Node:
-    """The drawing for wide and for narrow screens; nothing where there is no time.
+def timelines(series: SeriesAnswer, chosen: Sequence[ComparedSide]) -> h.Node:
+    """Return the chart for wide and for narrow screens.
 
     Args:
-        series: as the API gives it.
-        chosen: before and after, each with `open` and `close`.
+        series: the model over time.
+        chosen: the periods to mark, before and after; none where nothing is compared.
     """
-    if len(series["open"]) < 2:  # noqa: PLR2004  # a line has two ends
-        return h.p(".muted")["There is too little history to draw yet."]
+    if len(series.open) < 2:  # noqa: PLR2004  # a line has two ends
+        return h.p(".muted")["There is not enough history for a chart yet."]
     return [
         h.div(".wide")[_drawing("wide", series, chosen, (960.0, 210.0, 120.0))],
         h.div(".narrow")[_drawing("narrow", series, chosen, (380.0, 180.0, 100.0))],
@@ -74,12 +90,15 @@ def timelines(series: Json, chosen: Sequence[Json]) -> h.Node:
 
 
 def _drawing(
-    name: str, series: Json, chosen: Sequence[Json], size: tuple[float, float, float]
+    name: str,
+    series: SeriesAnswer,
+    chosen: Sequence[ComparedSide],
+    size: tuple[float, float, float],
 ) -> h.Element:
     width, upper, lower = size
-    step = series["step_seconds"]
-    starts = [time_of(text).timestamp() for text in series["open"]]
-    frame = Frame(width, upper, lower, starts[0], starts[-1] + step)
+    step = series.step_seconds
+    starts = [time_of(text).timestamp() for text in series.open]
+    frame = ChartFrame(width, upper, lower, starts[0], starts[-1] + step)
     middles = [frame.x(start + step / 2) for start in starts]
     height = frame.bottom + _BELOW
     title = f"timeline-title-{name}"
@@ -98,7 +117,7 @@ def _drawing(
     )[
         h.title(id=title)[
             "Precision and balanced precision above, the class ratio below, "
-            f"{moment(series['open'][0])} to {moment(series['open'][-1])}. "
+            f"{moment(series.open[0])} to {moment(series.open[-1])}. "
             "The same numbers are in the table below."
         ],
         _chosen(frame, chosen),
@@ -111,13 +130,13 @@ def _drawing(
     ]
 
 
-def _chosen(frame: Frame, chosen: Sequence[Json]) -> Iterator[h.Element]:
+def _chosen(frame: ChartFrame, chosen: Sequence[ComparedSide]) -> Iterator[h.Element]:
     for side, kind in zip(chosen, ("before", "after"), strict=False):
-        if side["open"] is None:
+        if side.open is None or side.close is None:
             continue
         left, right = (
-            frame.x(min(max(time_of(side[end]).timestamp(), frame.first), frame.last))
-            for end in ("open", "close")
+            frame.x(min(max(time_of(end).timestamp(), frame.first), frame.last))
+            for end in (side.open, side.close)
         )
         yield h.rect(
             f".chosen.{kind}",
@@ -129,29 +148,32 @@ def _chosen(frame: Frame, chosen: Sequence[Json]) -> Iterator[h.Element]:
         yield h.text(f".chosen-name.{kind}", x=n(left + 4), y=n(_TOP + 12))[kind]
 
 
-def _metrics(series: Json, frame: Frame, xs: Sequence[float]) -> Iterator[h.Node]:
-    metrics = {name: series["metrics"][name] for name in ("precision", "balanced_precision")}
-    known = [v for m in metrics.values() for v in m["estimate"] if v is not None]
+def _metrics(series: SeriesAnswer, frame: ChartFrame, xs: Sequence[float]) -> Iterator[h.Node]:
+    metrics = {
+        "precision": series.metrics.precision,
+        "balanced_precision": series.metrics.balanced_precision,
+    }
+    known = [v for metric in metrics.values() for v in metric.estimate if v is not None]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     room = max((high - low) * 0.15, 0.02)
     panel = Panel(_TOP, frame.upper, max(low - room, 0.0), min(high + room, 1.0))
     yield _value_axis(frame, panel, ticks(panel.low, panel.high), "{:g}".format)
     for name, metric in metrics.items():
-        lower, upper = ([panel.y(v) for v in metric[end]] for end in ("lower", "upper"))
+        lower, upper = ([panel.y(v) for v in ends] for ends in (metric.lower, metric.upper))
         yield h.path(f".band.{name}", d=band(xs, lower, upper))
     for name, metric in metrics.items():
-        places = zip(xs, map(panel.y, metric["estimate"]), strict=True)
+        places = zip(xs, map(panel.y, metric.estimate), strict=True)
         yield h.path(f".line.{name}", d=line(places))
 
 
-def _ratios(series: Json, frame: Frame, xs: Sequence[float]) -> Iterator[h.Node]:
-    """The class ratio on a scale of logarithms, as labelled and from predictions."""
-    labelled = [_log(v) for v in series["metrics"]["class_ratio"]["estimate"]]
-    guessed = [_log(v) for v in series["class_ratio_from_predictions"]]
+def _ratios(series: SeriesAnswer, frame: ChartFrame, xs: Sequence[float]) -> Iterator[h.Node]:
+    """Draw the class ratio on a log scale, from labels and from predictions."""
+    labelled = [_log(v) for v in series.metrics.class_ratio.estimate]
+    estimated = [_log(v) for v in series.class_ratio_from_predictions]
     low, high = _shown(
-        [v for v in labelled if v is not None], [v for v in guessed if v is not None]
+        [v for v in labelled if v is not None], [v for v in estimated if v is not None]
     )
-    guessed = [None if v is None or not low <= v <= high else v for v in guessed]
+    estimated = [None if v is None or not low <= v <= high else v for v in estimated]
     room = max((high - low) * 0.25, 0.15)
     panel = Panel(_TOP + frame.upper + _GAP, frame.lower, low - room, high + room)
     yield _value_axis(
@@ -160,19 +182,19 @@ def _ratios(series: Json, frame: Frame, xs: Sequence[float]) -> Iterator[h.Node]
     yield h.text(".panel-name", x=n(_LEFT), y=n(panel.top - 8))[
         "class ratio, positives per negative (log scale)"
     ]
-    for values, kind in ((guessed, "estimated"), (labelled, "prevalence")):
+    for values, kind in ((estimated, "estimated"), (labelled, "prevalence")):
         places = zip(xs, map(panel.y, values), strict=True)
         yield h.path(f".line.{kind}", d=line(places))
 
 
-def _shown(labelled: Sequence[float], guessed: Sequence[float]) -> tuple[float, float]:
-    """Ends of the scale of logarithms: what is estimated shows within a decade of what is known.
+def _shown(labelled: Sequence[float], estimated: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the log scale: estimates show within a decade of the labelled ratios.
 
-    Farther out its line breaks: nothing is drawn where it is not.
+    The line of estimates breaks where they lie farther out.
     """
     if not labelled:
-        return (min(guessed), max(guessed)) if guessed else (-1.0, 0.0)
-    near = [v for v in guessed if min(labelled) - 1 <= v <= max(labelled) + 1]
+        return (min(estimated), max(estimated)) if estimated else (-1.0, 0.0)
+    near = [v for v in estimated if min(labelled) - 1 <= v <= max(labelled) + 1]
     return min([*labelled, *near]), max([*labelled, *near])
 
 
@@ -181,7 +203,7 @@ def _log(value: float | None) -> float | None:
 
 
 def _log_ticks(panel: Panel) -> list[float]:
-    """1, 2 and 5 of each decade, fewer where there are many."""
+    """Return 1, 2 and 5 of each decade, fewer where there are many."""
     decades = range(math.floor(panel.low), math.ceil(panel.high) + 1)
     inside: list[float] = []
     for digits in ((1, 2, 5), (1, 3), (1,)):
@@ -193,15 +215,15 @@ def _log_ticks(panel: Panel) -> list[float]:
 
 
 def _value_axis(
-    frame: Frame, panel: Panel, values: Sequence[float], written: Callable[[float], str]
+    frame: ChartFrame, panel: Panel, values: Sequence[float], label: Callable[[float], str]
 ) -> Iterator[h.Element]:
     for value in values:
         y = n(panel.y(value) or 0.0)
         yield h.line(".grid", x1=n(_LEFT), x2=n(frame.width - _RIGHT), y1=y, y2=y)
-        yield h.text(".tick", x=n(_LEFT - 6), y=y, dy="4", text_anchor="end")[written(value)]
+        yield h.text(".tick", x=n(_LEFT - 6), y=y, dy="4", text_anchor="end")[label(value)]
 
 
-def _time_axis(frame: Frame) -> Iterator[h.Element]:
+def _time_axis(frame: ChartFrame) -> Iterator[h.Element]:
     for at, label in _moments(frame):
         x = frame.x(at)
         yield h.line(".grid", x1=n(x), x2=n(x), y1=n(_TOP), y2=n(frame.bottom))
@@ -211,8 +233,8 @@ def _time_axis(frame: Frame) -> Iterator[h.Element]:
         )[label]
 
 
-def _moments(frame: Frame) -> list[tuple[float, str]]:
-    """Where the axis of time is labelled: months, days or hours, as there is room."""
+def _moments(frame: ChartFrame) -> list[tuple[float, str]]:
+    """Return the labels of the time axis: months, days or hours, as space allows."""
     most = max(3, int(frame.width / 95))
     span = frame.last - frame.first
     first, last = (datetime.fromtimestamp(t, UTC) for t in (frame.first, frame.last))
@@ -238,10 +260,10 @@ def _months(first: datetime, last: datetime, most: int) -> list[tuple[float, str
     return found
 
 
-def _immature(series: Json, frame: Frame) -> h.Node:
-    if series["mature_until"] is None:
+def _immature(series: SeriesAnswer, frame: ChartFrame) -> h.Node:
+    if series.mature_until is None:
         return None
-    until = min(max(time_of(series["mature_until"]).timestamp(), frame.first), frame.last)
+    until = min(max(time_of(series.mature_until).timestamp(), frame.first), frame.last)
     left, right = frame.x(until), frame.width - _RIGHT
     if right - left < 1:
         return None
@@ -250,16 +272,16 @@ def _immature(series: Json, frame: Frame) -> h.Node:
     )
 
 
-def _detections(series: Json, frame: Frame) -> Iterator[h.Node]:
-    for found in series["detections"]:
-        at = time_of(found["at"]).timestamp()
+def _detections(series: SeriesAnswer, frame: ChartFrame) -> Iterator[h.Node]:
+    for found in series.detections:
+        at = time_of(found.at).timestamp()
         if not frame.first <= at <= frame.last:
             continue
-        x, degraded = frame.x(at), found["kind"] == "model_degraded"
+        x, degraded = frame.x(at), found.kind == "model_degraded"
         kind = "bad" if degraded else "world"
         down = f"M{n(x - 6)} {n(frame.bottom - 12)}h12l-6 10Z"
         diamond = f"M{n(x)} {n(frame.bottom - 13)}l6 6-6 6-6-6Z"
         yield h.line(f".detection.{kind}", x1=n(x), x2=n(x), y1=n(_TOP), y2=n(frame.bottom))
         yield h.path(f".detection-sign.{kind}", d=down if degraded else diamond)[
-            h.title[f"{moment(found['at'])}: {found['kind'].replace('_', ' ')}"]
+            h.title[f"{moment(found.at)}: {found.kind.replace('_', ' ')}"]
         ]

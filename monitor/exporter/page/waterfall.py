@@ -1,14 +1,17 @@
-"""From the precision of before to that of after, a step for each cause; a table that draws."""
+"""The waterfall: from precision before to precision after, a step for each cause."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import htpy as h
 
-from monitor.exporter.page.shapes import n
-from monitor.exporter.page.words import CAUSES, Json, interval, points, ratio
+from monitor.exporter.page.drawing import n
+from monitor.exporter.page.formats import interval, points, ratio
+from monitor.report.answer_parts import MetricInterval
+from monitor.report.diagnosis_answer import DiagnosisAnswer, JudgedEffect
+from monitor.report.vocabulary import ADDITIVE_CAUSES, CauseWords
 
 
 class _Scale(NamedTuple):
@@ -16,18 +19,28 @@ class _Scale(NamedTuple):
     high: float
 
     def at(self, value: float) -> float:
-        """Place of a precision, in percent of the width."""
+        """Return the place of a precision, in percent of the width."""
         return 100 * (value - self.low) / (self.high - self.low)
 
 
-def waterfall(diagnosis: Json) -> h.Element | None:
-    """The steps as rows of a table; None where precision or a cause is not known."""
-    before, after = (diagnosis[side]["precision"] for side in ("before", "after"))
-    parts = diagnosis["attribution"]
-    known = [before["estimate"], after["estimate"], *(parts[c]["points"] for c in CAUSES)]
-    if any(value is None for value in known):
+class _Step(NamedTuple):
+    """The step of one cause, in precision: where it starts and ends, and the limits of its end."""
+
+    cause: CauseWords
+    effect: JudgedEffect
+    start: float
+    end: float
+    lower: float | None
+    upper: float | None
+
+
+def waterfall(diagnosis: DiagnosisAnswer) -> h.Element | None:
+    """Return the steps as rows of a table; None where precision or a cause is not known."""
+    before, after = diagnosis.before.precision, diagnosis.after.precision
+    steps = _steps(diagnosis)
+    if steps is None or before.estimate is None or after.estimate is None:
         return None
-    scale = _scale(diagnosis)
+    scale = _scale(before, after, steps)
     return h.table(".waterfall")[
         h.caption["What moved precision, in points; bars with their 95 % intervals."],
         h.thead[
@@ -39,65 +52,69 @@ def waterfall(diagnosis: Json) -> h.Element | None:
             ]
         ],
         h.tbody[
-            _end("Precision before", before, scale, "before"),
-            _steps(diagnosis, scale),
-            _end("Precision after", after, scale, "after"),
+            _end("Precision before", before, before.estimate, scale, "before"),
+            (_row(step, scale) for step in steps),
+            _end("Precision after", after, after.estimate, scale, "after"),
         ],
     ]
 
 
-def _scale(diagnosis: Json) -> _Scale:
-    """From nothing to a little beyond the farthest that any bar or whisker reaches."""
-    start, reached = diagnosis["before"]["precision"]["estimate"], []
-    for cause in CAUSES:
-        part = diagnosis["attribution"][cause]
-        reached += [start + (part[end] or 0.0) for end in ("points", "lower_points")]
-        reached += [start + (part["upper_points"] or 0.0), start]
-        start += part["points"]
-    ends = [diagnosis[side]["precision"][end] for side in ("before", "after") for end in _ENDS]
-    reached += [end for end in ends if end is not None]
+def _steps(diagnosis: DiagnosisAnswer) -> list[_Step] | None:
+    """Return a step for each cause; None where one is not known."""
+    start, steps = diagnosis.before.precision.estimate, []
+    for cause in ADDITIVE_CAUSES.values():
+        effect = diagnosis.attribution.of(cause.name)
+        if start is None or effect.points is None:
+            return None
+        lower, upper = (
+            None if limit is None else start + limit
+            for limit in (effect.lower_points, effect.upper_points)
+        )
+        steps.append(_Step(cause, effect, start, start + effect.points, lower, upper))
+        start += effect.points
+    return steps
+
+
+def _scale(before: MetricInterval, after: MetricInterval, steps: Sequence[_Step]) -> _Scale:
+    """Return a scale from 0 to a little beyond the farthest bar or whisker."""
+    ends = [end for m in (before, after) for end in (m.estimate, m.lower, m.upper)]
+    ends += [end for step in steps for end in (step.start, step.end, step.lower, step.upper)]
+    reached = [end for end in ends if end is not None]
     return _Scale(min(0.0, *reached), max(reached) * 1.02 or 1.0)
 
 
-_ENDS = ("estimate", "lower", "upper")
-
-
-def _end(title: str, metric: Json, scale: _Scale, kind: str) -> h.Element:
-    bar = h.rect(f".{kind}", x="0", y="3", width=n(scale.at(metric["estimate"])), height="14")
+def _end(
+    title: str, metric: MetricInterval, estimate: float, scale: _Scale, kind: str
+) -> h.Element:
+    bar = h.rect(f".{kind}", x="0", y="3", width=n(scale.at(estimate)), height="14")
     return h.tr(f".end.{kind}")[
         h.th(scope="row")[title],
-        h.td(".figure")[_svg(bar, _whisker(metric["lower"], metric["upper"], scale))],
-        h.td(".number")[h.strong[ratio(metric["estimate"])]],
+        h.td(".figure")[_svg(bar, _whisker(metric.lower, metric.upper, scale))],
+        h.td(".number")[h.strong[ratio(estimate)]],
         h.td[h.small[interval(metric)]],
     ]
 
 
-def _steps(diagnosis: Json, scale: _Scale) -> Iterator[h.Element]:
-    level = diagnosis["before"]["precision"]["estimate"]
-    for cause, (title, meaning) in CAUSES.items():
-        part = diagnosis["attribution"][cause]
-        reached = level + part["points"]
-        low, high = sorted((level, reached))
-        bar = h.rect(
-            f".cause.{cause}",
-            x=n(scale.at(low)),
-            y="3",
-            width=n(max(scale.at(high) - scale.at(low), 0.4)),
-            height="14",
-        )
-        ends = [part["lower_points"], part["upper_points"]]
-        low, high = (None if end is None else level + end for end in ends)
-        whisker = _whisker(low, high, scale)
-        yield h.tr[
-            h.th(scope="row")[title, h.small[meaning]],
-            h.td(".figure")[_svg(_line(level, scale), bar, whisker)],
-            h.td(".number")[
-                h.strong[points(part["points"])],
-                h.small[f"{points(ends[0])} to {points(ends[1])}" if None not in ends else ""],
-            ],
-            h.td[part["said"]],
-        ]
-        level = reached
+def _row(step: _Step, scale: _Scale) -> h.Element:
+    cause, effect = step.cause, step.effect
+    low, high = sorted((step.start, step.end))
+    bar = h.rect(
+        f".cause.{cause.name}",
+        x=n(scale.at(low)),
+        y="3",
+        width=n(max(scale.at(high) - scale.at(low), 0.4)),
+        height="14",
+    )
+    limits = f"{points(effect.lower_points)} to {points(effect.upper_points)}"
+    known = step.lower is not None and step.upper is not None
+    return h.tr[
+        h.th(scope="row")[cause.title, h.small[cause.meaning]],
+        h.td(".figure")[
+            _svg(_line(step.start, scale), bar, _whisker(step.lower, step.upper, scale))
+        ],
+        h.td(".number")[h.strong[points(effect.points)], h.small[limits if known else ""]],
+        h.td[effect.said],
+    ]
 
 
 def _svg(*shapes: h.Node) -> h.Element:

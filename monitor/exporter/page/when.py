@@ -1,4 +1,4 @@
-"""When: metrics over time, and the choice of what is compared."""
+"""The section "When": metrics over time, and the choice of the periods to compare."""
 
 from __future__ import annotations
 
@@ -9,34 +9,48 @@ from urllib.parse import urlencode
 
 import htpy as h
 
+from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.page.formats import count, moment, range_text, ratio, time_of
 from monitor.exporter.page.timeline import timelines
-from monitor.exporter.page.words import Json, asked, count, moment, ratio, time_of
+from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
+from monitor.report.vocabulary import METRICS
 
 _MOST_ROWS = 400
 _MONTHS = 24
 
 
-class Choice(NamedTuple):
-    """What the form sends along.
+_COLUMNS = ("precision", "balanced_precision", "recall", "false_positive_rate", "class_ratio")
+
+
+class PeriodForm(NamedTuple):
+    """What the form that chooses periods holds.
 
     Attributes:
-        model: its name; None where nothing can be chosen, as in a report.
+        model: name of the model.
         before: as it was asked for; "" for the default.
         after: likewise.
     """
 
-    model: str | None
+    model: str
     before: str
     after: str
 
 
-def when_section(series: Json, diagnosis: Json | None, choice: Choice) -> h.Element:
-    """The time line with both stretches marked, the form to change them, and a table."""
-    chosen = [] if diagnosis is None else [diagnosis["before"], diagnosis["after"]]
+def when_section(
+    series: SeriesAnswer, diagnosis: DiagnosisAnswer | None, form: PeriodForm | None
+) -> h.Element:
+    """Return the section: the chart with both periods marked, the form to change them, a table.
+
+    Args:
+        series: the model over time.
+        diagnosis: of the periods to mark; None where nothing is compared.
+        form: what the form holds; None where nothing can be chosen, as in a report.
+    """
+    chosen = [] if diagnosis is None else [diagnosis.before, diagnosis.after]
     return h.section("#when", aria_labelledby="when-title")[
         h.h2(id="when-title")["When"],
         h.figure[timelines(series, chosen), h.figcaption[_legend()]],
-        None if choice.model is None else _form(series, chosen, choice),
+        None if form is None else _form(series, chosen, form),
         h.details[
             h.summary["The same as a table"],
             h.div(".scroll", tabindex="0", role="region", aria_label="Series")[_table(series)],
@@ -45,7 +59,7 @@ def when_section(series: Json, diagnosis: Json | None, choice: Choice) -> h.Elem
 
 
 def _legend() -> Iterator[h.Node]:
-    for kind, said in (
+    for kind, words in (
         ("precision", "precision"),
         ("balanced_precision", "balanced precision (prevalence cancelled out)"),
         ("prevalence", "class ratio, labelled"),
@@ -55,7 +69,7 @@ def _legend() -> Iterator[h.Node]:
             h.svg(viewBox="0 0 24 8", width="24", height="8", aria_hidden="true")[
                 h.path(f".line.{kind}", d="M0 4H24")
             ],
-            said,
+            words,
         ]
     yield h.span(".key")[
         h.svg(viewBox="0 0 12 12", width="12", height="12", aria_hidden="true")[
@@ -72,30 +86,29 @@ def _legend() -> Iterator[h.Node]:
     yield h.span(".key")["shaded bands: 95 % intervals; at the right: labels still to come"]
 
 
-def _form(series: Json, chosen: list[Json], choice: Choice) -> h.Element:
-    before, after = (asked(side["open"], side["close"]) for side in chosen) if chosen else ("", "")
+def _form(series: SeriesAnswer, chosen: list[ComparedSide], form: PeriodForm) -> h.Element:
+    before, after = (range_text(s.open, s.close) for s in chosen) if chosen else ("", "")
     return h.form("#choose", method="get", action="/#why")[
-        h.input(type="hidden", name="model", value=choice.model or ""),
+        h.input(type="hidden", name="model", value=form.model),
         h.p(".hint", id="choose-hint")[
-            "Drag over the picture to mark ",
+            "Drag over the chart to mark ",
             h.b["before"],
             ", then drag again to mark ",
             h.b["after"],
             "; or write months (2013-07), days or times: A..B, end exclusive, UTC.",
         ],
         h.div(".fields")[
-            _field("before", choice.before or before),
-            _field("after", choice.after or after),
+            _field("before", form.before or before),
+            _field("after", form.after or after),
             h.button(type="submit")["Explain"],
-            h.a(".button", href=_reset(choice))["Reference and now"],
+            h.a(".button", href=_reset(form))["Reference and now"],
         ],
         h.datalist(id="months")[(h.option(value=month) for month in months(series))],
     ]
 
 
-def _reset(choice: Choice) -> str:
-    query = urlencode({"model": choice.model or ""}, errors="replace")
-    return f"/?{query}"
+def _reset(form: PeriodForm) -> str:
+    return f"/?{urlencode({'model': form.model}, errors='replace')}"
 
 
 def _field(name: str, value: str) -> h.Element:
@@ -113,11 +126,11 @@ def _field(name: str, value: str) -> h.Element:
     ]
 
 
-def months(series: Json) -> list[str]:
-    """Whole months that a series covers, the latest first."""
-    if not series["open"]:
+def months(series: SeriesAnswer) -> list[str]:
+    """Return the months that a series covers, the latest first."""
+    if not series.open:
         return []
-    first, last = (time_of(series["open"][i]) for i in (0, -1))
+    first, last = (time_of(series.open[i]) for i in (0, -1))
     found: list[str] = []
     month = last.replace(day=1)
     while month >= first.replace(day=1, hour=0, minute=0) and len(found) < _MONTHS:
@@ -126,37 +139,27 @@ def months(series: Json) -> list[str]:
     return found
 
 
-def _table(series: Json) -> h.Element:
-    rows = range(max(0, len(series["open"]) - _MOST_ROWS), len(series["open"]))
-    names = {
-        "precision": "precision",
-        "balanced_precision": "balanced",
-        "recall": "recall",
-        "false_positive_rate": "FPR",
-        "class_ratio": "class ratio",
-    }
+def _table(series: SeriesAnswer) -> h.Element:
+    first = max(0, len(series.open) - _MOST_ROWS)
     return h.table(".series")[
         h.caption(".unseen")["Metrics by step of time."],
         h.thead[
             h.tr[
                 h.th(scope="col")["from (UTC)"],
                 h.th(".number", scope="col")["predictions"],
-                (h.th(".number", scope="col")[title] for title in names.values()),
+                (h.th(".number", scope="col")[METRICS[name].short] for name in _COLUMNS),
                 h.th(".number", scope="col")["ratio, estimated"],
             ]
         ],
-        h.tbody[
-            (
-                h.tr[
-                    h.th(scope="row")[moment(series["open"][i])],
-                    h.td(".number")[count(series["predictions"][i])],
-                    (
-                        h.td(".number")[ratio(series["metrics"][name]["estimate"][i])]
-                        for name in names
-                    ),
-                    h.td(".number")[ratio(series["class_ratio_from_predictions"][i])],
-                ]
-                for i in rows
-            )
-        ],
+        h.tbody[(_row(series, step) for step in range(first, len(series.open)))],
+    ]
+
+
+def _row(series: SeriesAnswer, step: int) -> h.Element:
+    metrics = (series.metrics.metric(name).estimate[step] for name in _COLUMNS)
+    return h.tr[
+        h.th(scope="row")[moment(series.open[step])],
+        h.td(".number")[count(series.predictions[step])],
+        (h.td(".number")[ratio(value)] for value in metrics),
+        h.td(".number")[ratio(series.class_ratio_from_predictions[step])],
     ]

@@ -1,69 +1,78 @@
-"""Where: segments by what they contributed, what lies within them apart from their mix."""
+"""The section "Where": segments by what they contributed, their own rates apart from their mix."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 import htpy as h
 
-from monitor.exporter.page.shapes import n
-from monitor.exporter.page.words import Json, count, points, ratio, signed
+from monitor.exporter.page.drawing import n
+from monitor.exporter.page.formats import count, points, ratio, signed
+from monitor.exporter.page.paging import page_links
+from monitor.report.answer_parts import OutcomeSums
+from monitor.report.diagnosis_answer import DiagnosisAnswer, SegmentEffect
 from monitor.report.printable import one_line
+from monitor.report.vocabulary import ADDITIVE_CAUSES, CauseWords
 
 _EXPLAINED = (
-    " (★ marks in what; corrected for looking at all of them). Within: what the value's own "
-    "rates did. Mix: what its becoming more or less frequent did. Each key splits the same "
-    "change anew."
+    " in their own rates (★ marks which; corrected for looking at all of them). Within: the "
+    "effect of the value's own rates. Mix: the effect of the value's becoming more or less "
+    "frequent. The values of each key add up to the whole change."
 )
 ROWS = 25
 """Segments on a page."""
 
 
-class Look(NamedTuple):
-    """Which segments are looked at.
+class SegmentView(NamedTuple):
+    """The segments to show.
 
     Attributes:
-        matching: only those whose name holds this text.
+        matching: only those whose name contains this text.
         page: from 0 on.
         rows: on a page.
-        query: what links and the form must keep; None where nothing can be followed.
+        links: parameters that links and the form carry; None where there are none, as in a
+            report.
     """
 
     matching: str = ""
     page: int = 0
     rows: int = ROWS
-    query: Sequence[tuple[str, str]] | None = None
+    links: Sequence[tuple[str, str]] | None = None
 
 
-def where_section(diagnosis: Json, look: Look) -> h.Element:
-    """Segment values ranked by the points they contributed, small samples last and muted."""
-    segments = diagnosis["segments"]
+def where_section(diagnosis: DiagnosisAnswer, view: SegmentView) -> h.Element:
+    """Return the section: segment values by the points they contributed, small samples last.
+
+    Args:
+        diagnosis: with its segments.
+        view: the segments to show.
+    """
+    segments = diagnosis.segments
     return h.section("#where", aria_labelledby="where-title")[
         h.h2(id="where-title")["Where"],
-        _body(segments, look) if segments else _none(diagnosis["notes"]),
+        _body(segments, view) if segments else _none(diagnosis.notes),
     ]
 
 
-def _body(segments: Sequence[Json], look: Look) -> h.Node:
-    certain = sum(bool(part["carries"]) for part in segments)
-    matching = look.matching.casefold()
+def _body(segments: Sequence[SegmentEffect], view: SegmentView) -> h.Node:
+    certain = sum(bool(part.carries) for part in segments)
+    matching = view.matching.casefold()
     found = [part for part in _ranked(segments) if matching in _name(part).casefold()]
-    shown = found[look.page * look.rows : (look.page + 1) * look.rows]
+    shown = found[view.page * view.rows : (view.page + 1) * view.rows]
     return [
         h.p[
-            f"{certain} of {count(len(segments))} segment values certainly changed by themselves",
+            f"{certain} of {count(len(segments))} segment values certainly changed",
             _EXPLAINED,
         ],
-        _filter(look, len(segments)) if look.query is not None else None,
+        _filter(view, len(segments)) if view.links is not None else None,
         h.div(".scroll", tabindex="0", role="region", aria_label="Segments")[_table(shown)],
-        _pages(look, len(found)),
+        _pages(view, len(found)),
     ]
 
 
 def _none(notes: Sequence[str]) -> h.Element:
-    """Why there are no segments: left out, with the reason, or not asked for."""
+    """Return why there are no segments: left out, with the reason, or not configured."""
     left_out = next((note for note in notes if note.startswith("segments are left out")), None)
     if left_out is not None:
         return h.p(".muted")[f"{left_out[0].upper()}{left_out[1:]}."]
@@ -73,16 +82,16 @@ def _none(notes: Sequence[str]) -> h.Element:
     ]
 
 
-def _ranked(segments: Sequence[Json]) -> list[Json]:
-    return sorted(segments, key=lambda part: (part["small_sample"], -abs(part["points"] or 0.0)))
+def _ranked(segments: Sequence[SegmentEffect]) -> list[SegmentEffect]:
+    return sorted(segments, key=lambda part: (part.small_sample, -abs(part.points or 0.0)))
 
 
-def _name(part: Json) -> str:
-    return one_line(f"{part['segment']} = {part['value']}")
+def _name(part: SegmentEffect) -> str:
+    return one_line(f"{part.segment} = {part.value}")
 
 
-def _table(shown: Sequence[Json]) -> h.Element:
-    widest = max((abs(part["points"] or 0.0) for part in shown), default=0.0) or 1.0
+def _table(shown: Sequence[SegmentEffect]) -> h.Element:
+    widest = max((abs(part.points or 0.0) for part in shown), default=0.0) or 1.0
     return h.table(".segments")[
         h.caption(".unseen")["Segments by what they contributed to the change of precision."],
         h.thead[
@@ -102,45 +111,33 @@ def _table(shown: Sequence[Json]) -> h.Element:
     ]
 
 
-def _row(part: Json, widest: float) -> h.Element:
-    within = [part["within"][cause] for cause in part["within"]]
-    mix = [part["mix"][cause] for cause in part["mix"]]
-    small = part["small_sample"]
+def _row(part: SegmentEffect, widest: float) -> h.Element:
+    small = part.small_sample
     return h.tr({"class": "small" if small else None})[
         h.th(scope="row")[_name(part), h.small["small sample"] if small else None],
-        h.td(".number")[h.strong[points(part["points"])]],
-        h.td(".figure")[_bar(part["points"], widest)],
-        h.td(".number")[signed(_sum(within))],
-        h.td(".number")[signed(_sum(mix))],
+        h.td(".number")[h.strong[points(part.points)]],
+        h.td(".figure")[_bar(part.points, widest)],
+        h.td(".number")[signed(part.within.total)],
+        h.td(".number")[signed(part.mix.total)],
         (h.td(".number")[cell] for cell in _rates(part)),
-        h.td(".number")[f"{_total(part['before'])} → {_total(part['after'])}"],
+        h.td(".number")[f"{_total(part.before)} → {_total(part.after)}"],
     ]
 
 
-def _sum(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+def _total(outcomes: OutcomeSums) -> str:
+    return count(round(outcomes.total))
 
 
-def _total(cells: Json) -> str:
-    return count(round(sum(cells.values())))
-
-
-def _rates(part: Json) -> Iterator[str]:
-    before, after = part["before"], part["after"]
-    for cause, of, cases in (
-        ("prevalence", ("tp", "fn"), ("tp", "fp", "fn", "tn")),
-        ("recall", ("tp",), ("tp", "fn")),
-        ("false_positives", ("fp",), ("fp", "tn")),
-    ):
-        old, new = (_share(cells, of, cases) for cells in (before, after))
-        star = " ★" if cause in part["carries"] else ""
+def _rates(part: SegmentEffect) -> Iterator[str]:
+    for cause in ADDITIVE_CAUSES.values():
+        old, new = (_rate(outcomes, cause) for outcomes in (part.before, part.after))
+        star = " ★" if cause.name in part.carries else ""
         yield f"{ratio(old, 2)} → {ratio(new, 2)}{star}"
 
 
-def _share(cells: Json, of: Sequence[str], cases: Sequence[str]) -> float | None:
-    total = sum(cells[cell] for cell in cases)
-    return sum(cells[cell] for cell in of) / total if total else None
+def _rate(outcomes: OutcomeSums, cause: CauseWords) -> float | None:
+    hits, cases = (outcomes.sum_of(cells) for cells in cause.share)
+    return hits / cases if cases else None
 
 
 def _bar(value: float | None, widest: float) -> h.Node:
@@ -159,46 +156,25 @@ def _bar(value: float | None, widest: float) -> h.Node:
     ]
 
 
-def _filter(look: Look, total: int) -> h.Node:
-    if total <= look.rows and not look.matching:
+def _filter(view: SegmentView, total: int) -> h.Node:
+    if total <= view.rows and not view.matching:
         return None
-    kept = [(name, value) for name, value in look.query or () if name != "segment"]
     return h.form(".filter", method="get", action="/#where")[
-        (h.input(type="hidden", name=name, value=value) for name, value in kept),
+        (h.input(type="hidden", name=name, value=value) for name, value in view.links or ()),
         h.label[
             h.span["segments with"],
-            h.input(type="search", name="segment", value=look.matching, autocomplete="off"),
+            h.input(type="search", name="segment", value=view.matching, autocomplete="off"),
         ],
         h.button(type="submit")["Filter"],
     ]
 
 
-def _pages(look: Look, found: int) -> h.Node:
-    if found <= look.rows:
-        return h.p(".muted")["No segment is called so."] if not found else None
-    if look.query is None:
-        return h.p(".muted")[f"The first {look.rows} of {count(found)} are shown."]
-    return pages(look.page, look.rows, found, [*look.query, ("segment", look.matching)], "where")
-
-
-def pages(
-    page: int, rows: int, found: int, query: Sequence[tuple[str, str]], anchor: str
-) -> h.Element:
-    """Links to the page before and after."""
-    last = (found - 1) // rows
-
-    def link(to: int, said: str) -> h.Node:
-        if not 0 <= to <= last:
-            return None
-        kept = [(name, value) for name, value in query if value]
-        address = urlencode([*kept, (f"{anchor}-page", str(to))], errors="replace")
-        return h.a(".button", href=f"/?{address}#{anchor}")[said]
-
-    first = page * rows + 1
-    return h.nav(".pages", aria_label=f"Pages of {anchor}")[
-        link(page - 1, "← before"),
-        h.span[
-            f"{count(min(first, found))} to {count(min(first + rows - 1, found))} of {count(found)}"
-        ],
-        link(page + 1, "next →"),
-    ]
+def _pages(view: SegmentView, found: int) -> h.Node:
+    if not found:
+        return h.p(".muted")["No segment has this text in its name."]
+    if found <= view.rows:
+        return None
+    if view.links is None:
+        return h.p(".muted")[f"The first {view.rows} of {count(found)} are shown."]
+    links = [*view.links, ("segment", view.matching)]
+    return page_links(view.page, view.rows, found, links, "where")

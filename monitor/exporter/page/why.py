@@ -1,82 +1,86 @@
-"""Why: what moved precision between two stretches of time, and what to do about it."""
+"""The section "Why": what moved precision between two periods, and what to do about it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import htpy as h
 
-from monitor.exporter.page.shapes import sign
-from monitor.exporter.page.waterfall import waterfall
-from monitor.exporter.page.words import (
-    METRICS,
-    SOURCES,
+from monitor.drift import Verdict
+from monitor.exporter.page.drawing import sign
+from monitor.exporter.page.formats import (
     UNDEFINED,
-    VERDICTS,
-    Json,
     count,
     interval,
     percent,
+    period,
     points,
     ratio,
     signed,
-    stretch,
 )
+from monitor.exporter.page.waterfall import waterfall
+from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
 from monitor.report.printable import one_line
+from monitor.report.verdict_words import VERDICTS
+from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords
 
 
-def why_section(diagnosis: Json) -> h.Element:
-    """The headline, the steps from before to after, and what is not known."""
+def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
+    """Return the section: the verdict, the effect of each cause, what is not known, what to do."""
     return h.section("#why", aria_labelledby="why-title")[
         h.h2(id="why-title")["Why"],
-        verdict_line(diagnosis["verdict"], diagnosis["headline"]),
-        h.p(".plainly")[" ".join(diagnosis["plainly"])] if diagnosis["plainly"] else None,
-        h.p[VERDICTS[diagnosis["verdict"]].sentence, " ", h.em[diagnosis["certainties"]]],
+        verdict_line(diagnosis.verdict, diagnosis.headline),
+        h.p(".plainly")[" ".join(diagnosis.plainly)] if diagnosis.plainly else None,
+        h.p[VERDICTS[diagnosis.verdict].meaning, " ", h.em[diagnosis.certainties]],
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],
-        (h.p(".muted")[sentence] for sentence in diagnosis["footnotes"]),
+        (h.p(".muted")[sentence] for sentence in diagnosis.footnotes),
         _counterfactual(diagnosis),
         _sides(diagnosis),
         h.div(".facts")[
-            _bullets("What to do next", diagnosis["advice"]),
-            _bullets("What is not known, and why", diagnosis["notes"]),
+            _bullets("What to do next", diagnosis.advice),
+            _bullets("What is not known, and why", diagnosis.notes),
         ],
     ]
 
 
-def verdict_line(verdict: str, headline: str) -> h.Element:
-    """The verdict in colour, shape and words, then what happened."""
-    meaning = VERDICTS[verdict]
-    return h.p(f".verdict.{meaning.tone}")[
-        sign(verdict), h.strong[meaning.name], h.span[one_line(headline)]
+def verdict_line(verdict: Verdict, headline: str) -> h.Element:
+    """Return the verdict as a sign and in words, then what happened.
+
+    Args:
+        verdict: what happened.
+        headline: the same in one line.
+    """
+    words = VERDICTS[verdict]
+    return h.p(f".verdict.{words.tone}")[
+        sign(verdict), h.strong[words.title], h.span[one_line(headline)]
     ]
 
 
-def side_name(side: Json) -> str:
-    """The time of a side, and where it comes from."""
-    said = SOURCES.get(side["source"] or "", "")
-    if side["open"] is None:
-        return said
-    return stretch(side["open"], side["close"]) + (f" ({said})" if said else "")
+def side_name(side: ComparedSide) -> str:
+    """Return the period of a side, and where it comes from."""
+    source = "" if side.source is None else SOURCES[side.source].words
+    if side.open is None:
+        return source
+    return period(side.open, side.close) + (f" ({source})" if source else "")
 
 
-def _counterfactual(diagnosis: Json) -> h.Node:
-    stayed = diagnosis["precision_had_prevalence_stayed"]
-    if stayed["estimate"] is None:
+def _counterfactual(diagnosis: DiagnosisAnswer) -> h.Node:
+    stayed, before = diagnosis.precision_had_prevalence_stayed, diagnosis.before
+    if stayed.estimate is None:
         return None
-    before = diagnosis["before"]
-    change = diagnosis["attribution"]["prevalence"]["points"]
+    effect = diagnosis.attribution.prevalence.points
     return h.p(".counterfactual")[
         "Had prevalence stayed at ",
-        h.strong[percent(before["prevalence"]["estimate"])],
+        h.strong[percent(before.prevalence.estimate)],
         ", precision would now be ",
-        h.strong[ratio(stayed["estimate"])],
-        f" ({interval(stayed)}); it was {ratio(before['precision']['estimate'])}. ",
-        f"Prevalence made {points(change)} of {points(diagnosis['change']['points'])} points.",
+        h.strong[ratio(stayed.estimate)],
+        f" ({interval(stayed)}); it was {ratio(before.precision.estimate)}. ",
+        f"Prevalence accounts for {points(effect)} of {points(diagnosis.change.points)} points.",
     ]
 
 
-def _sides(diagnosis: Json) -> h.Element:
-    before, after = diagnosis["before"], diagnosis["after"]
+def _sides(diagnosis: DiagnosisAnswer) -> h.Element:
+    before, after = diagnosis.before, diagnosis.after
     return h.div(".scroll", tabindex="0", role="region", aria_label="Before and after")[
         h.table(".sides")[
             h.caption["Before and after, with 95 % intervals."],
@@ -89,7 +93,7 @@ def _sides(diagnosis: Json) -> h.Element:
                 ]
             ],
             h.tbody[
-                (_metric(name, title, before, after) for name, (title, _) in METRICS.items()),
+                (_metric(row, before, after) for row in PAGE_METRICS),
                 h.tr[
                     h.th(scope="row")["Outcomes"],
                     (h.td(".number")[_outcomes(side)] for side in (before, after)),
@@ -100,26 +104,27 @@ def _sides(diagnosis: Json) -> h.Element:
     ]
 
 
-def _metric(name: str, title: str, before: Json, after: Json) -> h.Element:
-    old, new = before[name], after[name]
-    both = old["estimate"] is not None and new["estimate"] is not None
-    change = signed(new["estimate"] - old["estimate"], 3) if both else UNDEFINED
+def _metric(row: MetricWords, before: ComparedSide, after: ComparedSide) -> h.Element:
+    old, new = before.metric(row.name), after.metric(row.name)
+    change = UNDEFINED
+    if old.estimate is not None and new.estimate is not None:
+        change = signed(new.estimate - old.estimate, 3)
     return h.tr[
-        h.th(scope="row")[title],
-        (h.td(".number")[h.strong[ratio(m["estimate"])], h.small[interval(m)]] for m in (old, new)),
+        h.th(scope="row")[row.title],
+        (h.td(".number")[h.strong[ratio(m.estimate)], h.small[interval(m)]] for m in (old, new)),
         h.td(".number")[change],
     ]
 
 
-def _outcomes(side: Json) -> Iterator[h.Node]:
-    total = sum(side["outcomes"].values())
+def _outcomes(side: ComparedSide) -> Iterator[h.Node]:
+    total = side.outcomes.total
     yield count(round(total))
-    if side["predictions"]:
-        unlabelled = max(0.0, 1 - total / side["predictions"])
+    if side.predictions:
+        unlabelled = max(0.0, 1 - total / side.predictions)
         yield h.small[f"{percent(unlabelled)} of the predictions have no label"]
 
 
-def _bullets(title: str, sentences: list[str]) -> h.Element:
+def _bullets(title: str, sentences: Sequence[str]) -> h.Element:
     return h.div[
         h.h3[title],
         h.ul[(h.li[one_line(sentence)] for sentence in sentences)]

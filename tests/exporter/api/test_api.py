@@ -15,10 +15,14 @@ from streams import flights
 
 from monitor.demo.flights import MODEL, flights_config
 from monitor.engine import Monitor
-from monitor.exporter.api.asking import UnansweredError
+from monitor.exporter.api.engine_access import EngineUnavailableError
+from monitor.exporter.api.series_answer import MetricSeries
 from monitor.exporter.app import create_app
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.report.answer_parts import MetricIntervals
+from monitor.report.diagnosis_answer import ComparedSide
+from monitor.report.vocabulary import JSON_METRICS
 from monitor.service.questions import MOST_WAITING, Inquiries
 from monitor.web.server import BackgroundServer
 
@@ -48,7 +52,7 @@ def fed(recorded):
 @pytest.fixture(scope="module")
 def client(fed):
     state = fed.snapshot()
-    app = create_app(lambda: state, ready=lambda: True, ask=lambda read: read(fed))
+    app = create_app(lambda: state, ready=lambda: True, read_engine=lambda read: read(fed))
     with served(app) as client:
         yield client
 
@@ -189,6 +193,16 @@ def test_a_fault_says_what_would_be_right(client, path, query, status, said):
     assert said in answer.json()["error"]
 
 
+def schema_of(document, path, status):
+    """The schema of an answer, in which no object may have a key that it does not name."""
+    answer = document["paths"][f"{API}/{path}"]["get"]["responses"][str(status)]
+    schemas = {
+        name: {**schema, "additionalProperties": False} if "properties" in schema else schema
+        for name, schema in document["components"]["schemas"].items()
+    }
+    return {"components": {"schemas": schemas}, **answer["content"]["application/json"]["schema"]}
+
+
 def test_every_answer_is_what_the_document_says(client):
     document = client.get("/openapi.json").json()
     for path, query in {
@@ -197,13 +211,25 @@ def test_every_answer_is_what_the_document_says(client):
         "diagnosis": {"before": JULY, "after": SEPTEMBER},
         "curve": {},
     }.items():
-        route = document["paths"][f"{API}/{path}"]["get"]
-        schema = route["responses"]["200"]["content"]["application/json"]["schema"]
-        whole = {"components": document["components"], **schema}
-        jsonschema.validate(got(client, path, **query), whole)
+        jsonschema.validate(got(client, path, **query), schema_of(document, path, 200))
         error = client.get(f"{API}/{path}", params={"model": "nobody", "limit": "x"})
         assert error.status_code in (400, 404)
-        jsonschema.validate(error.json(), document["components"]["schemas"]["Error"])
+        jsonschema.validate(error.json(), schema_of(document, path, error.status_code))
+
+
+def test_every_field_of_the_document_has_a_description(client):
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    assert {"StatusAnswer", "SeriesAnswer", "DiagnosisAnswer", "CurveAnswer"} <= set(schemas)
+    for name, schema in schemas.items():
+        assert schema["description"], name
+        for field, described in schema.get("properties", {}).items():
+            assert described.get("description"), f"{name}.{field}"
+
+
+def test_the_answers_hold_the_metrics_of_the_vocabulary():
+    assert MetricIntervals.__struct_fields__ == JSON_METRICS
+    assert MetricSeries.__struct_fields__ == JSON_METRICS
+    assert set(JSON_METRICS) < set(ComparedSide.__struct_fields__)
 
 
 def test_what_the_document_bounds_is_what_is_taken(client):
@@ -254,7 +280,7 @@ def asking(inquiries, read):
     def ask():
         try:
             found.append(inquiries(read))
-        except (UnansweredError, ValueError) as error:
+        except (EngineUnavailableError, ValueError) as error:
             found.append(error)
 
     thread = threading.Thread(target=ask)
@@ -286,8 +312,8 @@ def test_whoever_waits_is_told_when_the_monitor_stops():
         while not inquiries._waiting:
             pass
         inquiries.close()
-    assert isinstance(found[0], UnansweredError)
-    with pytest.raises(UnansweredError, match="stopped"):
+    assert isinstance(found[0], EngineUnavailableError)
+    with pytest.raises(EngineUnavailableError, match="stopped"):
         inquiries(nothing)
 
 
@@ -298,7 +324,7 @@ def test_too_many_questions_are_refused_at_once():
         thread.start()
     while len(inquiries._waiting) < MOST_WAITING:
         pass
-    with pytest.raises(UnansweredError, match="too many"):
+    with pytest.raises(EngineUnavailableError, match="too many"):
         inquiries(nothing)
     inquiries.close()
     for thread in threads:
@@ -306,7 +332,7 @@ def test_too_many_questions_are_refused_at_once():
 
 
 def _ignored(inquiries):
-    with pytest.raises(UnansweredError):
+    with pytest.raises(EngineUnavailableError):
         inquiries(nothing)
 
 
@@ -317,7 +343,7 @@ def test_many_who_look_at_the_same_ask_the_monitor_once(fed):
         asked.append(read)
         return read(fed)
 
-    with served(create_app(lambda: state, ready=lambda: True, ask=ask)) as client:
+    with served(create_app(lambda: state, ready=lambda: True, read_engine=ask)) as client:
         for _ in range(5):
             got(client, "diagnosis", before=JULY, after=SEPTEMBER)
             got(client, "series")

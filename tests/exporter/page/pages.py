@@ -51,6 +51,8 @@ def fed(monitor: Monitor, records: Sequence[dict]) -> Monitor:
 def served(monitor: Monitor) -> Iterator[str]:
     """The address of a page over a monitor that stands still."""
     state = monitor.snapshot()
-    app = create_app(lambda: state, ready=lambda: True, ask=lambda read: read(monitor), patience=60)
+    app = create_app(
+        lambda: state, ready=lambda: True, read_engine=lambda read: read(monitor), patience=60
+    )
     with BackgroundServer(app) as server:
         yield server.url

@@ -12,9 +12,9 @@ from prometheus.snapshots import snapshot as made_up
 
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.exporter.api.answers import Answers
-from monitor.exporter.api.asking import UnansweredError
-from monitor.exporter.api.status import status_object
+from monitor.exporter.api.engine_access import EngineUnavailableError
+from monitor.exporter.api.queries import Queries
+from monitor.exporter.api.status import status_answer
 from monitor.exporter.app import create_app
 from monitor.verdicts import ReferenceOutcomes
 from monitor.web.server import BackgroundServer
@@ -101,7 +101,7 @@ def test_a_page_of_models_costs_nothing_for_those_that_are_not_on_it(monkeypatch
     monkeypatch.setattr(
         ReferenceOutcomes, "class_ratio", property(lambda one: (looked.append(one), whole(one))[1])
     )
-    assert len(status_object(state, limit=50)["models"]) == 50
+    assert len(status_answer(state, limit=50).models) == 50
     assert len(looked) <= 50 * (1 + len(state.windows))
     for window in state.windows:
         of_all = state.precision_at_reference(window)
@@ -120,7 +120,7 @@ def test_a_page_of_models_asks_the_monitor_once_an_hour_of_its_time():
         asked.append(read)
         return read(monitor)
 
-    app = create_app(lambda: states[-1], ready=lambda: True, ask=ask, patience=60)
+    app = create_app(lambda: states[-1], ready=lambda: True, read_engine=ask, patience=60)
     with BackgroundServer(app) as server, httpx.Client(base_url=server.url) as client:
         first = client.get("/").text
         assert first.count('class="spark"') == 50
@@ -140,9 +140,9 @@ def test_a_trend_is_drawn_of_the_numbers_of_the_series():
     rng = np.random.default_rng(1)
     records = [counts("m", d * DAY, rng.poisson((8, 5, 2, 85)).tolist()) for d in range(90)]
     state = fed(monitor, records).snapshot()
-    answers = Answers(lambda: state, lambda read: read(monitor), patience=60)
-    whole = answers.series("m", step=DAY * 1000, last=60)["metrics"]["precision"]["estimate"]
-    assert answers.trends(["m"], step=DAY * 1000, last=60) == {"m": whole}
+    queries = Queries(lambda: state, lambda read: read(monitor), patience=60)
+    whole = queries.series("m", step=DAY * 1000, last=60).metrics.precision.estimate
+    assert queries.trends(["m"], step=DAY * 1000, last=60) == {"m": whole}
     assert sum(value is not None for value in whole) > 50
 
 
@@ -151,12 +151,12 @@ def test_without_an_answer_the_models_are_listed_without_lines():
     state = monitor.snapshot()
 
     def busy(_):
-        raise UnansweredError("the monitor is too busy to look back; try again")
+        raise EngineUnavailableError("the monitor is too busy to look back; try again")
 
-    app = create_app(lambda: state, ready=lambda: True, ask=busy)
+    app = create_app(lambda: state, ready=lambda: True, read_engine=busy)
     with BackgroundServer(app) as server:
         text = httpx.get(server.url).text
-    assert "What needs a look stands first." in text
+    assert "Models that need attention are listed first." in text
     assert 'class="spark"' not in text
 
 
@@ -171,16 +171,16 @@ def test_lines_that_are_late_are_said_to_be_and_come_with_the_next_load():
         assert free.wait(60)
         return read(monitor)
 
-    app = create_app(lambda: state, ready=lambda: True, ask=starved, patience=0.01)
+    app = create_app(lambda: state, ready=lambda: True, read_engine=starved, patience=0.01)
     with BackgroundServer(app) as server, httpx.Client(base_url=server.url) as client:
         for _ in range(3):
             text = client.get("/").text
             assert 'class="spark"' not in text
-            assert "The lines of 2 models are missing, the monitor being busy" in text
+            assert "The monitor is busy: trends of 2 models are missing." in text
         assert len(asked) == 1, "what is under way is not asked for again"
         free.set()
         deadline = time.monotonic() + 60
         while (text := client.get("/").text).count('class="spark"') < 2:
             assert time.monotonic() < deadline
-        assert "are missing" not in text
+        assert "The monitor is busy" not in text
         assert len(asked) == 1

@@ -7,17 +7,19 @@ import pytest
 from cli.commands import ran
 from exporter.page.pages import MODEL, all_flights, counts, fed, served
 from prometheus.snapshots import nothing
+from starlette.responses import JSONResponse
 from streams import FLIGHTS
 
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.exporter.app import create_app
-from monitor.exporter.page.plane import Iso
+from monitor.exporter.page.iso_curves import IsoCurves
 from monitor.metrics.means import g
 from monitor.web.server import BackgroundServer
 
 DAY = 86_400
 JULY, SEPTEMBER = "2013-07", "2013-09"
+FAMILIES = [IsoCurves(*of) for of in ((), (2.0,), (0.5,), (1.0, -1.0), (2.0, 0.0), (1.5, 1.0))]
 RANGES = ("--before", JULY, "--after", SEPTEMBER)
 
 
@@ -70,14 +72,16 @@ def test_a_monitor_that_has_seen_nothing_has_a_page():
         code, text = page(server.url)
     assert code == 200
     assert "Models, last 1h" in text
-    assert "No model is known yet" in text
+    assert "No model yet." in text
 
 
 def test_a_list_without_rows_says_why(september):
     _, text = page(september, q="nobody")
-    assert "No model is called so." in text
-    _, text = page(september, q="h", **{"models-page": 9})
-    assert "There are no more models" in text
+    assert "No model has this text in its name." in text
+    for query in ({"q": "h"}, {}):
+        code, text = page(september, **query, **{"models-page": 9})
+        assert code == 200
+        assert "This page has no models" in text
 
 
 def test_segments_that_are_left_out_are_not_called_unconfigured():
@@ -101,7 +105,7 @@ def test_a_model_without_any_event_has_a_page():
         code, text = page(url)
     assert code == 200
     assert "no predictions yet" in text
-    assert "Nothing can be compared so: after: cannot be left out" in text
+    assert "Nothing is compared: after: cannot be left out" in text
 
 
 def test_what_a_regime_refuses_is_said_and_not_drawn():
@@ -116,7 +120,7 @@ def test_what_a_regime_refuses_is_said_and_not_drawn():
 
 
 def test_curves_of_equal_score_are_those_of_the_family():
-    for iso in (Iso(), Iso(2.0), Iso(0.5), Iso(1.0, -1.0), Iso(2.0, 0.0), Iso(1.5, 1.0)):
+    for iso in FAMILIES:
         for score in (0.2, 0.5, 0.8):
             for recall in (0.3, 0.7, 1.0):
                 precision = iso.precision(score, recall)
@@ -137,7 +141,7 @@ def test_a_report_of_recorded_events_is_the_same_each_time(capsys, tmp_path):
     assert texts[0] == texts[1]
     assert len(texts[0].encode()) < 1_000_000
     assert "<script" not in texts[0]
-    assert "flag from a score of" in texts[0]
+    assert "flag scores of" in texts[0]
     assert "origin = JFK" in texts[0]
 
 
@@ -171,6 +175,18 @@ def test_what_is_no_monitor_is_an_unreadable_feed(capsys):
     assert done.code == 3
     assert "http://127.0.0.1:1: cannot be asked" in done.err
     assert ran(capsys, "top", "--url", "ftp://x").code == 2
+
+
+def test_a_monitor_of_another_version_is_named_as_such(capsys, tmp_path):
+    async def answer(scope, receive, send):
+        await JSONResponse({"verdict": "no_change", "headline": "As before."})(scope, receive, send)
+
+    with BackgroundServer(answer) as server:
+        for words in (["top"], ["diagnose", "--html", tmp_path / "report.html"]):
+            done = ran(capsys, *words, "--url", server.url)
+            assert done.code == 3
+            assert "answered otherwise than expected" in done.err
+            assert "is it a precision-monitor" in done.err
 
 
 def test_top_prints_plain_text_where_no_terminal_is(capsys, september):

@@ -1,4 +1,4 @@
-"""The signs of verdicts, and what all figures are drawn with."""
+"""What all figures are drawn with: signs of verdicts, coordinates, lines, bands, ticks."""
 
 from __future__ import annotations
 
@@ -7,33 +7,24 @@ from collections.abc import Iterable, Sequence
 
 import htpy as h
 
-from monitor.exporter.page.words import VERDICTS
-
-_PATHS = {
-    "circle": "M8 1a7 7 0 1 0 0 14A7 7 0 1 0 8 1Z",
-    "diamond": "M8 0l8 8-8 8-8-8Z",
-    "down": "M0 2h16L8 16Z",
-    "up": "M0 14h16L8 0Z",
-    "sides": "M5 2L0 8l5 6v-4h6v4l5-6-5-6v4H5Z",
-    "square": "M1 1h14v14H1Z",
-    "ring": "M8 1a7 7 0 1 0 0 14A7 7 0 1 0 8 1Zm0 3a4 4 0 1 1 0 8 4 4 0 1 1 0-8Z",
-}
+from monitor.drift import Verdict
+from monitor.report.verdict_words import VERDICTS
 
 
-def sign(verdict: str) -> h.Element:
-    """A verdict's shape in its colour; its name stands beside it, so it is hidden from readers."""
-    meaning = VERDICTS[verdict]
+def sign(verdict: Verdict) -> h.Element:
+    """Draw the sign of a verdict in its colour; hidden from screen readers, its name follows."""
+    words = VERDICTS[verdict]
     return h.svg(
-        f".sign.{meaning.tone}",
+        f".sign.{words.tone}",
         viewBox="0 0 16 16",
         width="16",
         height="16",
         aria_hidden="true",
-    )[h.path(d=_PATHS[meaning.shape], fill_rule="evenodd")]
+    )[h.path(d=words.icon, fill_rule="evenodd")]
 
 
 def n(value: float) -> str:
-    """A coordinate: a tenth of a unit is enough.
+    """Format a coordinate, to a tenth of a unit.
 
     >>> n(12.34), n(-0.01), n(3.0)
     ('12.3', '0', '3')
@@ -43,7 +34,7 @@ def n(value: float) -> str:
 
 
 def line(points: Iterable[tuple[float, float | None]]) -> str:
-    """A path through points, broken where one is not known."""
+    """Return a path through points, broken where a point is not known."""
     parts, pen_up = [], True
     for x, y in points:
         if y is None or not math.isfinite(y):
@@ -55,7 +46,13 @@ def line(points: Iterable[tuple[float, float | None]]) -> str:
 
 
 def band(xs: Sequence[float], lower: Sequence[float | None], upper: Sequence[float | None]) -> str:
-    """The path around what lies between two lines, a piece for each run that is known."""
+    """Return the path around the area between two lines, a piece for each run that is known.
+
+    Args:
+        xs: places along the axis.
+        lower: the lower line; None where it is not known.
+        upper: the upper line, likewise.
+    """
     pieces, run = [], list[tuple[float, float, float]]()
     for x, low, high in [*zip(xs, lower, upper, strict=True), (0.0, None, None)]:
         if low is not None and high is not None:
@@ -70,7 +67,12 @@ def band(xs: Sequence[float], lower: Sequence[float | None], upper: Sequence[flo
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Round numbers within a range.
+    """Return round numbers within a range.
+
+    Args:
+        low: lower end.
+        high: upper end.
+        most: numbers to aim for.
 
     >>> ticks(0.03, 0.58)
     [0.2, 0.4]

@@ -16,11 +16,21 @@ SECTIONS = (
     ("where", "Where"),
     ("plane", "Plane"),
 )
+"""Id and title of each section of a model, in order."""
 
 
 def static_text(name: str) -> str:
-    """A file that a page loads, or that a report holds."""
+    """Return a file that a page loads, or that a report holds."""
     return (files(__package__) / "static" / name).read_text(encoding="utf-8")
+
+
+def page_head() -> h.Node:
+    """Return what a page loads."""
+    return [
+        h.link(rel="icon", href="/static/icon.svg", type="image/svg+xml"),
+        h.link(rel="stylesheet", href="/static/page.css"),
+        h.script(src="/static/page.js", defer=True),
+    ]
 
 
 def document(
@@ -31,13 +41,13 @@ def document(
     sections: Sequence[tuple[str, str]],
     main: h.Node,
 ) -> str:
-    """A whole page.
+    """Return a whole page.
 
     Args:
-        title: of the page; the first heading too.
-        head: what else stands in its head.
-        aside: what stands beside the program's name.
-        sections: id and name of each section to jump to.
+        title: of the page; its first heading too.
+        head: further elements of its head.
+        aside: left of the navigation.
+        sections: id and title of each section to link to.
         main: the content.
     """
     page = h.html(lang="en")[
@@ -53,15 +63,16 @@ def document(
             h.header(".top")[
                 aside,
                 h.nav(aria_label="Sections")[
-                    (h.a(href=f"#{name}")[said] for name, said in sections)
+                    (h.a(href=f"#{name}")[heading] for name, heading in sections)
                 ]
                 if sections
                 else None,
             ],
             h.main(id="main")[h.h1[title], main],
             h.footer[
-                f"precision-monitor {__version__}. Intervals of single windows assume "
-                "independent cases; those of changes are taken between blocks of time."
+                f"precision-monitor {__version__}. Intervals of a single window assume "
+                "independent cases; intervals of a change rest on the variation between blocks "
+                "of time."
             ],
         ],
     ]

@@ -1,0 +1,282 @@
+"""The questions that the API and the page ask, each with its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import xxhash
+
+from monitor.config import Labelling
+from monitor.diagnosis import Diagnosis
+from monitor.engine import Monitor
+from monitor.errors import UsageError
+from monitor.exporter.api.compare import (
+    Comparison,
+    Kept,
+    compared,
+    comparison,
+    is_mature,
+    mature_until,
+    recall,
+)
+from monitor.exporter.api.curve import curve_answer
+from monitor.exporter.api.curve_answer import CurveAnswer
+from monitor.exporter.api.engine_access import EngineUnavailableError, ReadEngine
+from monitor.exporter.api.memo import RecentMemo, SnapshotMemo
+from monitor.exporter.api.series import MOST_STEPS, SeriesContext, series_answer
+from monitor.exporter.api.series_answer import Numbers, SeriesAnswer
+from monitor.exporter.api.status import status_answer
+from monitor.exporter.api.status_answer import StatusAnswer
+from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
+from monitor.report.diagnosis_answer import DiagnosisAnswer
+from monitor.report.diagnosis_json import diagnosis_answer
+from monitor.snapshot import ModelState, Snapshot
+from monitor.windows.recalled import Recalled
+from monitor.windows.windows import History
+
+T = TypeVar("T")
+
+_NAMED = 5
+"""Models that an error names at most."""
+
+
+class UnknownModelError(UsageError):
+    """There is no such model."""
+
+
+class Explanation(NamedTuple):
+    """A diagnosis with its answers.
+
+    Attributes:
+        diagnosis: what was found.
+        answer: the same as `diagnose --json` prints it.
+        curve: precision against recall of the later period.
+    """
+
+    diagnosis: Diagnosis
+    answer: DiagnosisAnswer
+    curve: CurveAnswer
+
+
+class Queries:
+    """Answers about the latest snapshot; safe to use from any thread.
+
+    A repeated question is answered from memory until the state changes, so that many
+    readers read the engine once. An explanation is made anew only when the counts behind
+    it have changed.
+
+    Args:
+        read_snapshot: returns the latest snapshot.
+        read_engine: reads the history; None where none is served.
+        patience: seconds that a list of models waits for its trends.
+    """
+
+    def __init__(
+        self,
+        read_snapshot: Callable[[], Snapshot],
+        read_engine: ReadEngine | None,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
+        self._read_snapshot = read_snapshot
+        self._read_engine = read_engine
+        self._answers = SnapshotMemo()
+        self._explanations: RecentMemo[Explanation] = RecentMemo()
+        self._trends = Trends(self._from_engine, patience)
+
+    @property
+    def has_history(self) -> bool:
+        """Whether the history is served at all."""
+        return self._read_engine is not None
+
+    def status(
+        self, *, matching: str = "", names: tuple[str, ...] = (), offset: int = 0, limit: int
+    ) -> StatusAnswer:
+        """Return one page of the models as they are now.
+
+        Args:
+            matching: only models whose name contains this text, in any case.
+            names: only these models; all if empty.
+            offset: leave out this many models.
+            limit: return at most this many.
+        """
+        snapshot = self._read_snapshot()
+
+        def make() -> StatusAnswer:
+            return status_answer(
+                snapshot, matching=matching, names=names, offset=offset, limit=limit
+            )
+
+        return self._answers.get(snapshot, ("status", matching, names, offset, limit), make)
+
+    def series(
+        self,
+        name: str | None,
+        *,
+        step: int | None = None,
+        last: int | None = None,
+        most: int = MOST_STEPS,
+    ) -> SeriesAnswer:
+        """Return one model over time.
+
+        Args:
+            name: of the model; None for the only one there is.
+            step: milliseconds; None for the finest that stays within `most` steps.
+            last: leave out all but this many steps.
+            most: steps.
+
+        Raises:
+            UnknownModelError: no such model.
+            EngineUnavailableError: the history cannot be read.
+        """
+        snapshot = self._read_snapshot()
+        model = find_model(snapshot, name)
+
+        def history() -> History:
+            return self._from_engine(lambda monitor: monitor.history(model.name))
+
+        def make() -> SeriesAnswer:
+            counted = self._answers.get(snapshot, ("history", model.name), history)
+            context = series_context(snapshot, model)
+            return series_answer(counted, context, step=step, last=last, most=most)
+
+        return self._answers.get(snapshot, ("series", model.name, step, last, most), make)
+
+    def trends(self, names: Sequence[str], *, step: int, last: int) -> dict[str, Numbers]:
+        """Return precision over time of several models, read from the engine at once.
+
+        A trend is as of the last full hour of event time that is mature.
+
+        Args:
+            names: of models that exist.
+            step: milliseconds.
+            last: leave out all but this many steps.
+
+        Returns:
+            By name. Where the engine does not answer in time: the trend known before, or
+            no entry.
+        """
+        snapshot, wanted = self._read_snapshot(), set(names)
+        contexts = {
+            m.name: series_context(snapshot, m) for m in snapshot.models if m.name in wanted
+        }
+        return self._trends.of(contexts, step=step, last=last)
+
+    def explanation(self, name: str | None, before: str | None, after: str | None) -> Explanation:
+        """Return why precision moved between two periods, and the curve of the later one.
+
+        Args:
+            name: of the model; None for the only one there is.
+            before: as written; None for the reference.
+            after: as written; None for the longest window.
+
+        Raises:
+            UnknownModelError: no such model.
+            UsageError: the periods cannot be compared.
+            EngineUnavailableError: the history cannot be read.
+        """
+        snapshot = self._read_snapshot()
+        model = find_model(snapshot, name)
+
+        def make() -> Explanation:
+            asked = comparison(snapshot, model, before, after)
+            labelling = Labelling(model.labelling)
+            counted = self._from_engine(lambda monitor: recall(monitor, asked, labelling))
+            key = (asked, _digest(counted), is_mature(snapshot, model, asked), _given(model))
+            return self._explanations.get(key, lambda: _explain(snapshot, model, asked, counted))
+
+        return self._answers.get(snapshot, ("explanation", model.name, before, after), make)
+
+    def _from_engine(self, read: Callable[[Monitor], T]) -> T:
+        if self._read_engine is None:
+            raise EngineUnavailableError("history: is not served here")
+        return self._read_engine(read)
+
+
+def _explain(
+    snapshot: Snapshot, model: ModelState, asked: Comparison, counted: Kept
+) -> Explanation:
+    found = compared(snapshot, model, asked, counted)
+    ratio, objective = curve_aim(found, model.objective.get("precision"))
+    curve = curve_answer(counted.after_scores, reference_ratio=ratio, objective=objective)
+    return Explanation(found, diagnosis_answer(found), curve)
+
+
+def _given(model: ModelState) -> tuple[float, ...] | None:
+    """Return the outcomes of a model's reference."""
+    reference = model.watched.reference
+    return None if reference is None else tuple(reference.counts.cells.tolist())
+
+
+def _digest(counted: Kept) -> str:
+    """Return a hash of all counts of a comparison."""
+    arrays: list[Any] = []
+    for part in counted:
+        if isinstance(part, Recalled):
+            arrays += [part.cells, part.label_weights]
+        elif part is not None:
+            arrays += [part.positive, part.negative]
+    digest = xxhash.xxh3_128()
+    for array in arrays:
+        digest.update(repr(array.shape).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def find_model(snapshot: Snapshot, name: str | None) -> ModelState:
+    """Return a model by its name.
+
+    Args:
+        snapshot: the state.
+        name: of the model; None for the only one there is.
+
+    Raises:
+        UnknownModelError: no such model.
+        UsageError: no name is given, and there are several models, or none yet.
+    """
+    known = {model.name: model for model in snapshot.models}
+    if name is None and len(known) == 1:
+        return next(iter(known.values()))
+    if name is None:
+        some = ", ".join(list(known)[:_NAMED]) or "none yet"
+        fault = f"model: one must be named; there are {len(known)}: {some}"
+        raise UsageError(fault if len(known) <= _NAMED else f"{fault}, …; see /api/v1/status")
+    if name not in known:
+        raise UnknownModelError(f"model: there is no such model, got {name!r}")
+    return known[name]
+
+
+def series_context(snapshot: Snapshot, model: ModelState) -> SeriesContext:
+    """Return what the series of a model needs besides its counts.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+    """
+    reference = model.watched.reference
+    return SeriesContext(
+        model=model.name,
+        labelling=Labelling(model.labelling),
+        mature_until=mature_until(snapshot, model),
+        reference=None if reference is None else reference.counts,
+        detections=model.watched.detections,
+    )
+
+
+def curve_aim(found: Diagnosis, objective: float | None) -> tuple[float | None, float | None]:
+    """Return the class ratio to carry a curve to, and the precision that a threshold is to reach.
+
+    Args:
+        found: the diagnosis.
+        objective: the configured precision; None for the precision of before.
+
+    Returns:
+        None for either that is not known.
+    """
+    ratio = found.before.metrics["class_ratio"].estimate
+    wanted = found.before.metrics["precision"].estimate if objective is None else objective
+    return (
+        ratio if 0 < ratio < float("inf") else None,
+        wanted if 0 <= wanted <= 1 else None,
+    )

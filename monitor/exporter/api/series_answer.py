@@ -1,0 +1,93 @@
+"""The object that `/api/v1/series` answers."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from monitor.exporter.api.status_answer import DetectionMark
+from monitor.report.answer_parts import Count, Time
+
+Numbers = tuple[float | None, ...]
+"""A number for each step of time; None where it is not known."""
+Counts = tuple[Count, ...]
+
+
+class IntervalSeries(Struct, frozen=True, kw_only=True):
+    """A metric with its 95 % interval, a number for each step of time.
+
+    Attributes:
+        estimate: the metric; null while labels are still to come, or where it is undefined.
+        lower: lower limits.
+        upper: upper limits.
+    """
+
+    estimate: Numbers
+    lower: Numbers
+    upper: Numbers
+
+
+class MetricSeries(Struct, frozen=True, kw_only=True):
+    """The metrics by steps of time.
+
+    Attributes:
+        precision: share of the predicted positives that are positive.
+        balanced_precision: precision at as many positives as negatives.
+        recall: share of the positives that are predicted positive.
+        false_positive_rate: share of the negatives that are predicted positive.
+        prevalence: share of positives.
+        class_ratio: positives per negative.
+    """
+
+    precision: IntervalSeries
+    balanced_precision: IntervalSeries
+    recall: IntervalSeries
+    false_positive_rate: IntervalSeries
+    prevalence: IntervalSeries
+    class_ratio: IntervalSeries
+
+    def metric(self, name: str) -> IntervalSeries:
+        """Return a metric by its name."""
+        found: IntervalSeries = getattr(self, name)
+        return found
+
+
+class OutcomeSeries(Struct, frozen=True, kw_only=True):
+    """Labelled predictions by outcome, a count for each step of time.
+
+    Attributes:
+        tp: true positives.
+        fp: false positives.
+        fn: false negatives.
+        tn: true negatives.
+    """
+
+    tp: Counts
+    fp: Counts
+    fn: Counts
+    tn: Counts
+
+
+class SeriesAnswer(Struct, frozen=True, kw_only=True):
+    """One model over time.
+
+    Attributes:
+        model: its name.
+        step_seconds: length of a step.
+        mature_until: up to this moment labels have come; null where that is not known.
+        open: first moment of each step.
+        predictions: made in each step.
+        outcomes: of each step, mature or not.
+        metrics: of each step that is mature.
+        class_ratio_from_predictions: from predictions alone, if the model is unchanged.
+        detections: all there were, in their order.
+    """
+
+    model: str
+    step_seconds: Count
+    mature_until: Time | None
+    open: tuple[Time, ...]
+    predictions: Counts
+    outcomes: OutcomeSeries
+    metrics: MetricSeries
+    class_ratio_from_predictions: Numbers
+    detections: tuple[DetectionMark, ...]

@@ -1,0 +1,149 @@
+"""The list of all models, the worst verdicts first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import htpy as h
+
+from monitor.exporter.api.series_answer import Numbers
+from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
+from monitor.exporter.page.drawing import sign
+from monitor.exporter.page.formats import (
+    count,
+    interval,
+    last_label,
+    last_prediction,
+    moment,
+    ratio,
+)
+from monitor.exporter.page.html_document import document, page_head
+from monitor.exporter.page.page_content import MODELS_A_PAGE, ModelListContent
+from monitor.exporter.page.paging import page_links
+from monitor.exporter.page.query import PageQuery
+from monitor.exporter.page.sparkline import sparkline
+from monitor.report.answer_parts import MetricIntervals
+from monitor.report.printable import one_line
+from monitor.report.verdict_words import VERDICTS
+from monitor.report.vocabulary import PAGE_METRICS
+
+_WITH_INTERVAL = ("precision", "balanced_precision")
+
+
+def model_list_page(content: ModelListContent, query: PageQuery) -> str:
+    """Return the list of models.
+
+    Args:
+        content: what it shows.
+        query: what was asked for.
+    """
+    return document(
+        "Models",
+        head=page_head(),
+        aside=h.strong["Precision monitor"],
+        sections=(),
+        main=[_tally(content.status), _filter(query.matching), _models(content, query)],
+    )
+
+
+def _tally(status: StatusAnswer) -> h.Element:
+    return h.p(".tally")[
+        (
+            h.span(".key")[sign(verdict), f"{count(number)} {VERDICTS[verdict].title}"]
+            for verdict, number in status.verdicts.items()
+        )
+    ]
+
+
+def _filter(matching: str) -> h.Element:
+    return h.form(".filter", method="get", action="/")[
+        h.label[
+            h.span["models with"],
+            h.input(type="search", name="q", value=matching, autocomplete="off"),
+        ],
+        h.button(type="submit")["Filter"],
+    ]
+
+
+def _models(content: ModelListContent, query: PageQuery) -> h.Element:
+    status, missing = content.status, content.missing_trends
+    return h.section("#models", aria_labelledby="models-title")[
+        h.h2(id="models-title")[f"Models, last {status.verdict_window}"],
+        h.p(".muted")[
+            f"Event time {moment(status.now)}. Models that need attention are listed first."
+        ],
+        h.p(".muted")[
+            f"The monitor is busy: trends of {count(missing)} models are missing. Load the page "
+            "again to see them."
+        ]
+        if missing
+        else None,
+        h.div(".scroll", tabindex="0", role="region", aria_label="Models")[
+            _table(content) if status.models else _no_models(status, query.matching)
+        ],
+        page_links(
+            query.models_page, MODELS_A_PAGE, status.total, [("q", query.matching)], "models"
+        )
+        if status.total > MODELS_A_PAGE
+        else None,
+    ]
+
+
+def _no_models(status: StatusAnswer, matching: str) -> h.Element:
+    if status.total:
+        return h.p["This page has no models: ", h.a(href="/")["go to the first page"], "."]
+    if matching:
+        return h.p["No model has this text in its name."]
+    return h.p["No model yet. A model appears with its first prediction."]
+
+
+def _table(content: ModelListContent) -> h.Element:
+    status = content.status
+    return h.table(".fleet")[
+        h.caption(".unseen")["Models with their verdicts and metrics."],
+        h.thead[
+            h.tr[
+                h.th(scope="col")["Model"],
+                h.th(scope="col")["Verdict"],
+                h.th(".trend", scope="col")["Trend", h.small["precision"]],
+                (h.th(".number", scope="col")[_title(metric.short)] for metric in PAGE_METRICS),
+            ]
+        ],
+        h.tbody[
+            (
+                _row(model, status.verdict_window, content.trends.get(model.name, ()))
+                for model in status.models
+            )
+        ],
+    ]
+
+
+def _title(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
+def _row(model: ModelStatus, window: str, trend: Numbers) -> h.Element:
+    address = urlencode({"model": model.name}, errors="replace")
+    return h.tr[
+        h.th(scope="row")[
+            h.a(href=f"/?{address}")[one_line(model.name)],
+            h.small[last_prediction(model)],
+            h.small[last_label(model)],
+        ],
+        h.td[
+            sign(model.verdict),
+            " ",
+            VERDICTS[model.verdict].title,
+            h.small[model.verdict_because] if model.verdict_because else None,
+        ],
+        h.td(".trend")[sparkline(trend, "precision")],
+        _metrics(model.windows[window].metrics),
+    ]
+
+
+def _metrics(metrics: MetricIntervals) -> Iterator[h.Element]:
+    for row in PAGE_METRICS:
+        metric = metrics.metric(row.name)
+        ends = interval(metric, 2) if row.name in _WITH_INTERVAL else ""
+        yield h.td(".number")[h.strong[ratio(metric.estimate)], h.small[ends]]

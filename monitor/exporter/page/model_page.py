@@ -1,0 +1,74 @@
+"""The page of one model: its verdict, then a section for each question about it."""
+
+from __future__ import annotations
+
+import htpy as h
+
+from monitor.errors import MonitorError
+from monitor.exporter.page.formats import moment
+from monitor.exporter.page.html_document import SECTIONS, document, page_head
+from monitor.exporter.page.now import now_section
+from monitor.exporter.page.page_content import ModelContent
+from monitor.exporter.page.plane import plane_section
+from monitor.exporter.page.query import PageQuery
+from monitor.exporter.page.when import PeriodForm, when_section
+from monitor.exporter.page.where import SegmentView, where_section
+from monitor.exporter.page.why import verdict_line, why_section
+from monitor.report.printable import one_line
+
+
+def model_page(content: ModelContent, query: PageQuery) -> str:
+    """Return the page of one model.
+
+    Args:
+        content: what it shows.
+        query: what was asked for.
+    """
+    sections = _sections(content, query)
+    return document(
+        one_line(content.model.name),
+        head=page_head(),
+        aside=[
+            h.a(href="/")["Precision monitor"],
+            h.span(".muted")[f"event time {moment(content.status.now)}"],
+        ],
+        sections=[(name, title) for name, title in SECTIONS if name in sections],
+        main=[verdict_line(content.model.verdict, content.model.headline), *sections.values()],
+    )
+
+
+def _sections(content: ModelContent, query: PageQuery) -> dict[str, h.Node]:
+    """Return the sections that can be shown, by name, in order."""
+    name, found = content.model.name, content.explanation
+    diagnosis = None if found is None else found.answer
+    shown: dict[str, h.Node] = {"now": now_section(content.status, content.model, content.trend)}
+    if content.series is not None:
+        form = PeriodForm(name, query.before or "", query.after or "")
+        shown["when"] = when_section(content.series, diagnosis, form)
+    if found is None:
+        return shown | {"why": _not_compared(content.error)}
+    links = [("model", name), *query.periods()]
+    view = SegmentView(query.segment, query.segments_page, links=links)
+    return shown | {
+        "why": why_section(found.answer),
+        "where": where_section(found.answer, view),
+        "plane": plane_section(found.answer, found.curve, query.iso),
+    }
+
+
+def _not_compared(error: str) -> h.Element:
+    return h.section("#why", aria_labelledby="why-title")[
+        h.h2(id="why-title")["Why"],
+        h.p(".fault", role="alert")[one_line(f"Nothing is compared: {error}.")],
+    ]
+
+
+def error_page(error: MonitorError) -> str:
+    """Return the page that shows an error alone."""
+    return document(
+        "Error",
+        head=page_head(),
+        aside=h.a(href="/")["Precision monitor"],
+        sections=(),
+        main=h.p(".fault", role="alert")[one_line(str(error))],
+    )

@@ -1,0 +1,95 @@
+"""What the page shows, read from the queries before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from monitor.clock import DAY_MS
+from monitor.errors import UsageError
+from monitor.exporter.api.engine_access import EngineUnavailableError
+from monitor.exporter.api.queries import Explanation, Queries, UnknownModelError
+from monitor.exporter.api.series_answer import Numbers, SeriesAnswer
+from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
+from monitor.exporter.page.query import PageQuery
+
+MODELS_A_PAGE = 50
+_TREND_DAYS = 60
+_DRAWN_STEPS = 160
+"""Steps of the chart; more are too fine to see."""
+
+
+class ModelListContent(NamedTuple):
+    """The list of models.
+
+    Attributes:
+        status: the models of one page.
+        trends: precision over time by the name of the model.
+        missing_trends: models of the page whose trend is still to come.
+    """
+
+    status: StatusAnswer
+    trends: Mapping[str, Numbers]
+    missing_trends: int
+
+
+class ModelContent(NamedTuple):
+    """One model.
+
+    Attributes:
+        status: of the monitor.
+        model: its state.
+        series: its metrics over time, for the chart; None where the history cannot be read.
+        trend: the same by days, for small lines; None likewise.
+        explanation: why precision moved; None where nothing can be compared.
+        error: why nothing can be compared; "" where something is.
+    """
+
+    status: StatusAnswer
+    model: ModelStatus
+    series: SeriesAnswer | None = None
+    trend: SeriesAnswer | None = None
+    explanation: Explanation | None = None
+    error: str = ""
+
+
+def page_content(queries: Queries, query: PageQuery) -> ModelListContent | ModelContent:
+    """Return the model that is asked for, or the only one there is; else the list of models.
+
+    Args:
+        queries: of the monitor.
+        query: what is asked for.
+
+    Raises:
+        UnknownModelError: no such model.
+        EngineUnavailableError: the chart can be drawn, and the explanation cannot be read.
+    """
+    if query.model is not None:
+        return _model(queries, query, query.model)
+    status = queries.status(
+        matching=query.matching, offset=query.models_page * MODELS_A_PAGE, limit=MODELS_A_PAGE
+    )
+    if status.total == 1 and status.models and not query.matching:
+        return _model(queries, query, status.models[0].name)
+    names = [model.name for model in status.models]
+    trends = queries.trends(names, step=DAY_MS, last=_TREND_DAYS)
+    missing = len(names) - len(trends) if queries.has_history else 0
+    return ModelListContent(status, trends, missing)
+
+
+def _model(queries: Queries, query: PageQuery, name: str) -> ModelContent:
+    status = queries.status(names=(name,), limit=1)
+    if not status.models:
+        raise UnknownModelError(f"model: there is no such model, got {name!r}")
+    content = ModelContent(status, status.models[0])
+    try:
+        series = queries.series(name, most=_DRAWN_STEPS)
+        trend = queries.series(name, step=DAY_MS, last=_TREND_DAYS)
+    except EngineUnavailableError as error:
+        return content._replace(error=str(error))
+    content = content._replace(series=series, trend=trend)
+    try:
+        explanation = queries.explanation(name, query.before, query.after)
+    except UsageError as error:
+        return content._replace(error=str(error))
+    return content._replace(explanation=explanation)

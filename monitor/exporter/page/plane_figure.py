@@ -1,0 +1,193 @@
+"""The plane of precision and recall: the points before, after, and after at the old class ratio.
+
+A change of prevalence alone moves precision straight up or down, because recall does not
+depend on the number of positives. The rest of the move, from the point before to the point
+after at the old class ratio, is the effect of the model or its threshold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import htpy as h
+
+from monitor.exporter.api.curve_answer import CurveAnswer
+from monitor.exporter.api.series_answer import Numbers
+from monitor.exporter.page.drawing import line, n
+from monitor.exporter.page.formats import ratio
+from monitor.exporter.page.iso_curves import IsoCurves
+from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
+
+_SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = 420.0, 46.0, 14.0, 14.0, 46.0
+_SIDE = _SIZE - _LEFT - _RIGHT
+_LEVELS = (0.2, 0.4, 0.6, 0.8)
+_STEPS = 60
+
+
+def plane_figure(
+    diagnosis: DiagnosisAnswer, curve: CurveAnswer, iso: IsoCurves
+) -> h.Element | None:
+    """Return the figure; None where precision or recall of a side is not known.
+
+    Args:
+        diagnosis: of the two periods.
+        curve: precision against recall of the later one.
+        iso: the curves of equal score to draw.
+    """
+    old, new = _point(diagnosis.before), _point(diagnosis.after)
+    if old is None or new is None:
+        return None
+    stayed = diagnosis.precision_had_prevalence_stayed.estimate
+    carried = None if stayed is None else (new[0], stayed)
+    return h.svg(
+        ".plane", viewBox=f"0 0 {n(_SIZE)} {n(_SIZE)}", role="img", aria_labelledby="plane-title"
+    )[
+        h.title(id="plane-title")[_title(old, new, carried)],
+        _axes(),
+        _isos(iso),
+        _curves(curve),
+        _cross(diagnosis.before, "before"),
+        _cross(diagnosis.after, "after"),
+        _moves(old, new, carried),
+        _marks(old, new, carried),
+    ]
+
+
+def _point(side: ComparedSide) -> tuple[float, float] | None:
+    recall, precision = side.recall.estimate, side.precision.estimate
+    return None if recall is None or precision is None else (recall, precision)
+
+
+def _title(
+    old: tuple[float, float], new: tuple[float, float], carried: tuple[float, float] | None
+) -> str:
+    text = (
+        f"Precision against recall. Before: precision {ratio(old[1])} at recall {ratio(old[0])}. "
+        f"After: precision {ratio(new[1])} at recall {ratio(new[0])}."
+    )
+    if carried is None:
+        return text
+    return f"{text} After, at the class ratio of before: precision {ratio(carried[1])}."
+
+
+def _x(recall: float) -> float:
+    return _LEFT + _SIDE * recall
+
+
+def _y(precision: float) -> float:
+    return _TOP + _SIDE * (1 - precision)
+
+
+def _axes() -> Iterator[h.Element]:
+    for i in range(6):
+        share = i / 5
+        x, y = n(_x(share)), n(_y(share))
+        yield h.line(".grid", x1=x, x2=x, y1=n(_y(0)), y2=n(_y(1)))
+        yield h.line(".grid", x1=n(_x(0)), x2=n(_x(1)), y1=y, y2=y)
+        yield h.text(".tick", x=x, y=n(_y(0) + 17), text_anchor="middle")[f"{share:g}"]
+        yield h.text(".tick", x=n(_LEFT - 7), y=y, dy="4", text_anchor="end")[f"{share:g}"]
+    yield h.text(".axis", x=n(_x(0.5)), y=n(_SIZE - 8), text_anchor="middle")["recall"]
+    middle = n(_y(0.5))
+    yield h.text(
+        ".axis", x="12", y=middle, text_anchor="middle", transform=f"rotate(-90 12 {middle})"
+    )["precision"]
+
+
+def _isos(iso: IsoCurves) -> Iterator[h.Element]:
+    for level in _LEVELS:
+        shares = [i / _STEPS for i in range(1, _STEPS + 1)]
+        found = [(r, iso.precision(level, r)) for r in shares]
+        yield h.path(".iso", d=line((_x(r), None if p is None else _y(p)) for r, p in found))
+        right = [p for r, p in found if r == 1 and p is not None]
+        if right:
+            yield h.text(".iso-name", x=n(_x(1) - 3), y=n(_y(right[0]) - 3), text_anchor="end")[
+                f"{iso.name} = {level:g}"
+            ]
+
+
+def _curves(curve: CurveAnswer) -> Iterator[h.Element]:
+    if not curve.recall:
+        return
+    if curve.precision_at_reference is not None:
+        yield _curve(curve.recall, curve.precision_at_reference, "before")
+    yield _curve(curve.recall, curve.precision, "after")
+    choice = curve.choice
+    if choice is None or choice.threshold is None:
+        return
+    if choice.recall.estimate is None or choice.precision.estimate is None:
+        return
+    x, y = _x(choice.recall.estimate), _y(choice.precision.estimate)
+    yield h.path(".choice", d=f"M{n(x)} {n(y - 6)}l6 6-6 6-6-6Z")
+
+
+def _curve(recall: Numbers, precision: Numbers, kind: str) -> h.Element:
+    points = zip(recall, precision, strict=True)
+    drawn = [(_x(r), None if p is None else _y(p)) for r, p in points if r]
+    return h.path(f".pr.{kind}", d=line(drawn))
+
+
+def _cross(side: ComparedSide, kind: str) -> Iterator[h.Element]:
+    """Draw the intervals of a point, along both axes."""
+    recall, precision = side.recall, side.precision
+    point = _point(side)
+    if point is None or recall.lower is None or recall.upper is None:
+        return
+    if precision.lower is None or precision.upper is None:
+        return
+    x, y = _x(point[0]), _y(point[1])
+    left, right, lower, upper = (
+        n(end)
+        for end in (_x(recall.lower), _x(recall.upper), _y(precision.lower), _y(precision.upper))
+    )
+    yield h.path(f".cross.{kind}", d=f"M{left} {n(y)}H{right}M{n(x)} {lower}V{upper}")
+
+
+def _moves(
+    old: tuple[float, float], new: tuple[float, float], carried: tuple[float, float] | None
+) -> Iterator[h.Element]:
+    if carried is None:
+        return
+    for kind, (start, end) in (
+        ("prevalence", (carried, new)),
+        ("skill", (old, carried)),
+    ):
+        yield h.path(f".move.{kind}", d=line([(_x(r), _y(p)) for r, p in (start, end)]))
+        yield from _arrowhead(start, end, kind)
+
+
+def _arrowhead(
+    start: tuple[float, float], end: tuple[float, float], kind: str
+) -> Iterator[h.Element]:
+    x, y = _x(end[0]), _y(end[1])
+    dx, dy = x - _x(start[0]), y - _y(start[1])
+    length = math.hypot(dx, dy)
+    if length < 18:  # noqa: PLR2004  # too short to show which way
+        return
+    ux, uy = dx / length, dy / length
+    tip = (x - 8 * ux, y - 8 * uy)
+    wings = [(tip[0] - 8 * ux - s * 4 * uy, tip[1] - 8 * uy + s * 4 * ux) for s in (1, -1)]
+    yield h.path(f".arrow.{kind}", d=line([tip, *wings]) + "Z")
+
+
+_MARKS: Sequence[tuple[str, Callable[[float, float], h.Element]]] = (
+    ("before", lambda x, y: h.circle(".mark.before", cx=n(x), cy=n(y), r="6")),
+    (
+        "carried",
+        lambda x, y: h.circle(".mark.carried", cx=n(x), cy=n(y), r="6"),
+    ),
+    (
+        "after",
+        lambda x, y: h.rect(".mark.after", x=n(x - 6), y=n(y - 6), width="12", height="12"),
+    ),
+)
+
+
+def _marks(
+    old: tuple[float, float], new: tuple[float, float], carried: tuple[float, float] | None
+) -> Iterator[h.Element]:
+    places = {"before": old, "carried": carried, "after": new}
+    for name, draw in _MARKS:
+        place = places[name]
+        if place is not None:
+            yield draw(_x(place[0]), _y(place[1]))

@@ -1,0 +1,264 @@
+"""Objects that several JSON answers share, and the functions that make them from a snapshot.
+
+An answer is a tree of frozen Structs. Their docstrings describe the fields in
+`openapi.json`. A number is None, and null in JSON, where it is undefined or refused.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, to_builtins
+
+from monitor.config.quantities import format_time
+from monitor.counts import ConfusionCounts
+from monitor.report.vocabulary import JSON_METRICS
+from monitor.snapshot import Estimate, Window
+from monitor.verdicts import MissingLabels, ReferenceOutcomes
+
+Count = Annotated[int, Meta(ge=0)]
+Sum = Annotated[float, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+"""ISO 8601 in UTC."""
+
+
+class MetricInterval(Struct, frozen=True, kw_only=True):
+    """A number with its 95 % interval.
+
+    Attributes:
+        estimate: the number; null where it is undefined or refused.
+        lower: lower limit; null likewise.
+        upper: upper limit; null likewise.
+    """
+
+    estimate: float | None
+    lower: float | None
+    upper: float | None
+
+
+class MetricIntervals(Struct, frozen=True, kw_only=True):
+    """The metrics of a window.
+
+    Attributes:
+        precision: share of the predicted positives that are positive.
+        balanced_precision: precision at as many positives as negatives.
+        recall: share of the positives that are predicted positive.
+        false_positive_rate: share of the negatives that are predicted positive.
+        prevalence: share of positives.
+        class_ratio: positives per negative.
+    """
+
+    precision: MetricInterval
+    balanced_precision: MetricInterval
+    recall: MetricInterval
+    false_positive_rate: MetricInterval
+    prevalence: MetricInterval
+    class_ratio: MetricInterval
+
+    def metric(self, name: str) -> MetricInterval:
+        """Return a metric by its name."""
+        found: MetricInterval = getattr(self, name)
+        return found
+
+
+class OutcomeCounts(Struct, frozen=True, kw_only=True):
+    """Labelled predictions by outcome.
+
+    Attributes:
+        tp: true positives.
+        fp: false positives.
+        fn: false negatives.
+        tn: true negatives.
+    """
+
+    tp: Count
+    fp: Count
+    fn: Count
+    tn: Count
+
+    @property
+    def total(self) -> int:
+        """All labelled predictions."""
+        return self.tp + self.fp + self.fn + self.tn
+
+
+class OutcomeSums(Struct, frozen=True, kw_only=True):
+    """Outcomes, as expected of all predictions where labels are a sample.
+
+    Attributes:
+        tp: true positives; a fraction where labels are a sample, as all four.
+        fp: false positives.
+        fn: false negatives.
+        tn: true negatives.
+    """
+
+    tp: Sum
+    fp: Sum
+    fn: Sum
+    tn: Sum
+
+    @property
+    def total(self) -> float:
+        """All outcomes."""
+        return self.tp + self.fp + self.fn + self.tn
+
+    def sum_of(self, cells: Iterable[str]) -> float:
+        """Return the sum of some of the four."""
+        values: Iterable[float] = (getattr(self, cell) for cell in cells)
+        return sum(values)
+
+
+class ReferencePeriod(Struct, frozen=True, kw_only=True):
+    """What the windows of a model are compared with.
+
+    Attributes:
+        source: `first`, `window`, `trailing` or `counts`, as configured.
+        version: 1 for the first reference; one more each time it moves on.
+        open: first moment; null for given counts.
+        close: first moment after it; null likewise.
+        outcomes: its outcomes.
+        class_ratio: its positives per negative; null without negatives.
+    """
+
+    source: str
+    version: int
+    open: Time | None
+    close: Time | None
+    outcomes: OutcomeSums
+    class_ratio: float | None
+
+
+class LabelStatus(StrEnum):
+    """How far the labels of a window allow its metrics."""
+
+    MATURE = "mature"
+    """All labels have come."""
+    CORRECTED = "corrected"
+    """Labels are still to come; the metrics, not the counts, allow for them."""
+    IMMATURE = "immature"
+    """Too few labels have come for any metric."""
+    UNTRUSTED = "untrusted"
+    """Labels are at fault; what they do not allow is withheld."""
+
+
+class MissingLabelShare(Struct, frozen=True, kw_only=True):
+    """A segment value, or a range of the score, where labels are missing more than elsewhere.
+
+    Attributes:
+        segment: the segment key; `score` for a range of the score.
+        value: the segment value; `0.1..0.2` for a range.
+        share: share of its predictions without a label.
+        elsewhere: the same of all others.
+        missing: its predictions without a label.
+    """
+
+    segment: str
+    value: str
+    share: Share
+    elsewhere: Share
+    missing: Count
+
+
+def json_text(answer: Struct | Mapping[str, Any], *, indent: int | None = None) -> str:
+    """Return an answer as JSON text, ASCII only, so that any name survives.
+
+    Args:
+        answer: the object.
+        indent: spaces for each level; None for one line without spaces.
+
+    Raises:
+        ValueError: a number is NaN or infinite; an answer holds None instead.
+    """
+    separators = (",", ":") if indent is None else None
+    builtins: Any = to_builtins(answer)
+    return json.dumps(builtins, indent=indent, separators=separators, allow_nan=False)
+
+
+def defined(number: float) -> float | None:
+    """Return the number; None where it is NaN or infinite."""
+    return float(number) if math.isfinite(number) else None
+
+
+def time_text(milliseconds: int | None) -> str | None:
+    """Return epoch milliseconds as ISO 8601 in UTC; None for None."""
+    return None if milliseconds is None else format_time(milliseconds)
+
+
+def metric_interval(estimate: Estimate, row: int) -> MetricInterval:
+    """Return a metric of one series with its interval.
+
+    Args:
+        estimate: of every series.
+        row: of the series.
+    """
+    return MetricInterval(
+        estimate=defined(estimate.estimate[row]),
+        lower=defined(estimate.lower[row]),
+        upper=defined(estimate.upper[row]),
+    )
+
+
+def metric_intervals(window: Window, row: int) -> MetricIntervals:
+    """Return the metrics of one series in a window.
+
+    Args:
+        window: of the snapshot.
+        row: of the series.
+    """
+    return MetricIntervals(
+        **{name: metric_interval(window.metrics[name], row) for name in JSON_METRICS}
+    )
+
+
+def outcome_counts(window: Window, row: int) -> OutcomeCounts:
+    """Return the outcomes of one series in a window.
+
+    Args:
+        window: of the snapshot.
+        row: of the series.
+    """
+    tp, fp, fn, tn = window.counts[row].cells.tolist()
+    return OutcomeCounts(tp=tp, fp=fp, fn=fn, tn=tn)
+
+
+def outcome_sums(counts: ConfusionCounts) -> OutcomeSums:
+    """Return outcomes, a scalar, as an object."""
+    tp, fp, fn, tn = counts.cells.tolist()
+    return OutcomeSums(tp=tp, fp=fp, fn=fn, tn=tn)
+
+
+def reference_period(before: ReferenceOutcomes | None) -> ReferencePeriod | None:
+    """Return the reference of a model; None while it is not known."""
+    if before is None:
+        return None
+    return ReferencePeriod(
+        source=before.source,
+        version=before.version,
+        open=time_text(before.opens),
+        close=time_text(before.closes),
+        outcomes=outcome_sums(before.counts),
+        class_ratio=defined(before.class_ratio),
+    )
+
+
+def label_status(window: Window, row: int) -> LabelStatus | None:
+    """Return how far the labels of one series in a window allow its metrics.
+
+    Args:
+        window: of the snapshot.
+        row: of the series.
+
+    Returns:
+        None where the window says nothing of it.
+    """
+    return LabelStatus(str(window.status[row])) if len(window.status) else None
+
+
+def missing_label_shares(found: tuple[MissingLabels, ...]) -> tuple[MissingLabelShare, ...]:
+    """Return where labels are missing, the worst first."""
+    return tuple(MissingLabelShare(**missing._asdict()) for missing in found)

@@ -1,0 +1,291 @@
+"""The object that `diagnose --json` prints and `/api/v1/diagnosis` answers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from msgspec import Struct
+
+from monitor.drift import Status, Verdict
+from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Time
+
+Unit = Literal["hour", "day"]
+"""Length of a block of time."""
+
+
+class Cause(StrEnum):
+    """A cause of a change of precision; the three add up to it."""
+
+    PREVALENCE = "prevalence"
+    RECALL = "recall"
+    FALSE_POSITIVES = "false_positives"
+
+
+class ComparedSide(Struct, frozen=True, kw_only=True):
+    """One of the two periods that are compared.
+
+    Attributes:
+        open: first moment; null where counts were given.
+        close: first moment after it; null likewise.
+        source: `counts`, `first`, `window` or `trailing` where it is the configured
+            reference, `mature` for the last mature days; null where its bounds were given.
+        predictions: made in it, labelled or not; null where that is not known.
+        outcomes: its labelled outcomes.
+        precision: share of the predicted positives that are positive.
+        balanced_precision: precision at as many positives as negatives.
+        recall: share of the positives that are predicted positive.
+        false_positive_rate: share of the negatives that are predicted positive.
+        prevalence: share of positives.
+        class_ratio: positives per negative.
+    """
+
+    open: Time | None
+    close: Time | None
+    source: str | None
+    predictions: Count | None
+    outcomes: OutcomeSums
+    precision: MetricInterval
+    balanced_precision: MetricInterval
+    recall: MetricInterval
+    false_positive_rate: MetricInterval
+    prevalence: MetricInterval
+    class_ratio: MetricInterval
+
+    def metric(self, name: str) -> MetricInterval:
+        """Return a metric by its name."""
+        found: MetricInterval = getattr(self, name)
+        return found
+
+
+class PrecisionChange(Struct, frozen=True, kw_only=True):
+    """Precision of after minus that of before.
+
+    Attributes:
+        points: as a fraction of precision; -0.233 is 23.3 points down.
+        logit: of logit(precision), from raw counts.
+    """
+
+    points: float | None
+    logit: float | None
+
+
+class CauseEffect(Struct, frozen=True, kw_only=True):
+    """What one cause contributed to the change of precision.
+
+    Attributes:
+        logit: to the change of logit(precision), exact.
+        points: as a fraction of precision.
+        lower_points: lower end of the 95 % interval of `points`.
+        upper_points: its upper end.
+    """
+
+    logit: float | None
+    points: float | None
+    lower_points: float | None
+    upper_points: float | None
+
+
+class JudgedEffect(CauseEffect, frozen=True, kw_only=True):
+    """What one cause contributed, and what is known of it.
+
+    Attributes:
+        status: of the component behind it.
+        said: the same in a word or two, for people.
+    """
+
+    status: Status
+    said: str
+
+
+class JudgedEffects(Struct, frozen=True, kw_only=True):
+    """What each cause contributed; skill is recall and false positives together.
+
+    Attributes:
+        prevalence: of the change of prevalence.
+        recall: of the change of recall.
+        false_positives: of the change of the false positive rate.
+        skill: of both rates together.
+    """
+
+    prevalence: JudgedEffect
+    recall: JudgedEffect
+    false_positives: JudgedEffect
+    skill: JudgedEffect
+
+    def of(self, cause: str) -> JudgedEffect:
+        """Return what a cause contributed."""
+        found: JudgedEffect = getattr(self, cause)
+        return found
+
+
+class ComponentChange(Struct, frozen=True, kw_only=True):
+    """One component, after minus before.
+
+    Attributes:
+        change: of the logit of a rate, or the log of a ratio.
+        se: standard error of the change.
+        status: what is known of it.
+    """
+
+    change: float | None
+    se: float | None
+    status: Status
+
+
+class ComponentChanges(Struct, frozen=True, kw_only=True):
+    """The components that a verdict rests on.
+
+    Attributes:
+        class_ratio: log r.
+        recall: logit TPR.
+        false_positive_rate: logit FPR.
+        log_likelihood_ratio: log LR+, skill.
+    """
+
+    class_ratio: ComponentChange
+    recall: ComponentChange
+    false_positive_rate: ComponentChange
+    log_likelihood_ratio: ComponentChange
+
+
+class BlockCounts(Struct, frozen=True, kw_only=True):
+    """Blocks of time with outcomes, between which standard errors are taken.
+
+    Attributes:
+        before: in the earlier period.
+        after: in the later one.
+        unit: the shorter of both units; null where no time is known.
+        before_unit: length of a block of the earlier period.
+        after_unit: length of a block of the later one.
+    """
+
+    before: Count
+    after: Count
+    unit: Unit | None
+    before_unit: Unit | None
+    after_unit: Unit | None
+
+
+class DiagnosedDriver(Struct, frozen=True, kw_only=True):
+    """The cause with the largest share of the change.
+
+    Attributes:
+        cause: null where precision is not known on both sides.
+        share: its part of the change of logit(precision); beyond 1 where the others pull
+            the other way.
+        certain: all other parts together are certainly below a quarter of the change.
+    """
+
+    cause: Cause | None
+    share: float | None
+    certain: bool
+
+
+class CauseNumbers(Struct, frozen=True, kw_only=True):
+    """A number for each of the causes that add up.
+
+    Attributes:
+        prevalence: of prevalence.
+        recall: of recall.
+        false_positives: of the false positive rate.
+    """
+
+    prevalence: float | None
+    recall: float | None
+    false_positives: float | None
+
+    @property
+    def total(self) -> float | None:
+        """The sum; None where a part is undefined."""
+        if self.prevalence is None or self.recall is None or self.false_positives is None:
+            return None
+        return self.prevalence + self.recall + self.false_positives
+
+
+class SegmentEffect(Struct, frozen=True, kw_only=True):
+    """What one segment value contributed to the change of precision.
+
+    Attributes:
+        segment: the segment key.
+        value: the segment value.
+        before: its outcomes.
+        after: the same.
+        within: log-odds of precision that its own rates contributed.
+        mix: log-odds of precision that its share of the cases contributed.
+        logit: both together.
+        points: the same as a fraction of precision.
+        p_values: of the change of its own rates, corrected for looking at all values.
+        carries: causes in which its own rate certainly changed; none in a small sample.
+        small_sample: too few outcomes of a class for more than a hint.
+    """
+
+    segment: str
+    value: str
+    before: OutcomeSums
+    after: OutcomeSums
+    within: CauseNumbers
+    mix: CauseNumbers
+    logit: float | None
+    points: float | None
+    p_values: CauseNumbers
+    carries: tuple[Cause, ...]
+    small_sample: bool
+
+
+class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
+    """Why precision moved between two periods.
+
+    Attributes:
+        model: its name.
+        headline: what happened, in one line.
+        certainties: what certainly fell, rose, and is as before.
+        before: what is compared with.
+        after: what is judged.
+        change: of precision.
+        plainly: what happened, in sentences that need no knowledge of the terms.
+        attribution: what each cause contributed.
+        footnotes: meanings of the words in `attribution`, where they need one.
+        log_likelihood_ratio: skill, as in `components`.
+        components: what the verdict rests on.
+        precision_had_prevalence_stayed: precision after, at the class ratio of before.
+        blocks: what the standard errors rest on.
+        operating_point_moved: recall and false positives moved the same way.
+        verdict: what happened.
+        judged_within: the segment key whose mix alone made skill seem to have changed; null
+            where there is none.
+        below_reference_curve: recall lies below the ROC curve of before at today's false
+            positive rate; null where the scores were not looked at.
+        main_driver: the cause with the largest share of the change.
+        fell: components that certainly fell.
+        rose: components that certainly rose.
+        unknown: components of which neither a change nor its absence is certain.
+        segments: by segment value, those that carry most first.
+        notes: what is not known, and why.
+        advice: what to do next.
+    """
+
+    model: str
+    headline: str
+    certainties: str
+    before: ComparedSide
+    after: ComparedSide
+    change: PrecisionChange
+    plainly: tuple[str, ...]
+    attribution: JudgedEffects
+    footnotes: tuple[str, ...]
+    log_likelihood_ratio: ComponentChange
+    components: ComponentChanges
+    precision_had_prevalence_stayed: MetricInterval
+    blocks: BlockCounts
+    operating_point_moved: bool
+    verdict: Verdict
+    judged_within: str | None
+    below_reference_curve: bool | None
+    main_driver: DiagnosedDriver
+    fell: tuple[str, ...]
+    rose: tuple[str, ...]
+    unknown: tuple[str, ...]
+    segments: tuple[SegmentEffect, ...]
+    notes: tuple[str, ...]
+    advice: tuple[str, ...]

@@ -1,0 +1,114 @@
+"""The object that `replay --json` prints."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from monitor.drift import Verdict
+from monitor.labels.faults import LabelFault
+from monitor.report.answer_parts import (
+    Count,
+    LabelStatus,
+    MetricInterval,
+    MetricIntervals,
+    MissingLabelShare,
+    OutcomeCounts,
+    ReferencePeriod,
+    Time,
+)
+
+
+class ReplayedWindow(Struct, frozen=True, kw_only=True):
+    """The last state of one window of a model.
+
+    Attributes:
+        open: first moment inside; null before event time began.
+        close: first moment after it; null likewise.
+        outcomes: its outcomes.
+        metrics: its metrics.
+        precision_at_reference: precision at the class ratio of the reference.
+        status: how far its labels allow its metrics; null where that is not known.
+        refused: metrics that are withheld, each with the reason.
+        refused_because: the reason in one sentence; "" where nothing is withheld.
+        verdict: what happened between the reference and this window.
+        label_fault: what is wrong with its labels; null where nothing is.
+        far_from_reference: the class ratio is at least five times below or above the
+            reference's.
+    """
+
+    open: Time | None
+    close: Time | None
+    outcomes: OutcomeCounts
+    metrics: MetricIntervals
+    precision_at_reference: MetricInterval
+    status: LabelStatus | None
+    refused: dict[str, str]
+    refused_because: str
+    verdict: Verdict
+    label_fault: LabelFault | None
+    far_from_reference: bool
+
+
+class ReplayedDetection(Struct, frozen=True, kw_only=True):
+    """One detection.
+
+    Attributes:
+        at: the moment from which it could be known.
+        kind: `model_degraded` or `prevalence_shift`.
+        series: the model.
+    """
+
+    at: Time
+    kind: str
+    series: str
+
+
+class ReplayedModel(Struct, frozen=True, kw_only=True):
+    """One model after the last event.
+
+    Attributes:
+        predictions: distinct predictions.
+        labels: predictions for which a label came in time.
+        pending: predictions that wait for a label.
+        expired: predictions whose label never came in time.
+        outcomes: outcomes of the whole input.
+        metrics: metrics of the whole input.
+        reference: what its windows are compared with; null while it is not known.
+        windows: the last state of each window by its name.
+        detections: all there were, in their order.
+        verdict: the model's own verdict.
+        verdict_window: the window that gives it.
+        refused: metrics that its labelling does not allow, each with the reason.
+        refused_because: the reason in one sentence; "" where nothing is refused.
+        labels_missing_in: where labels are missing, the worst first.
+    """
+
+    predictions: Count
+    labels: Count
+    pending: Count
+    expired: Count
+    outcomes: OutcomeCounts
+    metrics: MetricIntervals
+    reference: ReferencePeriod | None
+    windows: dict[str, ReplayedWindow]
+    detections: tuple[ReplayedDetection, ...]
+    verdict: Verdict
+    verdict_window: str
+    refused: dict[str, str]
+    refused_because: str
+    labels_missing_in: tuple[MissingLabelShare, ...]
+
+
+class ReplayAnswer(Struct, frozen=True, kw_only=True):
+    """The state after the last event.
+
+    Attributes:
+        events: records read, used or not.
+        events_rejected: records that could not be used, by reason; reasons without any are
+            left out.
+        models: every model by its name.
+    """
+
+    events: Count
+    events_rejected: dict[str, Count]
+    models: dict[str, ReplayedModel]
