@@ -1,9 +1,10 @@
 """The engine: batches of events in, snapshots out.
 
 Leads events through the rooms in their order; what each does is its own business.
-No I/O, no clock, no randomness: the state is a function of the events, whatever
-the batches they came in and, inside the horizon, whatever their order. A
-snapshot besides depends on `now`, the moment that windows end by.
+No I/O, no clock, no randomness: the state is a function of the sequence of records,
+whatever the batches they came in (but for when detectors step, see the README) and,
+inside the horizon, of the records whatever their order. A snapshot besides depends on
+`now`, the moment that windows end by.
 """
 
 from __future__ import annotations

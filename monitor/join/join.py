@@ -398,7 +398,7 @@ class Join:
         if (ending := self._may_end(when, over)).any():
             if _repeats(slots[ending]):
                 return [*changes, *self._one_by_one(slots, labels, past, over)]
-            gone = self._ended(when, self._table.what(slots), over)
+            gone = self._ended(when, self._table.what(slots), over) & labels.alone
             self._drop(slots[gone], self.books.dropped)
             self._hold(labels.take(gone), over)
             slots, labels, when = slots[~gone], labels.take(~gone), when[~gone]

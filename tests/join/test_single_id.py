@@ -1,6 +1,7 @@
 """The rule of one id against the columnar join, and against a recount that shares no code."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given, settings
@@ -66,6 +67,8 @@ def rules_of(config):
 
 def typed(event):
     ms = round(event["ts"] * 1000)
+    if event["type"] == "outcome":
+        return rule.Outcome(*map(typed, halves(event)))
     if event["type"] == "label":
         says = 2 if event["label"] is None else event["label"]
         share = np.array([event.get("sampling_probability", np.nan)])
@@ -73,6 +76,12 @@ def typed(event):
     score = score_bins(np.array([event.get("score", np.nan)]))
     group = (event.get("model", "default"), tuple(event.get("segment", {}).values()))
     return rule.Prediction(ms, bool(event["prediction"]), int(score[0]), group)
+
+
+def halves(event):
+    """The prediction and the label of an outcome."""
+    told = {"type": "label", "id": event["id"], "ts": event["label_ts"], "label": event["label"]}
+    return event | {"type": "prediction"}, told
 
 
 class Columnar:
@@ -84,6 +93,15 @@ class Columnar:
         self.deltas = []
 
     def take(self, event, watermark=BEFORE_ALL):
+        self.join.advance(watermark)
+        if event["type"] == "outcome":
+            (predictions, _), (_, labels) = map(self.columns_of, halves(event))
+            labels = replace(labels, prediction_time=predictions.time)
+        else:
+            predictions, labels = self.columns_of(event)
+        self.deltas.append(self.join.apply(predictions, labels, watermark))
+
+    def columns_of(self, event):
         predictions, labels = Predictions(), Labels()
         ms, key = np.array([round(event["ts"] * 1000)]), keys_of([event["id"]])
         if event["type"] == "label":
@@ -99,8 +117,7 @@ class Columnar:
                 score=np.array([event.get("score", np.nan)]),
                 group=self.catalogue.groups_of([group])[0],
             )
-        self.join.advance(watermark)
-        self.deltas.append(self.join.apply(predictions, labels, watermark))
+        return predictions, labels
 
     def cells(self):
         found = Counter()
@@ -176,6 +193,33 @@ def test_the_columnar_join_does_what_the_rule_does_with_every_event(events, conf
         highest = max(highest, round(event["ts"] * 1000))
         assert {row: n for row, n in one.cells.items() if n} == columns.cells()
         assert {name: one.books[name] for name in (*BOOKS, "held")} == columns.books()
+
+
+some_outcomes = st.builds(
+    lambda number, ts, says, late: (
+        prediction(number, ts, says % 2)
+        | {"type": "outcome", "label": says // 2, "label_ts": ts + late, "model": "ab"[number % 2]}
+    ),
+    st.integers(0, 4),
+    ts=st.integers(0, 9_000),
+    says=st.integers(0, 3),
+    late=st.sampled_from([0, 10, 40, 20_000]),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.one_of(some_outcomes, some_events.map(lambda e: e[0] if e else label(0)))))
+def test_the_columnar_join_does_what_the_rule_does_with_outcomes(events):
+    given_terms = {"label_timeout": "30s", "horizon": "20m"}
+    config = Config(models={"a": given_terms, "b": given_terms}, windows=["1h"])
+    one, columns, highest = ById(config), Columnar(config), BEFORE_ALL
+    for event in events:
+        one.take(event, highest)
+        columns.take(event, highest)
+        highest = max(highest, round(event["ts"] * 1000))
+        assert {row: n for row, n in one.cells.items() if n} == columns.cells()
+        assert one.books["late"] == columns.books()["late"]
+        assert one.books["applied"] == columns.books()["applied"]
 
 
 @settings(max_examples=200, deadline=None)
