@@ -69,8 +69,8 @@ def _label_feed_stalled(scope: Scope) -> Alert:
         summary=f"{_WHO}: no label came for {silence}, while predictions do; "
         f"{templates.of_all('precision_monitor_pending_predictions')} predictions of the model "
         "wait for one.",
-        description="Windows move on and empty, and soon nothing can be said of the model, or of "
-        "the part of it that the named monitor sees; alerts that rest on these labels are muted "
+        description="Windows move on and empty; soon they show nothing about the model, or about "
+        "the part of it that the named monitor sees. Alerts that rest on these labels are muted "
         "meanwhile. Look at the feed of labels and at the dead-letter file.",
         runbook=scope.link("deploy/README.md#labelfeedstalled"),
     )
@@ -95,15 +95,15 @@ def _prediction_feed_stalled(scope: Scope) -> Alert:
     return Alert(
         name="PredictionFeedStalled",
         why=f"No prediction for {silence}, though some came at this hour yesterday or a week ago: "
-        "a quiet night is none. Or none for a whole day, so that it goes on when yesterday was "
-        f"silent too. {_WHOLE_OR_SHARD}",
+        "quiet nights do not fire. Or none for a whole day, so that the alert keeps firing when "
+        f"yesterday was silent too. {_WHOLE_OR_SHARD}",
         expr=_whole_or_shard(silent),
         severity="ticket",
         hold="10m",
         keep="30m",
         summary=f"{_WHO}: no prediction came for {silence}; in all "
         f"{templates.of_all('classifier_predictions_total')} of the model were counted.",
-        description="Either the model is not asked any more, or its predictions do not reach "
-        "the monitor. Windows move on and empty; what they show is of the past.",
+        description="Either the model no longer serves, or its predictions do not reach the "
+        "monitor. Windows move on and empty; they show the past.",
         runbook=scope.link("deploy/README.md#predictionfeedstalled"),
     )

@@ -19,8 +19,8 @@ _LOOKED_UP = re.compile(r"\{\{ with .*? in the reference\)\{\{ end \}\}")
 _BACK_SECONDS = 600
 _EXPRESSION_SOURCE = "__expr__"
 _HEADING = """\
-# To /etc/grafana/provisioning/alerting/, where alerts are Grafana's and not Prometheus's: both
-# would tell everything twice. The recording rules stay with Prometheus.
+# For /etc/grafana/provisioning/alerting/, if Grafana alerts instead of Prometheus; with both,
+# every alert comes twice. The recording rules stay with Prometheus.
 """
 
 

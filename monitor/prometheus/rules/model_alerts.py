@@ -44,14 +44,14 @@ def _model_degraded(scope: Scope) -> Alert:
     warming_up = f"max_over_time({scope.select('classifier_detector_warming_up')}[{GAP}])"
     return Alert(
         name="ModelDegraded",
-        why="Both must say so. The detector alone bounds false pages a year, whatever the rhythm "
-        "of the traffic; the verdict alone tells a worse model from rarer positives. A model "
-        "whose detectors cannot page (labels are sampled or weighted, or the reference is too "
-        "small for them: warming up, for ever where it is given or dated) has the verdict of the "
-        "longest window instead, which must have held for a day: days that scatter bring it "
-        "about for hours. What was not known a day ago has not held for one. Look back: one "
-        "failed scrape must not resolve a page; last_over_time, as one sample must not carry a "
-        "verdict through the time it has to hold.",
+        why="Both the detector and a verdict must hold. The detector alone bounds false pages a "
+        "year, whatever the rhythm of the traffic; the verdict alone tells a worse model from "
+        "rarer positives. Where a model's detectors cannot page (labels are sampled or weighted, "
+        "or the reference is too small: warming up, for ever where it is given or dated), the "
+        "verdict of the longest window pages instead, once it has held for a day, because days "
+        "that scatter bring it about for hours. A verdict that did not exist a day ago has not "
+        "held for one. The look-back keeps a failed scrape from resolving a page; last_over_time "
+        "keeps one sample from carrying a verdict through the time it has to hold.",
         expr=f"{_verdict_holds(scope, _DEGRADED)}\nand\n{fired} == 1\n"
         f"or\n(\n{_held(scope)}\nunless\n({fired} unless {warming_up} == 1)\n)",
         severity="page",
@@ -88,7 +88,7 @@ def _prevalence_shift(scope: Scope) -> Alert:
         name="PrevalenceShift",
         why="The longest window by itself; a shorter one only where the class ratio has also "
         "left its profile of hours and weekdays, so that no weekend is a ticket. Windows below "
-        "a day are never asked.",
+        "a day are ignored.",
         expr=holds,
         severity="ticket",
         hold="30m",
@@ -132,7 +132,7 @@ def _labels_not_trustworthy(scope: Scope) -> Alert:
         keep="1h",
         summary=f"{templates.MODEL}: the labels that came cannot stand for those that did not."
         + templates.in_windows(_UNTRUSTED, templates.coverage()),
-        description="No verdict on the model can be had until the labels are right again, and "
+        description="There is no verdict on the model until its labels are right again, and "
         "alerts about it are muted. Look at how labels are chosen, delayed and joined.",
         runbook=scope.verdict_link(Verdict.LABELS_NOT_TRUSTWORTHY),
     )

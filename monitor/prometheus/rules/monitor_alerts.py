@@ -35,15 +35,15 @@ def _down(scope: Scope) -> Alert:
     up = select("up", job=scope.job)
     return Alert(
         name="MonitorDown",
-        why="Not one scrape went well for 5 minutes, or there is nothing to scrape. absent() "
-        "knows no labels of what is not there: the job is written in.",
+        why="No scrape succeeded for 5 minutes, or there is no target. absent() returns no "
+        "labels of a missing series, so the rule adds the job.",
         expr=f"max_over_time({up}[5m]) == 0\nor\nabsent_over_time({up}[5m])",
         severity="page",
         hold="1m",
         labels={"job": scope.job},
         summary="No precision monitor answers{{ with $labels.instance }} at {{ . }}{{ end }}.",
-        description="Nothing is known of any model while this fires: silence is no good news. "
-        "Look at the process and its log; `precision-monitor healthcheck` asks it from beside.",
+        description="No model is watched while this fires: the absence of alerts means nothing. "
+        "Look at the process and its log; run `precision-monitor healthcheck` beside it.",
         runbook=scope.link("deploy/README.md#monitordown"),
     )
 
@@ -66,8 +66,8 @@ def _rejected(scope: Scope) -> Alert:
         summary=f"{_INSTANCE} cannot use {{{{ $value | humanizePercentage }}}} of its records of "
         f"the last hour:{{{{ range printf `{reasons}` $labels.instance | query "
         "| sortByLabel `reason` }} {{ .Labels.reason }} {{ .Value | printf `%.0f` }}{{ end }}.",
-        description="What is rejected counts nowhere. The dead-letter file holds the records, "
-        "each with its reason.",
+        description="Rejected records count nowhere. The dead-letter file holds them, each with "
+        "its reason.",
         runbook=scope.link("deploy/README.md#eventsrejected"),
     )
 
@@ -77,7 +77,7 @@ def _series(scope: Scope) -> Alert:
     overflow = "increase(precision_monitor_segment_values_overflowed_total[1h])"
     return Alert(
         name="SeriesLimitReached",
-        why=f"Either {NEARLY_ALL:.0%} of max_series are taken, or segment values beyond a limit "
+        why=f"Either {NEARLY_ALL:.0%} of max_series are used, or segment values beyond a limit "
         "are counted as __other__ already. Totals stay exact.",
         expr=f"max_over_time(precision_monitor_series[{GAP}]) >= {most}\nor\n{overflow} > 0",
         severity="ticket",
@@ -88,8 +88,8 @@ def _series(scope: Scope) -> Alert:
         f"{scope.max_series} series; "
         f"{templates.of_monitor(overflow.replace('[1h]', '{instance=%q}[1h]'))} predictions of the "
         "last hour count as __other__ in their segment.",
-        description="A segment has more values than its limit: often an id or a free text that "
-        "got into a segment. Totals are right, breakdowns are not complete. Take the key out of "
+        description="A segment has more values than its limit, often because it holds an id or "
+        "free text. Totals are right, breakdowns are not complete. Remove the key from "
         "`segments`, or raise `max_segment_values` or `max_series`.",
         runbook=scope.link("deploy/README.md#serieslimitreached"),
     )
@@ -101,7 +101,7 @@ def _checkpoint(scope: Scope) -> Alert:
     return Alert(
         name="CheckpointStale",
         why="The newest checkpoint is old, or there is none although counting began long ago. "
-        "By the age, not by failures: what hangs writes none either.",
+        "By age, not by failures: a process that hangs reports none.",
         expr=f"time() - {newest} > {scope.stale_seconds}\nor\n"
         f"time() - {began} > {scope.stale_seconds}\nunless\n{newest}",
         severity="ticket",
@@ -109,8 +109,8 @@ def _checkpoint(scope: Scope) -> Alert:
         keep="10m",
         summary=f"{_INSTANCE}: the newest checkpoint is {{{{ $value | humanizeDuration }}}} old, "
         "or there is none since then.",
-        description="Nothing is lost yet: counting goes on, and a restart reads again what came "
-        "since that checkpoint, which takes longer the older it is, while journals grow. Look at "
+        description="Nothing is lost yet: counting goes on, and a restart reads events since that "
+        "checkpoint again, which takes longer the older it is, while journals grow. Look at "
         "the log and at the disk of the state directory.",
         runbook=scope.link("deploy/README.md#checkpointstale"),
     )
@@ -139,8 +139,8 @@ def _stalled(scope: Scope) -> Alert:
 def _reload_failed(scope: Scope) -> Alert:
     return Alert(
         name="ConfigReloadFailed",
-        why="The last of the samples: what was repaired is no ticket, and a failed scrape neither "
-        "fires nor resolves it.",
+        why="The last sample: a repaired file fires no ticket, and a failed scrape neither fires "
+        "nor resolves it.",
         expr=f"last_over_time(precision_monitor_config_last_reload_successful[{GAP}]) == 0",
         severity="ticket",
         hold="10m",
@@ -148,8 +148,8 @@ def _reload_failed(scope: Scope) -> Alert:
         "{{ with printf `time() - precision_monitor_config_last_reload_success_timestamp_seconds"
         "{instance=%q}` $labels.instance | query }}; the one in force was read "
         "{{ . | first | value | humanizeDuration }} ago{{ end }}.",
-        description="It goes on with the configuration before. Its log lists every fault with "
-        "the line; a restart would end with exit code 2.",
+        description="The monitor keeps the previous configuration. Its log lists every fault with "
+        "its line; a restart would end with exit code 2.",
         runbook=scope.link("deploy/README.md#configreloadfailed"),
     )
 
@@ -157,11 +157,10 @@ def _reload_failed(scope: Scope) -> Alert:
 def _watchdog(scope: Scope) -> Alert:
     return Alert(
         name="Watchdog",
-        why="Always fires. What receives it must complain when it stops: then alerts do not "
-        "arrive any more.",
+        why="Always fires. Its receiver must report when it stops, because then no alert arrives.",
         expr="vector(1)",
         severity="none",
         summary="Alerts arrive.",
-        description="This alert always fires. Send it to something that tells when it stops.",
+        description="This alert always fires. Send it to a service that reports when it stops.",
         runbook=scope.link("deploy/README.md#watchdog"),
     )

@@ -90,8 +90,8 @@ def _precision(scope: Scope) -> Alert:
     return Alert(
         name=kind.alert,
         why=f"{_why(kind)} The last factor is 1 and adds the cause that pulled precision down "
-        "most: what has become 0, whose logarithm is endless, before what fell. It is unknown "
-        "without a reference, and where nothing pulled precision down since.",
+        "most: a rate that became 0, whose logarithm is infinite, before one that fell. The cause "
+        "is unknown without a reference, and where nothing pulled precision down since.",
         expr=f"(\n  {_beyond_in_both(scope, kind)}\n)\n"
         f"* ignoring (cause, severity) group_left (cause)\n{_main_cause(scope)}",
         severity=_SEVERITY,
@@ -127,9 +127,10 @@ _SEVERITY = "{{ with $labels.severity }}{{ . }}{{ else }}ticket{{ end }}"
 def _why(kind: _Missed) -> str:
     end, word = ("lower", "above") if kind.beyond[0] == ">" else ("upper", "below")
     return (
-        "The long window says that it matters, the short one that it goes on now. Both by the "
-        f"{end} end of the interval: surely {word}. And at least {FEWEST} outcomes of each kind "
-        "that it divides by, in each. last_over_time: no failed scrape fires or resolves it."
+        "The long window shows that the miss matters, the short one that it lasts. Both compare "
+        f"the {end} end of the interval, which lies surely {word}, and each holds at least "
+        f"{FEWEST} outcomes of each kind that the metric divides by. last_over_time: no failed "
+        "scrape fires or resolves it."
     )
 
 

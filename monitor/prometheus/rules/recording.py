@@ -118,8 +118,8 @@ def _from_gauges(scope: Scope) -> Iterator[Recording]:
     for name, gauge in (GAUGES | NEARLY).items():
         yield Recording(
             name=name,
-            why="Where labels are a sample, or of flagged cases alone: raw counts are no "
-            "evidence, the monitor's estimate is; several monitors of a model do not add up.",
+            why="Where labels are a sample, or of flagged cases alone, raw counts are no "
+            "evidence: this is the monitor's estimate, and several monitors do not add up.",
             expr=f"max without ({SHARDS}) ({scope.select(gauge)})",
         )
 
@@ -141,7 +141,7 @@ def objectives(scope: Scope) -> list[Recording]:
     return [
         Recording(
             name=objective(metric),
-            why="As configured; the severity is that of falling short of it.",
+            why="As configured; the severity is that of missing it.",
             expr=f"vector({target!r})",
             labels={"model": model, "severity": scope.objective_severity},
         )
@@ -170,13 +170,13 @@ _REFERENCE = {
 def _counts(scope: Scope) -> Iterator[Recording]:
     yield Recording(
         name=OUTCOMES,
-        why="Outcomes add up over monitors that each see a part of a model's traffic.",
+        why="Sums over monitors that each see a part of a model's traffic.",
         expr=f"sum without ({SHARDS}) ({scope.select('classifier_window_outcomes')})",
     )
     yield Recording(
         name=REFERENCE,
-        why="The same of the reference that windows are compared with; where labels are a sample, "
-        "as expected of all its predictions.",
+        why="Outcomes of the reference; where labels are a sample, as expected of all its "
+        "predictions.",
         expr=f"sum without ({SHARDS}) ({scope.select('classifier_reference_outcomes')})",
     )
 
@@ -224,8 +224,8 @@ def _wilson(scope: Scope) -> Iterator[Recording]:
         found, others = _cells(scope, OUTCOMES, (part,)), _cells(scope, OUTCOMES, (rest,))
         yield Recording(
             name=name,
-            why=f"{meaning} (Wilson 1927), of the counts of all monitors together: alerts compare "
-            "it, so that few outcomes cannot fire.",
+            why=f"{meaning} (Wilson 1927), from the counts of all monitors together. Alerts "
+            "compare it, so that few outcomes cannot fire one.",
             expr=f"({found} + {_Z_SQUARED / 2!r}\n"
             f"  {sign} sqrt({_Z_SQUARED!r} * ({_Z_SQUARED / 4!r} + {found} * {others}\n"
             f"    / ({cases} > 0))))\n"
