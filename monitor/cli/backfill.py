@@ -43,8 +43,8 @@ def backfilled(monitor: Monitor, args: Namespace) -> Iterator[Apply]:
     with _writable(path), Recorder(path.parent) as recorder:
 
         def apply(batch: EventBatch) -> None:
-            for moment, snapshot in moments.after(batch):
-                recorder.note(moment, snapshot)
+            for moment, snapshot in moments.feed(batch):
+                recorder.record(moment, snapshot)
 
         yield apply
         moments.finish()

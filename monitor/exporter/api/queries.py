@@ -87,7 +87,7 @@ class Queries:
 
     @property
     def has_history(self) -> bool:
-        """Whether the history is served at all."""
+        """True where the history is served at all."""
         return self._read_engine is not None
 
     def status(

@@ -1,11 +1,10 @@
-"""Backfill: what the exporter would have exposed in the past, for Prometheus to import.
+"""Backfill: the series that the exporter would have exposed in the past, for Prometheus.
 
-    moments.py       recorded events up to one moment after the other, as a running
-                     monitor would have seen them
-    recorder.py      the series at each moment, kept on disk
-    openmetrics.py   all of it as one OpenMetrics text with timestamps
+    moments       replays recorded events and yields the state at every step of event time
+    recorder      stores the series at each moment on disk
+    openmetrics   writes them as one OpenMetrics text with timestamps
 
-`promtool tsdb create-blocks-from openmetrics` makes blocks of it.
+`promtool tsdb create-blocks-from openmetrics` turns the text into blocks.
 """
 
 from monitor.exporter.backfill.moments import Moments

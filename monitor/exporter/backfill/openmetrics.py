@@ -1,4 +1,4 @@
-"""Recorded states as one OpenMetrics text: families, in each its metrics, in each its moments."""
+"""Recorded states as one OpenMetrics text: by family, then metric, then moment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TextIO
 
-from monitor.exporter.backfill.recorder import Metric, Recorder
+from monitor.exporter.backfill.recorder import RecordedMetric, Recorder
 from monitor.prometheus.family import Family, number_text
 from monitor.prometheus.text import openmetrics_heading, prefix
 
@@ -14,15 +14,15 @@ _SECOND_MS = 1000
 
 
 def write_openmetrics(recorder: Recorder, stream: TextIO, target: dict[str, str]) -> int:
-    """Write everything that was noted; what was undefined has no sample.
+    """Write every recorded state; an undefined number has no sample.
 
     Args:
         recorder: the states.
-        stream: text is written to it, in pieces.
+        stream: receives the text, in pieces.
         target: labels that a scrape would have added, such as job and instance.
 
     Returns:
-        How many samples were written.
+        The number of samples written.
     """
     samples = 0
     for family, metrics in recorder.families():
@@ -35,7 +35,7 @@ def write_openmetrics(recorder: Recorder, stream: TextIO, target: dict[str, str]
     return samples
 
 
-def _lines(family: Family, metric: Metric, target: dict[str, str]) -> Iterator[str]:
+def _lines(family: Family, metric: RecordedMetric, target: dict[str, str]) -> Iterator[str]:
     lefts = [
         prefix(family, line._replace(labels={**target, **line.labels})) for line in metric.lines
     ]
@@ -47,6 +47,6 @@ def _lines(family: Family, metric: Metric, target: dict[str, str]) -> Iterator[s
 
 
 def _seconds(time_ms: int) -> str:
-    """A moment as OpenMetrics writes it: seconds, with a fraction where there is one."""
+    """Format a moment in seconds, with a fraction where there is one."""
     whole, rest = divmod(time_ms, _SECOND_MS)
     return f"{whole}.{rest:03}" if rest else str(whole)

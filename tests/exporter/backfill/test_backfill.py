@@ -44,7 +44,7 @@ def moments(events, *, step=HOUR, batch=50, monitor=None):
     monitor = monitor or Monitor(config())
     found = Moments(monitor, step * 1000)
     for first in range(0, len(events), batch):
-        for at, snapshot in found.after(batch_of(events[first : first + batch])):
+        for at, snapshot in found.feed(batch_of(events[first : first + batch])):
             yield at // 1000, snapshot
     found.finish()
 

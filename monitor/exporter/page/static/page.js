@@ -1,5 +1,5 @@
-// Drag over the time line to choose before, then after; the explanation follows.
-// Without this script the form beside the picture does the same.
+// Drag over the chart to choose before, then after; the explanation is then replaced.
+// Without this script the form below the chart does the same.
 "use strict";
 
 const REPLACED = ["when", "why", "where", "plane"];
@@ -10,7 +10,7 @@ function day(seconds, step) {
   return step % 86400 === 0 ? text.slice(0, 10) : `${text}Z`;
 }
 
-function placeOf(svg, event) {
+function timeAt(svg, event) {
   const box = svg.getBoundingClientRect();
   const width = svg.viewBox.baseVal.width;
   const { left, right, from, to } = svg.dataset;
@@ -37,12 +37,12 @@ function brush(svg) {
   let start = null;
   svg.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    start = placeOf(svg, event);
+    start = timeAt(svg, event);
     svg.setPointerCapture(event.pointerId);
   });
   svg.addEventListener("pointermove", (event) => {
     if (start === null) return;
-    const [opens, closes] = range(svg, start, placeOf(svg, event));
+    const [opens, closes] = range(svg, start, timeAt(svg, event));
     mark.setAttribute("x", xOf(svg, opens));
     mark.setAttribute("width", xOf(svg, closes) - xOf(svg, opens));
   });
@@ -52,7 +52,7 @@ function brush(svg) {
   });
   svg.addEventListener("pointerup", (event) => {
     if (start === null) return;
-    const end = placeOf(svg, event);
+    const end = timeAt(svg, event);
     const step = Number(svg.dataset.step);
     const moved = Math.abs(xOf(svg, end) - xOf(svg, start)) > 3;
     const [opens, closes] = range(svg, start, end);
@@ -70,11 +70,11 @@ function chosen(text, mark) {
   form.elements[side].value = text;
   mark.setAttribute("class", `brush chosen ${side}`);
   document.getElementById("choose-hint").textContent =
-    side === "before" ? "Now drag over what is to be compared with it: after." : "";
+    side === "before" ? "Now drag over the later period: after." : "";
   if (side === "after") form.requestSubmit();
 }
 
-// The new page is fetched and its sections put in place, so that nothing jumps.
+// Fetches the new page and replaces its sections, so that the scroll position stays.
 async function explain(event) {
   event.preventDefault();
   const form = event.currentTarget;
