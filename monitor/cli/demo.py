@@ -20,7 +20,7 @@ from monitor.demo.playback import playback
 from monitor.demo.story import story
 from monitor.engine import Monitor
 from monitor.errors import MonitorError, UsageError
-from monitor.service.questions import Inquiries
+from monitor.service.queries import QueryQueue
 from monitor.snapshot import Snapshot
 
 _PUBLISH_EVERY_SECONDS = 1.0
@@ -68,7 +68,7 @@ class _Demo:
 
     Attributes:
         snapshot: the state as it was last published.
-        inquiries: what the page asks of the monitor itself.
+        queries: what the page asks of the monitor itself.
     """
 
     def __init__(self, config: Config, clock: Clock) -> None:
@@ -76,7 +76,7 @@ class _Demo:
         self._monitor = Monitor(config)
         self._published = clock.monotonic()
         self._picture = shutil.get_terminal_size().columns >= table.PICTURE_NEEDS_COLUMNS
-        self.inquiries = Inquiries()
+        self.queries = QueryQueue()
         self.snapshot: Snapshot = self._monitor.snapshot()
 
     def months(self, seconds: float) -> Iterator[Month]:
@@ -86,7 +86,7 @@ class _Demo:
         show(table.header(picture=self._picture))
         for batch in playback(flights(self._config), seconds=seconds, clock=self._clock):
             self._monitor.apply(batch)
-            self.inquiries.answer(self._monitor)
+            self.queries.answer(self._monitor)
             yield from months.settled()
             if self._clock.monotonic() - self._published >= _PUBLISH_EVERY_SECONDS:
                 self._publish()
@@ -100,7 +100,7 @@ class _Demo:
     def serve_on(self) -> None:
         """Answer what is asked, until Ctrl-C."""
         while True:
-            if not self.inquiries.answer(self._monitor):
+            if not self.queries.answer(self._monitor):
                 self._clock.sleep(_IDLE_SECONDS)
 
     def _publish(self) -> None:
@@ -120,7 +120,7 @@ def _served(demo: _Demo, listen: Address) -> Iterator[None]:
     from monitor.exporter.app import create_app  # noqa: PLC0415  # --no-serve need not wait for it
     from monitor.web.server import BackgroundServer  # noqa: PLC0415  # same
 
-    app = create_app(lambda: demo.snapshot, ready=lambda: True, ask=demo.inquiries)
+    app = create_app(lambda: demo.snapshot, ready=lambda: True, ask=demo.queries)
     server = BackgroundServer(app, host=listen.host, port=listen.port)
     try:
         server.start()

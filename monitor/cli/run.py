@@ -18,19 +18,20 @@ from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError
 from monitor.exporter.app import create_app
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
+from monitor.feeds.source import Source
 from monitor.prometheus.process_series import Readings
 from monitor.service import Service
-from monitor.service.changes import Decoding, Part
-from monitor.service.checkpointing import Keeper
+from monitor.service.changes import Reloadable, ReloadableDecoder
+from monitor.service.checkpointing import Checkpointer
 from monitor.service.follow_readings import follow_readings
 from monitor.service.journal_replay import NewRejections
 from monitor.service.kafka_readings import kafka_readings
 from monitor.service.listener_readings import listener_readings
-from monitor.service.listeners import ExporterDoor, exposed_listeners
+from monitor.service.listeners import ExporterAccess, exposed_listeners
 from monitor.service.notify import Notify
-from monitor.service.posted import Pushed
+from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
-from monitor.service.sources import Source, open_sources, unavailable_feeds
+from monitor.service.sources import open_sources, unavailable_feeds
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
 from monitor.web.access import read_access
@@ -97,7 +98,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
     with ExitStack() as opened:
         opened.enter_context(StateLock(config.state.directory))
         faults = StateFaults()
-        keeper = Keeper(
+        checkpointer = Checkpointer(
             config,
             Checkpoints(config.state.directory / "checkpoints"),
             faults=faults,
@@ -105,15 +106,16 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             say=_say,
         )
         sources = open_sources(config, decoder, SystemClock(), _say)
-        pushed = [
-            opened.enter_context(closing(p)) for p in _pushed(config, decoder, faults, keeper)
+        posted = [
+            opened.enter_context(closing(p))
+            for p in _posted_feeds(config, decoder, faults, checkpointer)
         ]
-        sources += pushed
+        sources += posted
         dead_letter = opened.enter_context(
             DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)
         )
         rejected = NewRejections(dead_letter)
-        parts: list[Part] = [Decoding(decoder), *pushed]
+        reloadables: list[Reloadable] = [ReloadableDecoder(decoder), *posted]
         service = Service(
             config,
             sources,
@@ -121,35 +123,35 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             rejected=rejected,
             say=_say,
             reloads=reloads,
-            parts=parts,
+            reloadables=reloadables,
             alive=notify.alive,
-            keeper=keeper,
+            checkpointer=checkpointer,
         )
         telemetry = Readings(reloads.readings)
         telemetry.add(service.liveness.readings)
-        told_by = (keeper.readings, kafka_readings(sources), follow_readings(sources))
-        for told in (*told_by, *(feed.readings for feed in pushed)):
-            telemetry.add(told)
+        all_readings = (checkpointer.readings, kafka_readings(sources), follow_readings(sources))
+        for readings in (*all_readings, *(feed.readings for feed in posted)):
+            telemetry.add(readings)
         app = create_app(
             lambda: service.snapshot,
             ready=lambda: service.ready,
             restored=lambda: service.restored,
             collectors=[telemetry],
-            ask=service.inquiries,
+            ask=service.queries,
             reload=reloads.ask if config.exporter.allow_reload else None,
             access=access,
         )
-        parts.append(ExporterDoor(app))
-        for feed in pushed:
+        reloadables.append(ExporterAccess(app))
+        for feed in posted:
             feed.check()
         limits = {"max_connections": config.exporter.max_connections}
         server = BackgroundServer(app, host=host, port=port, tls=access.web.tls, **limits)
         server.start()
         opened.callback(server.stop)
         with _serving():
-            for feed in pushed:
+            for feed in posted:
                 feed.listen()
-            listeners = [server.listener, *(one for feed in pushed for one in feed.listeners)]
+            listeners = [server.listener, *(one for feed in posted for one in feed.listeners)]
             telemetry.add(listener_readings(listeners))
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
             notify.ready()
@@ -157,21 +159,21 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             notify.stopping()
 
 
-def _pushed(
-    config: Config, decoder: LiveDecoder, faults: StateFaults, keeper: Keeper
-) -> list[Pushed]:
+def _posted_feeds(
+    config: Config, decoder: LiveDecoder, faults: StateFaults, checkpointer: Checkpointer
+) -> list[PostedFeeds]:
     """The source of what is posted, if anything can be."""
     posted_to = any(isinstance(feed, HttpFeed) for feed in config.feeds)
     if not posted_to:
         return []
-    since = keeper.position(JOURNAL)
-    return [Pushed(config, decoder, SystemClock(), _say, faults, since=since)]
+    since = checkpointer.position(JOURNAL)
+    return [PostedFeeds(config, decoder, SystemClock(), _say, faults, since=since)]
 
 
 def _named(sources: list[Source]) -> str:
     return ", ".join(
         source.name
-        if source.attached or isinstance(source, Pushed)
+        if source.attached or isinstance(source, PostedFeeds)
         else f"{source.name} (once it is there)"
         for source in sources
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from monitor.cli.output import show
 from monitor.config.quantities import format_size, format_time
 from monitor.events.renumbering import State
-from monitor.state.inspection import Found, inspect
+from monitor.state.inspection import InspectedFile, inspect
 
 _DAMAGED = 1
 
@@ -28,14 +28,14 @@ def run(args: Namespace) -> int:
     return _DAMAGED if any(file.fault for file in found) else 0
 
 
-def _checked(found: list[Found]) -> Iterator[str]:
+def _checked(found: list[InspectedFile]) -> Iterator[str]:
     for file in found:
         yield f"{file.path}: {file.fault or _well(file)}"
     faults = sum(bool(file.fault) for file in found)
-    yield f"{len(found)} files, {faults} damaged" if found else "nothing is kept here"
+    yield f"{len(found)} files, {faults} damaged" if found else "no state in this directory"
 
 
-def _well(file: Found) -> str:
+def _well(file: InspectedFile) -> str:
     if file.checkpoint is not None:
         records = file.checkpoint.state["engine"]["records"]
         return f"good, {format_size(file.nbytes)}, {records} records"
@@ -43,7 +43,7 @@ def _well(file: Found) -> str:
     return f"good, {format_size(file.nbytes)}, {file.bodies} requests{end}"
 
 
-def _shown(found: list[Found]) -> Iterator[str]:
+def _shown(found: list[InspectedFile]) -> Iterator[str]:
     good = [file for file in found if file.checkpoint is not None]
     journal = [file for file in found if file.path.suffix == ".journal"]
     if good and good[-1].checkpoint is not None:

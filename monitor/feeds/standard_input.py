@@ -59,7 +59,7 @@ class StandardInput:
         """Read what comes now."""
         return ""
 
-    def settled(self, position: Mapping[str, Any]) -> None:
+    def commit(self, position: Mapping[str, Any]) -> None:
         """Nothing is kept for it."""
 
     def close(self) -> None:

@@ -97,7 +97,7 @@ def test_a_feed_that_is_missing_is_one_line_and_exit_code_3(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("feeds", "said"),
     [
-        ("[]", "feeds: are missing; add one"),
+        ("[]", "feeds: none is configured; add one"),
         (
             "[{type: kafka, brokers: ['a:1'], topics: [t]}]",
             "feeds[0].type: needs a client that is not installed, got 'kafka'; pip install",

@@ -64,7 +64,7 @@ def test_a_file_with_faults_changes_nothing_and_says_so_until_it_is_mended(files
     assert numbers(reloads) == [0.0, 1000.0]
     (line,) = said
     assert line.splitlines() == [
-        "configuration not reloaded, the one before stays in force:",
+        "configuration not reloaded, the previous one stays in force:",
         "monitor.yaml:1: a fault",
         "monitor.yaml:2: another",
     ]

@@ -111,7 +111,7 @@ class KafkaSource:
         """How often the group has assigned partitions."""
         return self._share.rebalances
 
-    def hand_over_by(self, checkpoint: Callable[[], bool]) -> None:
+    def checkpoint_before_handover(self, checkpoint: Callable[[], bool]) -> None:
         """Name what makes durable what was counted, and says whether that worked.
 
         It is called within `poll` and `close`, before a partition goes to another reader.
@@ -143,7 +143,7 @@ class KafkaSource:
         self._share.resume(position)
         return ""
 
-    def settled(self, position: Mapping[str, Any]) -> None:
+    def commit(self, position: Mapping[str, Any]) -> None:
         """Commit those offsets."""
         with self._telling_errors():
             self._share.commit(self._consumer, position)
