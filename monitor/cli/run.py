@@ -41,10 +41,13 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def run(args: Namespace) -> int:
-    """Watch the configured feeds and serve the results until a signal says to stop.
+    """Monitor the configured feeds and serve the results until a signal stops the program.
+
+    Returns:
+        The exit code.
 
     Raises:
-        MonitorError: what keeps it from serving; what ends it later is said here.
+        MonitorError: the monitor cannot start; later errors are printed here.
     """
     config = _checked(args)
     warn(config)
@@ -59,7 +62,7 @@ def run(args: Namespace) -> int:
 
 
 class _ServedError(Exception):
-    """What ended a process that had servers running."""
+    """The error that ended a process with running servers."""
 
     def __init__(self, error: MonitorError) -> None:
         super().__init__(error)
@@ -68,7 +71,7 @@ class _ServedError(Exception):
 
 @contextmanager
 def _serving() -> Iterator[None]:
-    """Servers are running in here, or were."""
+    """Mark errors that occur while servers run."""
     try:
         yield
     except MonitorError as error:
@@ -76,7 +79,7 @@ def _serving() -> Iterator[None]:
 
 
 def _checked(args: Namespace) -> Config:
-    """The configuration, if it can be run.
+    """Load a configuration that can run.
 
     Raises:
         ConfigError: it has faults.
@@ -91,7 +94,7 @@ def _checked(args: Namespace) -> Config:
 
 
 def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> None:
-    """Count until it is to stop; the exporter is stopped last."""
+    """Count until stopped; the exporter stops last."""
     host, port = config.exporter.address
     access, notify = read_access((), config.exporter.web_config), Notify()
     decoder = LiveDecoder(DecodeSettings.from_config(config))
@@ -162,7 +165,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
 def _posted_feeds(
     config: Config, decoder: LiveDecoder, faults: StateFaults, checkpointer: Checkpointer
 ) -> list[PostedFeeds]:
-    """The source of what is posted, if anything can be."""
+    """Return the source of the HTTP feeds, if there are any."""
     posted_to = any(isinstance(feed, HttpFeed) for feed in config.feeds)
     if not posted_to:
         return []
@@ -174,7 +177,7 @@ def _named(sources: list[Source]) -> str:
     return ", ".join(
         source.name
         if source.attached or isinstance(source, PostedFeeds)
-        else f"{source.name} (once it is there)"
+        else f"{source.name} (once it appears)"
         for source in sources
     )
 
@@ -185,7 +188,7 @@ def _say(text: str) -> None:
 
 @contextmanager
 def _until_signal() -> Iterator[Callable[[], bool]]:
-    """Whether SIGTERM or Ctrl-C came; a second one does what it always does."""
+    """Yield a function that is True after SIGTERM or Ctrl-C; a second signal acts as usual."""
     came: list[int] = []
     before = {number: signal.getsignal(number) for number in _STOP_SIGNALS}
 
@@ -207,7 +210,7 @@ def _until_signal() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _on_hangup(ask: Callable[[], object]) -> Iterator[None]:
-    """SIGHUP asks for a reload."""
+    """Let SIGHUP request a reload."""
     before = signal.signal(signal.SIGHUP, lambda _number, _frame: ask() and None)
     try:
         yield

@@ -1,4 +1,4 @@
-"""`precision-monitor state`: what is kept, looked at without changing it."""
+"""`precision-monitor state`: inspects the state on disk without changing it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ _DAMAGED = 1
 
 
 def run(args: Namespace) -> int:
-    """Print a line for each file, or what the newest good checkpoint holds.
+    """Print a line for each file, or the content of the newest good checkpoint.
 
     Returns:
-        0, or 1 where a file is damaged.
+        0, or 1 if a file is damaged.
+
+    Raises:
+        StateError: the directory cannot be read.
     """
     found = list(inspect(Path(args.directory)))
     lines = _checked(found) if args.action == "check" else _shown(found)
@@ -66,7 +69,7 @@ def _described(state: State) -> Iterator[str]:
     join, models = engine["join"], [model["name"] for model in engine["catalogue"]["models"]]
     yield f"models: {', '.join(models) or 'none'}"
     yield f"series: {len(engine['catalogue']['series'])}"
-    yield f"predictions remembered: {int((join['predictions'][:, 0] != 0).sum())}"
-    yield f"labels that wait for their prediction: {len(join['held']['key'])}"
+    yield f"predictions stored: {int((join['predictions'][:, 0] != 0).sum())}"
+    yield f"labels waiting for their prediction: {len(join['held']['key'])}"
     for identity, position in state["positions"].items():
         yield f"position of {identity}: {json.dumps(position)}"

@@ -1,8 +1,8 @@
-"""What a bucket remembers: one page of bytes, and what events do to it.
+"""State of a bucket, one page of bytes, and how events change it.
 
-The rule is `monitor.join.single_id`; this keeps its states in 24 bytes an id, as the
-columnar join does (see `monitor.join.packing`), sorted by key: only what a batch
-touches is unpacked.
+The rule is `monitor.join.single_id`. A page stores its states in 24 bytes an id, like
+the columnar join (see `monitor.join.packing`), sorted by key; only ids in a batch are
+unpacked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from monitor.join import single_id as rule
 
 _VERSION = 1
 _SWEEPS = 16
-"""What is over is looked for so many times in the shortest horizon."""
+"""Number of searches for expired states within the shortest horizon."""
 _KEY, _WHEN, _WHAT = range(3)
 _HELD = np.dtype([("key", "<u8"), ("time", "<i8"), ("value", "u1"), ("stratum", "u1")])
 
@@ -35,10 +35,10 @@ class _Stored(Struct, array_like=True):
     """A page as bytes.
 
     Attributes:
-        version: of this layout.
-        buckets: among how many ids were divided.
-        due: when what is over is looked for next, epoch milliseconds; None: never asked.
-        groups: that rows refer to.
+        version: version of this layout.
+        buckets: number of buckets that ids are divided among.
+        due: time of the next search for expired states, epoch milliseconds; None without one.
+        groups: groups that rows refer to.
         rows: uint64 (n, 3), by key.
         held: rows of `_HELD`.
     """
@@ -51,12 +51,12 @@ class _Stored(Struct, array_like=True):
     held: bytes
 
 
-class Rules:
-    """What pages must know of the configuration.
+class PageRules:
+    """Settings of a job's pages.
 
     Args:
         config: models, pane and clocks.
-        buckets: among how many ids are divided.
+        buckets: number of buckets that ids are divided among.
     """
 
     def __init__(self, config: Config, buckets: int) -> None:
@@ -85,14 +85,14 @@ class Page:
     """The predictions and labels of one bucket.
 
     Args:
-        rules: of the job.
-        stored: what `pack` gave; None for a new page.
+        rules: settings of the job.
+        stored: bytes from `pack`; None for a new page.
 
     Raises:
-        MonitorError: the bytes are of another layout, or of another number of buckets.
+        MonitorError: the bytes have another layout, or another number of buckets.
     """
 
-    def __init__(self, rules: Rules, stored: bytes | None = None) -> None:
+    def __init__(self, rules: PageRules, stored: bytes | None = None) -> None:
         self._rules = rules
         self.due: int | None = None
         self._groups: list[Group] = []
@@ -102,11 +102,11 @@ class Page:
             self._load(msgspec.msgpack.decode(stored, type=_Stored))
 
     def __len__(self) -> int:
-        """Predictions and held labels that are remembered."""
+        """Number of stored predictions and held labels."""
         return len(self._rows) + len(self._held)
 
     def pack(self) -> bytes:
-        """The page as bytes."""
+        """Return the page as bytes."""
         stored = _Stored(
             _VERSION,
             self._rules.buckets,
@@ -118,11 +118,11 @@ class Page:
         return msgspec.msgpack.encode(stored)
 
     def take(self, packets: Iterable[bytes], watermark: int) -> Tally:
-        """Take a batch's events of this bucket; what counts otherwise now.
+        """Apply the events of a batch; return the changes of the counts.
 
         Args:
-            packets: of this bucket, in any order.
-            watermark: of all earlier batches, epoch milliseconds.
+            packets: packets of this bucket, in any order.
+            watermark: watermark of all earlier batches, epoch milliseconds.
         """
         opened = [msgspec.msgpack.decode(data, type=Packet) for data in packets]
         touched, events = self._opened(opened)
@@ -137,7 +137,11 @@ class Page:
         return merged([*ready, counting.tally(books=dict(books))])
 
     def expire(self, watermark: int) -> Tally:
-        """Forget what can change no more, the watermark (epoch milliseconds) being reached."""
+        """Drop states that can no longer change.
+
+        Args:
+            watermark: watermark reached, epoch milliseconds.
+        """
         before = watermark - self._rules.shortest
         old = self._rows[words.times_of(self._rows[:, _WHEN]) < before, _KEY]
         old_labels = self._held["key"][self._held["time"] < before]
@@ -153,7 +157,14 @@ class Page:
         return Tally(books=dict(books))
 
     def next_due(self, watermark: int) -> int | None:
-        """When to look for what is over, if nothing waits for that already; then it does."""
+        """Schedule the next search for expired states, unless one is scheduled or not needed.
+
+        Args:
+            watermark: watermark reached, epoch milliseconds.
+
+        Returns:
+            Its time, epoch milliseconds, or None.
+        """
         if self.due is not None or not len(self) or self._rules.shortest >= ENDLESS:
             return None
         earliest = [words.times_of(self._rows[:, _WHEN]), self._held["time"]]
@@ -166,8 +177,8 @@ class Page:
     def _load(self, stored: _Stored) -> None:
         if stored.version != _VERSION or stored.buckets != self._rules.buckets:
             raise MonitorError(
-                f"checkpoint: was made with --buckets {stored.buckets} (layout {stored.version}), "
-                f"not {self._rules.buckets} (layout {_VERSION}); give the same number, or start "
+                f"checkpoint: has --buckets {stored.buckets} (layout {stored.version}), not "
+                f"{self._rules.buckets} (layout {_VERSION}); give the same number, or start "
                 "with a new --checkpoint"
             )
         self.due = stored.due
@@ -178,7 +189,7 @@ class Page:
     def _opened(
         self, packets: list[Packet]
     ) -> tuple[KeyArray, list[tuple[int, rule.Prediction | rule.Label]]]:
-        """Ids that events name, and the events, predictions first."""
+        """Return the ids of the events, and the events, predictions first."""
         said: list[tuple[int, rule.Prediction | rule.Label]] = []
         told: list[tuple[int, rule.Prediction | rule.Label]] = []
         keys = [np.zeros(0, dtype=np.uint64)]
@@ -208,8 +219,8 @@ class Page:
                     books[name] += count
 
     def _unpack(self, touched: KeyArray) -> dict[int, rule.Kept]:
-        """The states of some ids that are remembered."""
-        rows = self._rows[self._places(touched)]
+        """Return the stored states of some ids."""
+        rows = self._rows[self._rows_of(touched)]
         when, what = rows[:, _WHEN], rows[:, _WHAT]
         columns = (
             rows[:, _KEY],
@@ -233,8 +244,8 @@ class Page:
             kept[key] = known._replace(held=(*known.held, rule.Label(time, value, stratum)))
         return kept
 
-    def _places(self, touched: KeyArray) -> Int64Array:
-        """Rows of those of these ids that are remembered."""
+    def _rows_of(self, touched: KeyArray) -> Int64Array:
+        """Return the rows of those ids that are stored."""
         keys = self._rows[:, _KEY]
         at = np.searchsorted(keys, touched)
         found = np.flatnonzero(at < len(keys))
@@ -242,11 +253,11 @@ class Page:
         return places
 
     def _store(self, touched: KeyArray, kept: dict[int, rule.Kept]) -> None:
-        """Put the states of ids in the place of what was remembered of them."""
+        """Replace the stored states of some ids."""
         if not len(touched):
             return
         known = [(k, state) for k, state in kept.items() if state.prediction is not None]
-        others = np.delete(self._rows, self._places(touched), axis=0)
+        others = np.delete(self._rows, self._rows_of(touched), axis=0)
         rows = np.concatenate([others, self._packed(known)])
         self._rows = rows[np.argsort(rows[:, _KEY], kind="stable")]
         held = [(key, *label) for key, state in kept.items() for label in state.held]

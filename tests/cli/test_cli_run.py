@@ -49,7 +49,7 @@ def until(condition):
 def test_it_serves_what_comes_until_sigterm(tmp_path):
     events = tmp_path / "events.ndjson"
     with running(config_of(tmp_path)) as (process, url, said):
-        assert f"reading {events} (once it is there)" in said
+        assert f"reading {events} (once it appears)" in said
         assert httpx.get(f"{url}/healthz").status_code == 200
         assert httpx.get(f"{url}/readyz").status_code == 503
         events.write_text(EVENT + "no json\n")

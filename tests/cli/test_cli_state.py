@@ -47,8 +47,8 @@ def test_what_is_kept_is_shown(capsys, folder):
         "counting since: 2023-11-14T22:13:20Z",
         "records: 6",
         "models: fraud",
-        "predictions remembered: 5",
-        "labels that wait for their prediction: 1",
+        "predictions stored: 5",
+        "labels waiting for their prediction: 1",
     ):
         assert f"{line}\n" in done.out
     assert "journal: 1 segments" in done.out

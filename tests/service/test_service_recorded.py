@@ -30,5 +30,5 @@ def test_files_read_once_go_on_behind_what_was_counted(tmp_path):
         assert found + times(again) == list(range(20))
     paths[1].write_bytes(paths[1].read_bytes() + line(20))
     again = RecordedFiles(names, decoder)
-    assert "has changed" in again.resume(source.position())
+    assert "changed since the last run" in again.resume(source.position())
     assert times(again) == list(range(21))

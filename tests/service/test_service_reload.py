@@ -116,7 +116,7 @@ SLOWER = {**FEED, "header_timeout": "9s"}
 def test_what_needs_a_restart_is_named(old, new, keys):
     faults = restart_faults(Config(**old), Config(**new))
     assert [fault.partition(": ")[0] for fault in faults] == keys
-    assert all(fault.endswith("; restart it") for fault in faults)
+    assert all(fault.endswith("; restart the monitor") for fault in faults)
 
 
 def app_of(reload):
