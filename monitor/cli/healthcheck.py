@@ -46,7 +46,7 @@ def _checked(text: str) -> SplitResult:
 
 
 def _answer(url: SplitResult) -> str | None:
-    """Return what is wrong, or None; ignores proxies of the environment."""
+    """Return why the check fails, or None if it succeeds; ignores proxies of the environment."""
     kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
     connection = kind(url.hostname or "", url.port, timeout=_TIMEOUT_SECONDS)
     try:

@@ -64,7 +64,14 @@ def delivery_to(target: str, *, token_file: str | None, patience: float, say: Sa
 
 
 class DirectoryDelivery:
-    """Writes one file per batch to a directory, each atomically."""
+    """Writes one file per batch to a directory, each atomically.
+
+    Args:
+        directory: the directory; created if missing.
+
+    Raises:
+        MonitorError: it cannot be created.
+    """
 
     def __init__(self, directory: Path) -> None:
         try:
@@ -96,7 +103,14 @@ class DirectoryDelivery:
 
 
 class HttpDelivery:
-    """Posts to the HTTP feed of a monitor, which answers once a batch is on disk."""
+    """Posts to the HTTP feed of a monitor, which answers once a batch is on disk.
+
+    Args:
+        url: base URL of the feed.
+        token: bearer token; None without one.
+        patience: seconds to retry a monitor that does not answer.
+        say: prints a one-line message for the operator.
+    """
 
     def __init__(self, url: str, *, token: str | None, patience: float, say: Say) -> None:
         self._url = url.rstrip("/") + "/v1/events"
@@ -150,7 +164,14 @@ class HttpDelivery:
 
 
 class KafkaDelivery:
-    """Produces to a Kafka topic; all replicas acknowledge a batch."""
+    """Produces to a Kafka topic; all replicas acknowledge a batch.
+
+    Args:
+        target: `kafka://BROKER[,BROKER]/TOPIC`.
+
+    Raises:
+        MonitorError: the target is not valid, or the Kafka client is not installed.
+    """
 
     def __init__(self, target: str) -> None:
         try:

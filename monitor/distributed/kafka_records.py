@@ -167,11 +167,11 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         known, wanted = _flat(start), _flat(end)
         if not known.keys() >= wanted.keys():
             known = _flat(self._ends(0)) | known
-        if anew := [place for place, at in wanted.items() if at < known[place]]:
-            topic, number = anew[0]
+        if recreated := [place for place, at in wanted.items() if at < known[place]]:
+            topic, number = recreated[0]
             raise MonitorError(
-                f"kafka {topic}[{number}]: ends before offset {known[anew[0]]}, already read; the "
-                "topic was probably recreated; start with a new --checkpoint"
+                f"kafka {topic}[{number}]: ends before offset {known[recreated[0]]}, already read; "
+                "the topic was probably recreated; start with a new --checkpoint"
             )
         return {place: known[place] for place in wanted}
 

@@ -54,7 +54,12 @@ class Packet(Struct, array_like=True):
 
 
 class BucketPacket(NamedTuple):
-    """An encoded packet and its bucket."""
+    """An encoded packet and its bucket.
+
+    Attributes:
+        bucket: number of the bucket.
+        data: the encoded `Packet`.
+    """
 
     bucket: int
     data: bytes

@@ -126,13 +126,13 @@ class Page:
         """
         opened = [msgspec.msgpack.decode(data, type=Packet) for data in packets]
         touched, events = self._opened(opened)
-        kept = self._unpack(touched)
+        states = self._unpack(touched)
         counting, books = Counting(self._rules.config), Counter[str]()
         for key, event in events:
-            step = rule.after(kept.get(key, rule.NOTHING), event, self._rules.rule, watermark)
-            kept[key] = step.kept
+            step = rule.after(states.get(key, rule.NOTHING), event, self._rules.rule, watermark)
+            states[key] = step.kept
             self._enter(step, counting, books)
-        self._store(touched, kept)
+        self._store(touched, states)
         ready = [unpacked(packet.tally) for packet in opened if packet.tally]
         return merged([*ready, counting.tally(books=dict(books))])
 
@@ -146,12 +146,12 @@ class Page:
         old = self._rows[words.times_of(self._rows[:, _WHEN]) < before, _KEY]
         old_labels = self._held["key"][self._held["time"] < before]
         touched = np.unique(np.concatenate([old, old_labels]))
-        kept, books = self._unpack(touched), Counter[str]()
-        for key, state in kept.items():
+        states, books = self._unpack(touched), Counter[str]()
+        for key, state in states.items():
             step = rule.expired(state, self._rules.rule, watermark)
-            kept[key] = step.kept
+            states[key] = step.kept
             self._enter(step, None, books)
-        self._store(touched, kept)
+        self._store(touched, states)
         self._forget_groups()
         self.due = None
         return Tally(books=dict(books))
@@ -190,8 +190,8 @@ class Page:
         self, packets: list[Packet]
     ) -> tuple[KeyArray, list[tuple[int, rule.Prediction | rule.Label]]]:
         """Return the ids of the events, and the events, predictions first."""
-        said: list[tuple[int, rule.Prediction | rule.Label]] = []
-        told: list[tuple[int, rule.Prediction | rule.Label]] = []
+        predictions: list[tuple[int, rule.Prediction | rule.Label]] = []
+        labels: list[tuple[int, rule.Prediction | rule.Label]] = []
         keys = [np.zeros(0, dtype=np.uint64)]
         for packet in packets:
             rows = packet.rows()
@@ -199,10 +199,10 @@ class Page:
             for key, time, group, score_bin, value, stratum, kind in rows.tolist():
                 if kind == PREDICTION:
                     one = rule.Prediction(time, value == 1, score_bin, packet.groups[group])
-                    said.append((key, one))
+                    predictions.append((key, one))
                 else:
-                    told.append((key, rule.Label(time, value, stratum)))
-        return np.unique(np.concatenate(keys)), said + told
+                    labels.append((key, rule.Label(time, value, stratum)))
+        return np.unique(np.concatenate(keys)), predictions + labels
 
     def _enter(self, step: rule.Step, counting: Counting | None, books: Counter[str]) -> None:
         if counting is not None:
@@ -232,17 +232,17 @@ class Page:
             words.label_values_of(what),
             words.strata_of(what),
         )
-        kept = {}
+        states = {}
         for row in zip(*(column.tolist() for column in columns), strict=True):
             key, time, positive, score_bin, group, label_time, value, stratum = row
             label = None if value < 0 else rule.Label(label_time, value, stratum)
             prediction = rule.Prediction(time, positive, score_bin, self._groups[group])
-            kept[key] = rule.Kept(prediction, label)
+            states[key] = rule.Kept(prediction, label)
         waiting = self._held[np.isin(self._held["key"], touched)]
         for key, time, value, stratum in waiting.tolist():
-            known = kept.get(key, rule.NOTHING)
-            kept[key] = known._replace(held=(*known.held, rule.Label(time, value, stratum)))
-        return kept
+            known = states.get(key, rule.NOTHING)
+            states[key] = known._replace(held=(*known.held, rule.Label(time, value, stratum)))
+        return states
 
     def _rows_of(self, touched: KeyArray) -> Int64Array:
         """Return the rows of those ids that are stored."""
@@ -252,15 +252,15 @@ class Page:
         places: Int64Array = at[found[keys[at[found]] == touched[found]]]
         return places
 
-    def _store(self, touched: KeyArray, kept: dict[int, rule.Kept]) -> None:
+    def _store(self, touched: KeyArray, states: dict[int, rule.Kept]) -> None:
         """Replace the stored states of some ids."""
         if not len(touched):
             return
-        known = [(k, state) for k, state in kept.items() if state.prediction is not None]
+        known = [(k, state) for k, state in states.items() if state.prediction is not None]
         others = np.delete(self._rows, self._rows_of(touched), axis=0)
         rows = np.concatenate([others, self._packed(known)])
         self._rows = rows[np.argsort(rows[:, _KEY], kind="stable")]
-        held = [(key, *label) for key, state in kept.items() for label in state.held]
+        held = [(key, *label) for key, state in states.items() for label in state.held]
         rest = self._held[~np.isin(self._held["key"], touched)]
         self._held = np.concatenate([rest, np.array(held, dtype=_HELD)])
 

@@ -103,7 +103,13 @@ class PageProcessor(StatefulProcessor):
         rows: Any,
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[Row]:
-        """Apply the packets of one bucket in a batch."""
+        """Apply the packets of one bucket in a batch.
+
+        Args:
+            key: the bucket; its page is in the state.
+            rows: the packets.
+            timerValues: has the watermark.
+        """
         watermark = _time_of(timerValues)
         page = self._page()
         tally = page.take((bytes(row.packet) for row in rows), watermark)
@@ -116,7 +122,13 @@ class PageProcessor(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: ARG002, N803
     ) -> Iterator[Row]:
-        """Drop states that can no longer change."""
+        """Drop states that can no longer change.
+
+        Args:
+            key: the bucket; its page is in the state.
+            timerValues: has the watermark.
+            expiredTimerInfo: unused.
+        """
         watermark = _time_of(timerValues)
         page = self._page()
         tally = page.expire(watermark)

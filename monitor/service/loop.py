@@ -23,7 +23,7 @@ from monitor.snapshot import Snapshot
 PUBLISH_EVERY_SECONDS = 1.0
 """Interval between two snapshots, and so the maximum age of what a scrape sees."""
 IDLE_SECONDS = 0.1
-"""Sleep when no events arrived; bounds how late the loop notices that it is to stop."""
+"""Sleep when no events arrived; bounds how late the loop notices a stop request."""
 TURN_SECONDS = 0.1
 """Time spent on one batch before the loop answers queries, publishes, and returns to the batch."""
 _QUERY_IDLE_SECONDS, _RECENT_QUERY_SECONDS = 0.005, 0.3
@@ -107,7 +107,7 @@ class Service:
         return self.restored and all(source.attached for source in self._sources)
 
     def run(self, stopping: Callable[[], bool]) -> None:
-        """Turn until `stopping` returns True; then count, checkpoint and publish what is queued."""
+        """Turn until `stopping` returns True; then count, save and publish the queued events."""
         try:
             while not stopping():
                 if not self.turn():

@@ -271,7 +271,7 @@ class PostedFeeds:
     def stop_accepting(self) -> None:
         """Stop listening. Requests in flight are journaled and acknowledged, or dropped unanswered.
 
-        Further polls return what is queued, at once.
+        Further polls return the queued events at once.
         """
         self.ready = self._listens = False
         self._listening.close()

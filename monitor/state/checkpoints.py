@@ -11,7 +11,7 @@ from monitor.state.disk import Sync, make_directory, write_file
 from monitor.state.encoding import DamagedError, decoded, encoded
 from monitor.state.state_errors import StateError, StateFullError
 
-KEPT = 2
+RETAINED = 2
 """Number of checkpoints on disk: the newest, and the one before in case it is damaged."""
 _SUFFIX = ".checkpoint"
 
@@ -95,7 +95,7 @@ class Checkpoints:
         try:
             size = write_file(path, encoded(state, number), sync=self._sync)
             good = [path for path in paths if path not in self.damaged]
-            for old in set(paths) - set(good[1 - KEPT :]):
+            for old in set(paths) - set(good[1 - RETAINED :]):
                 old.unlink()
         except OSError as error:
             raise StateFullError(

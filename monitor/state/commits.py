@@ -74,7 +74,7 @@ class Commits:
         return done
 
     def close(self) -> None:
-        """Write what is waiting, then stop the thread."""
+        """Write the waiting bodies, then stop the thread."""
         with self._lock:
             if not self._closed:
                 self._closed = True

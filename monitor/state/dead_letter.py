@@ -106,7 +106,7 @@ def encoded(rejection: Rejection) -> bytes:
 
 
 def _printable(text: str) -> str:
-    """Replace what is not a character: file names may hold any bytes."""
+    """Replace invalid characters: file names may hold any bytes."""
     return text.encode(errors="replace").decode()
 
 

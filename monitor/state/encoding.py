@@ -48,6 +48,9 @@ def encoded(state: State, number: int) -> Iterator[Data]:
     Args:
         state: the state.
         number: number of the checkpoint.
+
+    Raises:
+        TypeError: the state holds a value of another type.
     """
     arrays: list[NDArray[Any]] = []
     end = 0

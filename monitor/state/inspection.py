@@ -24,7 +24,7 @@ class InspectedFile(NamedTuple):
     Attributes:
         path: the file.
         nbytes: size in bytes.
-        fault: what is wrong with it, and the consequence; "" for a good file.
+        fault: its fault and the consequence; "" for a good file.
         torn: True if its end never became durable, which is no fault.
         checkpoint: the content of a good checkpoint.
         bodies: number of requests in a segment of the journal.

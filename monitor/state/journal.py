@@ -173,12 +173,12 @@ class Journal:
         """
         try:
             with self._lock:
-                gone = [number for number in self._numbers[:-1] if number < before.segment]
-                for number in gone:
+                deleted = [number for number in self._numbers[:-1] if number < before.segment]
+                for number in deleted:
                     self._path(number).unlink()
                     self._numbers.remove(number)
                     del self._sizes[number]
-            if gone:
+            if deleted:
                 sync_directory(self._directory, sync=self._sync)
         except OSError as error:
             raise StateFullError(

@@ -101,6 +101,9 @@ class JournalFrame(NamedTuple):
 class TornSegmentError(Exception):
     """The end of the segment never became durable.
 
+    Args:
+        offset: where the torn end begins.
+
     Attributes:
         offset: where the torn end begins.
     """
