@@ -50,12 +50,12 @@ def test_by_default_it_works_at_the_live_class_ratio_and_shows_its_intervals(cap
     code, out = run(capsys, *words)
     assert code == 0
     for said in (
-        "predict positive from",
+        "predict positive at scores of",
         "precision>=0.6, and within it the highest recall:",
         "95 % interval",
         "positives per negative",
         "based on",
-        "by the point estimate, not by its whole 95 % interval",
+        "by the point estimate, not the whole 95 % interval",
     ):
         assert said in out.out
 
