@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from monitor.distributed.packets import packets_of
-from monitor.distributed.pages import Page, Rules
+from monitor.distributed.pages import Page, PageRules
 from monitor.distributed.tallies import events_of, merged, packed, unpacked
 from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
@@ -25,7 +25,7 @@ class Shards:
 
     def __init__(self, config, buckets=4, source="job"):
         self.config, self.buckets, self.source = config, buckets, source
-        self.rules = Rules(config, buckets)
+        self.rules = PageRules(config, buckets)
         self.decoder = Decoder(DecodeSettings.from_config(config))
         self.pages = {}
         self.watermark = None

@@ -23,7 +23,7 @@ from streams import batch_of
 from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.service import Service
-from monitor.service.checkpointing import Keeper
+from monitor.service.checkpointing import Checkpointer
 from monitor.state import Checkpoints, StateFault, StateFaults
 
 START = 1_700_000_000
@@ -89,7 +89,7 @@ class Tape:
         self._next = position["batch"]
         return ""
 
-    def settled(self, position):
+    def commit(self, position):
         self._kept = position["batch"]
 
     def close(self):
@@ -179,7 +179,7 @@ class Simulation:
     def _start(self) -> None:
         checkpoints = Checkpoints(self._folder, sync=self._sync)
         self._tape = self._tape.begin()
-        self._keeper = Keeper(
+        self._checkpointer = Checkpointer(
             self.config,
             checkpoints,
             faults=self.faults,
@@ -193,7 +193,7 @@ class Simulation:
             clock=self._clock,
             rejected=Rejected(),
             say=lambda _: None,
-            keeper=self._keeper,
+            checkpointer=self._checkpointer,
         )
 
     def _sync(self, _: int) -> None:
@@ -219,13 +219,13 @@ class Simulation:
 
     def _stop(self) -> None:
         service = self._service
-        self._keeper.close(service._monitor, [self._tape], service._event_clock)
+        self._checkpointer.close(service._monitor, [self._tape], service._event_clock)
         self._kill()
 
     def _damage(self) -> None:
         """Damage the newest checkpoint, where there is one before it, and begin anew."""
         paths = sorted(self._folder.glob("*.checkpoint"))
-        good = [path for path in paths if path not in self._keeper._checkpoints.damaged]
+        good = [path for path in paths if path not in self._checkpointer._checkpoints.damaged]
         if len(good) > 1:
             content = bytearray(good[-1].read_bytes())
             at = self._chance.randrange(len(content))

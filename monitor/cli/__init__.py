@@ -1,66 +1,23 @@
-"""The commands: words in, an exit code out.
+"""The command line: parses the arguments, runs the command, returns an exit code.
 
-    parser/           every command with its help
-    run.py … one file a command; loaded only when it is asked for, so that
-                      `--version` and `--help` answer at once
-    replay_text.py    what `replay` prints for people
-    progress.py       how far a long reading has come
+    entry.py          entry point
+    parser/           every command with its options and help
+    run.py …          one module per command, imported on use, so that `--version`
+                      and `--help` are fast
+    output.py         stdout and stderr
+    failures.py       messages and exit codes of errors
+    replay_text.py    text output of `replay`
+    backfill.py       `replay --openmetrics`
+    report_data.py    data of `diagnose --html` besides the diagnosis
+    remote.py         client of a running monitor's API
+    progress.py       progress of a long read
+    shutdown.py       end of a serving process
 
-Data goes to stdout, all else to stderr. Exit codes: 0 fine, 1 a finding, 2 usage
-or configuration, 3 a feed cannot be read; 130 and 141 for a command that was
-interrupted or whose reader went away.
+Data goes to stdout, everything else to stderr. Exit codes: 0 success, 1 a finding,
+2 usage or configuration, 3 unreadable feed; 130 and 141 for an interrupted command
+and a closed pipe.
 """
 
-from __future__ import annotations
-
-import io
-import os
-import sys
-from collections.abc import Sequence
-from importlib import import_module
-
-from monitor.cli.failures import USAGE, complain
-from monitor.cli.parser import build_parser
-from monitor.cli.shutdown import INTERRUPTED, READER_GONE
-from monitor.errors import MonitorError
+from monitor.cli.entry import main
 
 __all__ = ["main"]
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command that the words name.
-
-    Args:
-        argv: the words after the program's name; those of this process by default.
-
-    Returns:
-        The exit code.
-    """
-    _never_fail_on_a_character()
-    try:
-        return _run(argv)
-    except MonitorError as error:
-        return complain(error)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return READER_GONE
-
-
-def _run(argv: Sequence[str] | None) -> int:
-    parser = build_parser()
-    args = parser.parse_args(argv)
-    if args.command is None:
-        parser.print_help(sys.stderr)
-        return USAGE
-    module = import_module(f"monitor.cli.{args.command.replace('-', '_')}")
-    code: int = module.run(args)
-    sys.stdout.flush()
-    return code
-
-
-def _never_fail_on_a_character() -> None:
-    """A terminal that cannot show a character shows a question mark."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")

@@ -24,17 +24,21 @@ Apply = Callable[[EventBatch], None]
 
 @contextmanager
 def backfilled(monitor: Monitor, args: Namespace) -> Iterator[Apply]:
-    """Gives what takes the batches; at the end the file is written, if one was asked for.
+    """Yield the function that counts a batch; at the end write the file, if one is requested.
+
+    Args:
+        monitor: the engine.
+        args: the options of `replay`.
 
     Raises:
-        UsageError: the arguments do not fit, or the file cannot be written.
+        UsageError: the options do not fit, or the file cannot be written.
     """
     if args.openmetrics is None:
         if args.step is not None or args.target:
-            raise UsageError("--step and --target are of --openmetrics, which is missing")
+            raise UsageError("--step and --target need --openmetrics")
         yield monitor.apply
         return
-    from monitor.exporter.backfill import Moments, Recorder, write_openmetrics  # noqa: PLC0415  # only where it is asked for
+    from monitor.exporter.backfill import Moments, Recorder, write_openmetrics  # noqa: PLC0415  # only if requested
 
     step, target = _step(args.step, monitor.config), _target(args.target, monitor.config)
     path, moments = Path(args.openmetrics), Moments(monitor, step)

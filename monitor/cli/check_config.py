@@ -10,11 +10,18 @@ from monitor.service.sources import unavailable_feeds
 
 
 def run(args: Namespace) -> int:
-    """Print what a configuration means, or fail with all its faults."""
+    """Print what a configuration means, and what prevents `run`.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        ConfigError: the configuration has faults.
+    """
     config = load_config(args.file)
     show(describe(config))
     show("ok")
     warn(config)
     for fault in (*unavailable_feeds(config), *refused_listeners(config)):
-        tell(f"but `run` would stop: {fault}")
+        tell(f"`run` would fail: {fault}")
     return 0

@@ -13,30 +13,37 @@ from monitor.cli.shutdown import INTERRUPTED, leave
 from monitor.clock import Clock, SystemClock
 from monitor.config import Config
 from monitor.config.quantities import Address, parse_address
-from monitor.demo import table
+from monitor.demo import month_rows
 from monitor.demo.flights import MODEL, flights, flights_config
 from monitor.demo.months import Month, Months
 from monitor.demo.playback import playback
 from monitor.demo.story import story
 from monitor.engine import Monitor
 from monitor.errors import MonitorError, UsageError
-from monitor.service.questions import Inquiries
+from monitor.service.queries import QueryQueue
 from monitor.snapshot import Snapshot
 
 _PUBLISH_EVERY_SECONDS = 1.0
 _IDLE_SECONDS = 0.05
 
 _INTRODUCTION = """\
-Would a flight from New York be 15 minutes late? March to December 2013: real
-flights, a real model's predictions, and labels that come when a flight lands.
-A month stands here once its labels are in; balanced: precision if half were late.
+Will a flight from New York be 15 minutes late? March to December 2013: real
+flights, a real model's predictions, and labels that arrive when a flight lands.
+A month appears once its labels are complete; balanced: precision if half were late.
 """
 
 
 def run(args: Namespace) -> int:
-    """Replay the bundled flights, serve them, and say what to see; or the other demo."""
+    """Run the demo on the bundled flights, or the one on alerts.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        MonitorError: an option cannot be used.
+    """
     if args.alerts:
-        from monitor.cli import demo_alerts  # noqa: PLC0415  # the other demo need not wait for it
+        from monitor.cli import demo_alerts  # noqa: PLC0415  # needed with --alerts only
 
         return demo_alerts.run()
     listen = _address(args.listen)
@@ -67,40 +74,40 @@ class _Demo:
     """The monitor of the flights.
 
     Attributes:
-        snapshot: the state as it was last published.
-        inquiries: what the page asks of the monitor itself.
+        snapshot: the snapshot published last.
+        queries: queries of the page.
     """
 
     def __init__(self, config: Config, clock: Clock) -> None:
         self._config, self._clock = config, clock
         self._monitor = Monitor(config)
         self._published = clock.monotonic()
-        self._picture = shutil.get_terminal_size().columns >= table.PICTURE_NEEDS_COLUMNS
-        self.inquiries = Inquiries()
+        self._picture = shutil.get_terminal_size().columns >= month_rows.PICTURE_NEEDS_COLUMNS
+        self.queries = QueryQueue()
         self.snapshot: Snapshot = self._monitor.snapshot()
 
     def months(self, seconds: float) -> Iterator[Month]:
-        """Replay everything; each month when nothing about it can change any more."""
+        """Replay all events; yield each month once it is final."""
         timeout = self._config.model(MODEL).label_timeout or 0
         months = Months(self._monitor, MODEL, timeout)
-        show(table.header(picture=self._picture))
+        show(month_rows.header(picture=self._picture))
         for batch in playback(flights(self._config), seconds=seconds, clock=self._clock):
             self._monitor.apply(batch)
-            self.inquiries.answer(self._monitor)
-            yield from months.settled()
+            self.queries.answer(self._monitor)
+            yield from months.final()
             if self._clock.monotonic() - self._published >= _PUBLISH_EVERY_SECONDS:
                 self._publish()
         self._publish()
-        yield from months.whole()
+        yield from months.remaining()
 
     def row(self, month: Month) -> str:
-        """What is printed of a month."""
-        return table.row(month, picture=self._picture)
+        """Return the row of a month."""
+        return month_rows.row(month, picture=self._picture)
 
     def serve_on(self) -> None:
-        """Answer what is asked, until Ctrl-C."""
+        """Answer queries until Ctrl-C."""
         while True:
-            if not self.inquiries.answer(self._monitor):
+            if not self.queries.answer(self._monitor):
                 self._clock.sleep(_IDLE_SECONDS)
 
     def _publish(self) -> None:
@@ -117,10 +124,10 @@ def _address(text: str) -> Address:
 
 @contextmanager
 def _served(demo: _Demo, listen: Address) -> Iterator[None]:
-    from monitor.exporter.app import create_app  # noqa: PLC0415  # --no-serve need not wait for it
+    from monitor.exporter.app import create_app  # noqa: PLC0415  # not needed with --no-serve
     from monitor.web.server import BackgroundServer  # noqa: PLC0415  # same
 
-    app = create_app(lambda: demo.snapshot, ready=lambda: True, read_engine=demo.inquiries)
+    app = create_app(lambda: demo.snapshot, ready=lambda: True, read_engine=demo.queries)
     server = BackgroundServer(app, host=listen.host, port=listen.port)
     try:
         server.start()
@@ -136,7 +143,7 @@ def _served(demo: _Demo, listen: Address) -> Iterator[None]:
 
 
 def _serve_on(demo: _Demo) -> None:
-    show("\nStill serving, for a look around; Ctrl-C ends it.")
+    show("\nStill serving, for you to explore; stop with Ctrl-C.")
     try:
         demo.serve_on()
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""`precision-monitor demo --alerts`: two faults in turn, and who is told of each."""
+"""`precision-monitor demo --alerts`: two faults in turn, and the alerts of each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,18 @@ from monitor import metrics
 from monitor.cli.output import show, tell
 from monitor.cli.shutdown import cleared_by_sigterm
 from monitor.clock import Clock, SystemClock
+from monitor.demo.faults.hurried_rules import hurried_rules
 from monitor.demo.faults.programs import installed, running
-from monitor.demo.faults.rules import hurried_rules
-from monitor.demo.faults.stream import NORMAL, RARER, REFERENCE_DAYS, WORSE, Days, World, config
-from monitor.demo.faults.webhook import Told, Webhook
+from monitor.demo.faults.simulation import (
+    NORMAL,
+    RARER,
+    REFERENCE_DAYS,
+    WORSE,
+    DailyEvents,
+    World,
+    config,
+)
+from monitor.demo.faults.webhook import ReceivedAlert, Webhook
 from monitor.engine import Monitor
 from monitor.snapshot import Snapshot
 
@@ -24,21 +32,28 @@ _DAY_SECONDS = 0.5
 """Wall time of a simulated day."""
 _NORMAL_DAYS = REFERENCE_DAYS + 3
 _QUIET_DAYS = 7
-"""So long the first fault goes on after its alert, to see that no page follows."""
+"""Days with the first fault after its alert, to see that no page follows."""
 _MOST_SECONDS = 90.0
-"""Wall time for an alert to arrive."""
+"""Maximum wall time until an alert arrives."""
 _WIDTH = 79
 
 _INTRODUCTION = """\
-A simulated model is watched by this monitor, a Prometheus and an Alertmanager, all
-on this machine; half a second is a day. First positives become half as frequent,
-then the model gets worse. Precision falls both times. Who is told what?
+This monitor, a Prometheus and an Alertmanager, all on this machine, monitor a
+simulated model; half a second is a day. First positives become half as frequent,
+then the model gets worse. Precision falls both times. Which alerts fire?
 """
 
 
 def run() -> int:
-    """Put the two faults on the model; exit code 0 if the right people were told, else 1."""
-    from monitor.exporter.app import create_app  # noqa: PLC0415  # --help need not wait for it
+    """Inject the two faults.
+
+    Returns:
+        0 if each fault raised the expected alerts only, else 1.
+
+    Raises:
+        UsageError: Prometheus or Alertmanager is missing, or does not start.
+    """
+    from monitor.exporter.app import create_app  # noqa: PLC0415  # not needed for --help
     from monitor.web.server import BackgroundServer  # noqa: PLC0415  # same
 
     installed()
@@ -65,24 +80,24 @@ def run() -> int:
 
 
 class _Story:
-    """The days as they pass, and what is told on each.
+    """The simulated days, and the alerts on each.
 
     Args:
-        told: gives the alerts that have arrived since it was last asked.
-        clock: days pass by it.
+        new_alerts: returns the alerts received since its last call.
+        clock: paces the days.
 
     Attributes:
-        snapshot: the state of the monitor.
+        snapshot: the current snapshot of the monitor.
     """
 
-    def __init__(self, told: Callable[[], list[Told]], clock: Clock) -> None:
-        self._new, self._clock = told, clock
-        self._days, self._monitor = Days(), Monitor(config())
-        self._all: list[Told] = []
+    def __init__(self, new_alerts: Callable[[], list[ReceivedAlert]], clock: Clock) -> None:
+        self._new, self._clock = new_alerts, clock
+        self._days, self._monitor = DailyEvents(), Monitor(config())
+        self._all: list[ReceivedAlert] = []
         self.snapshot: Snapshot = self._monitor.snapshot()
 
     def tell(self) -> int:
-        """Live through the days; what the exit code should be."""
+        """Simulate all days; return the exit code."""
         for _ in range(_NORMAL_DAYS):
             self._day(NORMAL)
         show(f"{self._when()}all is well{self._numbers()}")
@@ -97,9 +112,9 @@ class _Story:
         return _verdict(first, self._all[len(first) :]) if came else self._missed()
 
     def _until(self, world: World, alert: str) -> bool:
-        """Days pass until an alert has arrived; whether it did."""
+        """Simulate days until an alert arrives; return False if it does not."""
         deadline = self._clock.monotonic() + _MOST_SECONDS
-        while alert not in {told.name for told in self._all}:
+        while alert not in {received.name for received in self._all}:
             if self._clock.monotonic() > deadline:
                 return False
             self._day(world)
@@ -109,9 +124,9 @@ class _Story:
         self._monitor.apply(self._days.next(world))
         self.snapshot = self._monitor.snapshot()
         self._clock.sleep(_DAY_SECONDS)
-        for told in self._new():
-            self._all.append(told)
-            text = f"{told.severity.upper()} {told.name}: {told.summary}"
+        for alert in self._new():
+            self._all.append(alert)
+            text = f"{alert.severity.upper()} {alert.name}: {alert.summary}"
             show(fill(text, _WIDTH, initial_indent=self._when(), subsequent_indent=" " * 8))
 
     def _when(self) -> str:
@@ -125,16 +140,16 @@ class _Story:
         )
 
     def _missed(self) -> int:
-        names = ", ".join(told.name for told in self._all) or "none"
-        tell(f"an alert did not arrive within {_MOST_SECONDS:.0f} seconds; those that did: {names}")
+        names = ", ".join(alert.name for alert in self._all) or "none"
+        tell(f"an alert did not arrive within {_MOST_SECONDS:.0f} seconds; received: {names}")
         return 1
 
 
-def _verdict(first: Sequence[Told], second: Sequence[Told]) -> int:
-    """What is to be seen, if it is to be seen."""
-    pages = [[told.name for told in part if told.severity == "page"] for part in (first, second)]
-    if pages != [[], [PAGE]] or TICKET not in {told.name for told in first}:
-        tell(f"not as it should be: pages of the first fault {pages[0]}, of the second {pages[1]}")
+def _verdict(first: Sequence[ReceivedAlert], second: Sequence[ReceivedAlert]) -> int:
+    """Print the conclusion if the alerts are as expected; return the exit code."""
+    pages = [[a.name for a in alerts if a.severity == "page"] for alerts in (first, second)]
+    if pages != [[], [PAGE]] or TICKET not in {alert.name for alert in first}:
+        tell(f"unexpected alerts: pages of the first fault {pages[0]}, of the second {pages[1]}")
         return 1
-    show("\nRarer positives were a ticket, the worse model a page; nobody was woken before.")
+    show("\nRarer positives opened a ticket, the worse model a page; no page came before.")
     return 0

@@ -27,13 +27,20 @@ from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.headline import headline
 
 if TYPE_CHECKING:
-    from monitor.cli.report_pages import Told
+    from monitor.cli.report_data import ReportData
 
 _FINE, _FINDING = 0, 1
 
 
 def run(args: Namespace) -> int:
-    """Say why precision moved; exit code 1 where the verdict is one that was asked to fail."""
+    """Explain why precision moved.
+
+    Returns:
+        The exit code; 1 if `--fail-on` names the verdict.
+
+    Raises:
+        MonitorError: an option, the configuration or a file cannot be used.
+    """
     failing = _verdicts(args.fail_on)
     if args.url is not None:
         return _finding(_ask(args), failing)
@@ -41,12 +48,12 @@ def run(args: Namespace) -> int:
     paths = _paths(args, config)
     monitor = Monitor(config)
     compared = Compared(monitor, args.model, before=args.before, after=args.after)
-    told = None if args.html is None else _told(monitor, args.after)
+    data = None if args.html is None else _report_data(monitor, args.after)
     torn = _feed(monitor, paths)
     diagnosis = _diagnosis(monitor, compared)
-    _tell_what_was_not_used(monitor, args.segments)
-    if told is not None:
-        _write(args.html, told.report(diagnosis), headline(diagnosis))
+    _report_unused(monitor, args.segments)
+    if data is not None:
+        _write(args.html, data.report(diagnosis), headline(diagnosis))
     else:
         show(diagnosis_json(diagnosis) if args.json else diagnosis_text(diagnosis))
     if torn is not None:
@@ -58,24 +65,24 @@ def _finding(verdict: str, failing: frozenset[Verdict]) -> int:
     return _FINDING if verdict in failing else _FINE
 
 
-def _told(monitor: Monitor, after: str | None) -> Told:
-    from monitor.cli.report_pages import Told  # noqa: PLC0415  # only a report waits for it
+def _report_data(monitor: Monitor, after: str | None) -> ReportData:
+    from monitor.cli.report_data import ReportData  # noqa: PLC0415  # needed for a report only
 
-    return Told(monitor, after)
+    return ReportData(monitor, after)
 
 
 def _ask(args: Namespace) -> str:
-    """Let a running monitor say it; the verdict."""
+    """Print the diagnosis of a running monitor; return its verdict."""
     for option in ("feed", "config", "segments"):
         if getattr(args, option):
             raise UsageError(
-                f"--{option} and --url: exclude each other; a running monitor has its own"
+                f"--{option}: cannot be combined with --url; a running monitor has its own"
             )
     remote = Remote(args.url)
     query = {"model": args.model, "before": args.before, "after": args.after}
     found = remote.json("diagnosis", query)
     if args.html is not None:
-        from monitor.cli.report_pages import remote_report  # noqa: PLC0415  # same
+        from monitor.cli.report_data import remote_report  # noqa: PLC0415  # only a report needs it
 
         _write(args.html, remote_report(remote, query), found["headline"])
     else:
@@ -83,12 +90,12 @@ def _ask(args: Namespace) -> str:
     return str(found["verdict"])
 
 
-def _write(path: str, report: str, said: str) -> None:
+def _write(path: str, report: str, summary: str) -> None:
     try:
         Path(path).write_bytes(report.encode("utf-8", "replace"))
     except OSError as error:
         raise UsageError(f"--html: cannot be written, got {path!r}: {error.strerror}") from error
-    tell(f"{said}\n{path}: written")
+    tell(f"{summary}\n{path}: written")
 
 
 def _verdicts(names: Sequence[str]) -> frozenset[Verdict]:
@@ -102,7 +109,7 @@ def _verdicts(names: Sequence[str]) -> frozenset[Verdict]:
 
 
 def _config(args: Namespace) -> Config:
-    """The configuration; `--segments` replaces what it breaks down by."""
+    """Return the configuration; `--segments` replaces its segment keys."""
     config = load_config(args.config) if args.config else Config.without_file()
     if args.segments is None:
         return config
@@ -128,7 +135,7 @@ def _paths(args: Namespace, config: Config) -> list[str]:
 
 
 def _feed(monitor: Monitor, paths: list[str]) -> FeedError | None:
-    """Count all events; the error of a torn file of which some could be read."""
+    """Count all events; return the error of a file that ends in a damaged part."""
     decoder = Decoder(DecodeSettings.from_config(monitor.config))
     progress = Progress(sys.stderr, SystemClock())
     try:
@@ -156,7 +163,7 @@ def _diagnosis(monitor: Monitor, compared: Compared) -> Diagnosis:
     )
 
 
-def _tell_what_was_not_used(monitor: Monitor, segments: str | None) -> None:
+def _report_unused(monitor: Monitor, segments: str | None) -> None:
     snapshot = monitor.snapshot()
     rejected = {str(reason): n for reason, n in snapshot.rejected.items() if n}
     if rejected:
@@ -165,4 +172,4 @@ def _tell_what_was_not_used(monitor: Monitor, segments: str | None) -> None:
     for key in (segments or "").split(","):
         values = {s.value for s in snapshot.series if s.segment == key}
         if key and values <= {"__missing__"}:
-            tell(f"--segments: no prediction carries the key {key!r}")
+            tell(f"--segments: no prediction has the key {key!r}")

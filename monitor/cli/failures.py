@@ -1,4 +1,4 @@
-"""What a command that failed says, and its exit code."""
+"""Messages and exit codes of failed commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ USAGE, UNREADABLE = 2, 3
 
 
 def complain(error: MonitorError) -> int:
-    """Say what is wrong; a fault of a configuration names its file and line already.
+    """Print an error; the faults of a configuration already name their file and line.
 
     Returns:
         The exit code.

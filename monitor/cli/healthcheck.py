@@ -14,7 +14,14 @@ _OK = 200
 
 
 def run(args: Namespace) -> int:
-    """Exit code 0 if the monitor answers with 200, 1 if not."""
+    """Check that the monitor answers with 200.
+
+    Returns:
+        0 if it does, else 1.
+
+    Raises:
+        UsageError: the URL is not valid.
+    """
     url = _checked(args.url)
     try:
         answer = _answer(url)
@@ -39,7 +46,7 @@ def _checked(text: str) -> SplitResult:
 
 
 def _answer(url: SplitResult) -> str | None:
-    """What is wrong; None if nothing is. No proxy is asked, whatever the environment says."""
+    """Return why the check fails, or None if it succeeds; ignores proxies of the environment."""
     kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
     connection = kind(url.hostname or "", url.port, timeout=_TIMEOUT_SECONDS)
     try:

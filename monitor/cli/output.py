@@ -1,4 +1,4 @@
-"""The two streams of a command: data on stdout, all that is said besides on stderr."""
+"""Output of a command: data to stdout, messages to stderr."""
 
 import sys
 
@@ -6,12 +6,12 @@ from monitor.report.printable import printable
 
 
 def show(text: str = "") -> None:
-    """A line of data, or of what a person asked to see; there at once."""
+    """Print a line of data to stdout, and flush."""
     sys.stdout.write(f"{printable(text)}\n")
     sys.stdout.flush()
 
 
 def tell(text: str) -> None:
-    """A line beside the data."""
+    """Print a message to stderr."""
     sys.stderr.write(f"{printable(text)}\n")
     sys.stderr.flush()

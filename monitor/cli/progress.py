@@ -1,7 +1,7 @@
-"""How far a long reading has come, on stderr.
+"""Progress of a long read, on stderr.
 
-On a terminal one line that renews itself, else a line every minute. A
-short reading says nothing.
+Updates one line on a terminal; elsewhere prints a line every minute. A short
+read prints nothing.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ _MIB = 1 << 20
 
 
 class Progress:
-    """Tells bytes read; called by `monitor.feeds.files.read`.
+    """Reports bytes read; called by `monitor.feeds.files.read`.
 
     Args:
-        stream: where to write.
-        clock: when to write.
+        stream: output.
+        clock: decides when to write.
 
     >>> import io
     >>> from monitor.clock import ManualClock
-    >>> clock, said = ManualClock(), io.StringIO()
-    >>> progress = Progress(said, clock)
+    >>> clock, output = ManualClock(), io.StringIO()
+    >>> progress = Progress(output, clock)
     >>> for minute in range(3):
     ...     clock.sleep(60)
     ...     progress(minute << 20, 16 << 20)
-    >>> print(said.getvalue(), end="")
+    >>> print(output.getvalue(), end="")
     read 0 of 16 MiB
     read 1 of 16 MiB
     read 2 of 16 MiB
@@ -41,7 +41,12 @@ class Progress:
         self._width = 0
 
     def __call__(self, done: int, total: int) -> None:
-        """Bytes read so far, and bytes there are; 0 where nobody knows."""
+        """Report progress.
+
+        Args:
+            done: bytes read so far.
+            total: bytes in all; 0 if unknown.
+        """
         now = self._clock.monotonic()
         if now - self._last < (_ON_TERMINAL if self._terminal else _ELSEWHERE):
             return
@@ -50,7 +55,7 @@ class Progress:
         self._write(f"read {done / _MIB:.0f}{of} MiB")
 
     def close(self) -> None:
-        """Leave a clean line behind."""
+        """Clear the line."""
         if self._width:
             self._write("")
 

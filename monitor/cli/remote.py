@@ -1,4 +1,4 @@
-"""Asks a running monitor over HTTP, as `diagnose --url` and `top` do."""
+"""Client of a running monitor's API, for `diagnose --url` and `top`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Remote:
     """A running monitor.
 
     Args:
-        url: where it serves, such as http://127.0.0.1:9108; a path before its own may follow.
+        url: its address, such as http://127.0.0.1:9108; may end in a path prefix.
 
     Raises:
-        UsageError: that is no address.
+        UsageError: the address is not valid.
     """
 
     def __init__(self, url: str) -> None:
@@ -41,11 +41,18 @@ class Remote:
         self._parts = urlsplit(self.url)
 
     def json(self, path: str, query: Mapping[str, str | None]) -> Any:
-        """What the API answers.
+        """Request an answer of the API as JSON.
+
+        Args:
+            path: path below /api/v1/.
+            query: query parameters; those that are None are left out.
+
+        Returns:
+            The decoded answer.
 
         Raises:
-            UsageError: it says that the question does not fit.
-            FeedError: it cannot be reached, or answers otherwise.
+            UsageError: the API rejects the query.
+            FeedError: the monitor cannot be reached, or its answer is invalid.
         """
         text = self.text(path, query, "application/json")
         try:
@@ -77,14 +84,24 @@ class Remote:
             ) from error
 
     def text(self, path: str, query: Mapping[str, str | None], accept: str = "text/plain") -> str:
-        """The same as text."""
+        """Request an answer of the API as text.
+
+        Args:
+            path: path below /api/v1/.
+            query: query parameters; those that are None are left out.
+            accept: media type.
+
+        Raises:
+            UsageError: the API rejects the query.
+            FeedError: the monitor cannot be reached, or its answer is invalid.
+        """
         given = {name: value for name, value in query.items() if value is not None}
         address = f"{self._parts.path}/api/v1/{path}?{urlencode(given, errors='replace')}"
         try:
             status, body = self._get(address, accept)
         except (OSError, HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise FeedError(f"{self.url}: cannot be asked: {why}") from error
+            raise FeedError(f"{self.url}: cannot be reached: {why}") from error
         if status != _OK:
             raise self._fault(status, body)
         return body
@@ -102,9 +119,9 @@ class Remote:
 
     def _fault(self, status: int, body: str) -> UsageError | FeedError:
         try:
-            said = json.loads(body)["error"]
+            message = json.loads(body)["error"]
         except (ValueError, KeyError, TypeError):
             return FeedError(f"{self.url}: answered {status}: is a precision-monitor there?")
         if status in _FAULTS:
-            return UsageError(f"{self.url}: {said}")
-        return FeedError(f"{self.url}: {said}")
+            return UsageError(f"{self.url}: {message}")
+        return FeedError(f"{self.url}: {message}")

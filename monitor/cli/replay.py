@@ -25,11 +25,18 @@ from monitor.report.replay_json import replay_json
 from monitor.snapshot import ModelState, Snapshot
 
 _SHOWN = 5
-"""Rejected records that are shown; the others are counted."""
+"""Number of rejected records to show; the rest are counted."""
 
 
 def run(args: Namespace) -> int:
-    """Count recorded events; what was counted is printed even if a file turns out to be torn."""
+    """Count recorded events and print the result, even if a file ends in a damaged part.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        MonitorError: an option, the configuration or a file cannot be used.
+    """
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
     monitor, rejected, torn, records = Monitor(config), _Rejected(), None, 0
@@ -63,7 +70,7 @@ def _printed(snapshot: Snapshot, args: Namespace) -> str:
 
 
 def _summary(snapshot: Snapshot, model: ModelState) -> str:
-    """Every metric of the counts as they are, where these stand for all predictions."""
+    """Return every metric of the counts, if they represent all predictions."""
     if model.refused:
         return f"  no summary: {model.refused_because}"
     if Labelling(model.labelling) in SAMPLES:
@@ -77,19 +84,19 @@ def _batches(paths: Sequence[str], config: Config, progress: Progress) -> Iterat
 
 
 class _Rejected:
-    """The first few records that could not be used, and how many there were."""
+    """The first rejected records, and the number of all."""
 
     def __init__(self) -> None:
         self._first: list[Rejection] = []
         self._count = 0
 
     def note(self, rejections: Sequence[Rejection]) -> None:
-        """Remember what a batch could not use."""
+        """Add the rejections of a batch."""
         self._count += len(rejections)
         self._first += islice(rejections, _SHOWN - len(self._first))
 
     def tell(self) -> None:
-        """Say so on stderr."""
+        """Print them to stderr."""
         for rejection in self._first:
             tell(f"{rejection.position}: {rejection.reason}: {rejection.detail}")
         if self._count > len(self._first):

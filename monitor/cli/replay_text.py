@@ -1,4 +1,4 @@
-"""What `replay` prints for people: the books of each model, its windows, its metrics."""
+"""Text output of `replay`: the prediction counts of each model, its windows and metrics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNDEFINED = "—"
 
 
 def replay_text(snapshot: Snapshot) -> str:
-    """A block for each model, after one line on the whole input."""
+    """Return one line on the whole input, then a block for each model."""
     blocks = ["\n".join(_model(snapshot, model)) for model in snapshot.models]
     return "\n\n".join([_input(snapshot), *blocks])
 
@@ -47,7 +47,7 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
 
 
 def _refused(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
-    """What cannot be known, and why, each reason once."""
+    """Yield what cannot be known, and why, each reason once."""
     faults = (window.fault_of(model.row) for window in windows)
     for reason in dict.fromkeys([*model.refused.values(), *filter(None, faults)]):
         yield from _told(_reason(reason, Labelling(model.labelling)))
@@ -99,7 +99,7 @@ def _metrics(windows: Sequence[Window], row: int) -> Iterator[str]:
 
 
 def _found(model: ModelState) -> Iterator[str]:
-    """Verdicts on the windows against the reference, and what was detected on the way."""
+    """Yield the verdicts of the windows, and the detections."""
     watched = model.watched
     if model.labelling == Labelling.FLAGGED_ONLY:
         return

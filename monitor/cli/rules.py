@@ -17,7 +17,14 @@ _RELATIVE = """\
 
 
 def run(args: Namespace) -> int:
-    """Print recording and alerting rules for the configured models."""
+    """Print recording and alerting rules for the configured models.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        MonitorError: an option or the configuration cannot be used.
+    """
     config = load_config(args.config) if args.config else Config.default()
     scope = Scope.of(
         config,
@@ -38,7 +45,7 @@ def run(args: Namespace) -> int:
 
 
 def _runbooks(text: str) -> str:
-    """What links of alerts begin with; "" for paths within the project."""
+    """Return the base of the runbook links; "" for paths within the project."""
     if not text:
         return ""
     try:
@@ -46,7 +53,7 @@ def _runbooks(text: str) -> str:
         fits = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.fragment
     except ValueError:
         fits = False
-    if not fits or any(one.isspace() or not one.isprintable() for one in text):
+    if not fits or any(char.isspace() or not char.isprintable() for char in text):
         raise UsageError(
             f"--runbooks: must be an http or https URL without #, got {text!r}; "
             "write it like https://git.example.org/monitor/blob/main"
@@ -55,7 +62,7 @@ def _runbooks(text: str) -> str:
 
 
 def _duration(option: str, text: str) -> str:
-    """A duration that Prometheus reads too, and that is none at all."""
+    """Check that an option is a duration above 0 that Prometheus accepts."""
     try:
         length = parse_duration(text)
     except ValueError as error:

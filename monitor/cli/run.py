@@ -18,19 +18,20 @@ from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError
 from monitor.exporter.app import create_app
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
+from monitor.feeds.source import Source
 from monitor.prometheus.process_series import ProcessCollector
 from monitor.service import Service
-from monitor.service.changes import Decoding, Part
-from monitor.service.checkpointing import Keeper
+from monitor.service.changes import Reloadable, ReloadableDecoder
+from monitor.service.checkpointing import Checkpointer
 from monitor.service.follow_readings import follow_readings
 from monitor.service.journal_replay import NewRejections
 from monitor.service.kafka_readings import kafka_readings
 from monitor.service.listener_readings import listener_readings
-from monitor.service.listeners import ExporterDoor, exposed_listeners
+from monitor.service.listeners import ExporterAccess, exposed_listeners
 from monitor.service.notify import Notify
-from monitor.service.posted import Pushed
+from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
-from monitor.service.sources import Source, open_sources, unavailable_feeds
+from monitor.service.sources import open_sources, unavailable_feeds
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
 from monitor.web.access import read_access
@@ -40,10 +41,13 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def run(args: Namespace) -> int:
-    """Watch the configured feeds and serve the results until a signal says to stop.
+    """Monitor the configured feeds and serve the results until a signal stops the program.
+
+    Returns:
+        The exit code.
 
     Raises:
-        MonitorError: what keeps it from serving; what ends it later is said here.
+        MonitorError: the monitor cannot start; later errors are printed here.
     """
     config = _checked(args)
     warn(config)
@@ -58,7 +62,7 @@ def run(args: Namespace) -> int:
 
 
 class _ServedError(Exception):
-    """What ended a process that had servers running."""
+    """The error that ended a process with running servers."""
 
     def __init__(self, error: MonitorError) -> None:
         super().__init__(error)
@@ -67,7 +71,7 @@ class _ServedError(Exception):
 
 @contextmanager
 def _serving() -> Iterator[None]:
-    """Servers are running in here, or were."""
+    """Mark errors that occur while servers run."""
     try:
         yield
     except MonitorError as error:
@@ -75,7 +79,7 @@ def _serving() -> Iterator[None]:
 
 
 def _checked(args: Namespace) -> Config:
-    """The configuration, if it can be run.
+    """Load a configuration that can run.
 
     Raises:
         ConfigError: it has faults.
@@ -90,14 +94,14 @@ def _checked(args: Namespace) -> Config:
 
 
 def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> None:
-    """Count until it is to stop; the exporter is stopped last."""
+    """Count until stopped; the exporter stops last."""
     host, port = config.exporter.address
     access, notify = read_access((), config.exporter.web_config), Notify()
     decoder = LiveDecoder(DecodeSettings.from_config(config))
     with ExitStack() as opened:
         opened.enter_context(StateLock(config.state.directory))
         faults = StateFaults()
-        keeper = Keeper(
+        checkpointer = Checkpointer(
             config,
             Checkpoints(config.state.directory / "checkpoints"),
             faults=faults,
@@ -105,15 +109,16 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             say=_say,
         )
         sources = open_sources(config, decoder, SystemClock(), _say)
-        pushed = [
-            opened.enter_context(closing(p)) for p in _pushed(config, decoder, faults, keeper)
+        posted = [
+            opened.enter_context(closing(p))
+            for p in _posted_feeds(config, decoder, faults, checkpointer)
         ]
-        sources += pushed
+        sources += posted
         dead_letter = opened.enter_context(
             DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)
         )
         rejected = NewRejections(dead_letter)
-        parts: list[Part] = [Decoding(decoder), *pushed]
+        reloadables: list[Reloadable] = [ReloadableDecoder(decoder), *posted]
         service = Service(
             config,
             sources,
@@ -121,35 +126,35 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             rejected=rejected,
             say=_say,
             reloads=reloads,
-            parts=parts,
+            reloadables=reloadables,
             alive=notify.alive,
-            keeper=keeper,
+            checkpointer=checkpointer,
         )
         telemetry = ProcessCollector(reloads.readings)
         telemetry.add(service.liveness.readings)
-        told_by = (keeper.readings, kafka_readings(sources), follow_readings(sources))
-        for told in (*told_by, *(feed.readings for feed in pushed)):
-            telemetry.add(told)
+        all_readings = (checkpointer.readings, kafka_readings(sources), follow_readings(sources))
+        for readings in (*all_readings, *(feed.readings for feed in posted)):
+            telemetry.add(readings)
         app = create_app(
             lambda: service.snapshot,
             ready=lambda: service.ready,
             restored=lambda: service.restored,
             collectors=[telemetry],
-            read_engine=service.inquiries,
+            read_engine=service.queries,
             reload=reloads.ask if config.exporter.allow_reload else None,
             access=access,
         )
-        parts.append(ExporterDoor(app))
-        for feed in pushed:
+        reloadables.append(ExporterAccess(app))
+        for feed in posted:
             feed.check()
         limits = {"max_connections": config.exporter.max_connections}
         server = BackgroundServer(app, host=host, port=port, tls=access.web.tls, **limits)
         server.start()
         opened.callback(server.stop)
         with _serving():
-            for feed in pushed:
+            for feed in posted:
                 feed.listen()
-            listeners = [server.listener, *(one for feed in pushed for one in feed.listeners)]
+            listeners = [server.listener, *(one for feed in posted for one in feed.listeners)]
             telemetry.add(listener_readings(listeners))
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
             notify.ready()
@@ -157,22 +162,22 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             notify.stopping()
 
 
-def _pushed(
-    config: Config, decoder: LiveDecoder, faults: StateFaults, keeper: Keeper
-) -> list[Pushed]:
-    """The source of what is posted, if anything can be."""
+def _posted_feeds(
+    config: Config, decoder: LiveDecoder, faults: StateFaults, checkpointer: Checkpointer
+) -> list[PostedFeeds]:
+    """Return the source of the HTTP feeds, if there are any."""
     posted_to = any(isinstance(feed, HttpFeed) for feed in config.feeds)
     if not posted_to:
         return []
-    since = keeper.position(JOURNAL)
-    return [Pushed(config, decoder, SystemClock(), _say, faults, since=since)]
+    since = checkpointer.position(JOURNAL)
+    return [PostedFeeds(config, decoder, SystemClock(), _say, faults, since=since)]
 
 
 def _named(sources: list[Source]) -> str:
     return ", ".join(
         source.name
-        if source.attached or isinstance(source, Pushed)
-        else f"{source.name} (once it is there)"
+        if source.attached or isinstance(source, PostedFeeds)
+        else f"{source.name} (once it appears)"
         for source in sources
     )
 
@@ -183,7 +188,7 @@ def _say(text: str) -> None:
 
 @contextmanager
 def _until_signal() -> Iterator[Callable[[], bool]]:
-    """Whether SIGTERM or Ctrl-C came; a second one does what it always does."""
+    """Yield a function that is True after SIGTERM or Ctrl-C; a second signal acts as usual."""
     came: list[int] = []
     before = {number: signal.getsignal(number) for number in _STOP_SIGNALS}
 
@@ -205,7 +210,7 @@ def _until_signal() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _on_hangup(ask: Callable[[], object]) -> Iterator[None]:
-    """SIGHUP asks for a reload."""
+    """Let SIGHUP request a reload."""
     before = signal.signal(signal.SIGHUP, lambda _number, _frame: ask() and None)
     try:
         yield

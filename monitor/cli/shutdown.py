@@ -1,4 +1,4 @@
-"""The end of a process that has served, or that has something to clear away."""
+"""Ends a process that has served, or that has something to clean up."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ INTERRUPTED, READER_GONE, TERMINATED = 130, 141, 143
 
 
 def leave(code: int = 0) -> NoReturn:
-    """End the process here, everything being closed.
+    """End the process at once, after everything is closed.
 
-    Threads of the server that still drop stuck clients would abort the
-    interpreter on its own way out (SIGABRT instead of the exit code).
+    Server threads that still drop stuck clients would abort the interpreter at its
+    regular exit (SIGABRT instead of the exit code).
 
     Args:
         code: the exit code.
@@ -29,7 +29,7 @@ def leave(code: int = 0) -> NoReturn:
 
 @contextmanager
 def cleared_by_sigterm() -> Iterator[None]:
-    """SIGTERM unwinds what is inside, as Ctrl-C does; a second one ends the process at once."""
+    """Let SIGTERM unwind the context, as Ctrl-C does; a second one ends the process at once."""
     before = signal.getsignal(signal.SIGTERM)
 
     def unwind(number: int, _: object) -> None:

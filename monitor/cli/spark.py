@@ -1,4 +1,4 @@
-"""`precision-monitor spark`; the same file can be given to `spark-submit`."""
+"""`precision-monitor spark`; this file can be given to `spark-submit`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ _NEEDED = ("pyspark", "pyarrow", "google.protobuf")
 
 
 def run(args: Namespace) -> int:
-    """Run the job until its input ends, or for good."""
+    """Run the job until its input ends, or until it is stopped.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        MonitorError: an option or target cannot be used, or Spark is not installed.
+    """
     _check_installed()
     if bool(args.input) == bool(args.kafka) or bool(args.kafka) != bool(args.topics):
         raise MonitorError("spark: give either --input DIR, or --kafka BROKERS with --topics")
@@ -30,12 +37,12 @@ def run(args: Namespace) -> int:
         )
     _hush_pandas()
     if _is_local(args.master):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not the first on the PATH
-    from monitor.distributed import spark  # noqa: PLC0415  # needs what was just looked for
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not the first python on the PATH
+    from monitor.distributed import spark_job  # noqa: PLC0415  # an optional dependency, checked above
 
-    job = spark.Job(
+    job = spark_job.SparkJob(
         config=load_config(args.config),
-        input=spark.Input(
+        input=spark_job.JobInput(
             directory=args.input or "",
             parquet=args.format == "parquet",
             files_per_batch=args.files_per_batch,
@@ -56,7 +63,7 @@ def run(args: Namespace) -> int:
         delivery_to(target, token_file=args.token_file, patience=args.patience, say=_say)
         for target in args.to
     ]
-    spark.run(job, deliveries, _say)
+    spark_job.run(job, deliveries, _say)
     return 0
 
 
@@ -70,12 +77,12 @@ def _check_installed() -> None:
 
 
 def _is_local(master: str | None) -> bool:
-    """Whether the tasks run beside this process, not on a cluster or as spark-submit says."""
+    """Return True if tasks run on this machine rather than on a cluster."""
     return master.startswith("local") if master else "PYSPARK_GATEWAY_PORT" not in os.environ
 
 
 def _hush_pandas() -> None:
-    """Spark warns of new releases of pandas, which it imports and the job does not use."""
+    """Silence Spark's warning about pandas, which it imports and the job does not use."""
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
 
 

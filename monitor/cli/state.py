@@ -1,4 +1,4 @@
-"""`precision-monitor state`: what is kept, looked at without changing it."""
+"""`precision-monitor state`: inspects the state on disk without changing it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from pathlib import Path
 from monitor.cli.output import show
 from monitor.config.quantities import format_size, format_time
 from monitor.events.renumbering import State
-from monitor.state.inspection import Found, inspect
+from monitor.state.inspection import InspectedFile, inspect
 
 _DAMAGED = 1
 
 
 def run(args: Namespace) -> int:
-    """Print a line for each file, or what the newest good checkpoint holds.
+    """Print a line for each file, or the content of the newest good checkpoint.
 
     Returns:
-        0, or 1 where a file is damaged.
+        0, or 1 if a file is damaged.
+
+    Raises:
+        StateError: the directory cannot be read.
     """
     found = list(inspect(Path(args.directory)))
     lines = _checked(found) if args.action == "check" else _shown(found)
@@ -28,14 +31,14 @@ def run(args: Namespace) -> int:
     return _DAMAGED if any(file.fault for file in found) else 0
 
 
-def _checked(found: list[Found]) -> Iterator[str]:
+def _checked(found: list[InspectedFile]) -> Iterator[str]:
     for file in found:
         yield f"{file.path}: {file.fault or _well(file)}"
     faults = sum(bool(file.fault) for file in found)
-    yield f"{len(found)} files, {faults} damaged" if found else "nothing is kept here"
+    yield f"{len(found)} files, {faults} damaged" if found else "no state in this directory"
 
 
-def _well(file: Found) -> str:
+def _well(file: InspectedFile) -> str:
     if file.checkpoint is not None:
         records = file.checkpoint.state["engine"]["records"]
         return f"good, {format_size(file.nbytes)}, {records} records"
@@ -43,7 +46,7 @@ def _well(file: Found) -> str:
     return f"good, {format_size(file.nbytes)}, {file.bodies} requests{end}"
 
 
-def _shown(found: list[Found]) -> Iterator[str]:
+def _shown(found: list[InspectedFile]) -> Iterator[str]:
     good = [file for file in found if file.checkpoint is not None]
     journal = [file for file in found if file.path.suffix == ".journal"]
     if good and good[-1].checkpoint is not None:
@@ -66,7 +69,7 @@ def _described(state: State) -> Iterator[str]:
     join, models = engine["join"], [model["name"] for model in engine["catalogue"]["models"]]
     yield f"models: {', '.join(models) or 'none'}"
     yield f"series: {len(engine['catalogue']['series'])}"
-    yield f"predictions remembered: {int((join['predictions'][:, 0] != 0).sum())}"
-    yield f"labels that wait for their prediction: {len(join['held']['key'])}"
+    yield f"predictions stored: {int((join['predictions'][:, 0] != 0).sum())}"
+    yield f"labels waiting for their prediction: {len(join['held']['key'])}"
     for identity, position in state["positions"].items():
         yield f"position of {identity}: {json.dumps(position)}"

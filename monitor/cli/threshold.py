@@ -26,7 +26,14 @@ _DAY_MS = 86_400_000
 
 
 def run(args: Namespace) -> int:
-    """Find the threshold that serves an objective best at a class ratio; 1 where none does."""
+    """Find the best threshold for an objective at a class ratio.
+
+    Returns:
+        The exit code; 1 if no threshold reaches the objective.
+
+    Raises:
+        MonitorError: an option, the configuration or a file cannot be used.
+    """
     parse_objective(args.objective)
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
@@ -37,7 +44,7 @@ def run(args: Namespace) -> int:
     closes = (snapshot.now_ms or 0) + 1
     histogram = monitor.scores(model.name, closes - args.days * _DAY_MS, closes)
     if not histogram.counts[0].total:
-        raise UsageError(f"threshold: {model.name}: no labelled prediction carries a score")
+        raise UsageError(f"threshold: {model.name}: no labelled prediction has a score")
     choice = best_threshold(histogram, args.objective, class_ratio=ratio)
     show(_json(model.name, choice) if args.json else _text(model.name, choice, args.objective))
     return 0 if choice is not None else 1
@@ -57,23 +64,21 @@ def _model(snapshot: Snapshot, name: str | None) -> ModelState:
     if name is None and len(known) == 1:
         return next(iter(known.values()))
     if name not in known:
-        wrong = "name one" if name is None else f"there is no model {name!r}"
-        raise UsageError(
-            f"threshold: {wrong} by --model; the feed has {', '.join(known) or 'none'}"
-        )
+        wrong = "must name a model" if name is None else f"no such model, got {name!r}"
+        raise UsageError(f"threshold: --model: {wrong}; the feed has {', '.join(known) or 'none'}")
     return known[name]
 
 
 def _class_ratio(snapshot: Snapshot, model: ModelState, asked: str) -> float:
-    """The class ratio asked for; `live` is that of the longest window at the end of the feed."""
+    """Return the given class ratio; `live` is that of the longest window at the end of the feed."""
     if asked != "live":
         return _positive(asked)
     window = max(snapshot.windows, key=lambda w: int(w.close[model.row] - w.open[model.row]))
     live = float(window.metrics["class_ratio"].estimate[model.row])
     if not (math.isfinite(live) and live > 0):
         raise UsageError(
-            f"threshold: the live class ratio is not known: window {window.name} lacks positives "
-            "or negatives; give --class-ratio a number"
+            f"threshold: the live class ratio is undefined: window {window.name} has no positives "
+            "or no negatives; give --class-ratio a number"
         )
     return live
 
@@ -101,13 +106,13 @@ def _text(model: str, choice: ThresholdChoice | None, objective: str) -> str:
         "precision there": _interval(choice.precision),
         "recall": _interval(choice.recall),
         "flagged": f"{flagged:.1%} of all predictions",
-        "rests on": f"{choice.observed.total:,} labelled scores, "
-        f"{choice.observed.predicted_positive:,} of them from it on",
+        "based on": f"{choice.observed.total:,} labelled scores, "
+        f"{choice.observed.predicted_positive:,} of them at or above it",
     }
     if choice.limited is not None:
-        rows["bound kept"] = _kept(choice)
-    head = f"{model}: predict positive from a score of {choice.threshold:g} on"
-    return "\n".join([head, *(f"  {name:<18}{said}" for name, said in rows.items())])
+        rows["bound met"] = _bound_met(choice)
+    head = f"{model}: predict positive at scores of {choice.threshold:g} and above"
+    return "\n".join([head, *(f"  {name:<18}{text}" for name, text in rows.items())])
 
 
 def _served(choice: ThresholdChoice) -> str:
@@ -117,10 +122,10 @@ def _served(choice: ThresholdChoice) -> str:
     return f"{choice.objective}, and within it the {best} {name}: {choice.value:.4g}"
 
 
-def _kept(choice: ThresholdChoice) -> str:
+def _bound_met(choice: ThresholdChoice) -> str:
     if choice.certain:
         return "yes, by the whole 95 % interval"
-    return "by the point estimate, not by its whole 95 % interval: ask for more, or for more labels"
+    return "by the point estimate, not the whole 95 % interval; raise the bound or get more labels"
 
 
 def _interval(estimate: ScalarEstimate) -> str:

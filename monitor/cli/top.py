@@ -23,7 +23,14 @@ _CLEAR = "\x1b[H\x1b[J"
 
 
 def run(args: Namespace) -> int:
-    """Look once, or again and again until Ctrl-C."""
+    """Print the models once, or refresh them until Ctrl-C.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        MonitorError: the URL is not valid, or the monitor does not answer.
+    """
     remote = Remote(args.url)
     if args.once or not sys.stdout.isatty():
         show("\n".join(table(_status(remote, args.filter, _MOST_MODELS))))
@@ -44,7 +51,7 @@ def _status(remote: Remote, matching: str, limit: int) -> StatusAnswer:
 
 
 def _screen(remote: Remote, matching: str, columns: int, lines: int) -> str:
-    """What fits; a monitor that does not answer is said, and asked again."""
+    """Return what fits on the screen, or the error of a monitor that does not answer."""
     rows = max(1, lines - _HEAD_LINES - 1)
     try:
         text = table(_status(remote, matching, rows))
@@ -54,10 +61,10 @@ def _screen(remote: Remote, matching: str, columns: int, lines: int) -> str:
 
 
 def table(status: StatusAnswer) -> list[str]:
-    """The lines: how things stand in all, then a model each.
+    """Return the lines: a summary, then one model a line.
 
     Args:
-        status: as the API gives it.
+        status: answer of the status API.
     """
     return list(_lines(status))
 
@@ -91,7 +98,7 @@ def _row(model: ModelStatus, window: WindowStatus) -> str:
 
 
 def _ago(seconds: float | None) -> str:
-    """In the largest unit of which there are two, to the minute and rounded down."""
+    """Return an age in the largest unit with at least two, rounded down, to the minute."""
     if seconds is None:
         return _UNDEFINED
     for size, unit in ((86_400, "d"), (3_600, "h")):

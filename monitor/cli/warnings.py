@@ -1,4 +1,4 @@
-"""What cannot be had of labels that come as configured, said before anyone misses it."""
+"""Warnings about results that the configured labelling does not allow."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from monitor.config import Config, ModelConfig
 
 
 def warn(config: Config) -> None:
-    """One line on stderr for each thing that a model is refused, or cannot page by, and why."""
-    from monitor.labels.refusals import REASONS  # noqa: PLC0415  # `check-config` starts without NumPy
+    """Print a line for each result that a model cannot have, or cannot page on, and why."""
+    from monitor.labels.refusals import REASONS  # noqa: PLC0415  # keeps NumPy out of `check-config`
 
     for name, model in config.models.items() or [("any model", config.defaults)]:
         reason = REASONS.get(model.labelling.value)
@@ -20,7 +20,7 @@ def warn(config: Config) -> None:
 
 
 def _too_small(model: ModelConfig) -> str:
-    """Why detectors cannot rest on given counts; "" where they can, or there are none of either."""
+    """Return why detectors cannot use the configured reference counts; "" if they can."""
     from monitor.counts import ConfusionCounts  # noqa: PLC0415  # as above
     from monitor.labels.refusals import WITHOUT_DETECTORS  # noqa: PLC0415  # as above
     from monitor.report.reference_text import too_small_text  # noqa: PLC0415  # as above

@@ -1,13 +1,13 @@
 """The demo: ten months of real flights in a minute.
 
-    flights.py    the bundled sample and its settings
-    playback.py   the recorded events again, as fast as asked
-    months.py     what each month came to, once its labels are in
-    table.py      the rows that a person reads
-    story.py      what to see in them
-    faults/       the other demo: two faults in turn, and who is told
+    flights.py     the bundled sample and its settings
+    playback.py    replays recorded events at a given speed
+    months.py      counts of each month, once its labels are complete
+    month_rows.py  table of the months
+    story.py       conclusion drawn from the months
+    faults/        `demo --alerts`: two faults in turn, and the alerts of each
 
 The sample (CC0): 57,286 flights from New York between March and December 2013,
-each with the prediction of a model whether it would be 15 minutes late, and, if
-it landed, whether it was.
+each with a model's prediction whether it would be 15 minutes late, and, if it
+landed, whether it was.
 """

@@ -14,7 +14,7 @@ MODEL = "delay-hgb-v1"
 
 
 def flights_config() -> Config:
-    """The settings of the sample, the same as `config/flights.yaml`."""
+    """Return the settings of the sample, as in `config/flights.yaml`."""
     return Config(
         models={
             MODEL: {
@@ -28,6 +28,6 @@ def flights_config() -> Config:
 
 
 def flights(config: Config) -> EventBatch:
-    """All events of the sample, predictions and labels each in order of time."""
+    """Return all events of the sample, predictions and labels each in order of time."""
     decoder = Decoder(DecodeSettings.from_config(config))
     return concatenate(list(files.read([FILE], decoder)))

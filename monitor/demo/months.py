@@ -1,4 +1,4 @@
-"""What each month came to, once its labels are in."""
+"""Counts of each month, once its labels are complete."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Month:
     """One calendar month, UTC.
 
     Attributes:
-        start: its first moment.
+        start: its start.
         counts: outcomes of the predictions made in it.
     """
 
@@ -24,24 +24,24 @@ class Month:
 
 
 class Months:
-    """Gives each month once, when nothing about it can change any more.
+    """Yields each month once, when its counts are final.
 
     Args:
-        monitor: what counts.
-        model: whose months.
-        label_timeout_ms: after which a missing label no longer counts.
+        monitor: the engine.
+        model: name of the model.
+        label_timeout_ms: age at which a missing label no longer counts, milliseconds.
     """
 
     def __init__(self, monitor: Monitor, model: str, label_timeout_ms: int) -> None:
         self._monitor, self._model, self._timeout = monitor, model, label_timeout_ms
         self._next: datetime | None = None
 
-    def settled(self) -> Iterator[Month]:
-        """The months that have become final since the last call."""
+    def final(self) -> Iterator[Month]:
+        """Yield the months that became final since the last call."""
         return self._until((self._monitor.watermark_ms or 0) - self._timeout)
 
-    def whole(self) -> Iterator[Month]:
-        """At the end of a recording: the remaining months that it covers to their end."""
+    def remaining(self) -> Iterator[Month]:
+        """Yield the remaining months that a recording covers to their end."""
         return self._until(self._monitor.watermark_ms or 0)
 
     def _until(self, moment_ms: int) -> Iterator[Month]:

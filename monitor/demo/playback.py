@@ -1,4 +1,4 @@
-"""The recorded events again, as fast as asked."""
+"""Replays recorded events at a given speed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Timed = TypeVar("_Timed", Predictions, Labels)
 
 
 def playback(events: EventBatch, *, seconds: float, clock: Clock) -> Iterator[EventBatch]:
-    """The events in small batches, each when it is due.
+    """Yield the events in small batches, each when it is due.
 
     Args:
         events: predictions and labels, each in order of time.
@@ -44,7 +44,7 @@ def _span(events: EventBatch) -> tuple[int, int]:
 
 
 def _between(events: EventBatch, since: int, before: int) -> EventBatch:
-    """The events in [since, before), epoch milliseconds."""
+    """Return the events in [since, before), epoch milliseconds."""
     predictions = _rows(events.predictions, since, before)
     labels = _rows(events.labels, since, before)
     return replace(

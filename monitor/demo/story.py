@@ -1,4 +1,4 @@
-"""What a person should see in the months, with the numbers that were counted."""
+"""Conclusion of the demo, with the figures that were counted."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from monitor.counts import ConfusionCounts
 from monitor.demo.months import Month
 
 BEFORE, AFTER = "July", "September"
-"""The months that are compared."""
+"""The months to compare."""
 _WIDTH = 79
 
 
 def story(months: Sequence[Month]) -> str:
-    """The closing text: what moved between two of the months, and what did not."""
+    """Return the closing text: what moved between two of the months, and what did not."""
     counts = {f"{month.start:%B}": month.counts for month in months}
-    before, after = _Numbers(counts[BEFORE]), _Numbers(counts[AFTER])
+    before, after = _MonthRatios(counts[BEFORE]), _MonthRatios(counts[AFTER])
     question, answer = (fill(text, _WIDTH) for text in _texts(before, after))
     return f"{question}\n\n{answer}\n\n{_identity(before, after)}"
 
 
-class _Numbers:
-    """The ratios of a month."""
+class _MonthRatios:
+    """Ratios of a month."""
 
     def __init__(self, counts: ConfusionCounts) -> None:
         self.precision = float(metrics.precision(counts))
@@ -35,7 +35,7 @@ class _Numbers:
         self.false_positive_rate = float(metrics.false_positive_rate(counts))
 
 
-def _texts(before: _Numbers, after: _Numbers) -> tuple[str, str]:
+def _texts(before: _MonthRatios, after: _MonthRatios) -> tuple[str, str]:
     def moved(name: str) -> str:
         return f"{_short(getattr(before, name))} → {_short(getattr(after, name))}"
 
@@ -54,15 +54,15 @@ def _texts(before: _Numbers, after: _Numbers) -> tuple[str, str]:
     return question, answer
 
 
-def _identity(before: _Numbers, after: _Numbers) -> str:
-    """The change of logit(precision), and the three parts that it splits into."""
+def _identity(before: _MonthRatios, after: _MonthRatios) -> str:
+    """Return the change of logit(precision) and its three parts."""
     prevalence = math.log(after.class_ratio / before.class_ratio)
     recall = math.log(after.recall / before.recall)
     false_positives = -math.log(after.false_positive_rate / before.false_positive_rate)
     whole = _logit(after.precision) - _logit(before.precision)
     parts = {"prevalence": prevalence, "recall": recall, "false positives": false_positives}
-    said = ", ".join(f"{part} {change:+.2f}" for part, change in parts.items())
-    return f"    logit(precision) {whole:+.2f} = {said}"
+    terms = ", ".join(f"{part} {change:+.2f}" for part, change in parts.items())
+    return f"    logit(precision) {whole:+.2f} = {terms}"
 
 
 def _logit(share: float) -> float:

@@ -1,15 +1,16 @@
-"""The same join and counts on a distributed engine, for those who outgrow one machine.
+"""The join and the counts on a distributed engine, for more than one machine can hold.
 
-    packets.py    decoded events, put together by the bucket of their id
-    pages.py      what a bucket remembers, and what events do to it (the rule of one id)
-    tallies.py    what counts otherwise now: added up, and written as `counts` events
-    delivery.py   where these go: a monitor, a directory, Kafka
-    spark.py      the job on Spark Structured Streaming
-    kafka.py      topics as a source of Spark's, where its own connector cannot be had
+    packets.py        decoded events, grouped by the bucket of their id
+    pages.py          state of a bucket, and how events change it (the rule of one id)
+    tallies.py        changes of counts: summed, and written as `counts` events
+    delivery.py       targets of the counts: a monitor, a directory, Kafka
+    spark_job.py      the job on Spark Structured Streaming
+    spark_tasks.py    what its tasks run
+    kafka_records.py  Kafka source for Spark, without Spark's own connector
 
-The last two know Spark, and nothing else does.
+Only the last three import Spark.
 
-An id belongs to a bucket, and a bucket's state is one page of bytes, so that the
-engine moves a few large rows and not one row an event. A batch's `counts` carry
-the job's name and the batch's: one that is computed again replaces itself.
+An id belongs to a bucket, and the state of a bucket is one page of bytes, so the
+engine moves a few large rows instead of one row per event. The `counts` of a batch
+carry the names of job and batch: a batch computed again replaces itself.
 """

@@ -1,4 +1,4 @@
-"""Where a job's `counts` go. A batch may be delivered again: it is the same batch."""
+"""Targets of a job's `counts`. A batch delivered twice is the same batch."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ Say = Callable[[str], None]
 
 
 class Delivery(Protocol):
-    """Takes the events of a batch; returns only once they are safe."""
+    """Delivers the events of a batch; returns once they are durable."""
 
     def deliver(self, batch: int, lines: Sequence[bytes]) -> None:
         """Deliver a batch.
 
         Args:
-            batch: its number.
+            batch: number of the batch.
             lines: its events, a JSON object each.
 
         Raises:
-            MonitorError: it could not be delivered; the job ends, and delivers it
-                when it is started again.
+            MonitorError: the batch could not be delivered; the job ends, and delivers it
+                after a restart.
         """
 
 
 def delivery_to(target: str, *, token_file: str | None, patience: float, say: Say) -> Delivery:
-    """The delivery that a target names.
+    """Return the delivery to a target.
 
     Args:
         target: `http://HOST:PORT` of a monitor's feed, `kafka://BROKER[,BROKER]/TOPIC`,
             or a directory.
-        token_file: whose first line is the bearer token of a feed.
-        patience: seconds for which a monitor that is away is asked again.
-        say: tells a person what goes wrong meanwhile.
+        token_file: file with the bearer token of a feed in its first line.
+        patience: seconds to retry a monitor that does not answer.
+        say: prints a one-line message for the operator.
 
     Raises:
-        MonitorError: the target cannot be one.
+        MonitorError: the target is not valid.
     """
     scheme = urlsplit(target).scheme
     if scheme in ("http", "https"):
@@ -64,20 +64,32 @@ def delivery_to(target: str, *, token_file: str | None, patience: float, say: Sa
 
 
 class DirectoryDelivery:
-    """A file a batch, in a directory that all machines of the job's driver see.
+    """Writes one file per batch to a directory, each atomically.
 
-    A file is replaced as a whole, so that whoever reads it reads all of it or none.
+    Args:
+        directory: the directory; created if missing.
+
+    Raises:
+        MonitorError: it cannot be created.
     """
 
     def __init__(self, directory: Path) -> None:
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise MonitorError(f"--to {directory}: cannot be made: {error}") from error
+            raise MonitorError(f"--to {directory}: cannot be created: {error}") from error
         self._directory = directory
 
     def deliver(self, batch: int, lines: Sequence[bytes]) -> None:
-        """Write `batch-NUMBER.ndjson`, or write it anew."""
+        """Write or replace `batch-NUMBER.ndjson`.
+
+        Args:
+            batch: number of the batch.
+            lines: its events, a JSON object each.
+
+        Raises:
+            MonitorError: the file cannot be written.
+        """
         path = self._directory / f"batch-{batch:09d}.ndjson"
         fresh = path.with_suffix(".partial")
         try:
@@ -91,7 +103,14 @@ class DirectoryDelivery:
 
 
 class HttpDelivery:
-    """The HTTP feed of a monitor, which answers once it has a batch on disk."""
+    """Posts to the HTTP feed of a monitor, which answers once a batch is on disk.
+
+    Args:
+        url: base URL of the feed.
+        token: bearer token; None without one.
+        patience: seconds to retry a monitor that does not answer.
+        say: prints a one-line message for the operator.
+    """
 
     def __init__(self, url: str, *, token: str | None, patience: float, say: Say) -> None:
         self._url = url.rstrip("/") + "/v1/events"
@@ -102,7 +121,15 @@ class HttpDelivery:
         self._say = say
 
     def deliver(self, batch: int, lines: Sequence[bytes]) -> None:
-        """Post a batch, in parts of at most 1 MiB; again where the monitor is away or busy."""
+        """Post a batch in parts of at most 1 MiB; retry if the monitor is away or busy.
+
+        Args:
+            batch: number of the batch.
+            lines: its events, a JSON object each.
+
+        Raises:
+            MonitorError: the monitor refuses the batch, or does not answer in time.
+        """
         for body in _bodies(lines):
             answer = self._posted(body)
             if answer.get("rejected"):
@@ -119,12 +146,12 @@ class HttpDelivery:
                 return fault
             if not again or time.monotonic() + pause > deadline:
                 raise MonitorError(f"{self._url}: {fault}; the batch was not delivered")
-            self._say(f"{self._url}: {fault}; again in {pause:g} s")
+            self._say(f"{self._url}: {fault}; retrying in {pause:g} s")
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     def _try(self, body: bytes) -> tuple[dict[str, Any] | str, bool]:
-        """The answer, or what went wrong and whether to come again."""
+        """Return the answer, or what went wrong and True if a retry may help."""
         request = urllib.request.Request(self._url, body, self._headers)  # noqa: S310  # the operator's
         try:
             with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310  # same
@@ -137,7 +164,14 @@ class HttpDelivery:
 
 
 class KafkaDelivery:
-    """A topic of Kafka; acknowledged by all replicas before a batch is done."""
+    """Produces to a Kafka topic; all replicas acknowledge a batch.
+
+    Args:
+        target: `kafka://BROKER[,BROKER]/TOPIC`.
+
+    Raises:
+        MonitorError: the target is not valid, or the Kafka client is not installed.
+    """
 
     def __init__(self, target: str) -> None:
         try:
@@ -156,7 +190,15 @@ class KafkaDelivery:
         self._error = kafka.KafkaException
 
     def deliver(self, batch: int, lines: Sequence[bytes]) -> None:
-        """Produce a batch, all of it to the partition of its number."""
+        """Produce a batch to one partition, chosen by its number.
+
+        Args:
+            batch: number of the batch.
+            lines: its events, a JSON object each.
+
+        Raises:
+            MonitorError: some events are not acknowledged.
+        """
         faults: list[str] = []
 
         def done(error: Any, _: Any) -> None:
@@ -176,7 +218,7 @@ class KafkaDelivery:
 
 
 def _bodies(lines: Sequence[bytes]) -> Iterator[bytes]:
-    """Lines put together into bodies of at most a chunk, in their order."""
+    """Yield bodies of joined lines, each of at most a chunk."""
     body: list[bytes] = []
     size = 0
     for line in lines:

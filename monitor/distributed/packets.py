@@ -1,4 +1,4 @@
-"""Decoded events, put together by the bucket of their id: what travels between machines."""
+"""Decoded events, grouped by the bucket of their id: what travels between machines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EVENT = np.dtype(
         ("kind", "u1"),
     ]
 )
-"""One event, 25 bytes: `value` is what was predicted, or the label."""
+"""One event, 25 bytes; `value` is the prediction or the label."""
 
 _SAMPLES = 5
 
@@ -40,9 +40,9 @@ class Packet(Struct, array_like=True):
     """Events of one bucket, in the order of their records.
 
     Attributes:
-        groups: that predictions refer to.
+        groups: groups that predictions refer to.
         events: rows of `EVENT`, as bytes.
-        tally: what needs no state: outcomes without an id, and the books of reading.
+        tally: what needs no state: outcomes without an id, and the counts of reading.
     """
 
     groups: list[Group]
@@ -50,12 +50,17 @@ class Packet(Struct, array_like=True):
     tally: bytes = b""
 
     def rows(self) -> NDArray[np.void]:
-        """Its events."""
+        """Return the events as an array of `EVENT`."""
         return np.frombuffer(self.events, dtype=EVENT)
 
 
-class Sent(NamedTuple):
-    """A packet and where it goes."""
+class BucketPacket(NamedTuple):
+    """An encoded packet and its bucket.
+
+    Attributes:
+        bucket: number of the bucket.
+        data: the encoded `Packet`.
+    """
 
     bucket: int
     data: bytes
@@ -63,14 +68,14 @@ class Sent(NamedTuple):
 
 def packets_of(
     batch: EventBatch, config: Config, buckets: int, watermark: int | None
-) -> Iterator[Sent]:
-    """A decoded batch as packets, at most one a bucket.
+) -> Iterator[BucketPacket]:
+    """Yield the packets of a decoded batch, at most one per bucket.
 
     Args:
-        batch: as decoded.
-        config: for what needs no state.
-        buckets: how many there are.
-        watermark: event time that the reader has come to, epoch milliseconds.
+        batch: the decoded batch.
+        config: settings of the models.
+        buckets: number of buckets.
+        watermark: event time that the reader has reached, epoch milliseconds.
     """
     rows = _rows(batch)
     bucket = rows["key"] % np.uint64(buckets)
@@ -85,22 +90,22 @@ def packets_of(
         own, index = np.unique(used, return_inverse=True)
         part["group"][part["kind"] == PREDICTION] = index
         packet = Packet([groups[g] for g in own.tolist()], part.tobytes(), tally)
-        yield Sent(int(bucket[start]), msgspec.msgpack.encode(packet))
+        yield BucketPacket(int(bucket[start]), msgspec.msgpack.encode(packet))
         tally = b""
     if tally:
-        yield Sent(0, msgspec.msgpack.encode(Packet([], b"", tally)))
+        yield BucketPacket(0, msgspec.msgpack.encode(Packet([], b"", tally)))
 
 
 def _rows(batch: EventBatch) -> NDArray[np.void]:
     predictions, labels = batch.predictions, batch.labels
     rows = np.zeros(len(predictions) + len(labels), dtype=EVENT)
-    said, told = rows[: len(predictions)], rows[len(predictions) :]
-    said["key"], said["time"] = _storable(predictions.key), predictions.time
-    said["group"], said["value"] = predictions.group, predictions.predicted_positive
-    said["score_bin"] = score_bins(predictions.score)
-    told["key"], told["time"], told["value"] = _storable(labels.key), labels.time, labels.value
-    told["stratum"] = strata(labels.sampling_probability, labels.key)
-    told["kind"] = np.where(labels.alone, LABEL, OWN_LABEL)
+    first, last = rows[: len(predictions)], rows[len(predictions) :]
+    first["key"], first["time"] = _storable(predictions.key), predictions.time
+    first["group"], first["value"] = predictions.group, predictions.predicted_positive
+    first["score_bin"] = score_bins(predictions.score)
+    last["key"], last["time"], last["value"] = _storable(labels.key), labels.time, labels.value
+    last["stratum"] = strata(labels.sampling_probability, labels.key)
+    last["kind"] = np.where(labels.alone, LABEL, OWN_LABEL)
     ordered: NDArray[np.void] = rows[
         np.argsort(np.concatenate([predictions.row, labels.row]), kind="stable")
     ]
@@ -114,7 +119,7 @@ def _storable(key: KeyArray) -> KeyArray:
 def _without_state(
     batch: EventBatch, config: Config, groups: list[Group], watermark: int | None
 ) -> Tally:
-    """What of a batch counts at once, and what the reader has to say."""
+    """Return the tally of what needs no state."""
     counting, outcomes = Counting(config), batch.outcomes
     columns = (outcomes.time, outcomes.group, outcomes.predicted_positive)
     rows = zip(
@@ -138,7 +143,7 @@ def _without_state(
     if len(batch.counts):
         name = str(RejectReason.UNKNOWN_TYPE)
         rejected[name] = rejected.get(name, 0) + len(batch.counts)
-        samples.append(("input", name, "type: counts go to the monitor itself, not through a job"))
+        samples.append(("input", name, "type: send counts to the monitor itself, not to a job"))
     return counting.tally(
         watermark=watermark, records=batch.records, rejected=rejected, samples=samples
     )

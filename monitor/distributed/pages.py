@@ -1,8 +1,8 @@
-"""What a bucket remembers: one page of bytes, and what events do to it.
+"""State of a bucket, one page of bytes, and how events change it.
 
-The rule is `monitor.join.single_id`; this keeps its states in 24 bytes an id, as the
-columnar join does (see `monitor.join.packing`), sorted by key: only what a batch
-touches is unpacked.
+The rule is `monitor.join.single_id`. A page stores its states in 24 bytes an id, like
+the columnar join (see `monitor.join.packing`), sorted by key; only ids in a batch are
+unpacked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from monitor.join.forgetting import Forgetting
 
 _VERSION = 1
 _SWEEPS = 16
-"""What is over is looked for so many times in the shortest horizon."""
+"""Number of searches for expired states within the shortest horizon."""
 _KEY, _WHEN, _WHAT = range(3)
 _HELD = np.dtype([("key", "<u8"), ("time", "<i8"), ("value", "u1"), ("stratum", "u1")])
 
@@ -36,10 +36,10 @@ class _Stored(Struct, array_like=True):
     """A page as bytes.
 
     Attributes:
-        version: of this layout.
-        buckets: among how many ids were divided.
-        due: when what is over is looked for next, epoch milliseconds; None: never asked.
-        groups: that rows refer to.
+        version: version of this layout.
+        buckets: number of buckets that ids are divided among.
+        due: time of the next search for expired states, epoch milliseconds; None without one.
+        groups: groups that rows refer to.
         rows: uint64 (n, 3), by key.
         held: rows of `_HELD`.
     """
@@ -52,12 +52,12 @@ class _Stored(Struct, array_like=True):
     held: bytes
 
 
-class Rules:
-    """What pages must know of the configuration.
+class PageRules:
+    """Settings of a job's pages.
 
     Args:
         config: models, pane and clocks.
-        buckets: among how many ids are divided.
+        buckets: number of buckets that ids are divided among.
     """
 
     def __init__(self, config: Config, buckets: int) -> None:
@@ -86,14 +86,14 @@ class Page:
     """The predictions and labels of one bucket.
 
     Args:
-        rules: of the job.
-        stored: what `pack` gave; None for a new page.
+        rules: settings of the job.
+        stored: bytes from `pack`; None for a new page.
 
     Raises:
-        MonitorError: the bytes are of another layout, or of another number of buckets.
+        MonitorError: the bytes have another layout, or another number of buckets.
     """
 
-    def __init__(self, rules: Rules, stored: bytes | None = None) -> None:
+    def __init__(self, rules: PageRules, stored: bytes | None = None) -> None:
         self._rules = rules
         self.due: int | None = None
         self._groups: list[Group] = []
@@ -103,11 +103,11 @@ class Page:
             self._load(msgspec.msgpack.decode(stored, type=_Stored))
 
     def __len__(self) -> int:
-        """Predictions and held labels that are remembered."""
+        """Number of stored predictions and held labels."""
         return len(self._rows) + len(self._held)
 
     def pack(self) -> bytes:
-        """The page as bytes."""
+        """Return the page as bytes."""
         stored = _Stored(
             _VERSION,
             self._rules.buckets,
@@ -119,42 +119,53 @@ class Page:
         return msgspec.msgpack.encode(stored)
 
     def take(self, packets: Iterable[bytes], watermark: int) -> Tally:
-        """Take a batch's events of this bucket; what counts otherwise now.
+        """Apply the events of a batch; return the changes of the counts.
 
         Args:
-            packets: of this bucket, in any order.
-            watermark: of all earlier batches, epoch milliseconds.
+            packets: packets of this bucket, in any order.
+            watermark: watermark of all earlier batches, epoch milliseconds.
         """
         opened = [msgspec.msgpack.decode(data, type=Packet) for data in packets]
         touched, events = self._opened(opened)
-        kept = self._unpack(touched)
+        states = self._unpack(touched)
         counting, books = Counting(self._rules.config), Counter[str]()
         for key, event in events:
-            step = rule.after(kept.get(key, rule.NOTHING), event, self._rules.rule, watermark)
-            kept[key] = step.kept
+            step = rule.after(states.get(key, rule.NOTHING), event, self._rules.rule, watermark)
+            states[key] = step.kept
             self._enter(step, counting, books)
-        self._store(touched, kept)
+        self._store(touched, states)
         ready = [unpacked(packet.tally) for packet in opened if packet.tally]
         return merged([*ready, counting.tally(books=dict(books))])
 
     def expire(self, watermark: int) -> Tally:
-        """Forget what can change no more, the watermark (epoch milliseconds) being reached."""
+        """Drop states that can no longer change.
+
+        Args:
+            watermark: watermark reached, epoch milliseconds.
+        """
         before = self._rules.rule.forgetting.moment(watermark) - self._rules.shortest
         old = self._rows[words.times_of(self._rows[:, _WHEN]) < before, _KEY]
         old_labels = self._held["key"][self._held["time"] < before]
         touched = np.unique(np.concatenate([old, old_labels]))
-        kept, books = self._unpack(touched), Counter[str]()
-        for key, state in kept.items():
+        states, books = self._unpack(touched), Counter[str]()
+        for key, state in states.items():
             step = rule.expired(state, self._rules.rule, watermark)
-            kept[key] = step.kept
+            states[key] = step.kept
             self._enter(step, None, books)
-        self._store(touched, kept)
+        self._store(touched, states)
         self._forget_groups()
         self.due = None
         return Tally(books=dict(books))
 
     def next_due(self, watermark: int) -> int | None:
-        """When to look for what is over, if nothing waits for that already; then it does."""
+        """Schedule the next search for expired states, unless one is scheduled or not needed.
+
+        Args:
+            watermark: watermark reached, epoch milliseconds.
+
+        Returns:
+            Its time, epoch milliseconds, or None.
+        """
         if self.due is not None or not len(self) or self._rules.shortest >= ENDLESS:
             return None
         earliest = [words.times_of(self._rows[:, _WHEN]), self._held["time"]]
@@ -168,8 +179,8 @@ class Page:
     def _load(self, stored: _Stored) -> None:
         if stored.version != _VERSION or stored.buckets != self._rules.buckets:
             raise MonitorError(
-                f"checkpoint: was made with --buckets {stored.buckets} (layout {stored.version}), "
-                f"not {self._rules.buckets} (layout {_VERSION}); give the same number, or start "
+                f"checkpoint: has --buckets {stored.buckets} (layout {stored.version}), not "
+                f"{self._rules.buckets} (layout {_VERSION}); give the same number, or start "
                 "with a new --checkpoint"
             )
         self.due = stored.due
@@ -178,9 +189,9 @@ class Page:
         self._held = np.frombuffer(stored.held, dtype=_HELD)
 
     def _opened(self, packets: list[Packet]) -> tuple[KeyArray, list[tuple[int, rule.Event]]]:
-        """Ids that events name, and the events, predictions first."""
-        said: list[tuple[int, rule.Event]] = []
-        told: list[tuple[int, rule.Event]] = []
+        """Return the ids of the events, and the events, predictions first."""
+        predictions: list[tuple[int, rule.Event]] = []
+        labels: list[tuple[int, rule.Event]] = []
         keys = [np.zeros(0, dtype=np.uint64)]
         for packet in packets:
             rows = packet.rows()
@@ -189,15 +200,15 @@ class Page:
                 if kind == PREDICTION:
                     positive = value == 1
                     one = rule.Prediction(time, positive, score_bin, packet.groups[group])
-                    said.append((key, one))
+                    predictions.append((key, one))
                     continue
                 label = rule.Label(time, value, stratum)
-                before = said[-1][1] if kind == OWN_LABEL else None
+                before = predictions[-1][1] if kind == OWN_LABEL else None
                 if isinstance(before, rule.Prediction):  # of the same record
-                    said[-1] = (key, rule.Outcome(before, label))
+                    predictions[-1] = (key, rule.Outcome(before, label))
                 else:
-                    told.append((key, label))
-        return np.unique(np.concatenate(keys)), said + told
+                    labels.append((key, label))
+        return np.unique(np.concatenate(keys)), predictions + labels
 
     def _enter(self, step: rule.Step, counting: Counting | None, books: Counter[str]) -> None:
         if counting is not None:
@@ -214,8 +225,8 @@ class Page:
                     books[name] += count
 
     def _unpack(self, touched: KeyArray) -> dict[int, rule.Kept]:
-        """The states of some ids that are remembered."""
-        rows = self._rows[self._places(touched)]
+        """Return the stored states of some ids."""
+        rows = self._rows[self._rows_of(touched)]
         when, what = rows[:, _WHEN], rows[:, _WHAT]
         columns = (
             rows[:, _KEY],
@@ -227,35 +238,35 @@ class Page:
             words.label_values_of(what),
             words.strata_of(what),
         )
-        kept = {}
+        states = {}
         for row in zip(*(column.tolist() for column in columns), strict=True):
             key, time, positive, score_bin, group, label_time, value, stratum = row
             label = None if value < 0 else rule.Label(label_time, value, stratum)
             prediction = rule.Prediction(time, positive, score_bin, self._groups[group])
-            kept[key] = rule.Kept(prediction, label)
+            states[key] = rule.Kept(prediction, label)
         waiting = self._held[np.isin(self._held["key"], touched)]
         for key, time, value, stratum in waiting.tolist():
-            known = kept.get(key, rule.NOTHING)
-            kept[key] = known._replace(held=(*known.held, rule.Label(time, value, stratum)))
-        return kept
+            known = states.get(key, rule.NOTHING)
+            states[key] = known._replace(held=(*known.held, rule.Label(time, value, stratum)))
+        return states
 
-    def _places(self, touched: KeyArray) -> Int64Array:
-        """Rows of those of these ids that are remembered."""
+    def _rows_of(self, touched: KeyArray) -> Int64Array:
+        """Return the rows of those ids that are stored."""
         keys = self._rows[:, _KEY]
         at = np.searchsorted(keys, touched)
         found = np.flatnonzero(at < len(keys))
         places: Int64Array = at[found[keys[at[found]] == touched[found]]]
         return places
 
-    def _store(self, touched: KeyArray, kept: dict[int, rule.Kept]) -> None:
-        """Put the states of ids in the place of what was remembered of them."""
+    def _store(self, touched: KeyArray, states: dict[int, rule.Kept]) -> None:
+        """Replace the stored states of some ids."""
         if not len(touched):
             return
-        known = [(k, state) for k, state in kept.items() if state.prediction is not None]
-        others = np.delete(self._rows, self._places(touched), axis=0)
+        known = [(k, state) for k, state in states.items() if state.prediction is not None]
+        others = np.delete(self._rows, self._rows_of(touched), axis=0)
         rows = np.concatenate([others, self._packed(known)])
         self._rows = rows[np.argsort(rows[:, _KEY], kind="stable")]
-        held = [(key, *label) for key, state in kept.items() for label in state.held]
+        held = [(key, *label) for key, state in states.items() for label in state.held]
         rest = self._held[~np.isin(self._held["key"], touched)]
         self._held = np.concatenate([rest, np.array(held, dtype=_HELD)])
 

@@ -1,4 +1,4 @@
-"""What counts otherwise after a batch: added up wherever it arises, written as `counts` events."""
+"""Changes of counts after a batch: summed, and written as `counts` events."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from monitor.labels.delays import EDGES_SECONDS
 
 Group = tuple[str, tuple[str, ...]]
 """A model and its segment values."""
-Place = tuple[Group, int, int, int]
-"""Group, pane and time of the labels (epoch milliseconds), stratum."""
+CountKey = tuple[Group, int, int, int]
+"""Group, pane and label time (epoch milliseconds), stratum."""
 
 _SHOWN = 20
 _BIN_STARTS_MS = [0, *np.floor(EDGES_SECONDS[:-1] * 1000).astype(np.int64).tolist()]
@@ -28,19 +28,19 @@ _PER_OCTAVE = 8
 
 
 class Tally(Struct, array_like=True):
-    """Changes of a part of a batch, and its books.
+    """Changes of the counts by a part of a batch.
 
     Attributes:
-        places: what is counted apart.
+        places: keys of the counts.
         cells: int64 (places, 6) as bytes, see `monitor.join.deltas`.
-        watermark: event time that these events have come to, epoch milliseconds; None: untold.
-        records: read, used or not.
-        rejected: records by reason.
+        watermark: event time that these events have reached, epoch milliseconds; None if unknown.
+        records: records read, used or not.
+        rejected: rejected records by reason.
         samples: the first few of them, each as (position, reason, detail).
-        books: of the join, by name.
+        books: counts of the join, by name.
     """
 
-    places: list[Place] = msgspec.field(default_factory=list)
+    places: list[CountKey] = msgspec.field(default_factory=list)
     cells: bytes = b""
     watermark: int | None = None
     records: int = 0
@@ -53,33 +53,40 @@ _decoder = msgspec.msgpack.Decoder(Tally)
 
 
 def packed(tally: Tally) -> bytes:
-    """A tally as bytes."""
+    """Return a tally as bytes."""
     return msgspec.msgpack.encode(tally)
 
 
 def unpacked(data: bytes) -> Tally:
-    """The tally of these bytes."""
+    """Return the tally of bytes from `packed`."""
     return _decoder.decode(data)
 
 
 class Counting:
-    """Adds up moves of outcomes by pane, group and the age of their labels.
+    """Sums changes of outcomes by pane, group and label time.
 
-    Labels are told apart as finely as the monitor does: by the bin of their
-    delay, or by pane where windows go by the time of the label.
+    Label times are as fine as the monitor needs them: by the bin of the delay, or
+    by pane for models whose windows follow the label time.
 
     Args:
-        config: of which the pane and the models' clocks decide.
+        config: the pane, and the clocks of the models.
     """
 
     def __init__(self, config: Config) -> None:
         self._pane = config.pane
         self._config = config
         self._by_label: dict[str, bool] = {}
-        self.found: defaultdict[Place, list[int]] = defaultdict(lambda: [0] * CELLS)
+        self.found: defaultdict[CountKey, list[int]] = defaultdict(lambda: [0] * CELLS)
 
     def population(self, sign: int, time: int, group: Group, *, positive: bool) -> None:
-        """A prediction counts one more or less."""
+        """Add or remove a prediction.
+
+        Args:
+            sign: 1 or -1.
+            time: time of the prediction, epoch milliseconds.
+            group: its model and segment values.
+            positive: it is a predicted positive.
+        """
         pane = time - time % self._pane
         cell = PREDICTED_POSITIVE if positive else PREDICTED_NEGATIVE
         self.found[group, pane, pane, NO_STRATUM][cell] += sign
@@ -87,7 +94,15 @@ class Counting:
     def outcome(
         self, sign: int, time: int, group: Group, cell: int, *, label: tuple[int, int]
     ) -> None:
-        """An outcome counts one more or less, by a label of this time and stratum."""
+        """Add or remove an outcome.
+
+        Args:
+            sign: 1 or -1.
+            time: time of the prediction, epoch milliseconds.
+            group: its model and segment values.
+            cell: its column among the cells.
+            label: time (epoch milliseconds) and stratum of the label.
+        """
         label_time, stratum = label
         pane = time - time % self._pane
         if self._goes_by_label(group[0]):
@@ -98,7 +113,7 @@ class Counting:
         self.found[group, pane, labelled, stratum][cell] += sign
 
     def tally(self, **books: Any) -> Tally:
-        """What was added up so far."""
+        """Return the sums so far."""
         return _tally(self.found, **books)
 
     def _goes_by_label(self, model: str) -> bool:
@@ -110,8 +125,8 @@ class Counting:
 
 
 def merged(tallies: Iterable[Tally]) -> Tally:
-    """All tallies as one; what adds up to nothing is left out."""
-    found: defaultdict[Place, Int64Array] = defaultdict(lambda: np.zeros(CELLS, dtype=np.int64))
+    """Return the sum of tallies, without keys whose counts are all 0."""
+    found: defaultdict[CountKey, Int64Array] = defaultdict(lambda: np.zeros(CELLS, dtype=np.int64))
     whole = Tally()
     for tally in tallies:
         for place, cells in zip(tally.places, _cells_of(tally), strict=True):
@@ -130,15 +145,21 @@ def merged(tallies: Iterable[Tally]) -> Tally:
 
 
 def events_of(tally: Tally, config: Config, source: str, batch: str) -> list[dict[str, Any]]:
-    """A batch as `counts` events, in an order of their own.
+    """Return a batch as `counts` events, sorted by key.
 
-    A batch in which nothing counts otherwise still says how far it has come, in an event
-    of zeros, where the configuration names a model that can carry it.
+    A batch without changes still reports its watermark, in an event of zeros, if the
+    configuration names a model.
+
+    Args:
+        tally: sum of the batch.
+        config: segments of the models.
+        source: name of the job.
+        batch: name of the batch.
     """
     rows = sorted(zip(tally.places, _cells_of(tally).tolist(), strict=True))
     late = tally.books.get("late", 0)
-    told = tally.watermark is not None or late
-    if not rows and told and config.models:
+    reports = tally.watermark is not None or late
+    if not rows and reports and config.models:
         model = next(iter(config.models))
         at = (tally.watermark or 0) // config.pane * config.pane
         missing = (MISSING_VALUE,) * len(config.model(model).segments)
@@ -153,17 +174,17 @@ def events_of(tally: Tally, config: Config, source: str, batch: str) -> list[dic
     return events
 
 
-def _tally(found: dict[Place, Any], **books: Any) -> Tally:
-    kept = {place: cells for place, cells in found.items() if any(cells)}
-    cells = np.array([*kept.values()], dtype=np.int64).reshape(len(kept), CELLS)
-    return Tally(places=[*kept], cells=cells.tobytes(), **books)
+def _tally(found: dict[CountKey, Any], **books: Any) -> Tally:
+    changed = {place: cells for place, cells in found.items() if any(cells)}
+    cells = np.array([*changed.values()], dtype=np.int64).reshape(len(changed), CELLS)
+    return Tally(places=[*changed], cells=cells.tobytes(), **books)
 
 
 def _cells_of(tally: Tally) -> Int64Array:
     return np.frombuffer(tally.cells, dtype=np.int64).reshape(-1, CELLS)
 
 
-def _event(place: Place, cells: Sequence[int], config: Config) -> dict[str, Any]:
+def _event(place: CountKey, cells: Sequence[int], config: Config) -> dict[str, Any]:
     (model, values), pane, labelled, stratum = place
     keys = config.model(model).segments
     segment = {k: v for k, v in zip(keys, values, strict=True) if v != MISSING_VALUE}
@@ -185,7 +206,7 @@ def _seconds(milliseconds: int) -> float:
 
 
 def _least_of_its_bin(delay: int) -> int:
-    """The shortest delay that the monitor puts into the same bin, milliseconds.
+    """Return the shortest delay in the same bin of the monitor, milliseconds.
 
     >>> [_least_of_its_bin(delay) for delay in (0, 1, 1000, 1001, 1189, 1190)]
     [0, 1, 1, 1001, 1001, 1190]

@@ -65,8 +65,8 @@ class StandardInput:
         """Do nothing: reading continues with the next input."""
         return ""
 
-    def settled(self, position: Mapping[str, Any]) -> None:
-        """Do nothing: there is no position to commit."""
+    def commit(self, position: Mapping[str, Any]) -> None:
+        """Nothing is kept for it."""
 
     def close(self) -> None:
         """Do nothing: standard input stays open."""

@@ -1,18 +1,19 @@
 """The running process: feeds → engine → exporter.
 
-    sources.py       what the configured feeds give, whenever there is something
-    event_clock.py   event time as it goes on while nothing comes
-    loop.py          reads, counts, and publishes a snapshot once a second
-    liveness.py      signs of life, and for how long there was none
-    reloads.py       the configuration is read again: all of it, or nothing
-    doors.py         who reaches the listeners
-    changes.py       what of it can be taken without a restart
+    loop.py           polls, counts, and publishes a snapshot once a second
+    sources.py        opens the sources of the configured feeds
+    posted.py         HTTP feeds as one source: journaled, acknowledged, counted
+    checkpointing.py  restores the state at the start, and saves it
+    event_clock.py    event time, which advances while no events arrive
+    liveness.py       turns of the loop, and the longest stall
+    queries.py        queries of other threads, answered by the loop
+    reloads.py        reloads of the configuration: as a whole, or not at all
+    changes.py        which changes need no restart
+    listeners.py      checks which listeners are open to other machines
+    announce.py       messages on changed verdicts and new detections
 
-One thread reads and counts; the exporter's threads only read the snapshot that
-was published last, which is frozen.
-
-Where this differs from a single module, good sense won: a feed that is followed
-has a life of its own, and event time is worth a test of its own.
+One thread reads and counts. The exporter's threads read the snapshot published
+last, which is frozen.
 """
 
 from monitor.service.loop import Service

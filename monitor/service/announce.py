@@ -1,4 +1,4 @@
-"""What is said when a verdict changes or a detector fires: one line each, with the numbers."""
+"""Messages on changed verdicts and new detections: one line each, with the figures."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from monitor.verdicts import WindowVerdict
 
 
 def announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """A line for each verdict that is another now, and for each new detection.
+    """Return a line for each changed verdict, new caution, new reference and new detection.
 
     Args:
-        before: the state as it was said last.
-        after: the state now.
+        before: the snapshot that was announced last.
+        after: the current snapshot.
     """
     return map(one_line, _announcements(before, after))
 
@@ -27,17 +27,17 @@ def _announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
     for model in after.models:
         old = known.get(model.name)
         for window, found in model.watched.verdicts.items():
-            said = old.watched.verdicts.get(window) if old else None
-            if said is not None and said.verdict != found.verdict:
-                yield f"{model.name}, {window}: {said.verdict} -> {found.verdict}{_causes(found)}"
-            if found.far_from_reference and (said is None or not said.far_from_reference):
+            last = old.watched.verdicts.get(window) if old else None
+            if last is not None and last.verdict != found.verdict:
+                yield f"{model.name}, {window}: {last.verdict} -> {found.verdict}{_causes(found)}"
+            if found.far_from_reference and (last is None or not last.far_from_reference):
                 yield f"CAUTION: {model.name}, {window}: {far_text(found)}"
         yield from _reference(model, old)
         yield from _detections(model, len(old.watched.detections) if old else 0)
 
 
 def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:
-    """One line whenever what is compared with is another."""
+    """Return lines on a changed reference."""
     now, before = model.watched.reference, old.watched.reference if old else None
     if now is not None and (before is None or before.version != now.version):
         yield f"{model.name}: reference: {reference_text(now)}"
@@ -45,13 +45,13 @@ def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:
             yield f"{model.name}: {why}"
 
 
-def _detections(model: ModelState, said: int) -> Iterator[str]:
-    for found in model.watched.detections[said:]:
+def _detections(model: ModelState, announced: int) -> Iterator[str]:
+    for found in model.watched.detections[announced:]:
         yield f"{model.name}: {found.kind} detected as of {format_time(found.at)}"
 
 
 def _causes(found: WindowVerdict) -> str:
-    """Precision before and after, and the points that each cause carries."""
+    """Return precision before and after, and the points of each cause."""
     parts = found.attribution
     if parts is None:
         return ""

@@ -1,4 +1,4 @@
-"""What of a changed configuration can be taken without a restart."""
+"""Decides which changes of the configuration need no restart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENGINE = (
     "pane",
     "windows",
 )
-"""Keys that the engine goes by: another one takes over its state, or refuses to."""
+"""Keys that need a new engine, which takes over the state of the old one or refuses it."""
 _LIVE = (
     "body_timeout",
     "checkpoint_every",
@@ -31,23 +31,27 @@ _LIVE = (
 """Keys inside other sections whose change needs no restart."""
 
 
-class Part(Protocol):
-    """A part of the running process that a new configuration concerns."""
+class Reloadable(Protocol):
+    """A part of the running process that a reload of the configuration changes."""
 
     def prepare(self, config: Config) -> Callable[[], None]:
-        """See whether a configuration can be taken, and change nothing yet.
+        """Check that a configuration can be applied, without changing anything yet.
 
         Returns:
-            Takes it; cannot fail.
+            Applies it; cannot fail.
 
         Raises:
-            MonitorError: it cannot be taken.
+            MonitorError: the configuration cannot be applied.
         """
         ...
 
 
 def concerns_engine(old: Config, new: Config) -> bool:
-    """Whether another engine is needed.
+    """Return True if a change needs a new engine.
+
+    Args:
+        old: the configuration in force.
+        new: the changed configuration.
 
     >>> concerns_engine(Config(), Config(windows=["1h"]))
     True
@@ -55,32 +59,37 @@ def concerns_engine(old: Config, new: Config) -> bool:
     return any(getattr(old, name) != getattr(new, name) for name in _ENGINE)
 
 
-class Decoding:
-    """The decoder of all feeds, as a `Part`.
+class ReloadableDecoder:
+    """The decoder of all feeds, as a `Reloadable`.
 
     Args:
-        decoder: what they decode by.
+        decoder: the decoder that the feeds share.
     """
 
     def __init__(self, decoder: LiveDecoder) -> None:
         self._decoder = decoder
 
     def prepare(self, config: Config) -> Callable[[], None]:
-        """Any configuration can be taken."""
+        """Return what applies the decoder settings; any configuration can be applied."""
         settings = DecodeSettings.from_config(config)
         return lambda: self._decoder.replace(settings)
 
 
 def restart_faults(old: Config, new: Config) -> tuple[str, ...]:
-    """The keys whose change needs a restart, one line a fault.
+    """Return the changed keys that need a restart, one line a fault.
+
+    Args:
+        old: the configuration in force.
+        new: the changed configuration.
 
     >>> restart_faults(Config(), Config(exporter={"listen": "127.0.0.1:9200"}))
-    ("exporter.listen: cannot be changed while it runs, from '127.0.0.1:9108' to
-    '127.0.0.1:9200'; restart it",)
+    ("exporter.listen: cannot be changed without a restart, from '127.0.0.1:9108' to
+    '127.0.0.1:9200'; restart the monitor",)
+
     """
     before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
     return tuple(
-        f"{path}: cannot be changed while it runs, from {was!r} to {now!r}; restart it"
+        f"{path}: cannot be changed without a restart, from {was!r} to {now!r}; restart the monitor"
         for name in before
         if name not in _ENGINE
         for path, was, now in _differences(name, before[name], after[name])

@@ -1,7 +1,7 @@
-"""Checkpoints while the service runs: taken up at the start, written now and then, and at the end.
+"""Checkpoints of a running service: restored at the start, written periodically and at the end.
 
-The state is copied between two batches, which takes milliseconds a million pending
-predictions, and written by a thread of its own.
+The state is copied between two batches, which takes milliseconds per million
+pending predictions. A thread of its own writes the copy.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from monitor.clock import SECOND_MS, Clock
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events.renumbering import State
+from monitor.feeds.source import Position, Source
 from monitor.prometheus.process_series import (
     CHECKPOINT_BYTES,
     CHECKPOINT_DURATION,
@@ -27,23 +28,22 @@ from monitor.prometheus.process_series import (
     SeriesDescription,
 )
 from monitor.service.event_clock import EventClock
-from monitor.service.sources import Position, Source
 from monitor.state import Checkpoints, StateError, StateFault, StateFaults
 from monitor.version import __version__
 
 _RETRY_SECONDS = 5.0
 _MOST_OF_THE_TIME = 0.05
-"""Checkpoints that take long are written less often: never for more than this share of the time."""
+"""Maximum share of the time spent on writing; slow checkpoints are written less often."""
 
 
 class _Written(NamedTuple):
-    """The last checkpoint that is on disk.
+    """The last checkpoint on disk.
 
     Attributes:
-        at: wall time when its state was copied, epoch seconds.
-        stall: seconds for which nothing was counted, since the state was copied.
-        duration: seconds from there to the last byte on disk.
-        nbytes: of the file.
+        at: wall time of the copy of the state, epoch seconds.
+        stall: seconds during which nothing was counted while the state was copied.
+        duration: seconds from the start of the copy to the last byte on disk.
+        nbytes: size of the file.
     """
 
     at: float
@@ -52,19 +52,19 @@ class _Written(NamedTuple):
     nbytes: float = float("nan")
 
 
-class Keeper:
-    """Keeps the state of a service.
+class Checkpointer:
+    """Restores and saves the state of a service.
 
     Args:
-        config: of the monitor.
-        checkpoints: where they are written.
-        faults: counts what is found wrong.
-        clock: wall time, and the time that passes.
-        say: tells a person what happens, a line at a time.
-        writer: writes them; a thread of its own where None.
+        config: the configuration.
+        checkpoints: checkpoint files.
+        faults: counts faults of the state.
+        clock: wall and monotonic time.
+        say: prints a one-line message for the operator.
+        writer: executor that writes; a thread of its own if None.
 
     Raises:
-        StateError: there are checkpoints, and none is as it was written.
+        StateError: there are checkpoints, and all are damaged.
     """
 
     def __init__(
@@ -86,29 +86,37 @@ class Keeper:
         self._written: _Written | None = None
         self._positions: list[Mapping[str, Position]] = []
         self._due = clock.monotonic() + config.state.checkpoint_every / SECOND_MS
-        self._at_once = True  # without one, a new feed would begin anew after a crash
+        self._at_once = True  # without a checkpoint a new feed would start over after a crash
         self._failing = False
         self._closed = False
-        self._going_on = ""
+        self._resuming = ""
         self._writer = writer or ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
         self._writing: tuple[Future[_Written], Mapping[str, Position]] | None = None
         self._found = self._take_up()
 
     @property
     def engine_state(self) -> State | None:
-        """State of the engine to go on from; None where there is none."""
+        """State of the engine in the checkpoint; None without a checkpoint."""
         return None if self._found is None else self._found["engine"]
 
     def position(self, identity: str) -> Position | None:
-        """Where the checkpoint that is taken up has a source; None where it has it nowhere."""
+        """Return the position of a source in the checkpoint; None if it has none."""
         return None if self._found is None else self._found["positions"].get(identity)
 
     def resume(self, sources: Sequence[Source], event_clock: EventClock) -> None:
-        """Let the sources and the clock go on where the checkpoint was written."""
+        """Restore the sources and the event clock from the checkpoint.
+
+        Args:
+            sources: the sources; those without a saved position start afresh.
+            event_clock: the event clock.
+
+        Raises:
+            StateError: events behind a saved position are lost.
+        """
         if self._found is None:
             return
         found, self._found = self._found, None
-        self._say(self._going_on)
+        self._say(self._resuming)
         for source in sources:
             position = found["positions"].get(source.identity)
             fault = "" if position is None else source.resume(position)
@@ -118,15 +126,22 @@ class Keeper:
         event_clock.restore(found["clock"])
 
     def reconfigure(self, config: Config) -> None:
-        """Keep what was counted by another configuration at once, and go by this one.
+        """Use a new configuration, and make the next checkpoint due at once.
 
-        What comes after that is read by this one, here as after a crash.
+        Events counted so far were read by the old configuration; later ones are read by
+        the new one, also when they are replayed.
         """
         self._config = config
         self._at_once = True
 
     def turn(self, monitor: Monitor, sources: Sequence[Source], event_clock: EventClock) -> None:
-        """Begin a checkpoint when it is time; between two polls."""
+        """Begin a checkpoint if one is due; called between two polls.
+
+        Args:
+            monitor: the engine.
+            sources: all sources.
+            event_clock: the event clock.
+        """
         if self._writing is not None and self._writing[0].done():
             self._finish(sources)
         if self._writing is None and (self._at_once or self._clock.monotonic() >= self._due):
@@ -135,16 +150,21 @@ class Keeper:
 
     @property
     def failing(self) -> bool:
-        """Whether the last checkpoint could not be written."""
+        """True if the last checkpoint could not be written."""
         return self._failing
 
-    def keep_now(
+    def checkpoint_now(
         self, monitor: Monitor, sources: Sequence[Source], event_clock: EventClock
     ) -> bool:
-        """Write one, and wait for it; after `close` nothing is counted, and none is needed.
+        """Write a checkpoint and wait for it; after `close` none is needed.
+
+        Args:
+            monitor: the engine.
+            sources: all sources.
+            event_clock: the event clock.
 
         Returns:
-            Whether everything that was counted is on disk.
+            True if all counted events are on disk.
         """
         if self._writing is not None:
             self._finish(sources)
@@ -154,7 +174,13 @@ class Keeper:
         return not self._failing
 
     def close(self, monitor: Monitor, sources: Sequence[Source], event_clock: EventClock) -> None:
-        """Write the last one, and wait for it."""
+        """Write the last checkpoint and wait for it.
+
+        Args:
+            monitor: the engine.
+            sources: all sources.
+            event_clock: the event clock.
+        """
         for begin in (False, True):
             if begin:
                 self._begin(monitor, sources, event_clock)
@@ -165,7 +191,7 @@ class Keeper:
 
     @property
     def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
-        """What /metrics says of it."""
+        """Series of checkpoints and state, and how each is read."""
         return {
             CHECKPOINT_LAST_SUCCESS: lambda: self._reading("at"),
             CHECKPOINT_DURATION: lambda: self._reading("duration"),
@@ -185,7 +211,7 @@ class Keeper:
         found = self._checkpoints.newest()
         for path in self._checkpoints.damaged:
             self._faults.note(StateFault.CHECKPOINT_DAMAGED)
-            self._say(f"{path}: is damaged; the checkpoint before it is used")
+            self._say(f"{path}: is damaged; using the checkpoint before it")
         if found is None:
             return None
         state = dict(found.state)
@@ -194,8 +220,8 @@ class Keeper:
         self._positions = [state["positions"]]
         self._at_once = state["fingerprint"] != fingerprint(self._config)
         if self._at_once:
-            self._say("the configuration is another than when the state was kept")
-        self._going_on = f"going on from {found.path}, {state['engine']['records']} records"
+            self._say("the configuration changed since the last checkpoint")
+        self._resuming = f"resuming from {found.path}, {state['engine']['records']} records"
         return state
 
     def _begin(self, monitor: Monitor, sources: Sequence[Source], event_clock: EventClock) -> None:
@@ -219,19 +245,20 @@ class Keeper:
         return _Written(state["at"], stall, self._clock.monotonic() - began, nbytes)
 
     def _finish(self, sources: Sequence[Source]) -> None:
-        """Take notice of a checkpoint that is on disk, or is not."""
-        assert self._writing is not None  # noqa: S101  # its callers saw to it
+        """Evaluate a finished write: release what it covers, or schedule a retry."""
+        assert self._writing is not None  # noqa: S101  # checked by the callers
+
         (done, positions), self._writing = self._writing, None
         now = self._clock.monotonic()
         try:
             self._written = done.result()
             self._positions = [*self._positions[-1:], positions]
-            self._settle(sources)
+            self._commit_sources(sources)
         except StateError as error:
             self._faults.note(StateFault.CHECKPOINT_FAILED)
             self._due = now + min(_RETRY_SECONDS, self._config.state.checkpoint_every / SECOND_MS)
             if not self._failing:
-                self._say(f"{error}; the state is kept as it was before")
+                self._say(f"{error}; the previous checkpoint stays")
             self._failing = True
             return
         if self._failing:
@@ -240,16 +267,16 @@ class Keeper:
         rest = self._written.duration / _MOST_OF_THE_TIME - self._written.duration
         self._due = now + max(self._config.state.checkpoint_every / SECOND_MS, rest)
 
-    def _settle(self, sources: Sequence[Source]) -> None:
-        """Tell the sources what will never be asked for again: two checkpoints are past it."""
+    def _commit_sources(self, sources: Sequence[Source]) -> None:
+        """Let the sources release what both checkpoints cover."""
         if len(self._positions) < 2:  # noqa: PLR2004  # two checkpoints
             return
         for source in sources:
             position = self._positions[0].get(source.identity)
             if position is not None:
-                source.settled(position)
+                source.commit(position)
 
 
 def fingerprint(config: Config) -> str:
-    """A short text that is another for another configuration."""
+    """Return a short hash of a configuration."""
     return xxhash.xxh3_64_hexdigest(config.model_dump_json().encode())

@@ -1,4 +1,4 @@
-"""Event time as it goes on: by the events, and while none come by the time that passes here."""
+"""Event time: follows the events, and advances with the local clock while none arrive."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from monitor.events.renumbering import State
 
 
 class EventClock:
-    """Now, in event time: the watermark and the time since it last advanced.
+    """The current event time: the watermark plus the time since it last advanced.
 
-    Never the wall's date, so that recorded data works; windows still move on
-    while nothing comes.
+    Independent of the wall date, so recorded data works; windows still move on
+    while no events arrive.
 
     Args:
-        clock: measures the time since.
+        clock: measures the time since the watermark advanced.
 
     >>> from monitor.clock import ManualClock
     >>> clock = ManualClock()
@@ -34,26 +34,26 @@ class EventClock:
 
     @property
     def now_ms(self) -> int | None:
-        """Epoch milliseconds; None while there is no watermark."""
+        """Epoch milliseconds; None without a watermark."""
         if self._watermark_ms is None:
             return None
         return self._watermark_ms + int((self._clock.monotonic() - self._advanced) * 1000)
 
     def state(self) -> State:
-        """The watermark, for how long it has stood, and the wall time of this."""
+        """Serializable state: the watermark, the seconds since it advanced, and the wall time."""
         passed = self._clock.monotonic() - self._advanced
         return {"watermark_ms": self._watermark_ms, "passed": passed, "at": self._clock.now()}
 
     def restore(self, state: State) -> None:
-        """Go on from what `state` gave in an earlier process; the time between counts as passed.
+        """Continue from an earlier process's `state`; the time in between counts as passed.
 
-        Where the wall clock has been set back since, none has passed between.
+        If the wall clock was set back since, no time counts as passed.
         """
         between = max(0.0, self._clock.now() - state["at"])
         self._watermark_ms = state["watermark_ms"]
         self._advanced = self._clock.monotonic() - state["passed"] - between
 
     def observe(self, watermark_ms: int | None) -> None:
-        """Take notice of where the watermark stands now."""
+        """Set the current watermark."""
         if watermark_ms != self._watermark_ms:
             self._watermark_ms, self._advanced = watermark_ms, self._clock.monotonic()

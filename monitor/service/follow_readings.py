@@ -1,21 +1,21 @@
-"""What the followed files tell of themselves at each scrape."""
+"""Series of the followed files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
 from monitor.feeds.follow import FollowedFiles
+from monitor.feeds.source import Source
 from monitor.prometheus.process_series import FOLLOWED_FAULTS, NumberByLabels, SeriesDescription
-from monitor.service.sources import Source
 
 
 def follow_readings(
     sources: Sequence[Source],
 ) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
-    """How the series of followed files are read.
+    """Return the series of followed files, and how each is read.
 
     Args:
-        sources: all that are read; those of other kinds have no such series.
+        sources: all sources; those of other kinds have no such series.
     """
     followed = [source for source in sources if isinstance(source, FollowedFiles)]
 

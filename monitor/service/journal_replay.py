@@ -1,4 +1,4 @@
-"""What was posted before the start: read again from the journal, decoded as when it came."""
+"""Replays requests from the journal, decoded as when they arrived."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Protocol
 from monitor.events.columns import EventBatch, Rejection, RejectReason, concatenate
 from monitor.feeds.decode import Decoder
 from monitor.feeds.http.app import AHEAD_MS
-from monitor.state import START, Body, Journal, Place
+from monitor.state import START, Body, Journal, JournalPosition
 
 _RUN_BYTES = 1_500_000
 _RUN_MS = AHEAD_MS // 2
 _REPLAYED = "journal:"
 
 
-class Replayed(Iterator[EventBatch]):
-    """The journal as batches, decoded as they were when they came.
+class ReplayedJournal(Iterator[EventBatch]):
+    """The journal as batches, decoded as when they arrived.
 
     Args:
-        journal: to be read.
-        decoder: of its records.
-        since: where to begin.
+        journal: the journal.
+        decoder: decoder of its records.
+        since: position to start from.
 
     Attributes:
-        records: how many came out of it so far.
-        place: behind the last of them.
+        records: number of records read so far.
+        position: position behind the last of them.
     """
 
-    def __init__(self, journal: Journal, decoder: Decoder, since: Place = START) -> None:
+    def __init__(self, journal: Journal, decoder: Decoder, since: JournalPosition = START) -> None:
         self.records = 0
-        self.place = since
+        self.position = since
         self._decoder = decoder
         self._batches = self._read(journal)
 
@@ -40,12 +40,12 @@ class Replayed(Iterator[EventBatch]):
         return batch
 
     def _read(self, journal: Journal) -> Iterator[EventBatch]:
-        for number, run in enumerate(runs_of(journal.read(self.place)), start=1):
-            self.place = run[-1][1]
+        for number, run in enumerate(runs_of(journal.read(self.position)), start=1):
+            self.position = run[-1][1]
             yield self._decoded([body for body, _ in run], f"{_REPLAYED}{number}")
 
     def _decoded(self, run: Sequence[Body], source: str) -> EventBatch:
-        """All at once, with the earliest bound; one by one, if that was in anybody's way."""
+        """Decode a run at once by its earliest time limit; one by one if that rejects an event."""
         lines = b"".join(body.lines for body in run)
         earliest = min(body.arrival_ms for body in run) + AHEAD_MS
         batch = self._decoder.decode_lines(lines, source=source, latest_ms=earliest)
@@ -61,17 +61,23 @@ class Replayed(Iterator[EventBatch]):
         )
 
 
-def runs_of(bodies: Iterator[tuple[Body, Place]]) -> Iterator[list[tuple[Body, Place]]]:
-    """Neighbours that came within half an hour, of so many bytes that decoding is fastest."""
-    run: list[tuple[Body, Place]] = []
+def runs_of(
+    bodies: Iterator[tuple[Body, JournalPosition]],
+) -> Iterator[list[tuple[Body, JournalPosition]]]:
+    """Group neighbours that arrived within half an hour, up to the size that decodes fastest.
+
+    Args:
+        bodies: bodies, each with the position behind it.
+    """
+    run: list[tuple[Body, JournalPosition]] = []
     size = first = 0
-    for body, place in bodies:
+    for body, position in bodies:
         if run and (size >= _RUN_BYTES or abs(body.arrival_ms - first) > _RUN_MS):
             yield run
             run, size = [], 0
         if not run:
             first = body.arrival_ms
-        run.append((body, place))
+        run.append((body, position))
         size += len(body.lines)
     if run:
         yield run
@@ -82,15 +88,15 @@ class _Sink(Protocol):
 
 
 class NewRejections:
-    """Passes on what could not be used, but for what comes out of the journal again.
+    """Passes on rejections, except those of replayed requests, which were stored before.
 
     Args:
-        sink: keeps the others.
+        sink: stores the rejections.
     """
 
     def __init__(self, sink: _Sink) -> None:
         self._sink = sink
 
     def write(self, rejections: Sequence[Rejection]) -> None:
-        """Keep those that are new."""
+        """Store the new ones."""
         self._sink.write([r for r in rejections if not r.position.startswith(_REPLAYED)])

@@ -1,10 +1,11 @@
-"""What the Kafka feeds tell of themselves at each scrape."""
+"""Series of the Kafka feeds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from monitor.feeds.source import Source
 from monitor.prometheus.process_series import (
     KAFKA_DELETED,
     KAFKA_LAG,
@@ -14,7 +15,6 @@ from monitor.prometheus.process_series import (
     NumberByLabels,
     SeriesDescription,
 )
-from monitor.service.sources import Source
 
 _COLUMNS = {
     KAFKA_LAG: "lag",
@@ -32,7 +32,7 @@ class _Figures(Protocol):
 
 
 class _KafkaSource(Protocol):
-    """What of a Kafka feed is looked at; its class is there only with the extra."""
+    """The attributes of a Kafka source read here; its class needs an optional dependency."""
 
     @property
     def group(self) -> str: ...
@@ -45,13 +45,13 @@ class _KafkaSource(Protocol):
 def kafka_readings(
     sources: Sequence[Source],
 ) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
-    """How the series of Kafka feeds are read.
+    """Return the series of Kafka feeds, and how each is read.
 
     Args:
-        sources: all that are read; those of other kinds have no such series.
+        sources: all sources; those of other kinds have no such series.
     """
     from_kafka: list[_KafkaSource] = [
-        source  # type: ignore[misc]  # told by its identity, without importing the client
+        source  # type: ignore[misc]  # recognized by its identity, without importing the client
         for source in sources
         if source.identity.startswith("kafka:")
     ]

@@ -1,4 +1,4 @@
-"""Readings of the listeners for telemetry: requests by code, open connections."""
+"""Series of the listeners: requests by status code, open connections."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ from monitor.web.listener_telemetry import Listener, open_connections
 def listener_readings(
     listeners: Sequence[Listener],
 ) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
-    """What /metrics says of them."""
+    """Return the series of the listeners, and how each is read."""
     return {
         HTTP_REQUESTS: lambda: {
-            (one.address, str(code)): count
-            for one in listeners
-            for code, count in dict(one.requests.answered).items()
+            (listener.address, str(code)): count
+            for listener in listeners
+            for code, count in dict(listener.requests.answered).items()
         },
         HTTP_REQUESTS_IN_PROGRESS: lambda: {
-            (one.address,): one.requests.in_progress for one in listeners
+            (listener.address,): listener.requests.in_progress for listener in listeners
         },
         HTTP_CONNECTIONS: lambda: _connections(listeners),
     }
 
 
 def _connections(listeners: Sequence[Listener]) -> NumberByLabels:
-    counts = open_connections({one.port for one in listeners})
-    return {} if counts is None else {(one.address,): counts[one.port] for one in listeners}
+    counts = open_connections({listener.port for listener in listeners})
+    if counts is None:
+        return {}
+    return {(listener.address,): counts[listener.port] for listener in listeners}

@@ -1,4 +1,4 @@
-"""Who reaches the listeners of a configuration, checked before they are opened."""
+"""Checks which listeners are open to other machines, before they start."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from monitor.web.tokens import is_loopback
 
 
 def exposed_listeners(config: Config) -> tuple[str, ...]:
-    """Where other machines could change something without authentication, one line a fault.
+    """Return the listeners that let other machines change something without authentication.
 
-    An exporter that only is read may be open, as Prometheus's exporters are.
+    An exporter that can only be read may be open, as Prometheus exporters are.
+
+    Returns:
+        One line a fault.
 
     Raises:
         ConfigError: a token file or web configuration cannot be used.
@@ -23,7 +26,7 @@ def exposed_listeners(config: Config) -> tuple[str, ...]:
 
 
 def refused_listeners(config: Config) -> tuple[str, ...]:
-    """Files of tokens or users that cannot be used; or else what `exposed_listeners` tells."""
+    """Return the faults of token files and web configurations, or else the exposed listeners."""
     return tuple(dict.fromkeys(_unusable(config))) or exposed_listeners(config)
 
 
@@ -58,26 +61,29 @@ def _exposed(config: Config) -> Iterator[str]:
         )
 
 
-class ExporterDoor:
-    """The exporter's guard, which changes with the files of its users; see `changes.Part`.
+class ExporterAccess:
+    """Access control of the exporter, as a `Reloadable`.
 
     Args:
-        guard: of the exporter.
+        guard: guard of the exporter.
     """
 
     def __init__(self, guard: AccessMiddleware) -> None:
         self._guard = guard
 
     def prepare(self, config: Config) -> Callable[[], None]:
-        """See whether the files can be used.
+        """Check that the web configuration can be used.
+
+        Returns:
+            Applies it.
 
         Raises:
-            ConfigError: they cannot, or speak of another TLS.
+            ConfigError: it cannot be used, or changes TLS.
         """
         read = read_access((), config.exporter.web_config)
         access = self._guard.access.replaced_by(read, "exporter")
 
-        def take() -> None:
+        def apply() -> None:
             self._guard.access = access
 
-        return take
+        return apply

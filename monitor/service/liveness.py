@@ -1,4 +1,4 @@
-"""Whether the loop turns: signs of life, and the longest time for which it did not."""
+"""Liveness of the service loop: time since its last turn, and its longest stall."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from monitor.clock import Clock
 from monitor.prometheus.process_series import LOOP_STALL, NumberByLabels, SeriesDescription
 
 REMEMBERED_SECONDS = 300.0
-"""A stall is published for so long after it has ended."""
+"""A stall is published for this long after its end."""
 SIGN_EVERY_SECONDS = 1.0
 
 
 class Liveness:
-    """Takes notice of each turn of the loop; its numbers may be read from any thread.
+    """Records the turns of the loop; any thread may read its figures.
 
     Args:
         clock: measures the time between two turns.
@@ -44,18 +44,18 @@ class Liveness:
 
     @property
     def since(self) -> float:
-        """Seconds since the last turn; 0 before the first one."""
+        """Seconds since the last turn; 0 before the first."""
         return 0.0 if self._turned is None else self._clock.monotonic() - self._turned
 
     @property
     def stall(self) -> float:
-        """Seconds of the longest time between two turns, of the last five minutes and till now."""
+        """Longest time between two turns in the last five minutes, up to now, in seconds."""
         with self._lock:
             self._forget()
             return max(self.since, self._stalls[0][1] if self._stalls else 0.0)
 
     def turned(self) -> None:
-        """The loop turns, and is about to go on."""
+        """Record a turn of the loop."""
         now, stall = self._clock.monotonic(), self.since
         with self._lock:
             self._forget()
@@ -69,11 +69,11 @@ class Liveness:
 
     @property
     def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
-        """What /metrics says of it."""
+        """Series of the loop, and how each is read."""
         return {LOOP_STALL: lambda: {(): self.stall}}
 
     def _forget(self) -> None:
-        """Stalls are in the order in which they ended, each longer than those after it."""
+        """Drop old stalls; they are in order of their end, each longer than those after it."""
         now = self._clock.monotonic()
         while self._stalls and now - self._stalls[0][0] > REMEMBERED_SECONDS:
             self._stalls.popleft()

@@ -1,4 +1,4 @@
-"""Reads, counts, and publishes a snapshot once a second."""
+"""The service loop: polls the sources, counts their events, publishes a snapshot once a second."""
 
 from __future__ import annotations
 
@@ -10,56 +10,56 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.errors import ConfigError, FeedError
 from monitor.events.columns import EventBatch, Rejection
+from monitor.feeds.source import JournaledSource, SharedSource, Source
 from monitor.service.announce import announcements
-from monitor.service.changes import Part, concerns_engine, restart_faults
-from monitor.service.checkpointing import Keeper
+from monitor.service.changes import Reloadable, concerns_engine, restart_faults
+from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
 from monitor.service.liveness import Liveness
-from monitor.service.questions import Inquiries
+from monitor.service.queries import QueryQueue
 from monitor.service.reloads import Reloads
-from monitor.service.sources import Journaled, Shared, Source
 from monitor.snapshot import Snapshot
 
 PUBLISH_EVERY_SECONDS = 1.0
-"""A scrape sees a state that is at most so old."""
+"""Interval between two snapshots, and so the maximum age of what a scrape sees."""
 IDLE_SECONDS = 0.1
-"""How long the loop rests when nothing came, and so how late it sees that it is to stop."""
+"""Sleep when no events arrived; bounds how late the loop notices a stop request."""
 TURN_SECONDS = 0.1
-"""For so long a batch is counted before the loop turns, and goes on with it then."""
-_NAP_SECONDS, _ASKED_LATELY_SECONDS = 0.005, 0.3
+"""Time spent on one batch before the loop answers queries, publishes, and returns to the batch."""
+_QUERY_IDLE_SECONDS, _RECENT_QUERY_SECONDS = 0.005, 0.3
 
 
 class RejectedSink(Protocol):
-    """Takes the records that could not be used."""
+    """Takes the records that the decoder rejects."""
 
     def write(self, rejections: Sequence[Rejection]) -> None:
-        """Keep them."""
+        """Store the rejections."""
         ...
 
 
 class Service:
-    """A monitor with its sources, turned by one thread.
+    """Runs one monitor on its sources, in one thread.
 
     Args:
-        config: of the monitor.
-        sources: where events come from.
-        clock: the time that passes here.
-        rejected: keeps the records that could not be used.
-        say: tells a person what happens, a line at a time.
-        reloads: asked each turn whether the configuration is to be read again.
-        parts: of the process, which a new configuration concerns too.
-        alive: called at most once a second, as the loop goes on.
-        keeper: keeps the state over restarts; nothing is kept without one.
+        config: the configuration.
+        sources: event sources.
+        clock: wall and monotonic time.
+        rejected: stores the records that cannot be used.
+        say: prints a one-line message for the operator.
+        reloads: pending requests to reload the configuration, checked at each turn.
+        reloadables: parts of the process that a reload also changes.
+        alive: called at most once a second while the loop turns.
+        checkpointer: restores and saves the state; None keeps the state in memory only.
 
     Raises:
-        ConfigError: the kept state cannot serve this configuration.
-        StateError: what came after the kept state is gone.
+        ConfigError: the saved state does not fit this configuration.
+        StateError: events behind the saved state are lost.
 
     Attributes:
-        snapshot: the state as it was last published; read it from any thread.
-        restored: whether the snapshot holds all that was counted before the start.
-        inquiries: what other threads ask of the monitor itself, answered once a turn.
-        liveness: whether the loop turns.
+        snapshot: the snapshot published last; any thread may read it.
+        restored: True once the snapshot covers all events from before the start.
+        queries: queries of other threads, answered once a turn.
+        liveness: how long the loop has not turned.
     """
 
     def __init__(
@@ -71,103 +71,103 @@ class Service:
         rejected: RejectedSink,
         say: Callable[[str], None],
         reloads: Reloads | None = None,
-        parts: Sequence[Part] = (),
+        reloadables: Sequence[Reloadable] = (),
         alive: Callable[[], None] | None = None,
-        keeper: Keeper | None = None,
+        checkpointer: Checkpointer | None = None,
     ) -> None:
         self._config = config
-        self._keeper = keeper
-        self._monitor = Monitor(config, None if keeper is None else keeper.engine_state)
+        self._checkpointer = checkpointer
+        self._monitor = Monitor(config, None if checkpointer is None else checkpointer.engine_state)
         self._sources = sources
         self._open = list(sources)
-        self._shared = [source for source in sources if isinstance(source, Shared)]
-        self._restoring = [source for source in sources if isinstance(source, Journaled)]
+        self._shared = [source for source in sources if isinstance(source, SharedSource)]
+        self._restoring = [source for source in sources if isinstance(source, JournaledSource)]
         self._clock = clock
         self._event_clock = EventClock(clock)
         self._rejected = rejected
         self._say = say
         self._reloads = reloads
-        self._parts = parts
+        self._reloadables = reloadables
         self.liveness = Liveness(clock, alive)
         self._published = clock.monotonic()
-        self.inquiries = Inquiries()
+        self.queries = QueryQueue()
         self._asked: float | None = None
-        if keeper is not None:
-            keeper.resume(sources, self._event_clock)
+        if checkpointer is not None:
+            checkpointer.resume(sources, self._event_clock)
             for source in self._shared:
-                source.hand_over_by(
-                    lambda: keeper.keep_now(self._monitor, sources, self._event_clock)
+                source.checkpoint_before_handover(
+                    lambda: checkpointer.checkpoint_now(self._monitor, sources, self._event_clock)
                 )
         self.snapshot: Snapshot = self._monitor.snapshot(self._event_clock.now_ms)
         self.restored = not self._restoring
 
     @property
     def ready(self) -> bool:
-        """Whether the state is restored and published, and every source attached."""
+        """True when the state is restored and published, and every source can be read."""
         return self.restored and all(source.attached for source in self._sources)
 
     def run(self, stopping: Callable[[], bool]) -> None:
-        """Turn until it is to stop; then count what was taken, keep and publish it."""
+        """Turn until `stopping` returns True; then count, save and publish the queued events."""
         try:
             while not stopping():
                 if not self.turn():
                     self._clock.sleep(self._rest())
-            self._count_the_rest()
-            if self._keeper is not None:
-                self._keeper.close(self._monitor, self._sources, self._event_clock)
+            self._drain()
+            if self._checkpointer is not None:
+                self._checkpointer.close(self._monitor, self._sources, self._event_clock)
         finally:
             self._publish()
-            self.inquiries.close()
+            self.queries.close()
             for source in self._sources:
                 source.close()
 
     def turn(self) -> bool:
-        """Read and count what has come, and publish when it is time.
+        """Poll each source once, count what arrived, and publish if a snapshot is due.
 
         Returns:
-            Whether anything came, or was asked.
+            True if events arrived or a query was answered.
         """
         asked = self._turned()
         if self._reloads is not None:
             self._reloads.run(self._reconfigure)
-        came = [self._read(source) for source in tuple(self._open)]
-        if self._keeper is not None:
-            self._keeper.turn(self._monitor, self._sources, self._event_clock)
+        received = [self._read(source) for source in tuple(self._open)]
+        if self._checkpointer is not None:
+            self._checkpointer.turn(self._monitor, self._sources, self._event_clock)
             for source in self._shared:
-                source.held_back = self._keeper.failing
+                source.held_back = self._checkpointer.failing
         restored = self.restored or all(source.restored for source in self._restoring)
         if restored != self.restored or self._publishes:
             self._publish()
         self.restored = restored
-        return asked or any(came)
+        return asked or any(received)
 
     @property
     def _publishes(self) -> bool:
-        """Whether it is time to publish."""
+        """True when the next snapshot is due."""
         return self._clock.monotonic() - self._published >= PUBLISH_EVERY_SECONDS
 
     def _turned(self) -> bool:
-        """Give a sign of life, and answer what was asked; whether anything was."""
+        """Record a turn and answer pending queries; return True if there were any."""
         self.liveness.turned()
         return self._answer()
 
     def _answer(self) -> bool:
-        asked = self.inquiries.answer(self._monitor)
+        asked = self.queries.answer(self._monitor)
         if asked:
             self._asked = self._clock.monotonic()
         return asked
 
     def _rest(self) -> float:
-        """Seconds to rest when nothing comes; few after a question, as a page asks several."""
+        """Return the seconds to sleep when idle: short after a query, as a page sends several."""
         asked = self._asked
-        lately = asked is not None and self._clock.monotonic() - asked < _ASKED_LATELY_SECONDS
-        return _NAP_SECONDS if lately else IDLE_SECONDS
+        recent = asked is not None and self._clock.monotonic() - asked < _RECENT_QUERY_SECONDS
+        return _QUERY_IDLE_SECONDS if recent else IDLE_SECONDS
 
     def _read(self, source: Source) -> bool:
         try:
             batch = source.poll()
         except FeedError as error:
-            self._say(f"{error}; serving what was read of it")
+            self._say(f"{error}; continuing with the events read so far")
             self._open.remove(source)
             return False
         if batch is not None:
@@ -175,12 +175,12 @@ class Service:
             if batch.rejected:
                 self._rejected.write(batch.rejected)
         elif source.ended:
-            self._say(f"{source.name}: read to the end; serving on")
+            self._say(f"{source.name}: end of input; still serving")
             self._open.remove(source)
         return batch is not None
 
     def _count(self, batch: EventBatch) -> None:
-        """Count a batch; the loop turns and publishes meanwhile, however long that takes."""
+        """Count a batch; queries are answered and snapshots published in between."""
         for _ in self._monitor.steps(batch):
             self._event_clock.observe(self._monitor.watermark_ms)
             if self.liveness.since >= TURN_SECONDS:
@@ -188,31 +188,31 @@ class Service:
                 if self._publishes:
                     self._publish()
 
-    def _count_the_rest(self) -> None:
-        """What was acknowledged last is in the last checkpoint."""
+    def _drain(self) -> None:
+        """Count all acknowledged events, so that the last checkpoint covers them."""
         for source in self._restoring:
-            source.shut()
+            source.stop_accepting()
             while source.restored and self._read(source):
                 pass
 
     def _reconfigure(self, config: Config) -> None:
-        """Take a new configuration, or change nothing.
+        """Apply a new configuration as a whole, or change nothing.
 
         Raises:
-            MonitorError: it cannot be taken.
+            MonitorError: the configuration cannot be applied.
         """
         faults = restart_faults(self._config, config)
         if faults:
             raise ConfigError(faults)
-        takes = [part.prepare(config) for part in self._parts]
+        apply_each = [each.prepare(config) for each in self._reloadables]
         monitor = self._monitor
         if concerns_engine(self._config, config):
             monitor = Monitor(config, monitor.state())
-        for take in takes:
-            take()
+        for apply in apply_each:
+            apply()
         self._config, self._monitor = config, monitor
-        if self._keeper is not None:
-            self._keeper.reconfigure(config)
+        if self._checkpointer is not None:
+            self._checkpointer.reconfigure(config)
         self._publish()
 
     def _publish(self) -> None:

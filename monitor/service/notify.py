@@ -1,4 +1,4 @@
-"""Tells systemd that the service runs, where it was started by it (`Type=notify`)."""
+"""Notifies systemd of the state of the service (`Type=notify`)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 
 class Notify:
-    """What the service says of itself; to nobody where no socket is named.
+    """Sends notifications to systemd; does nothing without a socket.
 
     Args:
-        environment: holds NOTIFY_SOCKET, where systemd listens.
+        environment: environment variables; NOTIFY_SOCKET names the socket.
 
     Source:
         sd_notify(3).
@@ -20,25 +20,25 @@ class Notify:
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         path = environment.get("NOTIFY_SOCKET", "")
-        # A leading @ stands for the abstract namespace.
+        # A leading @ denotes the abstract namespace.
         self._address = f"\0{path[1:]}" if path.startswith("@") else path
 
     def ready(self) -> None:
-        """It serves."""
+        """Notify that the service has started."""
         self._send("READY=1")
 
     def alive(self) -> None:
-        """It goes on: the watchdog is fed."""
+        """Feed the watchdog."""
         self._send("WATCHDOG=1")
 
     def stopping(self) -> None:
-        """It ends on purpose."""
+        """Notify that the service stops on purpose."""
         self._send("STOPPING=1")
 
     def _send(self, text: str) -> None:
         if not self._address:
             return
-        # Not to be heard is no reason to end: systemd's own timeout says so.
+        # A lost notification does not stop the service; systemd has a timeout of its own.
         with (
             contextlib.suppress(OSError),
             socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out,

@@ -1,11 +1,11 @@
-"""Feeds that are posted to: kept in the journal, answered, and then counted.
+"""HTTP feeds as one source: requests are journaled, acknowledged, and then counted.
 
     request ─▶ decode ─▶ journal, fsync ─▶ queue ─▶ engine
                                        └─▶ 200
 
-At the start the journal is read again from the checkpoint on, before anything is
-taken. What was acknowledged is in it, in the order in which it is counted, with the
-time when it came: the counters become those of a run that never ended.
+At the start the journal is replayed from the last checkpoint, before any request
+is accepted. It holds every acknowledged event in the order of counting, with its
+arrival time, so the counts equal those of a run that never stopped.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from monitor.feeds.http import FeedSettings, PostedEvents, create_feed_app
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.http.bodies import BodyLimits
 from monitor.feeds.http.memory_budget import MemoryBudget
+from monitor.feeds.source import Position
 from monitor.prometheus.process_series import (
     INGEST_PAUSED,
     JOURNAL_BYTES,
@@ -33,32 +34,40 @@ from monitor.prometheus.process_series import (
     NumberByLabels,
     SeriesDescription,
 )
-from monitor.service.journal_replay import Replayed
-from monitor.service.request_batches import Gathered, KeptRequest
-from monitor.service.sources import Position
-from monitor.state import JOURNAL, START, Body, Commits, Journal, Place, StateFault, StateFaults
+from monitor.service.journal_replay import ReplayedJournal
+from monitor.service.request_batches import DurableRequest, RequestBatch
+from monitor.state import (
+    JOURNAL,
+    START,
+    Body,
+    Commits,
+    Journal,
+    JournalPosition,
+    StateFault,
+    StateFaults,
+)
 from monitor.web.access import read_access
 from monitor.web.listener_telemetry import Listener
 from monitor.web.server import BackgroundServer
 
 GRACE_SECONDS = 2
-"""How long requests may go on after the program is told to stop."""
+"""Time for open requests to finish when the program stops."""
 
 
-class Pushed:
-    """All feeds of a configuration that are posted to, as one source.
+class PostedFeeds:
+    """All HTTP feeds of a configuration, as one source.
 
     Args:
-        config: of the monitor; has at least one such feed.
-        decoder: of what is posted.
-        clock: what time events arrive.
-        say: tells a person what happens, a line at a time.
-        faults: counts what is found wrong with the journal.
-        since: the place behind what the checkpoint holds.
+        config: the configuration; has at least one HTTP feed.
+        decoder: decoder of the posted events.
+        clock: wall and monotonic time.
+        say: prints a one-line message for the operator.
+        faults: counts faults of the journal.
+        since: position in the journal that the checkpoint covers; None for the start.
 
     Raises:
         ConfigError: a token file or web configuration cannot be used.
-        StateError: the journal is damaged; nothing is changed.
+        StateError: the journal is damaged; it is left as it is.
     """
 
     ended = False
@@ -81,20 +90,20 @@ class Pushed:
         feeds = _http_feeds(config)
         self._queue_full, self._disk_full = Stopwatch(clock), Stopwatch(clock)
         self._settings = [_settings(feed, self._queue_full) for feed in feeds]
-        self._waiting: deque[KeptRequest] = deque()
-        self._place = START
-        self._gathered = Gathered()
-        self._counting: list[KeptRequest] = []
+        self._waiting: deque[DurableRequest] = deque()
+        self._position = START
+        self._batch = RequestBatch()
+        self._counting: list[DurableRequest] = []
         self._restored = False
         self._listens = True
         self.ready = False
         self._opened, self._listening = ExitStack(), ExitStack()
         with ExitStack() as opened:
-            reaches = START if since is None else Place(**since)
+            reaches = START if since is None else JournalPosition(**since)
             self._journal = opened.enter_context(
                 Journal(config.state.directory / JOURNAL, reaches=reaches)
             )
-            self._replayed = Replayed(self._journal, self._decoder)
+            self._replayed = ReplayedJournal(self._journal, self._decoder)
             self._commits = Commits(self._journal, say=say, failing=self._disk_full, faults=faults)
             opened.callback(self._commits.close)
             self._servers = [
@@ -111,22 +120,22 @@ class Pushed:
             ]
             self._opened = opened.pop_all()
         if torn := self._journal.torn_bytes:
-            say(f"journal: {torn} bytes at its end were never acknowledged: cut off")
+            say(f"journal: cut off {torn} bytes at its end that were never acknowledged")
             faults.note(StateFault.JOURNAL_TORN)
 
     def check(self) -> None:
-        """Look for damage in what of the journal is to be counted, before anybody is served.
+        """Search the uncounted part of the journal for damage, before serving starts.
 
         Raises:
             StateError: the journal is damaged.
         """
-        self._journal.check(self._place)
+        self._journal.check(self._position)
 
     def listen(self) -> None:
-        """Listen; events are taken once the journal has been read.
+        """Start the servers; they accept events once the journal is replayed.
 
         Raises:
-            MonitorError: an address is taken.
+            MonitorError: an address is in use.
         """
         self._listening.callback(_stop, self._servers)
         for server in self._servers:
@@ -134,29 +143,33 @@ class Pushed:
 
     @property
     def name(self) -> str:
-        """Where it is posted to."""
+        """URLs that accept events."""
         return ", ".join(f"{server.url}/v1/events" for server in self._servers)
 
     @property
     def urls(self) -> list[str]:
-        """Where each feed listens, as the start of a URL."""
+        """Base URL of each feed."""
         return [server.url for server in self._servers]
 
     @property
     def attached(self) -> bool:
-        """Whether the journal has been read, and events are taken."""
+        """True once the journal is replayed and events are accepted."""
         return self.ready
 
     @property
     def restored(self) -> bool:
-        """Whether all of the journal was given; see `sources.Journaled`."""
+        """True once the journal is replayed; see `JournaledSource`."""
         return self._restored
 
     def store(self, posted: PostedEvents) -> Future[None]:
-        """Put events on disk, and then count them; called by the servers."""
+        """Write a request to the journal and queue it for counting; called by the servers.
+
+        Returns:
+            Done once the request is durable; fails with `StateFullError` if it is not.
+        """
         body = Body(posted.arrival_ms, posted.lines)
         done = self._commits.submit(
-            body, lambda place: self._waiting.append(KeptRequest(posted, place))
+            body, lambda position: self._waiting.append(DurableRequest(posted, position))
         )
         done.add_done_callback(
             lambda done: posted.reservation.release() if done.exception() else None
@@ -164,7 +177,7 @@ class Pushed:
         return done
 
     def poll(self) -> EventBatch | None:
-        """A part of the journal, at first; then what has come, once it is enough or old enough.
+        """Return a part of the journal while it is replayed, then requests in batches.
 
         Raises:
             StateError: the journal is damaged.
@@ -172,43 +185,42 @@ class Pushed:
         self._release()
         if not self._restored:
             return self._from_journal()
-        self._gathered.take(self._waiting, self._clock.monotonic())
-        if not self._gathered.is_due(self._clock.monotonic(), at_once=not self._listens):
+        self._batch.take(self._waiting, self._clock.monotonic())
+        if not self._batch.is_due(self._clock.monotonic(), at_once=not self._listens):
             return None
-        gathered, self._gathered = self._gathered.kept, Gathered()
-        self._counting = gathered
-        self._place = gathered[-1].place
-        return concatenate([self._by_current(kept.posted) for kept in gathered])
+        self._counting, self._batch = self._batch.requests, RequestBatch()
+        self._position = self._counting[-1].position
+        return concatenate([self._by_current(request.posted) for request in self._counting])
 
     def _by_current(self, posted: PostedEvents) -> EventBatch:
-        """The events as they are to be counted: as after a crash, by the settings in force."""
+        """Return the events, decoded by the settings in force, as a replay would decode them."""
         if posted.decoder is self._decoder.current:
             return posted.batch
         latest = posted.arrival_ms + AHEAD_MS
         return self._decoder.decode_lines(posted.lines, source="reloaded", latest_ms=latest)
 
     def position(self) -> Position:
-        """The place in the journal behind what was counted."""
-        return self._place._asdict()
+        """Return the position in the journal behind the last counted request."""
+        return self._position._asdict()
 
     def resume(self, position: Position) -> str:
-        """Read the journal from that place on."""
-        self._place = Place(**position)
-        self._replayed = Replayed(self._journal, self._decoder, self._place)
+        """Replay the journal from a position."""
+        self._position = JournalPosition(**position)
+        self._replayed = ReplayedJournal(self._journal, self._decoder, self._position)
         return ""
 
-    def settled(self, position: Position) -> None:
-        """Delete the segments of the journal that lie before it."""
-        self._journal.forget(Place(**position))
+    def commit(self, position: Position) -> None:
+        """Delete the segments of the journal before a position."""
+        self._journal.delete_before(JournalPosition(**position))
 
     @property
     def listeners(self) -> list[Listener]:
-        """The feeds' listeners, for telemetry."""
+        """Listeners of the feeds, for telemetry."""
         return [server.listener for server in self._servers]
 
     @property
     def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
-        """What /metrics says of what is on its way."""
+        """Series of queue and journal, and how each is read."""
         return {
             QUEUE_REQUESTS: lambda: {(): sum(map(len, self._queues()))},
             QUEUE_BYTES: self._queue_bytes,
@@ -221,8 +233,8 @@ class Pushed:
             REPLAYED_RECORDS: lambda: {(): self._replayed.records},
         }
 
-    def _queues(self) -> tuple[Sequence[KeptRequest], ...]:
-        return self._counting, self._gathered.kept, self._waiting
+    def _queues(self) -> tuple[Sequence[DurableRequest], ...]:
+        return self._counting, self._batch.requests, self._waiting
 
     def _queue_bytes(self) -> NumberByLabels:
         budgets = [settings.budget for settings in self._settings]
@@ -232,14 +244,17 @@ class Pushed:
         }
 
     def _oldest(self) -> NumberByLabels:
-        """Asked by another thread: what was there may be counted by now."""
+        """Return the oldest arrival time; other threads may empty the queues meanwhile."""
         for queue in self._queues():
             with suppress(IndexError):
                 return {(): queue[0].posted.arrival_ms / SECOND_MS}
         return {}
 
     def prepare(self, config: Config) -> Callable[[], None]:
-        """See whether the feeds can be changed as configured, and how; see `changes.Part`.
+        """Check that the feeds can be changed to a configuration; see `changes.Reloadable`.
+
+        Returns:
+            Applies the change.
 
         Raises:
             ConfigError: a token file or web configuration cannot be used.
@@ -248,38 +263,38 @@ class Pushed:
         for old, new in zip(self._settings, changed, strict=True):
             old.access.replaced_by(new.access, f"feed on {new.name}")
 
-        def take() -> None:
+        def apply() -> None:
             for settings, new in zip(self._settings, changed, strict=True):
                 settings.become(new)
 
-        return take
+        return apply
 
-    def shut(self) -> None:
-        """Stop listening; what was being sent is kept and answered, or dropped unanswered.
+    def stop_accepting(self) -> None:
+        """Stop listening. Requests in flight are journaled and acknowledged, or dropped unanswered.
 
-        The next polls give what was kept and not yet counted, at once.
+        Further polls return the queued events at once.
         """
         self.ready = self._listens = False
         self._listening.close()
         self._commits.close()
 
     def close(self) -> None:
-        """Stop listening, and let go of the journal."""
-        self.shut()
+        """Stop listening and close the journal."""
+        self.stop_accepting()
         self._opened.close()
         self._release()
 
     def _from_journal(self) -> EventBatch | None:
         batch = next(self._replayed, None)
-        self._place = self._replayed.place
+        self._position = self._replayed.position
         if batch is None:
             self._restored = self.ready = True
-            self._say(f"journal read, {self._replayed.records} records; taking events")
+            self._say(f"journal replayed, {self._replayed.records} records; accepting events")
         return batch
 
     def _release(self) -> None:
-        for kept in self._counting:
-            kept.posted.reservation.release()
+        for request in self._counting:
+            request.posted.reservation.release()
         self._counting = []
 
 
@@ -299,6 +314,6 @@ def _settings(feed: HttpFeed, queue_full: Stopwatch) -> FeedSettings:
 
 
 def _stop(servers: Sequence[BackgroundServer]) -> None:
-    """Stop all at the same time: each may wait for its clients."""
+    """Stop all servers concurrently: each may wait for its clients."""
     with ThreadPoolExecutor(len(servers)) as threads:
         list(threads.map(BackgroundServer.stop, servers))

@@ -1,4 +1,4 @@
-"""A changed configuration file is read again while the service runs: all of it, or nothing."""
+"""Reloads of the configuration file while the service runs: as a whole, or not at all."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from monitor.prometheus.process_series import (
 )
 
 Reconfigure = Callable[[Config], None]
-"""Takes a configuration, or raises a `MonitorError` and has changed nothing."""
+"""Applies a configuration, or raises a `MonitorError` and changes nothing."""
 
 
 class Reloads:
-    """Asked from anywhere, done by the thread that counts.
+    """Requests for a reload from any thread, carried out by the service loop.
 
     Args:
-        load: reads and checks the file; a `ConfigError` has its faults.
-        clock: the wall time.
-        say: tells a person what came of it, a line at a time.
+        load: reads and checks the file; its `ConfigError` lists the faults.
+        clock: wall time.
+        say: prints a one-line message for the operator.
     """
 
     def __init__(
@@ -40,18 +40,18 @@ class Reloads:
         self._succeeded = clock.now()
 
     def ask(self) -> Future[None]:
-        """Ask for a reload; a signal handler may do so.
+        """Request a reload; safe in a signal handler.
 
         Returns:
             Done once the new configuration is in force; fails with the `MonitorError`
-            that kept the old one there.
+            that prevented it.
         """
         done: Future[None] = Future()
         self._asked.put(done)
         return done
 
     def run(self, reconfigure: Reconfigure) -> None:
-        """Do what was asked for, once for all who asked; the thread that counts calls this."""
+        """Reload once if any request is pending; called by the service loop."""
         waiting = self._waiting()
         if not waiting:
             return
@@ -61,7 +61,7 @@ class Reloads:
             self._succeeded = self._clock.now()
             self._say("configuration reloaded")
         else:
-            self._say(f"configuration not reloaded, the one before stays in force:\n{error}")
+            self._say(f"configuration not reloaded, the previous one stays in force:\n{error}")
         for done in waiting:
             if error is None:
                 done.set_result(None)
@@ -70,7 +70,7 @@ class Reloads:
 
     @property
     def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
-        """What /metrics says of it."""
+        """Series of reloads, and how each is read."""
         return {
             CONFIG_LAST_RELOAD_SUCCESSFUL: lambda: {(): float(self._successful)},
             CONFIG_LAST_RELOAD_SUCCESS: lambda: {(): self._succeeded},

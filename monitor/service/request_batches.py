@@ -1,4 +1,4 @@
-"""Requests that are on disk, and are counted together once they are enough, or old enough."""
+"""Groups durable requests into batches: large enough to count quickly, soon enough to be prompt."""
 
 from __future__ import annotations
 
@@ -6,50 +6,60 @@ from collections import deque
 from typing import NamedTuple
 
 from monitor.feeds.http import PostedEvents
-from monitor.state import Place
+from monitor.state import JournalPosition
 
 ENOUGH_EVENTS = 4_000
-"""So many are counted at once without waiting for more."""
+"""A batch of this many events is counted at once."""
 MOST_EVENTS = 20_000
-"""Once it is so many, the others wait for the next time."""
+"""A batch of this many events takes no further request."""
 WAIT_SECONDS = 0.1
-"""Fewer wait for so long at most."""
+"""Maximum wait of a smaller batch."""
 
 
-class KeptRequest(NamedTuple):
+class DurableRequest(NamedTuple):
     """A request that is on disk.
 
     Attributes:
-        posted: what came.
-        place: in the journal, behind it.
+        posted: the request and its events.
+        position: position in the journal behind it.
     """
 
     posted: PostedEvents
-    place: Place
+    position: JournalPosition
 
 
-class Gathered:
-    """Requests that will be counted together.
+class RequestBatch:
+    """Requests that are counted together.
 
     Attributes:
-        kept: they, in the order in which they are in the journal.
+        requests: the requests, in the order of the journal.
     """
 
     def __init__(self) -> None:
-        self.kept: list[KeptRequest] = []
+        self.requests: list[DurableRequest] = []
         self._records = 0
         self._since = 0.0
 
-    def take(self, waiting: deque[KeptRequest], now: float) -> None:
-        """Take what is waiting, until it is the most that are counted together."""
+    def take(self, waiting: deque[DurableRequest], now: float) -> None:
+        """Move waiting requests into the batch until it is full.
+
+        Args:
+            waiting: durable requests, oldest first.
+            now: monotonic time, seconds.
+        """
         while waiting and self._records < MOST_EVENTS:
-            if not self.kept:
+            if not self.requests:
                 self._since = now
-            self.kept.append(waiting.popleft())
-            self._records += self.kept[-1].posted.batch.records
+            self.requests.append(waiting.popleft())
+            self._records += self.requests[-1].posted.batch.records
 
     def is_due(self, now: float, *, at_once: bool) -> bool:
-        """Whether it is enough, or has waited for long enough."""
-        return bool(self.kept) and (
+        """Return True if the batch is large enough, or has waited long enough.
+
+        Args:
+            now: monotonic time, seconds.
+            at_once: do not wait for further requests.
+        """
+        return bool(self.requests) and (
             at_once or self._records >= ENOUGH_EVENTS or now - self._since >= WAIT_SECONDS
         )

@@ -1,25 +1,29 @@
-"""What outlives the process: the journal of what was pushed, and checkpoints.
+"""State on disk: the journal of posted requests, and checkpoints.
 
-    lock.py       one process a state directory
-    segment.py    one file of the journal: its layout, and reading it with suspicion
-    journal.py    the segments together: appended durably, read back in order
-    commits.py    many requests in one fsync
-    encoding.py   the state of everything as bytes and back, with suspicion
-    checkpoints.py  the whole state in one file, the last two kept
-    faults.py     what was found wrong, counted
+    lock.py           one process per state directory
+    segment.py        layout of one file of the journal, checked on reading
+    journal.py        the segments together: durable appends, reads in order
+    commits.py        group commit: many requests in one fsync
+    encoding.py       the state as bytes and back, checked on reading
+    checkpoints.py    the whole state in one file; the last two stay
+    dead_letter.py    rejected records, each with its reason
+    disk.py           durable and atomic writes
+    inspection.py     checks a state directory without changing it
+    state_faults.py   counters of faults
+    state_errors.py   errors
 
 The state of the engine is a function of the events; a checkpoint is a cache of it.
-A start takes up the newest good checkpoint and reads the feeds, the journal among
-them, from the positions on that it holds. What two checkpoints are past is deleted.
+A start loads the newest good checkpoint and reads the feeds, the journal among
+them, from the positions that it holds. What both checkpoints cover is deleted.
 """
 
 from monitor.state.checkpoints import Checkpoint, Checkpoints
 from monitor.state.commits import Commits
-from monitor.state.errors import StateError, StateFullError
-from monitor.state.faults import StateFault, StateFaults
-from monitor.state.journal import JOURNAL, START, Journal, Place
+from monitor.state.journal import JOURNAL, START, Journal, JournalPosition
 from monitor.state.lock import StateLock
 from monitor.state.segment import Body
+from monitor.state.state_errors import StateError, StateFullError
+from monitor.state.state_faults import StateFault, StateFaults
 
 __all__ = [
     "JOURNAL",
@@ -29,7 +33,7 @@ __all__ = [
     "Checkpoints",
     "Commits",
     "Journal",
-    "Place",
+    "JournalPosition",
     "StateError",
     "StateFault",
     "StateFaults",

@@ -1,4 +1,4 @@
-"""Checkpoints: the whole state in one file, written whole or not at all, the last two kept."""
+"""Checkpoints: the whole state in one file, written atomically; the last two stay."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import NamedTuple
 from monitor.events.renumbering import State
 from monitor.state.disk import Sync, make_directory, write_file
 from monitor.state.encoding import DamagedError, decoded, encoded
-from monitor.state.errors import StateError, StateFullError
+from monitor.state.state_errors import StateError, StateFullError
 
-KEPT = 2
-"""Checkpoints that are kept: the newest, and the one before in case it is damaged."""
+RETAINED = 2
+"""Number of checkpoints on disk: the newest, and the one before in case it is damaged."""
 _SUFFIX = ".checkpoint"
 
 
 class Checkpoint(NamedTuple):
-    """One that was read.
+    """A checkpoint that was read.
 
     Attributes:
         path: its file.
-        number: the higher, the newer.
-        state: what was written; its arrays are its own.
+        number: increases with each checkpoint.
+        state: the state; it owns its arrays.
     """
 
     path: Path
@@ -31,17 +31,17 @@ class Checkpoint(NamedTuple):
 
 
 class Checkpoints:
-    """Writes checkpoints, and finds the newest that is as it was written.
+    """Writes checkpoints, and finds the newest that is intact.
 
     Args:
-        directory: of the files; made where it is missing.
-        sync: makes a descriptor durable.
+        directory: directory of the files; created if missing.
+        sync: makes a file descriptor durable.
 
     Attributes:
-        damaged: files that were found not to be as they were written,.
+        damaged: files found damaged.
 
     Raises:
-        StateError: the directory cannot be made.
+        StateError: the directory cannot be created.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -59,13 +59,13 @@ class Checkpoints:
         try:
             make_directory(directory, sync=sync)
         except OSError as error:
-            raise StateError(f"{directory}: cannot be made: {error.strerror}") from error
+            raise StateError(f"{directory}: cannot be created: {error.strerror}") from error
 
     def newest(self) -> Checkpoint | None:
-        """The newest good one; None where none was ever written.
+        """Return the newest intact checkpoint; None if none was ever written.
 
         Raises:
-            StateError: there are checkpoints, and none is good; or one cannot be read.
+            StateError: all checkpoints are damaged, or one cannot be read.
         """
         paths = checkpoints_in(self._directory)
         for path in reversed(paths):
@@ -75,19 +75,19 @@ class Checkpoints:
                 self.damaged.append(path)
         if paths:
             raise StateError(
-                f"{paths[-1]}: is damaged, and so is every other checkpoint; restore one from a "
-                "copy, or move the whole state directory away to begin anew"
+                f"{paths[-1]}: is damaged, as is every other checkpoint; restore one from a "
+                "backup, or move the whole state directory away to start over"
             )
         return None
 
     def write(self, state: State) -> int:
-        """Write one, durably; those beyond the last two good ones are deleted.
+        """Write a checkpoint durably, and delete those beyond the last two good ones.
 
         Returns:
-            Its bytes.
+            Size in bytes.
 
         Raises:
-            StateFullError: it could not be written; those before are as they were.
+            StateFullError: it could not be written; the earlier ones are unchanged.
         """
         paths = checkpoints_in(self._directory)
         number = 1 + max((int(path.stem) for path in paths), default=0)
@@ -95,26 +95,26 @@ class Checkpoints:
         try:
             size = write_file(path, encoded(state, number), sync=self._sync)
             good = [path for path in paths if path not in self.damaged]
-            for old in set(paths) - set(good[1 - KEPT :]):
+            for old in set(paths) - set(good[1 - RETAINED :]):
                 old.unlink()
         except OSError as error:
             raise StateFullError(
-                f"{path}: cannot be written: {error.strerror}; make room on the disk"
+                f"{path}: cannot be written: {error.strerror}; free space on the disk"
             ) from error
         return size
 
 
 def checkpoints_in(directory: Path) -> list[Path]:
-    """The files of a directory, the oldest first."""
+    """Return the checkpoint files of a directory, oldest first."""
     return sorted(p for p in directory.glob(f"*{_SUFFIX}") if p.stem.isdecimal())
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """One checkpoint.
+    """Read one checkpoint.
 
     Raises:
-        DamagedError: it is not as it was written.
-        StateError: it is of another schema version, or cannot be read.
+        DamagedError: it is damaged.
+        StateError: it has another schema version, or cannot be read.
     """
     try:
         data = bytearray(path.stat().st_size)

@@ -1,4 +1,4 @@
-"""Many requests in one fsync."""
+"""Group commit: many requests in one fsync."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from monitor.clock import Stopwatch
-from monitor.state.errors import StateError, StateFullError
-from monitor.state.faults import StateFault, StateFaults
-from monitor.state.journal import Journal, Place
+from monitor.state.journal import Journal, JournalPosition
 from monitor.state.segment import Body
+from monitor.state.state_errors import StateError, StateFullError
+from monitor.state.state_faults import StateFault, StateFaults
 
 GROUP_BYTES = 8 * 1024 * 1024
-"""Bytes after which a group is written, though more are waiting."""
+"""A group of this size is written, even if more requests wait."""
 
 
 class _Entry(NamedTuple):
     body: Body
-    kept: Callable[[Place], None]
+    on_durable: Callable[[JournalPosition], None]
     done: Future[None]
 
 
 class Commits:
-    """Appends to a journal in a thread of its own; what waits meanwhile shares the next fsync.
+    """Appends to a journal in a thread; requests that wait meanwhile share the next fsync.
 
     Args:
-        journal: appended to by nobody else from now on.
-        say: told when the journal can no longer be written, and when it can again.
-        failing: runs in between.
+        journal: the journal; nothing else may append to it from now on.
+        say: prints a message when the journal cannot be written, and when it can again.
+        failing: runs while the journal cannot be written.
         faults: counts the groups that could not be written.
     """
 
@@ -53,28 +53,28 @@ class Commits:
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
-    def submit(self, body: Body, kept: Callable[[Place], None]) -> Future[None]:
-        """Ask for a body to be made durable.
+    def submit(self, body: Body, on_durable: Callable[[JournalPosition], None]) -> Future[None]:
+        """Request that a body be made durable.
 
         Args:
-            body: what came.
-            kept: called once it is durable, with the place behind it, by one thread, in the
-                order of the journal.
+            body: the body of a request.
+            on_durable: called once it is durable, with the position behind it; all calls come from
+                one thread, in the order of the journal.
 
         Returns:
-            Done after that. Fails with `StateFullError` if the body was not kept.
+            Done after `on_durable`. Fails with `StateFullError` if the body could not be written.
         """
         done: Future[None] = Future()
-        done.set_running_or_notify_cancel()  # who no longer waits does not stop it
+        done.set_running_or_notify_cancel()  # a waiter that gives up does not cancel the write
         with self._lock:
             if self._closed:
-                done.set_exception(StateFullError("the journal is closed: the program stops"))
+                done.set_exception(StateFullError("the journal is closed; the program is stopping"))
             else:
-                self._waiting.put(_Entry(body, kept, done))
+                self._waiting.put(_Entry(body, on_durable, done))
         return done
 
     def close(self) -> None:
-        """Keep what is waiting, then end the thread."""
+        """Write the waiting bodies, then stop the thread."""
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -84,12 +84,12 @@ class Commits:
     def _run(self) -> None:
         while entry := self._waiting.get():
             group, last = self._group(entry)
-            self._keep(group)
+            self._write(group)
             if last:
                 return
 
     def _group(self, first: _Entry) -> tuple[list[_Entry], bool]:
-        """What is waiting, up to a size, and whether nothing will come after it."""
+        """Return the waiting entries up to a size, and True if they are the last."""
         group, size = [first], len(first.body.lines)
         while size < GROUP_BYTES:
             try:
@@ -102,9 +102,9 @@ class Commits:
             size += len(entry.body.lines)
         return group, False
 
-    def _keep(self, group: list[_Entry]) -> None:
+    def _write(self, group: list[_Entry]) -> None:
         try:
-            places = self._journal.append([entry.body for entry in group])
+            positions = self._journal.append([entry.body for entry in group])
         except StateError as error:
             self._note(error)
             if self._faults is not None:
@@ -113,14 +113,14 @@ class Commits:
                 entry.done.set_exception(error)
             return
         self._note(None)
-        for entry, place in zip(group, places, strict=True):
-            entry.kept(place)
+        for entry, position in zip(group, positions, strict=True):
+            entry.on_durable(position)
             entry.done.set_result(None)
 
     def _note(self, error: StateError | None) -> None:
-        """Say it when it begins to fail, and when it has gone by."""
+        """Report when writes begin to fail, and when they work again."""
         if error is not None and not self._failing:
-            self._say(f"{error}; nothing is accepted until then")
+            self._say(f"{error}; no events are accepted until then")
         if error is None and self._failing:
             self._say("the journal can be written again")
         self._failing = error is not None

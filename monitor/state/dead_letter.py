@@ -1,4 +1,4 @@
-"""The file that keeps records which could not be used, each with its reason."""
+"""The dead-letter file: records that could not be used, each with its reason."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _UTF8 = codecs.getincrementaldecoder("utf-8")
 
 
 class DeadLetter:
-    r"""Appends one NDJSON line a rejection, up to a size; nothing is ever deleted.
+    r"""Appends one NDJSON line per rejection, up to a size; nothing is ever deleted.
 
     A line holds `reason`, `position`, `detail` and `record`, the start of the
-    record; where that is no UTF-8 it stands in base64, and `encoding` says so.
-    What finds no room, or cannot be written, is counted as dropped.
+    record. A record that is not UTF-8 is in base64, marked by `encoding`.
+    Rejections beyond the size, or that cannot be written, are counted as dropped.
 
     Attributes:
-        written: rejections appended since it was opened.
-        dropped: rejections that were not.
+        written: rejections appended since the file was opened.
+        dropped: rejections not written.
 
     Args:
-        path: the file; its directory is made.
-        max_bytes: size that the file never exceeds, what it held before included.
+        path: the file; its directory is created if missing.
+        max_bytes: maximum size of the file, including its content before.
 
     Raises:
         FeedError: the file cannot be opened for appending.
@@ -48,7 +48,7 @@ class DeadLetter:
             raise FeedError(f"{path}: dead-letter file cannot be opened: {error}") from error
 
     def write(self, rejections: Iterable[Rejection]) -> None:
-        """Appends rejections; never raises for want of room."""
+        """Append rejections; never raises for lack of space."""
         lines = [encoded(rejection) for rejection in rejections]
         fitting = self._fitting(lines)
         if fitting and not self._appended(b"".join(lines[:fitting])):
@@ -57,7 +57,7 @@ class DeadLetter:
         self.dropped += len(lines) - fitting
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -72,7 +72,7 @@ class DeadLetter:
         self.close()
 
     def _fitting(self, lines: list[bytes]) -> int:
-        """How many of the lines fit, from the first on."""
+        """Return how many leading lines fit."""
         room = self._max_bytes - self._file.size
         for count, line in enumerate(lines):
             room -= len(line)
@@ -81,7 +81,7 @@ class DeadLetter:
         return len(lines)
 
     def _appended(self, data: bytes) -> bool:
-        """Whether all of it was written; else the file is as before."""
+        """Append data; return False, with the file unchanged, if that fails."""
         try:
             self._file.append(data)
         except OSError:
@@ -90,9 +90,9 @@ class DeadLetter:
 
 
 def encoded(rejection: Rejection) -> bytes:
-    r"""A rejection as a line.
+    r"""Return a rejection as a line.
 
-    >>> from monitor.events import RejectReason
+    >>> from monitor.events.columns import RejectReason
     >>> encoded(Rejection(RejectReason.MALFORMED, "a:1", "is not UTF-8", b"\xff"))
     b'{"reason":"malformed",...,"record":"/w==","encoding":"base64"}\n'
     """
@@ -106,7 +106,7 @@ def encoded(rejection: Rejection) -> bytes:
 
 
 def _printable(text: str) -> str:
-    """Without what is no character: names of files may hold any bytes."""
+    """Replace invalid characters: file names may hold any bytes."""
     return text.encode(errors="replace").decode()
 
 

@@ -1,8 +1,8 @@
-"""Files that the monitor writes: opened for itself alone, written whole or not at all.
+"""Files that only this user can read, written atomically or appended durably.
 
-Journal, checkpoints, lock and dead letters all go through here. What is made
-durable is up to the caller: `sync` makes a descriptor durable, and a file that
-may get lost takes `unsynced`.
+Journal, checkpoints, lock and dead-letter file all go through here. The caller
+decides on durability: `sync` makes a file descriptor durable, and `unsynced`
+serves files that may be lost.
 """
 
 from __future__ import annotations
@@ -19,23 +19,41 @@ _MODE = 0o600
 
 
 def unsynced(_: int) -> None:
-    """For files of which the end may be lost when the machine stops."""
+    """Sync nothing: the end of the file may be lost when the machine stops."""
 
 
 def open_file(path: Path, flags: int) -> int:
-    """A descriptor of a file that this user alone may read, made with its directory if missing."""
+    """Open a file that only this user may read, creating it and its directory if missing.
+
+    Args:
+        path: the file.
+        flags: flags of `os.open`.
+
+    Returns:
+        The file descriptor.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     return os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, _MODE)
 
 
 def make_directory(path: Path, *, sync: Sync = os.fsync) -> None:
-    """Make a directory durably where it is missing."""
+    """Create a directory durably if it is missing.
+
+    Args:
+        path: the directory.
+        sync: makes a file descriptor durable.
+    """
     path.mkdir(parents=True, exist_ok=True)
     sync_directory(path.parent, sync=sync)
 
 
 def sync_directory(path: Path, *, sync: Sync = os.fsync) -> None:
-    """Make durable which files a directory has."""
+    """Make the list of files of a directory durable.
+
+    Args:
+        path: the directory.
+        sync: makes a file descriptor durable.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         sync(descriptor)
@@ -44,13 +62,18 @@ def sync_directory(path: Path, *, sync: Sync = os.fsync) -> None:
 
 
 def write_file(path: Path, parts: Iterable[Data], *, sync: Sync = os.fsync) -> int:
-    """Write a whole file in the place of what has its name, durably; at no moment half of it.
+    """Replace a file durably and atomically.
+
+    Args:
+        path: the file.
+        parts: its content, in order.
+        sync: makes a file descriptor durable.
 
     Returns:
-        Its bytes.
+        Size in bytes.
 
     Raises:
-        OSError: it could not be written; what had the name is as before.
+        OSError: it could not be written; a file of this name is unchanged.
     """
     temporary, size = path.with_name(f"{path.name}.new"), 0
     descriptor = open_file(temporary, os.O_WRONLY | os.O_TRUNC)
@@ -70,18 +93,18 @@ def write_file(path: Path, parts: Iterable[Data], *, sync: Sync = os.fsync) -> i
 
 
 class AppendFile:
-    r"""A file that grows at its end, each time by all that is given or by nothing.
+    r"""A file that grows at its end; each append writes all of its data or nothing.
 
     Args:
-        path: the file; made with its directory where it is missing.
-        sync: makes a descriptor durable.
-        new: the file must not be there yet.
+        path: the file; created with its directory if missing.
+        sync: makes a file descriptor durable.
+        new: require that the file does not exist yet.
 
     Attributes:
-        size: its bytes.
+        size: size in bytes.
 
     Raises:
-        OSError: it cannot be opened for writing.
+        OSError: the file cannot be opened for writing.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -99,11 +122,11 @@ class AppendFile:
         self.size = os.fstat(self._file).st_size
 
     def append(self, data: Data) -> None:
-        """Append, and make durable.
+        """Append data durably.
 
         Raises:
-            OSError: it could not; the file is as before, at the latest when the
-                next append begins.
+            OSError: it could not be written; the file is as before, at the latest when
+                the next append begins.
         """
         if self._torn:
             self.cut(self.size)
@@ -119,13 +142,13 @@ class AppendFile:
         self._torn = False
 
     def cut(self, size: int) -> None:
-        """Leave so many bytes alone."""
+        """Truncate the file to a size, durably."""
         os.ftruncate(self._file, size)
         self._sync(self._file)
         self.size, self._torn = size, False
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the file."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

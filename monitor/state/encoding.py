@@ -1,11 +1,11 @@
-"""State as bytes and back: numbers and texts as MessagePack, arrays as they lie in memory.
+"""State as bytes and back: scalars and texts as MessagePack, arrays as raw memory.
 
     header  = magic, schema version, number, length of the tree, length of the whole, checksum
-    tree    = MessagePack; an array stands in it as its type, its shape and where it lies
+    tree    = MessagePack; an array is its type, its shape and its offset
     arrays  = raw, little-endian, each at a multiple of eight bytes
     trailer = xxh3 checksum of all before, seeded by the number
 
-Nothing that is read is ever executed: types of arrays come out of a closed set.
+Reading never executes anything: array types come from a closed set.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from monitor.events.renumbering import State
 from monitor.state.disk import Data
-from monitor.state.errors import StateError
+from monitor.state.state_errors import StateError
 
 SCHEMA_VERSION = 3
-"""Of the layout and of what is in it; a state of another one is refused."""
+"""Version of the layout and of the content; a state of another version is refused."""
 
 _MAGIC = b"PMonStat"
 _HEADER = struct.Struct("<8sIQQQ")
@@ -39,11 +39,19 @@ _SMALL = 1 << 16
 
 
 class DamagedError(Exception):
-    """The bytes are not those that were written."""
+    """The bytes differ from those that were written."""
 
 
 def encoded(state: State, number: int) -> Iterator[Data]:
-    """The file of a state, part by part; arrays are not copied."""
+    """Yield the file of a state in parts; arrays are not copied.
+
+    Args:
+        state: the state.
+        number: number of the checkpoint.
+
+    Raises:
+        TypeError: the state holds a value of another type.
+    """
     arrays: list[NDArray[Any]] = []
     end = 0
 
@@ -74,11 +82,15 @@ def encoded(state: State, number: int) -> Iterator[Data]:
 
 
 def decoded(data: bytearray, path: Path) -> tuple[int, State]:
-    """The number and the state of a file; arrays are views of the data.
+    """Return the number and the state of a file; arrays are views of the data.
+
+    Args:
+        data: content of the file.
+        path: the file, for error messages.
 
     Raises:
-        DamagedError: it is not as it was written.
-        StateError: it is of another schema version.
+        DamagedError: the content is damaged.
+        StateError: it has another schema version.
     """
     if len(data) < HEADER_BYTES + _CHECK.size:
         raise DamagedError
@@ -88,8 +100,8 @@ def decoded(data: bytearray, path: Path) -> tuple[int, State]:
         raise DamagedError
     if version != SCHEMA_VERSION:
         raise StateError(
-            f"{path}: is of schema version {version}, this program reads {SCHEMA_VERSION}; "
-            "use the program that wrote it, or move the whole state directory away to begin anew"
+            f"{path}: has schema version {version}, this program reads {SCHEMA_VERSION}; use the "
+            "program that wrote it, or move the whole state directory away to start over"
         )
     content = memoryview(data)[: -_CHECK.size]
     (check,) = _CHECK.unpack_from(data, len(content))
@@ -110,7 +122,7 @@ def decoded(data: bytearray, path: Path) -> tuple[int, State]:
 
 
 def _gathered(head: list[bytes], arrays: list[NDArray[Any]]) -> Iterator[Data]:
-    """Small parts together, large ones as they are."""
+    """Join small parts; yield large arrays as they are."""
     small = list(head)
     for array in arrays:
         padding = bytes(_padded(array.nbytes) - array.nbytes)

@@ -1,4 +1,4 @@
-"""A state directory looked at without changing it: what is there, and whether it is whole."""
+"""Checks a state directory without changing it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from typing import NamedTuple
 
 from monitor.state.checkpoints import Checkpoint, checkpoints_in, read_checkpoint
 from monitor.state.encoding import DamagedError
-from monitor.state.errors import StateError
-from monitor.state.journal import JOURNAL, START, Place, segment_path, segments_in
-from monitor.state.segment import TornError, bodies_of, read_frames, read_header, whole_end
+from monitor.state.journal import JOURNAL, START, JournalPosition
+from monitor.state.segment import TornSegmentError, bodies_of, read_frames, read_header, whole_end
+from monitor.state.segment_files import segment_path, segments_in
+from monitor.state.state_errors import StateError
 
-_DAMAGED = "is not as it was written"
-_MISSING = "is missing, and with it events that were acknowledged; a start is refused"
+_DAMAGED = "is damaged"
+_MISSING = "is missing, acknowledged events are lost; a start is refused"
 
 
-class Found(NamedTuple):
-    """One file.
+class InspectedFile(NamedTuple):
+    """A file of the state directory.
 
     Attributes:
-        path: where it is.
-        nbytes: its size.
-        fault: what is wrong with it, and what that means; "" where nothing is.
-        torn: whether it ends in what never became durable, which is no fault.
-        checkpoint: what was read, of a good checkpoint.
-        bodies: requests in it, of a segment of the journal.
+        path: the file.
+        nbytes: size in bytes.
+        fault: its fault and the consequence; "" for a good file.
+        torn: True if its end never became durable, which is no fault.
+        checkpoint: the content of a good checkpoint.
+        bodies: number of requests in a segment of the journal.
     """
 
     path: Path
@@ -37,36 +38,42 @@ class Found(NamedTuple):
     bodies: int = 0
 
 
-def inspect(directory: Path) -> Iterator[Found]:
-    """Every checkpoint, then every segment of the journal, the oldest first, all of it read.
+def inspect(directory: Path) -> Iterator[InspectedFile]:
+    """Yield each checkpoint, then each segment of the journal, oldest first; all are read whole.
 
     Raises:
-        StateError: the directory is none, or may not be read.
+        StateError: the directory does not exist, or cannot be read.
     """
     if not directory.is_dir():
-        raise StateError(f"{directory}: is no directory; give that of state.directory")
+        raise StateError(f"{directory}: is not a directory; give the configured state.directory")
     checkpoints = [_checkpoint(path) for path in checkpoints_in(directory / "checkpoints")]
     good = [found.checkpoint for found in checkpoints if found.checkpoint is not None]
-    used = f"a start uses {good[-1].path.name}" if good else "none is good, and a start is refused"
+    used = (
+        f"a start uses {good[-1].path.name}"
+        if good
+        else "no checkpoint is intact, a start is refused"
+    )
     for found in checkpoints:
         damaged = found.fault == _DAMAGED
         yield found._replace(fault=f"{_DAMAGED}; {used}") if damaged else found
-    place = good[-1].state["positions"].get(JOURNAL) if good else None
-    yield from _journal(directory / JOURNAL, START if place is None else Place(**place))
+    position = good[-1].state["positions"].get(JOURNAL) if good else None
+    yield from _journal(
+        directory / JOURNAL, START if position is None else JournalPosition(**position)
+    )
 
 
-def _checkpoint(path: Path) -> Found:
+def _checkpoint(path: Path) -> InspectedFile:
     nbytes = path.stat().st_size
     try:
-        return Found(path, nbytes, checkpoint=read_checkpoint(path))
+        return InspectedFile(path, nbytes, checkpoint=read_checkpoint(path))
     except DamagedError:
-        return Found(path, nbytes, _DAMAGED)
+        return InspectedFile(path, nbytes, _DAMAGED)
     except StateError as error:
-        return Found(path, nbytes, str(error).removeprefix(f"{path}: "))
+        return InspectedFile(path, nbytes, str(error).removeprefix(f"{path}: "))
 
 
-def _journal(directory: Path, reaches: Place) -> Iterator[Found]:
-    """Its segments, and those that are missing: between others, and where a start begins."""
+def _journal(directory: Path, reaches: JournalPosition) -> Iterator[InspectedFile]:
+    """Yield the segments, and those missing: between others, and where a start begins."""
     segments = segments_in(directory)
     needed = segment_path(directory, reaches.segment or 1)
     there = {*segments, *_between(directory, segments)}
@@ -74,54 +81,54 @@ def _journal(directory: Path, reaches: Place) -> Iterator[Found]:
         there.add(needed)
     for path, following in zip_longest(sorted(there), sorted(there)[1:]):
         if path not in segments:
-            yield Found(path, 0, _MISSING)
+            yield InspectedFile(path, 0, _MISSING)
             continue
         found = _segment(path, following)
         yield _reaching(found, reaches) if path == needed and not found.fault else found
 
 
 def _between(directory: Path, segments: list[Path]) -> Iterator[Path]:
-    """What lies between the first and the last segment."""
+    """Yield the paths of all segments between the first and the last."""
     numbers = [int(path.stem) for path in segments if path.stem.isdecimal()]
     if numbers:
         yield from (segment_path(directory, n) for n in range(numbers[0], numbers[-1]))
 
 
-def _reaching(found: Found, reaches: Place) -> Found:
-    """A segment, refused where it ends before what the checkpoint is past."""
+def _reaching(found: InspectedFile, reaches: JournalPosition) -> InspectedFile:
+    """Return a segment, with a fault if it ends before what the checkpoint covers."""
     with found.path.open("rb") as file:
         end = whole_end(file, found.path)
     if reaches == START or end > reaches.offset:
         return found
     fault = (
-        f"offset {end}: is cut off, the checkpoint is past offset {reaches.offset}: "
-        "events that were acknowledged are missing; a start is refused"
+        f"cut off at offset {end}, the checkpoint covers offset {reaches.offset}: acknowledged "
+        "events are lost; a start is refused"
     )
     return found._replace(fault=fault, torn=False)
 
 
-def _segment(path: Path, following: Path | None) -> Found:
+def _segment(path: Path, following: Path | None) -> InspectedFile:
     nbytes, bodies = path.stat().st_size, 0
     try:
         with path.open("rb") as file:
             header = read_header(file, path)
             for frame in read_frames(file, path, header.salt):
                 bodies += sum(1 for _ in bodies_of(frame))
-    except TornError as torn:
+    except TornSegmentError as torn:
         last = following is None
-        fault = "" if last else f"offset {torn.offset}: is cut off; a start is refused"
-        return Found(path, nbytes, fault, torn=last, bodies=bodies)
+        fault = "" if last else f"cut off at offset {torn.offset}; a start is refused"
+        return InspectedFile(path, nbytes, fault, torn=last, bodies=bodies)
     except StateError as error:
-        return Found(path, nbytes, str(error).removeprefix(f"{path}: "), bodies=bodies)
-    told = nbytes if following is None else _size_before(following)
-    fault = "" if told in (nbytes, None) else f"offset {nbytes}: is cut off; a start is refused"
-    return Found(path, nbytes, fault, bodies=bodies)
+        return InspectedFile(path, nbytes, str(error).removeprefix(f"{path}: "), bodies=bodies)
+    stated = nbytes if following is None else _size_before(following)
+    fault = "" if stated in (nbytes, None) else f"cut off at offset {nbytes}; a start is refused"
+    return InspectedFile(path, nbytes, fault, bodies=bodies)
 
 
 def _size_before(path: Path) -> int | None:
-    """Bytes of the segment before, as a segment says; None where it does not."""
+    """Return the size of the segment before, as a header states it; None if it cannot be read."""
     try:
         with path.open("rb") as file:
             return read_header(file, path).previous_size
-    except (OSError, StateError, TornError):
+    except (OSError, StateError, TornSegmentError):
         return None

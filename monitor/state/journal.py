@@ -1,4 +1,4 @@
-"""The segments together: appended durably, read back in order."""
+"""The journal of posted requests: durable appends, reads in order."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from monitor.state.disk import AppendFile, Sync, make_directory, sync_directory
-from monitor.state.errors import StateError, StateFullError
 from monitor.state.segment import (
     Body,
-    Header,
-    TornError,
+    SegmentHeader,
+    TornSegmentError,
     bodies_of,
     damage,
     encode_frame,
@@ -22,21 +21,22 @@ from monitor.state.segment import (
     read_header,
     whole_end,
 )
+from monitor.state.segment_files import cut_off, missing, segment_numbers, segment_path
+from monitor.state.state_errors import StateError, StateFullError
 
 JOURNAL = "journal"
-"""Its folder in the state directory, and what a checkpoint keeps the place in it under."""
+"""Its directory in the state directory, and its key among the positions of a checkpoint."""
 SEGMENT_BYTES = 64 * 1024 * 1024
-"""A segment is not begun anew before it has so many bytes."""
-_SUFFIX = ".journal"
+"""Minimum size of a segment before the next one begins."""
 
 
-class Place(NamedTuple):
-    """A place between two bodies of the journal.
+class JournalPosition(NamedTuple):
+    """A position between two bodies of the journal.
 
     Attributes:
-        segment: number of a segment; 0 before all of them.
-        offset: where a frame of it begins.
-        bodies: bodies of that frame that lie before the place.
+        segment: number of the segment; 0 before the first.
+        offset: offset of a frame in it.
+        bodies: number of bodies of that frame before the position.
     """
 
     segment: int
@@ -44,28 +44,29 @@ class Place(NamedTuple):
     bodies: int
 
 
-START = Place(0, 0, 0)
-"""Before everything."""
+START = JournalPosition(0, 0, 0)
+"""The position before the first body."""
 
 
 class Journal:
-    r"""What was pushed, on disk: what `append` has returned for outlives any crash.
+    r"""Posted requests on disk: once `append` returns, its bodies survive a crash.
 
-    Belongs to one process (see `StateLock`); one thread appends, while others may forget and ask.
+    Belongs to one process (see `StateLock`). One thread appends; other threads may
+    delete segments and read the size.
 
     Args:
-        directory: of its segments; made where it is missing.
-        reaches: a place behind what was acknowledged; a journal that ends before it is refused,
+        directory: directory of the segments; created if missing.
+        reaches: position of an acknowledged body; a journal that ends before it is refused
             and left as it is.
-        segment_bytes: size from which on the next segment is begun.
+        segment_bytes: size from which on the next segment begins.
         sync: makes a file or directory durable, by its descriptor.
 
     Attributes:
-        torn_bytes: bytes at the end that never had become durable, and were cut off.
+        torn_bytes: bytes at the end that never became durable, and were cut off.
 
     Raises:
-        StateError: the last segment is damaged, segments are missing, something that was
-            acknowledged is, or the directory cannot be written.
+        StateError: the last segment is damaged, segments or acknowledged bodies are missing,
+            or the directory cannot be written.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
@@ -78,7 +79,7 @@ class Journal:
         self,
         directory: Path,
         *,
-        reaches: Place = START,
+        reaches: JournalPosition = START,
         segment_bytes: int = SEGMENT_BYTES,
         sync: Sync = os.fsync,
     ) -> None:
@@ -91,7 +92,7 @@ class Journal:
         self._lock = threading.Lock()
         self._make_directory()
         self._found_ends: dict[int, int] = {}
-        self._numbers = self._find()
+        self._numbers = segment_numbers(directory)
         self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
         if reaches != START:
             self._check_reaches(reaches, self._whole_end())
@@ -99,21 +100,23 @@ class Journal:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all segments; may be asked for by any thread."""
+        """Size of all segments in bytes; safe from any thread."""
         with self._lock:
             own = 0 if self._file is None else self._file.size
             return sum(tuple(self._sizes.values())[:-1]) + own
 
     @property
-    def end(self) -> Place:
-        """The place behind everything."""
-        return START if self._file is None else Place(self._numbers[-1], self._file.size, 0)
+    def end(self) -> JournalPosition:
+        """Position behind the last body."""
+        return (
+            START if self._file is None else JournalPosition(self._numbers[-1], self._file.size, 0)
+        )
 
-    def append(self, bodies: Sequence[Body]) -> list[Place]:
-        """Make bodies durable, together: all of them, or none.
+    def append(self, bodies: Sequence[Body]) -> list[JournalPosition]:
+        """Make bodies durable together: all of them, or none.
 
         Returns:
-            The place behind each.
+            The position behind each.
 
         Raises:
             StateFullError: they could not be written. The journal is as before,
@@ -123,32 +126,34 @@ class Journal:
             if self._file is None or self._file.size >= self._segment_bytes:
                 with self._lock:
                     self._begin_segment()
-            assert self._file is not None  # noqa: S101  # begun, or there before
+            assert self._file is not None  # noqa: S101  # opened above or before
             offset = self._file.size
             self._file.append(encode_frame(bodies, salt=self._salt, offset=offset))
         except OSError as error:
             raise StateFullError(
-                f"{self._directory}: cannot be written: {error.strerror}; make room on the disk"
+                f"{self._directory}: cannot be written: {error.strerror}; free space on the disk"
             ) from error
-        return [Place(self._numbers[-1], offset, number + 1) for number in range(len(bodies))]
+        return [
+            JournalPosition(self._numbers[-1], offset, number + 1) for number in range(len(bodies))
+        ]
 
-    def read(self, since: Place = START) -> Iterator[tuple[Body, Place]]:
-        """All bodies behind a place that were appended before, in order; the place behind each.
+    def read(self, since: JournalPosition = START) -> Iterator[tuple[Body, JournalPosition]]:
+        """Yield all bodies behind a position, in order, each with the position behind it.
 
         Raises:
-            StateError: a segment is damaged or missing; its name and the offset are
-                told, and all before it were given.
+            StateError: a segment is damaged or missing; the message names it and the offset.
+                All bodies before it were yielded.
         """
         end = self.end
         self._check_reaches(since, end)
         for number in [number for number in self._numbers if number >= since.segment]:
-            start = since if number == since.segment else Place(number, 0, 0)
-            for body, place in self._bodies(start, None if number < end.segment else end.offset):
-                if place > since:
-                    yield body, place
+            start = since if number == since.segment else JournalPosition(number, 0, 0)
+            for body, position in self._bodies(start, None if number < end.segment else end.offset):
+                if position > since:
+                    yield body, position
 
-    def check(self, since: Place = START) -> None:
-        """Look for damage behind a place, but for the last segment: its opening has done so.
+    def check(self, since: JournalPosition = START) -> None:
+        """Search for damage behind a position; the last segment was checked when it was opened.
 
         Raises:
             StateError: a segment is damaged or missing.
@@ -156,24 +161,24 @@ class Journal:
         last = self.end.segment
         self._check_reaches(since, self.end)
         for number in [number for number in self._numbers if number >= since.segment]:
-            start = since if number == since.segment else Place(number, 0, 0)
+            start = since if number == since.segment else JournalPosition(number, 0, 0)
             for _ in self._bodies(start, 0 if number == last else None):
                 pass
 
-    def forget(self, before: Place) -> None:
-        """Delete the segments that lie before a place as a whole.
+    def delete_before(self, before: JournalPosition) -> None:
+        """Delete the segments that lie wholly before a position.
 
         Raises:
-            StateFullError: one could not be deleted.
+            StateFullError: a segment could not be deleted.
         """
         try:
             with self._lock:
-                gone = [number for number in self._numbers[:-1] if number < before.segment]
-                for number in gone:
+                deleted = [number for number in self._numbers[:-1] if number < before.segment]
+                for number in deleted:
                     self._path(number).unlink()
                     self._numbers.remove(number)
                     del self._sizes[number]
-            if gone:
+            if deleted:
                 sync_directory(self._directory, sync=self._sync)
         except OSError as error:
             raise StateFullError(
@@ -181,7 +186,7 @@ class Journal:
             ) from error
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -204,43 +209,33 @@ class Journal:
         try:
             make_directory(self._directory, sync=self._sync)
         except OSError as error:
-            raise StateError(f"{self._directory}: cannot be made: {error.strerror}") from error
+            raise StateError(f"{self._directory}: cannot be created: {error.strerror}") from error
 
-    def _find(self) -> list[int]:
-        """Numbers of the segments; the first ones may have been forgotten.
-
-        Raises:
-            StateError: one between others is missing.
-        """
-        found = segments_in(self._directory)
-        first = _number_of(found[0]) if found else 1
-        numbers = list(range(first, first + len(found)))
-        for path, number in zip(found, numbers, strict=True):
-            if path != self._path(number):
-                raise _missing(self._path(number))
-        return numbers
-
-    def _check_reaches(self, since: Place, end: Place) -> None:
-        """Refuse to begin at a place that the journal does not have."""
+    def _check_reaches(self, since: JournalPosition, end: JournalPosition) -> None:
+        """Refuse a position that the journal does not have."""
         first = self._numbers[0] if self._numbers else 1
         if since == START and first > 1:
-            raise _missing(self._path(first - 1))
+            raise missing(self._path(first - 1))
         if since != START and (since.segment < first or not self._numbers):
-            raise _missing(self._path(since.segment))
+            raise missing(self._path(since.segment))
         if since.segment > max(self._numbers, default=0):
-            raise _missing(self._path(since.segment))
+            raise missing(self._path(since.segment))
         if since != START and since[:2] >= end[:2]:
-            raise _cut_off(self._path(since.segment), end, since)
+            raise cut_off(
+                self._path(since.segment),
+                end.offset if end.segment == since.segment else 0,
+                since.offset,
+            )
 
-    def _whole_end(self) -> Place:
-        """Where the journal ends but for what is torn; nothing is changed."""
+    def _whole_end(self) -> JournalPosition:
+        """Return the end of the journal without a torn end; nothing is changed."""
         for number in reversed(self._numbers):
             if end := self._end_of(number):
-                return Place(number, end, 0)
+                return JournalPosition(number, end, 0)
         return START
 
     def _end_of(self, number: int) -> int:
-        """Where a segment ends as it was found, but for what is torn; all of it is read, once."""
+        """Return the end of a segment as found, without a torn end; each segment is read once."""
         if number not in self._found_ends:
             path = self._path(number)
             with path.open("rb") as file:
@@ -248,7 +243,7 @@ class Journal:
         return self._found_ends[number]
 
     def _open_last(self) -> None:
-        """Open the last segment that was begun as a whole, and cut off its torn end."""
+        """Open the last segment with a whole header, and cut off its torn end."""
         while self._numbers:
             number = self._numbers[-1]
             path, size, end = self._path(number), self._sizes[number], self._end_of(number)
@@ -269,7 +264,7 @@ class Journal:
         if self._file is not None:
             size = self._file.size
             self._file.cut(size)
-        header, path = Header.new(number, size), self._path(number)
+        header, path = SegmentHeader.new(number, size), self._path(number)
         file = AppendFile(path, sync=self._sync, new=True)
         try:
             file.append(header.encode())
@@ -283,61 +278,31 @@ class Journal:
         self._numbers.append(number)
         self._file, self._salt = file, header.salt
 
-    def _bodies(self, start: Place, end: int | None) -> Iterator[tuple[Body, Place]]:
-        """Bodies of a segment from a frame up to an offset; None for all that is there."""
+    def _bodies(
+        self, start: JournalPosition, end: int | None
+    ) -> Iterator[tuple[Body, JournalPosition]]:
+        """Yield the bodies of a segment from a frame up to an offset; None for all."""
         number, path = start.segment, self._path(start.segment)
         with path.open("rb") as file:
             try:
                 header = read_header(file, path)
-                self._check_place(header, number)
+                self._check_header(header, number)
                 file.seek(max(start.offset, file.tell()))
                 for frame in read_frames(file, path, header.salt):
                     if end is not None and frame.offset >= end:
                         return
                     for position, body in enumerate(bodies_of(frame), start=1):
-                        yield body, Place(number, frame.offset, position)
-            except TornError as torn:
+                        yield body, JournalPosition(number, frame.offset, position)
+            except TornSegmentError as torn:
                 if end is None or torn.offset < end:
                     raise damage(path, torn.offset) from torn
 
-    def _check_place(self, header: Header, number: int) -> None:
-        """Refuse a segment that is another one, or whose predecessor has another length."""
+    def _check_header(self, header: SegmentHeader, number: int) -> None:
+        """Refuse a segment with a wrong number, or whose predecessor has another size."""
         if header.number != number:
             raise damage(self._path(number), 0)
         if number == self._numbers[0]:
-            return  # what lay before it is forgotten, or there was nothing
+            return  # the segments before it were deleted, or never existed
         before = self._path(number - 1).stat().st_size
         if header.previous_size != before:
             raise damage(self._path(number - 1), min(before, header.previous_size))
-
-
-def segment_path(directory: Path, number: int) -> Path:
-    """The file of a segment."""
-    return directory / f"{number:08}{_SUFFIX}"
-
-
-def segments_in(directory: Path) -> list[Path]:
-    """The files of a directory, the oldest first."""
-    return sorted(directory.glob(f"*{_SUFFIX}"))
-
-
-def _number_of(path: Path) -> int:
-    if not path.stem.isdecimal():
-        raise StateError(f"{path}: is no segment of a journal; move it away")
-    return int(path.stem)
-
-
-def _cut_off(path: Path, end: Place, since: Place) -> StateError:
-    kept = end.offset if end.segment == since.segment else 0
-    return StateError(
-        f"{path}: offset {kept}: is cut off there, and with it events that were acknowledged: the "
-        f"checkpoint is past offset {since.offset}; restore the file from a copy, or move the "
-        "whole state directory away to begin anew"
-    )
-
-
-def _missing(path: Path) -> StateError:
-    return StateError(
-        f"{path}: is missing, and with it events that were acknowledged; restore it from a "
-        "copy, or move the whole state directory away to begin anew"
-    )

@@ -1,4 +1,4 @@
-"""One process a state directory."""
+"""One process per state directory."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from types import TracebackType
 from typing import Self
 
 from monitor.state.disk import open_file
-from monitor.state.errors import StateError
+from monitor.state.state_errors import StateError
 
 
 class StateLock:
-    """Holds a state directory until it is closed, or its process ends in any way.
+    """Locks a state directory until it is closed, or its process ends.
 
     Args:
-        directory: made where it is missing.
+        directory: the state directory; created if missing.
 
     Raises:
-        StateError: another process holds it, or it cannot be written.
+        StateError: another process has locked it, or it cannot be written.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -37,7 +37,7 @@ class StateLock:
             ) from error
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the lock."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -1,4 +1,4 @@
-"""One file of the journal: its layout, and reading it with suspicion.
+"""One file of the journal: its layout, and checked reading.
 
     segment = header, frame*
     header  = magic, schema version, number, size of the segment before, salt, checksum
@@ -7,12 +7,11 @@
 
 A frame is what one fsync made durable: it is there whole, or it was never
 acknowledged. Checksums are xxh3, seeded by the segment's random salt and the
-frame's offset, so that nothing that is merely copied, or sent by a client,
-passes for a frame. The next segment is begun after this one is durable, and
-says how long it is.
+frame's offset, so that copied bytes, or bytes that a client sends, never pass
+for a frame. The next segment begins after this one is durable, and records its size.
 
-A frame that does not fit its checksum is the *torn* end of the journal where no
-frame follows it; where one does, it had been durable, and is *damaged*.
+A frame that does not match its checksum is the *torn* end of the journal if no
+frame follows it. If one does, it was durable before, and is *damaged*.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from typing import BinaryIO, NamedTuple
 
 import xxhash
 
-from monitor.state.errors import StateError
+from monitor.state.state_errors import StateError
 
 SCHEMA_VERSION = 1
-"""Of the layout; a segment of another one is refused."""
+"""Version of the layout; a segment of another version is refused."""
 
 _FILE_MAGIC = b"PMonJrnl"
 _FRAME_MAGIC = b"\xf1PMF"
@@ -41,14 +40,14 @@ _BODY = struct.Struct("<qI")
 HEADER_BYTES = _HEADER.size + _CHECK.size
 _FRAME_BYTES = _FRAME.size + _FRAME_CHECK.size
 MAX_PAYLOAD_BYTES = 2**32 - 1
-"""Bytes that one frame can hold."""
+"""Maximum payload of a frame."""
 
 
 class Body(NamedTuple):
-    """What came in one request.
+    """Body of one request.
 
     Attributes:
-        arrival_ms: wall time when it came, epoch milliseconds.
+        arrival_ms: wall time of arrival, epoch milliseconds.
         lines: the events, NDJSON.
     """
 
@@ -56,13 +55,13 @@ class Body(NamedTuple):
     lines: bytes
 
 
-class Header(NamedTuple):
-    """The start of a segment.
+class SegmentHeader(NamedTuple):
+    """Header of a segment.
 
     Attributes:
-        number: of the segment, from 1 on.
-        previous_size: bytes of the segment before; 0 for the first.
-        salt: random; what frames of this segment are checked with.
+        number: number of the segment, from 1.
+        previous_size: size of the segment before, in bytes; 0 for the first.
+        salt: random seed of the checksums of its frames.
     """
 
     number: int
@@ -70,22 +69,27 @@ class Header(NamedTuple):
     salt: int
 
     @classmethod
-    def new(cls, number: int, previous_size: int) -> Header:
-        """One with a salt of its own."""
+    def new(cls, number: int, previous_size: int) -> SegmentHeader:
+        """Return a header with a salt of its own.
+
+        Args:
+            number: number of the segment, from 1.
+            previous_size: size of the segment before, in bytes; 0 for the first.
+        """
         return cls(number, previous_size, int.from_bytes(os.urandom(8), "little"))
 
     def encode(self) -> bytes:
-        """As it stands in the file."""
+        """Return the bytes in the file."""
         head = _HEADER.pack(_FILE_MAGIC, SCHEMA_VERSION, *self)
         return head + _CHECK.pack(xxhash.xxh3_64_intdigest(head))
 
 
-class Frame(NamedTuple):
+class JournalFrame(NamedTuple):
     """A whole frame.
 
     Attributes:
-        offset: where it begins in its segment.
-        end: where it ends.
+        offset: offset of its start in the segment.
+        end: offset of its end.
         payload: the bodies, see `bodies_of`.
     """
 
@@ -94,11 +98,14 @@ class Frame(NamedTuple):
     payload: bytes
 
 
-class TornError(Exception):
-    """The segment ends in what never became durable.
+class TornSegmentError(Exception):
+    """The end of the segment never became durable.
+
+    Args:
+        offset: where the torn end begins.
 
     Attributes:
-        offset: where that begins.
+        offset: where the torn end begins.
     """
 
     def __init__(self, offset: int) -> None:
@@ -107,14 +114,20 @@ class TornError(Exception):
 
 
 def encode_frame(bodies: Sequence[Body], *, salt: int, offset: int) -> bytes:
-    """A frame of some bodies, to be written at that offset and nowhere else."""
+    """Return a frame of some bodies, valid only at its offset in its segment.
+
+    Args:
+        bodies: the bodies.
+        salt: salt of the segment.
+        offset: offset in the segment.
+    """
     parts = [part for body in bodies for part in (_body_head(body), body.lines)]
     payload = b"".join(parts)
     return _frame_head(payload, salt ^ offset) + payload
 
 
-def bodies_of(frame: Frame) -> Iterator[Body]:
-    """The bodies of a frame, in order."""
+def bodies_of(frame: JournalFrame) -> Iterator[Body]:
+    """Yield the bodies of a frame, in order."""
     position = 0
     while position < len(frame.payload):
         arrival_ms, length = _BODY.unpack_from(frame.payload, position)
@@ -123,34 +136,43 @@ def bodies_of(frame: Frame) -> Iterator[Body]:
         position += length
 
 
-def read_header(file: BinaryIO, path: Path) -> Header:
-    """The header; the file is then at the first frame.
+def read_header(file: BinaryIO, path: Path) -> SegmentHeader:
+    """Read the header; the file is then at the first frame.
+
+    Args:
+        file: the segment, at its start.
+        path: its path, for error messages.
 
     Raises:
-        TornError: the file ends in it, and holds nothing else.
-        StateError: it is damaged, or of another version.
+        TornSegmentError: the file ends within the header.
+        StateError: the header is damaged, or has another version.
     """
     data = file.read(HEADER_BYTES)
     if len(data) < HEADER_BYTES:
-        raise TornError(0)
+        raise TornSegmentError(0)
     (check,) = _CHECK.unpack_from(data, _HEADER.size)
     if check != xxhash.xxh3_64_intdigest(data[: _HEADER.size]):
         raise damage(path, 0)
     magic, version, *rest = _HEADER.unpack_from(data)
     if magic != _FILE_MAGIC or version != SCHEMA_VERSION:
         raise StateError(
-            f"{path}: is of schema version {version}, this program reads {SCHEMA_VERSION}; "
+            f"{path}: has schema version {version}, this program reads {SCHEMA_VERSION}; "
             "use the program that wrote it"
         )
-    return Header(*rest)
+    return SegmentHeader(*rest)
 
 
-def read_frames(file: BinaryIO, path: Path, salt: int) -> Iterator[Frame]:
-    """All frames from where the file stands, to its end.
+def read_frames(file: BinaryIO, path: Path, salt: int) -> Iterator[JournalFrame]:
+    """Yield all frames from the current offset of the file to its end.
+
+    Args:
+        file: the segment.
+        path: its path, for error messages.
+        salt: salt of the segment.
 
     Raises:
-        TornError: the end is torn; all frames before it were given.
-        StateError: a frame that had been durable is damaged.
+        TornSegmentError: the end is torn; all frames before it were yielded.
+        StateError: a frame that was durable is damaged.
     """
     offset = file.tell()
     while head := file.read(_FRAME_BYTES):
@@ -158,17 +180,21 @@ def read_frames(file: BinaryIO, path: Path, salt: int) -> Iterator[Frame]:
         payload = b"" if length is None else file.read(length)
         if length is None or not _intact(head, payload, length, salt ^ offset):
             _refuse_damage(file, path, salt, offset)
-            raise TornError(offset)
-        frame = Frame(offset, file.tell(), payload)
+            raise TornSegmentError(offset)
+        frame = JournalFrame(offset, file.tell(), payload)
         yield frame
         offset = frame.end
 
 
 def whole_end(file: BinaryIO, path: Path) -> int:
-    """Where the last whole frame of a segment ends, or its header; 0 where not even that is whole.
+    """Return the offset behind the last whole frame or the header; 0 without a whole header.
+
+    Args:
+        file: the segment, at its start.
+        path: its path, for error messages.
 
     Raises:
-        StateError: what had been durable is damaged.
+        StateError: a frame that was durable is damaged.
     """
     end = 0
     try:
@@ -176,16 +202,21 @@ def whole_end(file: BinaryIO, path: Path) -> int:
         end = file.tell()
         for frame in read_frames(file, path, header.salt):
             end = frame.end
-    except TornError as torn:
+    except TornSegmentError as torn:
         return torn.offset
     return end
 
 
 def damage(path: Path, offset: int) -> StateError:
-    """The error of a segment that is not as it was written."""
+    """Return the error of a damaged segment.
+
+    Args:
+        path: the segment.
+        offset: where the damage begins.
+    """
     return StateError(
-        f"{path}: offset {offset}: is damaged, what was written there cannot be read; "
-        "restore the file from a copy, or move the whole state directory away to begin anew"
+        f"{path}: offset {offset}: is damaged; restore the file from a backup, or move the whole "
+        "state directory away to start over"
     )
 
 
@@ -203,7 +234,7 @@ def _head_check(head: bytes, seed: int) -> int:
 
 
 def _length(head: bytes, seed: int) -> int | None:
-    """Bytes of the payload; None where the head is none."""
+    """Return the length of the payload; None if the head is invalid."""
     if len(head) < _FRAME_BYTES:
         return None
     (check,) = _FRAME_CHECK.unpack_from(head, _FRAME.size)
@@ -218,13 +249,13 @@ def _intact(head: bytes, payload: bytes, length: int, seed: int) -> bool:
 
 
 def _refuse_damage(file: BinaryIO, path: Path, salt: int, offset: int) -> None:
-    """Refuse a bad frame that others follow: it had been durable."""
+    """Raise if another frame follows a bad one: it was durable, so the bad one is damaged."""
     file.seek(offset)
     rest = file.read()
     place = rest.find(_FRAME_MAGIC, 1)
     while place >= 0:
         head, seed = rest[place : place + _FRAME_BYTES], salt ^ (offset + place)
-        # A head alone is enough: it was written after the frame before was durable.
+        # A head is enough: it was written after the frame before was durable.
         if _length(head, seed) is not None:
             raise damage(path, offset)
         place = rest.find(_FRAME_MAGIC, place + 1)

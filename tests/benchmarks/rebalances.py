@@ -80,7 +80,7 @@ class Group:
 
     def commit(self) -> None:
         for source in self.sources:
-            source.settled(source.position())
+            source.commit(source.position())
 
     def read_all(self) -> None:
         while given_by(self.sources) < self.produced:

@@ -31,7 +31,7 @@ from monitor.clock import SystemClock
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Predictions
-from monitor.service.checkpointing import Keeper
+from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
 from monitor.state import Checkpoints, StateFaults
 
@@ -73,8 +73,10 @@ def ready(count: int, folder: Path) -> None:
             f"({1e3 * stall:.1f} ms wall), all {1e3 * (spent - before):.1f} ms CPU"
         )
     checkpoints = Checkpoints(folder / "state" / "checkpoints")
-    keeper = Keeper(Config(), checkpoints, faults=StateFaults(), clock=clock, say=lambda _: None)
-    keeper.close(monitor, [], EventClock(clock))
+    checkpointer = Checkpointer(
+        Config(), checkpoints, faults=StateFaults(), clock=clock, say=lambda _: None
+    )
+    checkpointer.close(monitor, [], EventClock(clock))
     (folder / "events.ndjson").touch()
     service = Service(folder, every="1h")
     for _ in range(3):

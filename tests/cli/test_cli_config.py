@@ -78,7 +78,7 @@ def test_what_run_refuses_of_listeners_is_told(capsys, tmp_path, feed, said):
     config.write_text(f"feeds: [{feed.replace('TOKENS', str(tokens))}]\n{state}\n")
     checked = ran(capsys, "check-config", config)
     assert (checked.code, checked.err.count("\n")) == (0, 1)
-    assert checked.err.startswith("but `run` would stop: ")
+    assert checked.err.startswith("`run` would fail: ")
     assert said in checked.err
     refused = ran(capsys, "run", "-c", config)
     assert (refused.code, said in refused.err) == (2, True)

@@ -49,7 +49,7 @@ def until(condition):
 def test_it_serves_what_comes_until_sigterm(tmp_path):
     events = tmp_path / "events.ndjson"
     with running(config_of(tmp_path)) as (process, url, said):
-        assert f"reading {events} (once it is there)" in said
+        assert f"reading {events} (once it appears)" in said
         assert httpx.get(f"{url}/healthz").status_code == 200
         assert httpx.get(f"{url}/readyz").status_code == 503
         events.write_text(EVENT + "no json\n")
@@ -97,7 +97,7 @@ def test_a_feed_that_is_missing_is_one_line_and_exit_code_3(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("feeds", "said"),
     [
-        ("[]", "feeds: are missing; add one"),
+        ("[]", "feeds: none is configured; add one"),
         (
             "[{type: kafka, brokers: ['a:1'], topics: [t]}]",
             "feeds[0].type: needs a client that is not installed, got 'kafka'; pip install",

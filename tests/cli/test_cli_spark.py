@@ -12,6 +12,7 @@ from monitor.cli import main, spark
 from monitor.cli.parser import build_parser
 
 PACKAGE = Path(monitor.__file__).parent
+SPARK_MODULES = ("kafka_records", "spark_job", "spark_tasks")
 WORDS = ["spark", "-c", "m.yaml", "--checkpoint", "ck", "--to", "out"]
 
 
@@ -34,8 +35,8 @@ def test_exactly_one_input_is_asked_for(words, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("option", "given", "said"),
     [
-        ("--buckets", "0", "must be an integer from 1 on, got '0'"),
-        ("--files-per-batch", "0", "must be an integer from 1 on, got '0'"),
+        ("--buckets", "0", "must be an integer of at least 1, got '0'"),
+        ("--files-per-batch", "0", "must be an integer of at least 1, got '0'"),
         ("--every", "soon", "must be like 10s, 1m or 1 minute, got 'soon'"),
         ("--source", " ", "must be a name"),
         ("--patience", "x", "must be seconds from 0 to 86400, got 'x'"),
@@ -84,15 +85,14 @@ def imported(path):
 
 def test_only_the_job_itself_imports_spark():
     importing = {path for path in PACKAGE.rglob("*.py") if "pyspark" in imported(path)}
-    assert importing == {PACKAGE / "distributed" / name for name in ("kafka.py", "spark.py")}
+    assert importing == {PACKAGE / "distributed" / f"{name}.py" for name in SPARK_MODULES}
 
 
 def test_the_core_and_every_other_command_do_without_spark():
     program = (
         "import sys, importlib, pkgutil, monitor, monitor.cli\n"
         "for module in pkgutil.walk_packages(monitor.__path__, 'monitor.'):\n"
-        "    if module.name not in ('monitor.distributed.spark', 'monitor.distributed.kafka',\n"
-        "                           'monitor.__main__'):\n"
+        f"    if module.name.split('.')[-1] not in {('__main__', *SPARK_MODULES)}:\n"
         "        importlib.import_module(module.name)\n"
         "assert not {'pyspark', 'py4j'} & set(sys.modules)\n"
     )

@@ -4,7 +4,7 @@ from cli.commands import ran
 from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.service.checkpointing import Keeper
+from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
 from monitor.state import Body, Checkpoints, Journal, StateError, StateFaults
 from monitor.state.segment import HEADER_BYTES
@@ -19,14 +19,14 @@ def folder(tmp_path):
         monitor.predict(f"p{n}", ts=60 * n, prediction=True, model="fraud")
     monitor.label("unknown", ts=60, label=True)
     for _ in range(2):
-        keeper = Keeper(
+        checkpointer = Checkpointer(
             Config(),
             Checkpoints(tmp_path / "checkpoints"),
             faults=StateFaults(),
             clock=clock,
             say=lambda _: None,
         )
-        keeper.close(monitor, [], EventClock(clock))
+        checkpointer.close(monitor, [], EventClock(clock))
     with Journal(tmp_path / "journal") as journal:
         journal.append([Body(0, b"x"), Body(1, b"y")])
     return tmp_path
@@ -47,8 +47,8 @@ def test_what_is_kept_is_shown(capsys, folder):
         "counting since: 2023-11-14T22:13:20Z",
         "records: 6",
         "models: fraud",
-        "predictions remembered: 5",
-        "labels that wait for their prediction: 1",
+        "predictions stored: 5",
+        "labels waiting for their prediction: 1",
     ):
         assert f"{line}\n" in done.out
     assert "journal: 1 segments" in done.out
@@ -105,15 +105,15 @@ def test_an_older_segment_that_ends_too_early_is_named(capsys, folder, segments)
     segments[1].write_bytes(whole[:HEADER_BYTES])
     done = ran(capsys, "state", "check", folder)
     assert done.code == 1
-    assert f"{segments[1]}: offset {HEADER_BYTES}: is cut off; a start is refused" in done.out
+    assert f"{segments[1]}: cut off at offset {HEADER_BYTES}; a start is refused" in done.out
     with pytest.raises(StateError, match="is damaged"), Journal(folder / "journal") as journal:
         journal.check()
 
 
 def test_an_empty_directory_and_none(capsys, tmp_path):
-    assert ran(capsys, "state", "check", tmp_path).out == "nothing is kept here\n"
+    assert ran(capsys, "state", "check", tmp_path).out == "no state in this directory\n"
     assert ran(capsys, "state", "show", tmp_path).out.startswith("no checkpoint\n")
-    assert "is no directory" in ran(capsys, "state", "check", tmp_path / "x").err
+    assert "is not a directory" in ran(capsys, "state", "check", tmp_path / "x").err
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_an_empty_directory_and_none(capsys, tmp_path):
     [
         ([1], ["a start uses 00000002.checkpoint"]),
         ([2], ["a start uses 00000001.checkpoint"]),
-        ([1, 2], ["none is good, and a start is refused"] * 2),
+        ([1, 2], ["no checkpoint is intact, a start is refused"] * 2),
     ],
 )
 def test_what_a_start_would_use_instead_of_a_damaged_checkpoint(capsys, folder, damaged, said):
@@ -129,5 +129,5 @@ def test_what_a_start_would_use_instead_of_a_damaged_checkpoint(capsys, folder, 
         path = folder / "checkpoints" / f"{number:08}.checkpoint"
         path.write_bytes(path.read_bytes()[:-1])
     done = ran(capsys, "state", "check", folder)
-    told = [line.partition("; ")[2] for line in done.out.splitlines() if "not as it was" in line]
+    told = [line.partition("; ")[2] for line in done.out.splitlines() if "is damaged" in line]
     assert (done.code, told) == (1, said)

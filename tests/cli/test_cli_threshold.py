@@ -50,12 +50,12 @@ def test_by_default_it_works_at_the_live_class_ratio_and_shows_its_intervals(cap
     code, out = run(capsys, *words)
     assert code == 0
     for said in (
-        "predict positive from",
+        "predict positive at scores of",
         "precision>=0.6, and within it the highest recall:",
         "95 % interval",
         "positives per negative",
-        "rests on",
-        "by the point estimate, not by its whole 95 % interval",
+        "based on",
+        "by the point estimate, not the whole 95 % interval",
     ):
         assert said in out.out
 
@@ -78,7 +78,7 @@ def test_an_objective_out_of_reach_is_a_finding(capsys, tmp_path):
     [
         (("--objective", "precisoin>=0.9"), "precisoin"),
         (("--objective", "precision>=0.9", "--class-ratio", "-1"), "--class-ratio"),
-        (("--objective", "precision>=0.9", "--model", "fraud"), "there is no model 'fraud'"),
+        (("--objective", "precision>=0.9", "--model", "fraud"), "no such model, got 'fraud'"),
     ],
 )
 def test_what_cannot_be_asked_is_one_clear_line(capsys, words, says):
@@ -98,7 +98,7 @@ def test_events_without_scores_are_said_so(capsys, tmp_path):
     words = ("threshold", "--feed", str(feed), "--objective", "accuracy", "--class-ratio", "1")
     code, out = run(capsys, *words)
     assert code == 2
-    assert "no labelled prediction carries a score" in out.err
+    assert "no labelled prediction has a score" in out.err
 
 
 def test_replay_summary_prints_every_metric_with_its_interval(capsys):

@@ -115,7 +115,7 @@ def test_a_segment_key_that_nothing_carries_is_said(capsys, summer):
     words = ("--before", "2013-07", "--after", "2013-09", "--segments", "colour")
     done = ran(capsys, "diagnose", "--feed", summer, *words)
     assert done.code == 0
-    assert "no prediction carries the key 'colour'" in done.err
+    assert "no prediction has the key 'colour'" in done.err
 
 
 def test_the_verdict_can_fail_the_command(capsys, two_months):
@@ -249,7 +249,7 @@ def test_ranges_that_cannot_be_compared_are_refused(capsys, summer, before, afte
 def test_wrong_words_are_refused_in_one_line(capsys, summer):
     ranges = ("--before", JULY, "--after", SEPTEMBER)
     both = ("--feed", summer, "--url", "http://127.0.0.1:1", *ranges)
-    assert "--feed and --url: exclude each other" in wrong(capsys, *both)
+    assert "--feed: cannot be combined with --url" in wrong(capsys, *both)
     assert "--feed: must name recorded events" in wrong(capsys, *ranges)
     failing = wrong(capsys, "--feed", summer, *ranges, "--fail-on", "model_degradet")
     assert "did you mean 'model_degraded'?" in failing

@@ -15,7 +15,7 @@ from monitor.clock import ManualClock
 from monitor.config import load_config
 from monitor.config.quantities import Address
 from monitor.counts import ConfusionCounts
-from monitor.demo import table
+from monitor.demo import month_rows
 from monitor.demo.flights import MODEL, flights, flights_config
 from monitor.demo.months import Month, Months
 from monitor.demo.playback import playback
@@ -53,8 +53,8 @@ def played(events, seconds):
     given = []
     for batch in playback(events, seconds=seconds, clock=clock):
         monitor.apply(batch)
-        given += [(month, clock.monotonic()) for month in months.settled()]
-    given += [(month, clock.monotonic()) for month in months.whole()]
+        given += [(month, clock.monotonic()) for month in months.final()]
+    given += [(month, clock.monotonic()) for month in months.remaining()]
     return given
 
 
@@ -120,9 +120,9 @@ def test_it_says_what_a_person_should_see(capsys, recount):
 
 def test_a_wide_terminal_gets_a_picture_that_fits():
     july = Month(datetime(2013, 7, 1, tzinfo=UTC), ConfusionCounts(tp=4, fp=6, fn=1, tn=9))
-    lines = [table.header(picture=True), table.row(july, picture=True)]
+    lines = [month_rows.header(picture=True), month_rows.row(july, picture=True)]
     assert all(line.count("●") == line.count("○") == 1 for line in lines)
-    assert max(map(len, lines)) <= table.PICTURE_NEEDS_COLUMNS
+    assert max(map(len, lines)) <= month_rows.PICTURE_NEEDS_COLUMNS
     assert lines[1].index("●") < lines[1].index("○")
 
 

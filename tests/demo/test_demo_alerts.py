@@ -15,9 +15,9 @@ from exporter.test_exporter_system import until
 from monitor.cli.demo_alerts import PAGE, TICKET, _Story
 from monitor.clock import ManualClock
 from monitor.config import Config
-from monitor.demo.faults import stream
-from monitor.demo.faults.rules import HOLD, hurried_rules
-from monitor.demo.faults.webhook import Told
+from monitor.demo.faults import simulation
+from monitor.demo.faults.hurried_rules import HOLD, hurried_rules
+from monitor.demo.faults.webhook import ReceivedAlert
 from monitor.prometheus.rules import Scope, as_prometheus, groups
 
 ALERT = re.compile(r"^day (\d+) +(PAGE|TICKET) (\w+): ", re.MULTILINE)
@@ -37,7 +37,7 @@ def test_the_page_is_for_the_worse_model_alone(system_program):
     assert ("TICKET", TICKET) in told
     assert "PAGE" not in {severity for severity, _ in told}
     assert [name for _, severity, name in ALERT.findall(after) if severity == "PAGE"] == [PAGE]
-    assert done.stdout.rstrip().endswith("nobody was woken before.")
+    assert done.stdout.rstrip().endswith("no page came before.")
     # Each says what happened, with the numbers of that moment.
     text = " ".join(done.stdout.split())
     assert "positives became rarer or more frequent, the model did not move. 1d: precision" in text
@@ -116,15 +116,15 @@ class Alerts:
     def __call__(self):
         self.asked += 1
         severity, name = self.days.get(self.asked, ("", ""))
-        return [Told(name, severity, "why")] if name else []
+        return [ReceivedAlert(name, severity, "why")] if name else []
 
 
 @pytest.mark.parametrize(
     ("days", "code", "said"),
     [
         ([(13, ("ticket", TICKET)), (25, ("page", PAGE))], 0, ""),
-        ([(13, ("ticket", TICKET))], 1, f"those that did: {TICKET}"),
-        ([], 1, "those that did: none"),
+        ([(13, ("ticket", TICKET))], 1, f"received: {TICKET}"),
+        ([], 1, "received: none"),
         (
             [(13, ("ticket", TICKET)), (15, ("page", PAGE))],
             1,
@@ -138,15 +138,15 @@ class Alerts:
     ],
 )
 def test_the_exit_code_says_whether_it_is_to_be_seen(capsys, monkeypatch, days, code, said):
-    monkeypatch.setattr(stream, "_PREDICTIONS_A_DAY", 500)
+    monkeypatch.setattr(simulation, "_PREDICTIONS_A_DAY", 500)
     assert _Story(Alerts(*days), ManualClock()).tell() == code
     assert said in capsys.readouterr().err
 
 
 def test_days_are_the_same_for_the_same_seed_and_lose_no_label():
-    one, other = stream.Days(), stream.Days()
-    batches = [one.next(stream.NORMAL) for _ in range(3)]
-    again = [other.next(stream.NORMAL) for _ in range(3)]
+    one, other = simulation.DailyEvents(), simulation.DailyEvents()
+    batches = [one.next(simulation.NORMAL) for _ in range(3)]
+    again = [other.next(simulation.NORMAL) for _ in range(3)]
     for batch, same in zip(batches, again, strict=True):
         assert (batch.predictions.time == same.predictions.time).all()
         assert (batch.labels.value == same.labels.value).all()

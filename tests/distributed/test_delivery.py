@@ -63,7 +63,7 @@ def test_a_batch_in_a_directory_is_replaced_as_a_whole(tmp_path):
 
 def test_a_directory_that_cannot_be_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(MonitorError, match=r"--to .*file/x: cannot be made"):
+    with pytest.raises(MonitorError, match=r"--to .*file/x: cannot be created"):
         http(str(tmp_path / "file" / "x"))
 
 

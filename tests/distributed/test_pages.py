@@ -11,7 +11,7 @@ from shards import Shards, assert_same, lines_of
 
 from monitor.config import Config
 from monitor.distributed.packets import packets_of
-from monitor.distributed.pages import Page, Rules
+from monitor.distributed.pages import Page, PageRules
 from monitor.engine import Monitor
 from monitor.errors import MonitorError
 from monitor.feeds.decode import Decoder, DecodeSettings
@@ -155,16 +155,16 @@ def test_a_record_that_cannot_be_used_is_counted_under_its_reason():
     bad = b'{"type": "label"}\n{"type":"counts","model":"a","ts":1,"tp":1,"fp":0,"fn":0,"tn":0}'
     batch = decoder.decode_lines(bad, source="file")
     ((_, data),) = packets_of(batch, config, 4, None)
-    tally = Page(Rules(config, 4)).take([data], 0)
+    tally = Page(PageRules(config, 4)).take([data], 0)
     assert tally.rejected == {"missing_field": 1, "unknown_type": 1}
     assert tally.records == 2
     assert tally.samples[0] == ("file:1", "missing_field", "id: is missing")
 
 
 def test_a_page_of_another_number_of_buckets_is_refused():
-    page = Page(Rules(config_of(), 4)).pack()
+    page = Page(PageRules(config_of(), 4)).pack()
     with pytest.raises(MonitorError, match="--buckets 4"):
-        Page(Rules(config_of(), 8), page)
+        Page(PageRules(config_of(), 8), page)
 
 
 def test_a_pending_prediction_takes_at_most_32_bytes():

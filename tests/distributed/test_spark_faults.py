@@ -5,26 +5,26 @@ import pytest
 pytest.importorskip("pyspark", reason="a package of the extra dev")
 
 from monitor.config import Config
-from monitor.distributed.spark import Input, Job, _explained
+from monitor.distributed.spark_job import JobInput, SparkJob, _explained
 
 pytestmark = pytest.mark.dev("pyspark")
 
 STACK = """\
-[STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted
+[STREAM_FAILED] Query [id = 1] terminated with exception: SparkJob aborted
     raise MonitorError(
           ^^^^^^^^^^^^^
-monitor.errors.MonitorError: checkpoint: was made with --buckets 64; give the same number
+monitor.errors.MonitorError: checkpoint: has --buckets 64 (layout 1); give the same number
 \tat org.apache.spark.Something
 """
 
 
 def job(**source):
     given = {"checkpoint": "ck", "source": "s", "buckets": 4, "every": "", "partitions": 1}
-    return Job(config=Config(), input=Input(**source), **given)
+    return SparkJob(config=Config(), input=JobInput(**source), **given)
 
 
 def test_a_fault_of_its_own_is_told_in_its_own_words():
-    told = "checkpoint: was made with --buckets 64; give the same number"
+    told = "checkpoint: has --buckets 64 (layout 1); give the same number"
     assert _explained(STACK, job(directory="in")) == told
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.label_alarms import SHAPES, false_alarms, until_said
 
-from monitor.demo.faults.stream import NORMAL, RARER, Days, config
+from monitor.demo.faults.simulation import NORMAL, RARER, DailyEvents, config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 
@@ -39,7 +39,7 @@ def spread(events):
 
 
 def test_rarer_positives_are_a_shift_on_every_day_that_is_judged():
-    monitor, days = Monitor(config()), Days()
+    monitor, days = Monitor(config()), DailyEvents()
     for day in range(1, 20):
         monitor.apply(spread(days.next(NORMAL if day <= 10 else RARER)))
         if day >= 17:

@@ -14,11 +14,11 @@ from monitor.prometheus.process_series import (
     STATE_FAULTS,
 )
 from monitor.service import Service
-from monitor.service.checkpointing import Keeper
+from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
-from monitor.service.posted import Pushed
+from monitor.service.posted import PostedFeeds
 from monitor.service.sources import open_sources
-from monitor.state import START, Body, Checkpoints, Journal, Place, StateFaults
+from monitor.state import START, Body, Checkpoints, Journal, JournalPosition, StateFaults
 
 NOW = 1_700_000_000
 
@@ -35,7 +35,7 @@ class Running:
         self.said, self.faults = [], StateFaults()
         config = Config(feeds=[feed], state={"directory": folder, "checkpoint_every": "30s"})
         decoder = LiveDecoder(DecodeSettings.from_config(config))
-        self.keeper = Keeper(
+        self.checkpointer = Checkpointer(
             config,
             Checkpoints(folder / "checkpoints"),
             faults=self.faults,
@@ -45,9 +45,14 @@ class Running:
         )
         self.sources = open_sources(config, decoder, clock, self.said.append)
         if feed["type"] == "http":
-            self.sources.append(Pushed(config, decoder, clock, self.said.append, self.faults))
+            self.sources.append(PostedFeeds(config, decoder, clock, self.said.append, self.faults))
         self.service = Service(
-            config, self.sources, clock=clock, rejected=[], say=self.said.append, keeper=self.keeper
+            config,
+            self.sources,
+            clock=clock,
+            rejected=[],
+            say=self.said.append,
+            checkpointer=self.checkpointer,
         )
 
     def turns(self, number=3):
@@ -55,7 +60,7 @@ class Running:
             self.service.turn()
 
     def readings(self):
-        return {series: read() for series, read in self.keeper.readings.items()}
+        return {series: read() for series, read in self.checkpointer.readings.items()}
 
     def kill(self):
         for source in self.sources:
@@ -102,7 +107,7 @@ def test_a_file_is_read_on_behind_the_checkpoint_and_outcomes_without_id_count_o
     second.service.run(lambda: True)
     third = start()
     assert third.service.snapshot.records == 5
-    assert any("going on from" in line for line in third.said)
+    assert any("resuming from" in line for line in third.said)
 
 
 def test_a_first_checkpoint_is_written_at_once_so_that_a_file_rotated_before_a_crash_is_known(
@@ -181,7 +186,7 @@ def test_of_the_journal_only_what_came_after_the_checkpoint_is_read_again(start,
         journal.append([Body(NOW * 1000, lines(3))])
     again = start(type="http", listen="127.0.0.1:0")
     again.turns()
-    assert any("journal read, 1 records" in line for line in again.said)
+    assert any("journal replayed, 1 records" in line for line in again.said)
     assert again.service._monitor.snapshot().records == 3
 
 
@@ -197,7 +202,7 @@ def test_what_is_acknowledged_last_is_in_the_last_checkpoint(start, tmp_path):
     kept = Checkpoints(tmp_path / "state" / "checkpoints").newest().state
     assert kept["engine"]["records"] == 5
     with Journal(tmp_path / "state" / "journal") as journal:
-        assert not list(journal.read(Place(**kept["positions"]["journal"])))
+        assert not list(journal.read(JournalPosition(**kept["positions"]["journal"])))
 
 
 @pytest.mark.parametrize(("stepped", "passed"), [(50, 60_000), (-9_999, 10_000)])

@@ -18,10 +18,10 @@ from monitor.errors import ConfigError, MonitorError
 from monitor.events.columns import Rejection
 from monitor.feeds.decode import Decoder, DecodeSettings, LiveDecoder
 from monitor.service import Service
-from monitor.service.journal_replay import NewRejections, Replayed, runs_of
-from monitor.service.posted import Pushed
+from monitor.service.journal_replay import NewRejections, ReplayedJournal, runs_of
+from monitor.service.posted import PostedFeeds
 from monitor.service.request_batches import ENOUGH_EVENTS, WAIT_SECONDS
-from monitor.state import Body, Journal, Place, StateError
+from monitor.state import Body, Journal, JournalPosition, StateError
 
 NOW = 1_700_000_000
 HOUR_MS = 3_600_000
@@ -53,7 +53,7 @@ class Running:
         config = Config(feeds=feeds, state={"directory": folder})
         self.clock, self.said, self.rejected = ManualClock(NOW), [], Kept()
         decoder = LiveDecoder(DecodeSettings.from_config(config))
-        self.pushed = Pushed(config, decoder, self.clock, self.said.append)
+        self.pushed = PostedFeeds(config, decoder, self.clock, self.said.append)
         self.service = Service(
             config,
             [self.pushed],
@@ -138,7 +138,7 @@ def test_a_restart_counts_as_if_there_had_been_none(tmp_path):
                 service.counted()
     with running(tmp_path / "parts") as service:
         parts = service.until_ready().counted()
-        assert service.said[0].startswith(f"journal read, {parts.records} records")
+        assert service.said[0].startswith(f"journal replayed, {parts.records} records")
     assert books(parts) == whole
     assert whole[3]["timestamp_out_of_range"] == 2
 
@@ -212,7 +212,7 @@ def test_on_a_full_disk_nothing_is_acknowledged_until_there_is_room(tmp_path):
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         assert service.post(events(5)).status_code == 200
         assert service.counted().records == 4
-        assert sum("make room on the disk" in line for line in service.said) == 1
+        assert sum("free space on the disk" in line for line in service.said) == 1
         assert service.said[-1] == "the journal can be written again"
     with running(tmp_path) as service:
         assert service.until_ready().counted().records == 4
@@ -239,7 +239,7 @@ def test_a_torn_end_is_said_and_the_rest_is_counted(tmp_path):
     with path.open("ab") as file:
         file.write(b"torn")
     with running(tmp_path) as service:
-        assert service.said[0].startswith("journal: 4 bytes at its end were never acknowledged")
+        assert service.said[0].startswith("journal: cut off 4 bytes at its end")
         assert service.until_ready().counted().records == 2
 
 
@@ -259,7 +259,7 @@ def test_a_token_file_that_is_missing_is_refused(tmp_path):
 
 def test_two_feeds_are_counted_together(tmp_path):
     feeds = [{"type": "http", "listen": "127.0.0.1:0"}] * 2
-    pushed = Pushed(
+    pushed = PostedFeeds(
         Config(feeds=feeds, state={"directory": tmp_path}),
         LiveDecoder(DecodeSettings()),
         ManualClock(NOW),
@@ -312,7 +312,7 @@ def test_the_journal_is_decoded_as_each_body_was_when_it_came(given_bodies):
     with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
         for body in given_bodies:
             journal.append([body])
-        for batch in Replayed(journal, decoder):
+        for batch in ReplayedJournal(journal, decoder):
             again.apply(batch)
     assert books(again.snapshot()) == books(live.snapshot())
     assert np.array_equal(
@@ -321,7 +321,7 @@ def test_the_journal_is_decoded_as_each_body_was_when_it_came(given_bodies):
 
 
 def placed(found):
-    return ((body, Place(1, 0, n)) for n, body in enumerate(found))
+    return ((body, JournalPosition(1, 0, n)) for n, body in enumerate(found))
 
 
 def unplaced(runs):

@@ -9,7 +9,7 @@ from web.test_web_config import HASH, MUTUAL, TLS, USERS
 from monitor.config import Config
 from monitor.errors import ConfigError
 from monitor.exporter.app import create_app
-from monitor.service.listeners import ExporterDoor, exposed_listeners
+from monitor.service.listeners import ExporterAccess, exposed_listeners
 from monitor.web.access import Access
 from monitor.web.server import BackgroundServer
 from monitor.web.web_config import WebConfig
@@ -95,7 +95,7 @@ def test_users_change_with_their_file_and_tls_does_not(files):
     path.write_text(USERS)
     config = Config(exporter={"web_config": path})
     app = create_app(lambda: None, ready=lambda: True, access=Access())
-    door = ExporterDoor(app)
+    door = ExporterAccess(app)
     take = door.prepare(config)
     assert not app.access.restricted
     take()

@@ -86,7 +86,7 @@ def test_a_file_is_counted_to_its_end_and_then_served_on(watch):
     cells = running.snapshot.lifetime.counts[model.row].cells.tolist()
     assert cells == [8738, 15304, 4503, 27266]
     assert running.service.ready
-    assert f"{FLIGHTS}: read to the end; serving on" in running.said
+    assert f"{FLIGHTS}: end of input; still serving" in running.said
 
 
 def test_windows_move_on_by_the_time_that_passes_while_nothing_comes(watch, path):
@@ -183,7 +183,7 @@ def test_a_file_that_turns_out_torn_is_said_and_what_was_read_is_served(watch, t
     assert 0 < running.snapshot.records <= 200
     assert len(running.said) == 1
     assert running.said[0].startswith(f"{path}: gzip")
-    assert running.said[0].endswith("; serving what was read of it")
+    assert running.said[0].endswith("; continuing with the events read so far")
 
 
 def test_a_missing_file_is_refused_at_the_start(watch, tmp_path):
@@ -204,7 +204,7 @@ def test_feeds_whose_client_is_missing_are_refused_all_at_once(watch, monkeypatc
 
 
 def test_no_feed_at_all_is_refused(watch):
-    with pytest.raises(ConfigError, match="feeds: are missing"):
+    with pytest.raises(ConfigError, match="feeds: none is configured"):
         watch()
 
 
@@ -214,7 +214,7 @@ def test_who_asks_does_not_wait_for_a_snapshot_of_many_models(watch, path, monke
         {"type": "file", "path": str(path), "follow": True}, models={name: {} for name in "abcd"}
     )
     service, answered = running.service, []
-    monkeypatch.setattr(service.inquiries, "answer", answered.append)
+    monkeypatch.setattr(service.queries, "answer", answered.append)
     running.clock.sleep(2)
     service.turn()
     assert len(answered) == 1 + 4

@@ -15,10 +15,10 @@ from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.http import PostedEvents
 from monitor.feeds.http.memory_budget import MemoryBudget
 from monitor.service import Service
-from monitor.service.changes import Decoding
-from monitor.service.checkpointing import Keeper
+from monitor.service.changes import ReloadableDecoder
+from monitor.service.checkpointing import Checkpointer
 from monitor.service.journal_replay import NewRejections
-from monitor.service.posted import Pushed
+from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
 from monitor.state import Checkpoints, StateFaults
 
@@ -49,14 +49,16 @@ class Running:
         self.config = self.made(**changes)
         self.clock, self.said, self.faults = ManualClock(NOW), [], StateFaults()
         self.decoder = LiveDecoder(DecodeSettings.from_config(self.config))
-        self.keeper = Keeper(
+        self.checkpointer = Checkpointer(
             self.config,
             Checkpoints(folder / "checkpoints"),
             faults=self.faults,
             clock=self.clock,
             say=self.said.append,
         )
-        self.pushed = Pushed(self.config, self.decoder, self.clock, self.said.append, self.faults)
+        self.pushed = PostedFeeds(
+            self.config, self.decoder, self.clock, self.said.append, self.faults
+        )
         self.reloads = Reloads(lambda: self.config, clock=self.clock, say=self.said.append)
         self.service = Service(
             self.config,
@@ -65,8 +67,8 @@ class Running:
             rejected=NewRejections(Kept()),
             say=self.said.append,
             reloads=self.reloads,
-            parts=[Decoding(self.decoder), self.pushed],
-            keeper=self.keeper,
+            reloadables=[ReloadableDecoder(self.decoder), self.pushed],
+            checkpointer=self.checkpointer,
         )
         while not self.service.ready:
             self.service.turn()
@@ -170,7 +172,7 @@ def test_a_reload_is_kept_at_once(start):
     service.counted()
     assert service.reload(windows=["1d"]) is None
     service.service.turn()
-    service.keeper._writing[0].result(10)
+    service.checkpointer._writing[0].result(10)
     service.service.turn()
     (path, *_) = sorted((service.folder / "checkpoints").iterdir())
     assert path.exists()

@@ -1,7 +1,7 @@
 import json
 
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.service.sources import Recorded
+from monitor.feeds.recorded_files import RecordedFiles
 
 
 def line(number):
@@ -22,13 +22,13 @@ def test_files_read_once_go_on_behind_what_was_counted(tmp_path):
     paths[0].write_bytes(b"".join(map(line, range(10))))
     paths[1].write_bytes(b"".join(map(line, range(10, 20))))
     decoder, names = Decoder(DecodeSettings()), list(map(str, paths))
-    source, found = Recorded(names, decoder), []
+    source, found = RecordedFiles(names, decoder), []
     while (batch := source.poll()) is not None:
         found += (batch.predictions.time // 1000).tolist()
-        again = Recorded(names, decoder)
+        again = RecordedFiles(names, decoder)
         assert again.resume(source.position()) == ""
         assert found + times(again) == list(range(20))
     paths[1].write_bytes(paths[1].read_bytes() + line(20))
-    again = Recorded(names, decoder)
-    assert "has changed" in again.resume(source.position())
+    again = RecordedFiles(names, decoder)
+    assert "changed since the last run" in again.resume(source.position())
     assert times(again) == list(range(21))

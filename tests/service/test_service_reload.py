@@ -66,7 +66,7 @@ def test_a_file_with_faults_changes_nothing_and_says_so_until_it_is_mended(files
     assert numbers(reloads) == [0.0, 1000.0]
     (line,) = said
     assert line.splitlines() == [
-        "configuration not reloaded, the one before stays in force:",
+        "configuration not reloaded, the previous one stays in force:",
         "monitor.yaml:1: a fault",
         "monitor.yaml:2: another",
     ]
@@ -118,7 +118,7 @@ SLOWER = {**FEED, "header_timeout": "9s"}
 def test_what_needs_a_restart_is_named(old, new, keys):
     faults = restart_faults(Config(**old), Config(**new))
     assert [fault.partition(": ")[0] for fault in faults] == keys
-    assert all(fault.endswith("; restart it") for fault in faults)
+    assert all(fault.endswith("; restart the monitor") for fault in faults)
 
 
 def app_of(reload):

@@ -116,7 +116,7 @@ def test_snapshots_are_published_and_questions_answered_within_a_batch(counting,
         return False
 
     monkeypatch.setattr(Service, "_publish", noted)
-    monkeypatch.setattr(counting.service.inquiries, "answer", answered)
+    monkeypatch.setattr(counting.service.queries, "answer", answered)
     counting.service.turn()
     gaps = [after - before for before, after in pairwise(published)]
     step = SECONDS_A_PANE + SECONDS_A_REFERENCE

@@ -95,7 +95,7 @@ def test_where_none_is_good_the_start_is_refused(tmp_path):
         checkpoints.write({"n": n})
     for path in tmp_path.iterdir():
         path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(StateError, match="is damaged, and so is every other checkpoint"):
+    with pytest.raises(StateError, match="is damaged, as is every other checkpoint"):
         Checkpoints(tmp_path).newest()
 
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_written_leaves_those_before(tmp_path, failing):
     checkpoints = Checkpoints(tmp_path, sync=lambda _: None)
     checkpoints._sync = sync
     if failing in (1, 2):
-        with pytest.raises(StateFullError, match="make room on the disk"):
+        with pytest.raises(StateFullError, match="free space on the disk"):
             checkpoints.write({"n": 2})
     checkpoints.write({"n": 3})
     assert checkpoints.newest().state["n"] == 3

@@ -89,7 +89,7 @@ def test_closing_keeps_what_waits_and_refuses_what_comes_later(commits, disk):
     disk.open.set()
     closing.join(DEADLINE)
     assert first.result(DEADLINE) is None
-    with pytest.raises(StateFullError, match="the program stops"):
+    with pytest.raises(StateFullError, match="the program is stopping"):
         commits.submit(Body(1, b"x"), nothing).result(DEADLINE)
 
 

@@ -1,4 +1,4 @@
-"""What a command of the command line is, and what several of them take."""
+"""A command of the command line, and options that several commands share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 PROGRAM = "precision-monitor"
 
 DEFAULT_LISTEN = "127.0.0.1:9108"
-"""Where the demo serves, and the exporter where nothing else is configured."""
+"""Default address of the exporter and of the demo."""
 DEFAULT_URL = f"http://{DEFAULT_LISTEN}"
 
 _DAY_SECONDS = 86_400
@@ -19,11 +19,11 @@ class Command(NamedTuple):
     """A command and its help.
 
     Attributes:
-        name: as it is typed.
+        name: name on the command line.
         summary: one line, for the list of commands.
-        about: what it does, in lines of at most 80 characters.
-        examples: a line each, that can be typed.
-        arguments: adds what the command takes.
+        about: description, in lines of at most 80 characters.
+        examples: one command a line.
+        arguments: adds the options to a parser.
     """
 
     name: str
@@ -34,30 +34,43 @@ class Command(NamedTuple):
 
 
 def no_arguments(_: argparse.ArgumentParser) -> None:
-    """Of a command that takes none."""
+    """Add no options."""
 
 
 def add_config(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """`--config`, the same wherever a command takes it."""
+    """Add `--config`.
+
+    Args:
+        parser: parser of the command.
+        required: the command fails without it.
+    """
     parser.add_argument(
         "-c",
         "--config",
         metavar="FILE",
         required=required,
-        help="the configuration, YAML"
-        + ("" if required else "; without one any model is taken and labels never come too late"),
+        help="configuration file, YAML"
+        + ("" if required else "; without it any model is accepted and labels are never late"),
     )
 
 
 def count(text: str) -> int:
-    """An integer from 1 on."""
+    """Parse an integer of at least 1.
+
+    Raises:
+        ArgumentTypeError: it is not one.
+    """
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be an integer from 1 on, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be an integer of at least 1, got {text!r}")
     return int(text)
 
 
 def seconds(text: str) -> float:
-    """Seconds, up to those of a day."""
+    """Parse seconds between 0 and a day.
+
+    Raises:
+        ArgumentTypeError: it is not such a number.
+    """
     try:
         read = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`replay`, `threshold` and `diagnose`: recorded events."""
+"""Options of `replay`, `threshold` and `diagnose`."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def _replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--openmetrics",
         metavar="OUT",
-        help="also write what the exporter would have exposed then, with timestamps, for "
+        help="also write what the exporter would have exposed, with timestamps, for "
         "promtool tsdb create-blocks-from openmetrics",
     )
     parser.add_argument(
         "--step",
         metavar="DURATION",
         help="event time between samples of --openmetrics, at least the pane (default: 1h, or "
-        "the pane where that is longer)",
+        "the pane if longer)",
     )
     parser.add_argument(
         "--target",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="label of each sample of --openmetrics, so that it continues a scraped series; may "
-        "be given several times (default: job=precision-monitor, instance=exporter.listen)",
+        help="label of each sample of --openmetrics, to continue a scraped series; repeatable "
+        "(default: job=precision-monitor, instance=exporter.listen)",
     )
 
 
@@ -45,19 +45,18 @@ REPLAY = Command(
     "replay",
     "count recorded events as fast as possible",
     about="""\
-Runs the engine of `run` over recorded files and prints what it has counted:
-over the whole input, and each window as it stood at the end. Several files are
-merged by time. A record that cannot be used is counted under a reason, and the
-first few are shown.
+Runs the engine of `run` over recorded files. Prints the counts of the whole
+input, and of each window at its end. Several files are merged by time. Rejected
+records are counted by reason, and the first few are shown.
 
-With --json, one object; undefined numbers are null, and each metric is an
-object with estimate, lower and upper (95 % interval). `verdict` says what
-happened since the reference, by default the model's first week.
+--json prints one object. Undefined numbers are null; each metric is an object
+with estimate, lower and upper (95 % interval). `verdict` compares with the
+reference, by default the model's first week.
 
-With --openmetrics, the past is written for Prometheus to import:
+--openmetrics writes the past for Prometheus to import:
   promtool tsdb create-blocks-from --max-block-duration=720h openmetrics OUT DATA
-A graph whose step is shorter than --step has gaps, since Prometheus looks back
-five minutes; and its retention must reach back as far as the events.
+A graph whose step is shorter than --step has gaps, as Prometheus looks back five
+minutes. The retention of Prometheus must cover the events.
 """,
     examples=f"""\
   {PROGRAM} replay events.ndjson.gz
@@ -74,23 +73,22 @@ def _threshold(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--objective",
         required=True,
-        help="what to reach: 'precision>=0.9', 'recall>=0.8', f_beta:2, g:beta=1,rho=-1, "
-        "cost:fp=1,fn=5",
+        help="'precision>=0.9', 'recall>=0.8', f_beta:2, g:beta=1,rho=-1, or cost:fp=1,fn=5",
     )
     parser.add_argument(
         "--class-ratio",
         default="live",
         metavar="live|R",
-        help="positives per negative to work at (default: those of the longest window)",
+        help="class ratio P/N to optimize for (default: that of the longest window)",
     )
-    parser.add_argument("--model", help="which one, where the feed has several")
+    parser.add_argument("--model", help="model, if the feed has several")
     parser.add_argument(
         "--days",
         type=int,
         choices=range(1, 63),
         default=62,
         metavar="N",
-        help="look at the scores of the last N days (default and most: %(default)s)",
+        help="use the scores of the last N days (default and maximum: %(default)s)",
     )
     add_config(parser, required=False)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -98,12 +96,11 @@ def _threshold(parser: argparse.ArgumentParser) -> None:
 
 THRESHOLD = Command(
     "threshold",
-    "find the threshold that serves an objective at today's class ratio",
+    "find the best threshold for an objective at the current class ratio",
     about="""\
-Scans every threshold over the scores of labelled predictions in recorded files,
-carries what each would give to the class ratio asked for, by default today's,
-and prints the best one with its intervals. Exit code 1 where none reaches the
-objective.
+Evaluates every threshold on the scores of labelled predictions in recorded
+files, at the given class ratio or the current one. Prints the best threshold
+with its intervals. Exit code 1 if none reaches the objective.
 """,
     examples=f"""\
   {PROGRAM} threshold --feed events.ndjson --objective 'precision>=0.9'
@@ -121,55 +118,54 @@ def _diagnose(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="FILE",
-        help="recorded events, as of replay; those of the configured file feeds if left out",
+        help="recorded events, as for replay (default: the configured file feeds)",
     )
     parser.add_argument(
-        "--url", help="a running monitor to ask, in place of recorded events: http://HOST:PORT"
+        "--url", help="query a running monitor instead of recorded events: http://HOST:PORT"
     )
-    parser.add_argument("--model", metavar="NAME", help="needed where there are several")
+    parser.add_argument("--model", metavar="NAME", help="model, if there are several")
     parser.add_argument(
         "--before",
         metavar="A..B",
-        help="what to compare with, [A, B) in UTC; the configured reference if left out",
+        help="time range to compare with, [A, B) in UTC (default: the configured reference)",
     )
     parser.add_argument(
         "--after",
         metavar="C..D",
-        help="what to judge; the last 7 days that are mature if left out (with --url: the longest "
-        "window)",
+        help="time range to judge, [C, D) in UTC (default: the last 7 mature days; with --url the "
+        "longest window)",
     )
     parser.add_argument(
         "--segments",
         metavar="KEY,KEY",
-        help="break down by these segment keys, in place of the configured ones",
+        help="segment keys to break down by (default: the configured ones)",
     )
     printed = parser.add_mutually_exclusive_group()
     printed.add_argument("--json", action="store_true", help="print one JSON object")
     printed.add_argument(
-        "--html", metavar="OUT", help="write a page with figures, one file to attach to an incident"
+        "--html", metavar="OUT", help="write a report page in one file, to attach to an incident"
     )
     parser.add_argument(
         "--fail-on",
         action="append",
         default=[],
         metavar="VERDICT",
-        help="exit with 1 if this is the verdict; may be given several times",
+        help="exit with 1 on this verdict; repeatable",
     )
 
 
 DIAGNOSE = Command(
     "diagnose",
-    "say why precision moved between two stretches of time",
+    "explain why precision moved between two time ranges",
     about="""\
-Compares the outcomes of two stretches of time, exact at any distance, and says
-what moved precision: rarer positives, or the model. Prints the verdict, both
-sides, what each cause contributed, the segments that matter, what is not known
-and why, and what to do next.
+Compares the exact outcomes of two time ranges and explains what moved precision:
+rarer positives, or the model. Prints the verdict, both ranges, the contribution
+of each cause, the segments that matter, what is unknown and why, and what to do.
 
-A..B is [A, B) in UTC, of dates or times; one month (2013-07) or one day works,
-too. Predictions count where they were made, whenever their label came.
+A..B is [A, B) in UTC, of dates or times; a month (2013-07) or a day also works.
+A prediction counts at its own time, whenever its label arrives.
 
-With --json, one object; undefined or refused numbers are null.
+--json prints one object; undefined or refused numbers are null.
 """,
     examples=f"""\
   {PROGRAM} diagnose --feed events.ndjson --before 2013-07 --after 2013-09

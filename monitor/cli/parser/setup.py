@@ -1,4 +1,4 @@
-"""`check-config`, `schema`, `rules` and `state`: what is around a monitor."""
+"""Options of `check-config`, `schema`, `rules` and `state`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from monitor.cli.parser.command import PROGRAM, Command, add_config, no_argument
 
 
 def _check_config(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the configuration, YAML")
+    parser.add_argument("file", metavar="FILE", help="configuration file, YAML")
 
 
 CHECK_CONFIG = Command(
     "check-config",
-    "check a configuration, and say what it means",
+    "check a configuration and explain it",
     about="""\
-Reads a configuration as `run` would. Prints in plain lines what it means, and
-what can be known from labels that come that way, then "ok"; or all its faults
-at once, each with its line (exit code 2).
+Reads a configuration as `run` does. Prints what it means, and which results
+its labelling allows, then "ok"; or all its faults at once, each with its line
+(exit code 2).
 """,
     examples=f"""\
   {PROGRAM} check-config monitor.yaml
@@ -46,42 +46,43 @@ def _rules(parser: argparse.ArgumentParser) -> None:
         "--job",
         default="precision-monitor",
         metavar="NAME",
-        help="job that Prometheus scrapes the monitor under (default %(default)s)",
+        help="Prometheus job of the monitor (default %(default)s)",
     )
     parser.add_argument(
         "--runbooks",
         default="",
         metavar="URL",
-        help="where your team reads this project; links of alerts begin so (without it "
-        "they are paths within the project)",
+        help="base URL of runbook links in alerts, where your team reads README.md and deploy/ "
+        "(default: paths within the project)",
     )
     parser.add_argument(
         "--objective-severity",
         choices=("page", "ticket"),
         default="ticket",
-        help="of a missed objective (default %(default)s)",
+        help="severity of a missed objective (default %(default)s)",
     )
     parser.add_argument(
         "--label-silence",
         default="1d",
         metavar="DURATION",
-        help="so long without a label is a stalled feed (default %(default)s)",
+        help="alert after this long without a label (default %(default)s)",
     )
     parser.add_argument(
         "--prediction-silence",
         default="1h",
         metavar="DURATION",
-        help="so long without a prediction is one (default %(default)s)",
+        help="alert after this long without a prediction (default %(default)s)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
-        "--kubernetes", action="store_true", help="print a PrometheusRule of the operator"
+        "--kubernetes",
+        action="store_true",
+        help="print a PrometheusRule for the Prometheus Operator",
     )
     form.add_argument(
         "--grafana",
         metavar="UID",
-        help="print the alerts alone, as a provisioning file of Grafana that asks the data "
-        "source of this uid",
+        help="print the alerts only, as a Grafana provisioning file for the data source UID",
     )
 
 
@@ -89,11 +90,11 @@ RULES = Command(
     "rules",
     "print recording and alerting rules for Prometheus",
     about="""\
-Prints the rules for the configured models and windows as a rule file of
-Prometheus (2.42 or later): numbers made anew from counts, so that several
-monitors add up, and alerts. Pages are for the model, tickets for the world, the
-labels, the feeds. Without -c the rules speak of any model, and the windows are
-the default ones; a model's objective must then be recorded by hand.
+Prints the rules for the configured models and windows as a Prometheus rule
+file (2.42 or later): metrics computed from counts, so that several monitors add
+up, and alerts. The model pages; prevalence, labels and feeds open tickets.
+Without -c the rules apply to any model and the default windows; a model's
+objective must then be recorded by hand.
 """,
     examples=f"""\
   {PROGRAM} rules -c monitor.yaml > precision-monitor.rules.yml
@@ -108,19 +109,19 @@ def _state(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
         choices=("check", "show"),
-        help="check: read every file, and say which are damaged; show: what is in the newest",
+        help="check: read every file and list damaged ones; show: describe the newest checkpoint",
     )
-    parser.add_argument("directory", metavar="DIR", help="the configured state.directory")
+    parser.add_argument("directory", metavar="DIR", help="configured state.directory")
 
 
 STATE = Command(
     "state",
-    "look at what is kept over a restart",
+    "inspect the state on disk",
     about="""\
-Reads a state directory and changes nothing; the monitor may be running. `check`
-reads every checkpoint and every segment of the journal to its end, prints a line
-for each, and exits with 1 if one is damaged. `show` says what the newest good
-checkpoint holds, and from where each feed will be read on.
+Reads a state directory without changing it; the monitor may be running. `check`
+reads every checkpoint and every segment of the journal, prints a line for each,
+and exits with 1 if one is damaged. `show` describes the newest good checkpoint,
+and the position at which each feed continues.
 """,
     examples=f"""\
   {PROGRAM} state check ./state

@@ -1,7 +1,7 @@
-"""The difference, shown: two faults in turn, and who is told of each, by the real programs.
+"""`demo --alerts`: two faults in turn, and the alerts of each from the real programs.
 
-stream.py     a simulated model, on which faults are put
-rules.py      the shipped rules, with waits short enough for a demo
-programs.py   Prometheus and Alertmanager, started on loopback and ended
-webhook.py    what receives the alerts
+simulation.py      a simulated model with injected faults
+hurried_rules.py   the shipped rules, with waits short enough for a demo
+programs.py        runs Prometheus and Alertmanager on loopback
+webhook.py         receives the alerts
 """

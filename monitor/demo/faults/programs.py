@@ -1,4 +1,4 @@
-"""Prometheus and Alertmanager, started on loopback in a folder of their own, and ended."""
+"""Runs Prometheus and Alertmanager on loopback, in a directory of their own."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ _SHOWN = 500
 _OK = 200
 _UNLESS_ORPHANED = 'exec 3<&0; (read -r _ || kill $$) <&3 & exec "$@" </dev/null 3<&-'
 _GUARDED = ("/bin/sh", "-c", _UNLESS_ORPHANED, "sh")
-"""Put before a command: it ends when its standard input does without a line, so that no program
-stays behind whatever ends this one, kill -9 too."""
+"""Command prefix: ends the command when its standard input closes without a line, so that no
+program outlives this one, not even after kill -9.
+"""
 
 
-class Running(NamedTuple):
-    """Where the two can be looked at.
+class ServerUrls(NamedTuple):
+    """Base URLs of the two programs.
 
     Attributes:
-        prometheus: start of its URL.
-        alertmanager: start of its URL.
+        prometheus: base URL of Prometheus.
+        alertmanager: base URL of Alertmanager.
     """
 
     prometheus: str
@@ -42,10 +43,10 @@ class Running(NamedTuple):
 
 
 def installed() -> dict[str, str]:
-    """Paths of both programs.
+    """Return the paths of both programs.
 
     Raises:
-        UsageError: one of them is not there; the text says how to get it.
+        UsageError: a program is missing; the message tells how to install it.
     """
     found = {
         program: next((path for name in names if (path := shutil.which(name))), None)
@@ -64,23 +65,23 @@ def installed() -> dict[str, str]:
 @contextmanager
 def running(
     folder: Path, *, rules: str, monitor: int, webhook: str, clock: Clock
-) -> Iterator[Running]:
-    """Both programs, ready; they end with the context.
+) -> Iterator[ServerUrls]:
+    """Run both programs while the context is open; they are ready at its start.
 
     Args:
-        folder: for their configuration, data and logs.
-        rules: a rule file's text.
-        monitor: the port that Prometheus scrapes.
-        webhook: the URL that alerts are posted to.
-        clock: to wait by.
+        folder: directory for their configuration, data and logs.
+        rules: text of a rule file.
+        monitor: port that Prometheus scrapes.
+        webhook: URL that alerts are posted to.
+        clock: paces the waiting.
 
     Raises:
-        UsageError: one of them is missing, or does not start; then with what it said.
+        UsageError: a program is missing, or does not start; the message has its output.
     """
     paths = installed()
     port, alertmanager = _free_port(), _free_port()
     (folder / "rules.yml").write_text(rules, encoding="utf-8")
-    # JSON is YAML too.
+    # JSON is valid YAML.
     (folder / "prometheus.json").write_text(json.dumps(_prometheus(monitor, alertmanager)))
     (folder / "alertmanager.json").write_text(json.dumps(_alertmanager(webhook)))
     with ExitStack() as stack:
@@ -91,7 +92,7 @@ def running(
             command = [paths[program], f"--config.file={program.lower()}.json"]
             command += [f"--web.listen-address=127.0.0.1:{listens}", *words]
             stack.enter_context(_started(program, command, listens, folder, clock))
-        yield Running(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{alertmanager}")
+        yield ServerUrls(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{alertmanager}")
 
 
 @contextmanager
@@ -100,9 +101,9 @@ def _started(
 ) -> Iterator[None]:
     log = folder / f"{program}.log"
     with (
-        log.open("wb") as said,
-        subprocess.Popen(  # noqa: S603  # the program that the PATH leads to, none of its words read
-            [*_GUARDED, *command], cwd=folder, stdin=subprocess.PIPE, stdout=said, stderr=said
+        log.open("wb") as output,
+        subprocess.Popen(  # noqa: S603  # programs on the PATH, no user input
+            [*_GUARDED, *command], cwd=folder, stdin=subprocess.PIPE, stdout=output, stderr=output
         ) as process,
     ):
         try:
@@ -151,7 +152,7 @@ def _target(port: int) -> dict[str, object]:
 
 
 def _alertmanager(webhook: str) -> dict[str, object]:
-    """Everything is told at once, each alert by itself; the Watchdog to nobody."""
+    """Return a configuration that sends each alert at once by itself, except the Watchdog."""
     at_once = {"group_wait": "0s", "group_interval": "1s"}
     return {
         "route": {

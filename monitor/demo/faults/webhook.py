@@ -1,4 +1,4 @@
-"""What receives the alerts, in the place of a pager and of a ticket queue."""
+"""Receives the alerts, in place of a pager and a ticket queue."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 
-class Told(NamedTuple):
-    """One alert as it arrived.
+class ReceivedAlert(NamedTuple):
+    """An alert as received.
 
     Attributes:
-        name: of the alert.
-        severity: its label: page or ticket.
-        summary: its text with the numbers.
+        name: name of the alert.
+        severity: page or ticket.
+        summary: its text, with the figures.
     """
 
     name: str
@@ -28,34 +28,34 @@ class Told(NamedTuple):
 
 
 class Webhook:
-    """Takes what Alertmanager posts; safe to read from another thread."""
+    """Receives what Alertmanager posts; safe to read from another thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._told: list[Told] = []
+        self._received: list[ReceivedAlert] = []
         self._known: set[str] = set()
 
     @property
     def app(self) -> ASGIApp:
-        """The routes."""
+        """The ASGI application."""
         return Starlette(routes=[Route("/alerts", self._receive, methods=["POST"])])
 
-    def new(self) -> list[Told]:
-        """What has arrived since the last call."""
+    def new(self) -> list[ReceivedAlert]:
+        """Return the alerts received since the last call."""
         with self._lock:
-            told, self._told = self._told, []
-        return told
+            received, self._received = self._received, []
+        return received
 
     async def _receive(self, request: Request) -> Response:
         message = await request.json()
         with self._lock:
-            self._told += self._first_time(message["alerts"])
-        return PlainTextResponse("taken\n")
+            self._received += self._first_time(message["alerts"])
+        return PlainTextResponse("accepted\n")
 
-    def _first_time(self, alerts: list[dict[str, dict[str, str]]]) -> Iterator[Told]:
+    def _first_time(self, alerts: list[dict[str, dict[str, str]]]) -> Iterator[ReceivedAlert]:
         for alert in alerts:
             name = alert["labels"]["alertname"]
             if name not in self._known:
                 self._known.add(name)
                 severity = alert["labels"]["severity"]
-                yield Told(name, severity, alert["annotations"]["summary"])
+                yield ReceivedAlert(name, severity, alert["annotations"]["summary"])

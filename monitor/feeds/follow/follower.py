@@ -113,7 +113,7 @@ class FollowedFiles:
         self._look()
         return ""  # what is gone is told once it has not come back
 
-    def settled(self, position: Mapping[str, Any]) -> None:
+    def commit(self, position: Mapping[str, Any]) -> None:
         """Files keep what they hold."""
 
     def close(self) -> None:

@@ -113,7 +113,7 @@ class KafkaSource:
         """Number of assignments by the group."""
         return self._assigned.rebalances
 
-    def hand_over_by(self, checkpoint: Callable[[], bool]) -> None:
+    def checkpoint_before_handover(self, checkpoint: Callable[[], bool]) -> None:
         """Set the function that writes a checkpoint and returns whether that succeeded.
 
         `poll` and `close` call it before a partition is given to another reader.
@@ -145,7 +145,7 @@ class KafkaSource:
         self._assigned.resume(position)
         return ""
 
-    def settled(self, position: Mapping[str, Any]) -> None:
+    def commit(self, position: Mapping[str, Any]) -> None:
         """Commit these offsets, which are in a checkpoint."""
         with self._logging_errors():
             self._assigned.commit(self._consumer, position)

@@ -23,7 +23,7 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.report.answer_parts import MetricIntervals
 from monitor.report.diagnosis_answer import ComparedSide
 from monitor.report.vocabulary import JSON_METRICS
-from monitor.service.questions import MOST_WAITING, Inquiries
+from monitor.service.queries import MAX_WAITING, QueryQueue
 from monitor.web.server import BackgroundServer
 
 JULY, SEPTEMBER = "2013-07", "2013-09-01..2013-10-01"
@@ -274,12 +274,12 @@ def nothing(_):
 
 
 @contextmanager
-def asking(inquiries, read):
+def asking(queries, read):
     found = []
 
     def ask():
         try:
-            found.append(inquiries(read))
+            found.append(queries(read))
         except (EngineUnavailableError, ValueError) as error:
             found.append(error)
 
@@ -290,50 +290,50 @@ def asking(inquiries, read):
 
 
 def test_a_question_is_answered_by_the_thread_that_feeds_the_monitor():
-    inquiries, monitor = Inquiries(), Monitor()
-    with asking(inquiries, lambda _: threading.get_ident()) as found:
-        while not inquiries.answer(monitor):
+    queries, monitor = QueryQueue(), Monitor()
+    with asking(queries, lambda _: threading.get_ident()) as found:
+        while not queries.answer(monitor):
             pass
     assert found == [threading.get_ident()]
-    assert not inquiries.answer(monitor)
+    assert not queries.answer(monitor)
 
 
 def test_an_error_reaches_whoever_asked_and_nobody_else():
-    inquiries, monitor = Inquiries(), Monitor()
-    with asking(inquiries, lambda monitor: monitor.history("nobody")) as found:
-        while not inquiries.answer(monitor):
+    queries, monitor = QueryQueue(), Monitor()
+    with asking(queries, lambda monitor: monitor.history("nobody")) as found:
+        while not queries.answer(monitor):
             pass
     assert isinstance(found[0], ValueError)
 
 
 def test_whoever_waits_is_told_when_the_monitor_stops():
-    inquiries = Inquiries()
-    with asking(inquiries, nothing) as found:
-        while not inquiries._waiting:
+    queries = QueryQueue()
+    with asking(queries, nothing) as found:
+        while not queries._waiting:
             pass
-        inquiries.close()
+        queries.close()
     assert isinstance(found[0], EngineUnavailableError)
     with pytest.raises(EngineUnavailableError, match="stopped"):
-        inquiries(nothing)
+        queries(nothing)
 
 
 def test_too_many_questions_are_refused_at_once():
-    inquiries = Inquiries()
-    threads = [threading.Thread(target=_ignored, args=(inquiries,)) for _ in range(MOST_WAITING)]
+    queries = QueryQueue()
+    threads = [threading.Thread(target=_ignored, args=(queries,)) for _ in range(MAX_WAITING)]
     for thread in threads:
         thread.start()
-    while len(inquiries._waiting) < MOST_WAITING:
+    while len(queries._waiting) < MAX_WAITING:
         pass
     with pytest.raises(EngineUnavailableError, match="too many"):
-        inquiries(nothing)
-    inquiries.close()
+        queries(nothing)
+    queries.close()
     for thread in threads:
         thread.join(10)
 
 
-def _ignored(inquiries):
+def _ignored(queries):
     with pytest.raises(EngineUnavailableError):
-        inquiries(nothing)
+        queries(nothing)
 
 
 def test_many_who_look_at_the_same_ask_the_monitor_once(fed):

@@ -179,8 +179,8 @@ def test_what_could_be_read_of_a_torn_file_is_written(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--step", "1h"], "--openmetrics, which is missing"),
-        (["--target", "a=b"], "--openmetrics, which is missing"),
+        (["--step", "1h"], "--step and --target need --openmetrics"),
+        (["--target", "a=b"], "--step and --target need --openmetrics"),
         (["--openmetrics", "{}/om", "--step", "30s"], "at least the pane (1m), got '30s'"),
         (["--openmetrics", "{}/om", "--step", "soon"], "--step: "),
         (["--openmetrics", "{}/om", "--target", "a-b=c"], "label as NAME=VALUE, got 'a-b=c'"),

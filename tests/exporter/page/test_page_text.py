@@ -160,7 +160,7 @@ def test_a_running_monitor_is_asked_by_url(capsys, tmp_path, september):
     [
         (["--before", "2013-09", "--after", "2013-08"], 2, "lies after"),
         (["--model", "nobody"], 2, "no such model"),
-        (["-c", "config/flights.yaml"], 2, "exclude each other"),
+        (["-c", "config/flights.yaml"], 2, "cannot be combined with --url"),
         (["--html", "/nowhere/report.html", *RANGES], 2, "--html: cannot be written"),
     ],
 )
@@ -173,7 +173,7 @@ def test_what_a_running_monitor_refuses_is_a_usage_error(capsys, september, word
 def test_what_is_no_monitor_is_an_unreadable_feed(capsys):
     done = ran(capsys, "diagnose", "--url", "http://127.0.0.1:1", *RANGES)
     assert done.code == 3
-    assert "http://127.0.0.1:1: cannot be asked" in done.err
+    assert "http://127.0.0.1:1: cannot be reached" in done.err
     assert ran(capsys, "top", "--url", "ftp://x").code == 2
 
 

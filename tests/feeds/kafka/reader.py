@@ -28,7 +28,7 @@ class Reader:
             settings, decoder, self.clock, self.said.append, make=cluster.consumer
         )
         if durable is not None:
-            self.source.hand_over_by(lambda: durable)
+            self.source.checkpoint_before_handover(lambda: durable)
 
     def turn(self, seconds=1.0):
         self.clock.sleep(seconds)

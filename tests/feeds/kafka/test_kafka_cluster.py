@@ -64,7 +64,7 @@ def reading(feed, said=None):
         SystemClock(),
         [].append if said is None else said.append,
     )
-    source.hand_over_by(lambda: True)
+    source.checkpoint_before_handover(lambda: True)
     with closing(source):
         yield source
 
@@ -108,7 +108,7 @@ def test_members_come_and_go_and_the_counts_equal_a_recount(cluster):
             turn(sources, monitor, lambda: given_by(sources) == produced)  # noqa: B023  # at once
         given = given_of(sources)
         for source in sources:
-            source.settled(source.position())
+            source.commit(source.position())
         turn(sources, monitor, lambda: sum(at for at, _ in cluster.committed().values()) > 0)
     assert cells(monitor) == counted(events)
     # The mock cluster refuses commits while a group rebalances, which brokers do not.
@@ -141,7 +141,7 @@ def test_configured_partitions_are_read_and_resumed_without_a_group(cluster):
         turn([source], monitor, lambda: all(f.lag == 0 for f in source.figures))
         first, position = records(monitor), json.loads(json.dumps(source.position()))
         assert {figures.partition for figures in source.figures} == {1, 3}
-        source.settled(position)
+        source.commit(position)
     assert 0 < first < len(events)
     cluster.produce("shared", events)
     with reading(feed) as source:

@@ -36,7 +36,7 @@ def test_an_older_checkpoint_is_followed_back_though_more_was_committed():
     for n in range(10, 20):
         cluster.produce(("events", 0), prediction(n))
     reader.turns()
-    reader.source.settled(reader.source.position())
+    reader.source.commit(reader.source.position())
     assert cluster.committed[("events", 0)][0] == 20
     again = Reader(cluster)
     reader.source.close()
@@ -76,7 +76,7 @@ def test_only_what_was_given_is_committed_and_only_forward():
         reader.turn()
         positions.append(json.loads(json.dumps(reader.source.position())))
         if len(positions) > 2:
-            reader.source.settled(positions[-3])
+            reader.source.commit(positions[-3])
             given = sum(positions[-3]["offsets"].get("events", {}).values())
             assert sum(at for at, _ in cluster.committed.values()) == given
     assert reader.records >= given > 500
@@ -189,10 +189,10 @@ def test_a_commit_that_fails_is_repeated():
     reader = Reader(cluster).turns()
     member = cluster.members[0]
     member.refusal = KafkaError(KafkaError.REBALANCE_IN_PROGRESS, "rebalancing")
-    reader.source.settled(reader.source.position())
+    reader.source.commit(reader.source.position())
     assert cluster.committed == {}
     member.refusal = None
-    reader.source.settled(reader.source.position())
+    reader.source.commit(reader.source.position())
     assert cluster.committed[("events", 0)][0] == 1
 
 
@@ -217,7 +217,7 @@ def test_a_revoked_partition_is_committed_though_an_earlier_commit_is_pending():
     (member,) = cluster.members
     told = member.commit
     member.commit = lambda **asked: None if asked["asynchronous"] else told(**asked)
-    reader.source.settled(reader.source.position())  # never answered
+    reader.source.commit(reader.source.position())  # never answered
     other = Reader(cluster)
     for _ in range(5):
         reader.turn()

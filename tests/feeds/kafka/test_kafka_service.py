@@ -12,7 +12,7 @@ from monitor.config import Config
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.kafka.source import KafkaSource
 from monitor.service import Service
-from monitor.service.checkpointing import Keeper
+from monitor.service.checkpointing import Checkpointer
 from monitor.state import Checkpoints, StateFaults
 
 KAFKA = {"type": "kafka", "brokers": ["unused:1"], "topics": ["predictions", "labels"]}
@@ -43,7 +43,7 @@ class Running:
         config = Config(feeds=[KAFKA], state={"directory": folder, "checkpoint_every": "10s"})
         self.clock, self.said = ManualClock(), []
         self.checkpoints = Checkpoints(folder / "checkpoints")
-        keeper = Keeper(
+        checkpointer = Checkpointer(
             config,
             self.checkpoints,
             faults=StateFaults(),
@@ -64,7 +64,7 @@ class Running:
             clock=self.clock,
             rejected=Kept(),
             say=self.said.append,
-            keeper=keeper,
+            checkpointer=checkpointer,
         )
 
     @property

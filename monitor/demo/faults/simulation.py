@@ -1,4 +1,4 @@
-"""A simulated model on which faults are put: events by the day, the same for the same seed."""
+"""A simulated model with injected faults: events by day, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SEED = 7
 
 
 class World(NamedTuple):
-    """What is true for a while.
+    """True rates of the simulated model.
 
     Attributes:
         prevalence: share of actual positives.
-        recall: share of these that the model flags.
-        false_positive_rate: share of the others that it flags.
+        recall: share of actual positives that the model flags.
+        false_positive_rate: share of actual negatives that the model flags.
     """
 
     prevalence: float
@@ -38,7 +38,7 @@ WORSE = RARER._replace(recall=0.60)
 
 
 def config() -> Config:
-    """Settings of the model: labels come within hours, so that a week is judged soon after."""
+    """Return the settings of the model: labels arrive within hours, so weeks mature quickly."""
     model = {
         "label_timeout": "1d",
         "maturity": "6h",
@@ -47,8 +47,8 @@ def config() -> Config:
     return Config(models={MODEL: model}, pane="1h", windows=["1d", "7d"])
 
 
-class Days:
-    """The events of one day after the other; labels come one to five hours after predictions."""
+class DailyEvents:
+    """Events of successive days; labels arrive one to five hours after their predictions."""
 
     def __init__(self) -> None:
         self._random = np.random.default_rng(_SEED)
@@ -56,7 +56,7 @@ class Days:
         self.done = 0
 
     def next(self, world: World) -> EventBatch:
-        """The events of the next day, in order of time."""
+        """Return the events of the next day, in order of time."""
         opens, size = _START_MS + self.done * _DAY_MS, _PREDICTIONS_A_DAY
         chance = self._random.random((4, size))
         actual = chance[0] < world.prevalence

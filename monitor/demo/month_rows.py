@@ -1,4 +1,4 @@
-"""The rows that a person reads: a month each, and where there is room a picture of it."""
+"""Table of the months: one row each, with a picture on wide terminals."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from monitor import metrics
 from monitor.demo.months import Month
 
 _LOW, _HIGH = 0.2, 0.7
-"""The stretch of ratios that the picture shows."""
+"""Range of ratios that the picture shows."""
 _PICTURE = 28
 PICTURE_NEEDS_COLUMNS = 100
-"""Columns of a terminal that has room for the picture."""
+"""Minimum terminal width for the picture."""
 PRECISION_MARK, BALANCED_MARK = "●", "○"
 
 
 def header(*, picture: bool) -> str:
-    """Titles of the columns."""
+    """Return the column titles."""
     titles = (
         f"{'month':<7}{'flights':>8}{'prevalence':>11}{'r':>7}{'recall':>8}{'FPR':>7}"
         f"{'precision':>11}{'balanced':>10}"
@@ -24,7 +24,12 @@ def header(*, picture: bool) -> str:
 
 
 def row(month: Month, *, picture: bool) -> str:
-    """A month's numbers under their titles."""
+    """Return the row of a month.
+
+    Args:
+        month: the month.
+        picture: append the picture.
+    """
     counts = month.counts
     precision = float(metrics.precision(counts))
     balanced = float(metrics.balanced_precision(counts))

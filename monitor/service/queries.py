@@ -1,4 +1,4 @@
-"""Questions from other threads, answered by the one that feeds the monitor, between batches."""
+"""Queries of other threads, answered by the service loop between batches."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from monitor.exporter.api.engine_access import EngineUnavailableError
 
 T = TypeVar("T")
 
-MOST_WAITING = 64
-"""Questions beyond it are refused at once."""
+MAX_WAITING = 64
+"""Queries beyond this number are refused at once."""
 PATIENCE_SECONDS = 10.0
-"""How long a question waits for its answer."""
-_A_TURN = 8
+"""Maximum wait for an answer."""
+_PER_TURN = 8
 
 
-class Inquiries:
-    """A queue of readings; callable, as `monitor.exporter.api.engine_access.ReadEngine` wants it.
+class QueryQueue:
+    """A queue of queries; an instance is a `ReadEngine` of `monitor.exporter.api.engine_access`.
 
-    >>> inquiries = Inquiries()
-    >>> asking = threading.Thread(target=lambda: print(inquiries(lambda monitor: monitor.models)))
+    >>> queries = QueryQueue()
+    >>> asking = threading.Thread(target=lambda: print(queries(lambda monitor: monitor.models)))
     >>> asking.start()
     >>> while asking.is_alive():
-    ...     _ = inquiries.answer(Monitor())
+    ...     _ = queries.answer(Monitor())
     ()
     """
 
@@ -37,35 +37,34 @@ class Inquiries:
         self._closed = False
 
     def __call__(self, read: Callable[[Monitor], T], /) -> T:
-        """What `read` gives; called from any thread but the one that feeds the monitor.
+        """Return the result of `read`; called from any thread but the one of the loop.
 
         Raises:
-            EngineUnavailableError: it took too long, too many ask, or the monitor has stopped.
+            EngineUnavailableError: the answer takes too long, the queue is full, or the
+                monitor stopped.
         """
         future: Future[T] = Future()
         with self._lock:
             if self._closed:
                 raise EngineUnavailableError("the monitor has stopped")
-            if len(self._waiting) >= MOST_WAITING:
-                raise EngineUnavailableError("too many ask at once; try again")
+            if len(self._waiting) >= MAX_WAITING:
+                raise EngineUnavailableError("too many queries at once; try again")
             self._waiting.append((read, future))
         try:
             return future.result(PATIENCE_SECONDS)
         except TimeoutError:
             future.cancel()
-            raise EngineUnavailableError(
-                "the monitor is too busy to look back; try again"
-            ) from None
+            raise EngineUnavailableError("the monitor is too busy to answer; try again") from None
         except CancelledError:
             raise EngineUnavailableError("the monitor has stopped") from None
 
     def answer(self, monitor: Monitor) -> bool:
-        """Answer what waits, a few at a time.
+        """Answer waiting queries, a few at a time.
 
         Returns:
-            Whether anything was asked.
+            True if any query was waiting.
         """
-        for answered in range(_A_TURN):
+        for answered in range(_PER_TURN):
             with self._lock:
                 if not self._waiting:
                     return answered > 0
@@ -74,12 +73,12 @@ class Inquiries:
                 continue
             try:
                 future.set_result(read(monitor))
-            except Exception as error:  # noqa: BLE001  # whoever asked gets to know it
+            except Exception as error:  # noqa: BLE001  # raised in the thread that asked
                 future.set_exception(error)
         return True
 
     def close(self) -> None:
-        """Nothing will be answered any more; those who wait are told."""
+        """Refuse further queries, and cancel those that wait."""
         with self._lock:
             self._closed = True
             waiting, self._waiting = self._waiting, deque()

@@ -1,10 +1,10 @@
-"""Topics of Kafka where Spark's own connector cannot be had: a Python data source.
+"""Kafka topics as a Spark data source in Python, without Spark's own connector.
 
-Takes the options of Spark's connector that the job gives it (`subscribe`,
-`maxOffsetsPerTrigger`, `kafka.` before the names of the client's settings), and reads
-with the confluent-kafka library from the earliest record on. Spark keeps the offsets in
-its checkpoint: a batch that is computed again reads the same ones. Nothing is
-committed to Kafka. Needs Spark 4.2.
+Takes those options of Spark's connector that the job uses (`subscribe`,
+`maxOffsetsPerTrigger`, `kafka.` before the names of client settings), and reads with
+the confluent-kafka library from the earliest record on. Spark keeps the offsets in its
+checkpoint, so a batch computed again reads the same records. Nothing is committed to
+Kafka. Needs Spark 4.2.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from monitor.errors import MonitorError
 pa: Any = import_module("pyarrow")
 
 FORMAT = "precision-monitor-kafka"
-"""The name of this source in Spark."""
+"""Name of this source in Spark."""
 
 Ends = dict[str, dict[str, int]]
-"""Offsets by topic and number of the partition."""
+"""Offsets by topic and partition number."""
 
 _CLIENT = "kafka."
 _TOGETHER = 10_000
@@ -53,15 +53,15 @@ class KafkaRecords(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What `format` is to be given."""
+        """Return the name for `format`."""
         return FORMAT
 
     def schema(self) -> str:
-        """One column."""
+        """Return the schema: one column."""
         return "value binary"
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: ARG002, N802  # Spark's
-        """Its reader."""
+        """Return the reader for the options."""
         options = {str(name): str(value) for name, value in self.options.items()}
         client = {k.removeprefix(_CLIENT): v for k, v in options.items() if k.startswith(_CLIENT)}
         topics = [topic.strip() for topic in options["subscribe"].split(",")]
@@ -69,14 +69,14 @@ class KafkaRecords(DataSource):
 
 
 @dataclass(frozen=True)
-class Stretch(InputPartition):
-    """Offsets of one partition: what a task reads.
+class PartitionOffsets(InputPartition):
+    """A range of offsets of one partition, read by one task.
 
     Attributes:
-        topic: its topic.
-        number: of the partition.
-        first: the first offset.
-        end: the one behind the last.
+        topic: topic of the partition.
+        number: number of the partition.
+        first: first offset.
+        end: offset behind the last.
     """
 
     topic: str
@@ -85,17 +85,17 @@ class Stretch(InputPartition):
     end: int
 
     def __str__(self) -> str:
-        """As people name it."""
+        """Return the partition as `topic[number]`."""
         return f"{self.topic}[{self.number}]"
 
 
 class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Plans batches on the driver; `read` is run by tasks.
+    """Plans batches on the driver; tasks run `read`.
 
     Args:
         client: settings of the Kafka client.
-        topics: that are read.
-        limit: records a batch at most; 0 for no limit.
+        topics: topics to read.
+        limit: maximum number of records in a batch; 0 for no limit.
     """
 
     def __init__(self, client: dict[str, str], topics: Sequence[str], limit: int = 0) -> None:
@@ -105,22 +105,26 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target: Ends | None = None
 
     def initialOffset(self) -> Ends:  # noqa: N802  # Spark's name
-        """The earliest offsets."""
+        """Return the earliest offsets."""
         return self._ends(0)
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802  # Spark's name
-        """The limit of a batch."""
+        """Return the limit of a batch."""
         return ReadMaxRows(self._limit) if self._limit else ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  # Spark's name
-        """Read no further than what is there now."""
+        """Read no further than the current ends."""
         self._target = self._ends(1)
 
     def latestOffset(self, start: Ends, limit: ReadLimit) -> Ends:  # noqa: N802  # Spark's name
-        """Where the next batch ends.
+        """Return the end of the next batch.
 
-        Of a limit, each partition gets its share by what it has; at least one record,
-        so that none waits for ever.
+        Each partition gets a share of the limit in proportion to its records, and at
+        least one record.
+
+        Args:
+            start: offsets where the batch begins.
+            limit: limit of the batch.
         """
         latest = self._target or self._ends(1)
         if not isinstance(limit, ReadMaxRows):
@@ -134,19 +138,24 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         }
         return _nested(reached)
 
-    def partitions(self, start: Ends, end: Ends) -> Sequence[Stretch]:
-        """A task for each partition that has something."""
+    def partitions(self, start: Ends, end: Ends) -> Sequence[PartitionOffsets]:
+        """Return a task for each partition with new records.
+
+        Args:
+            start: offsets where the batch begins.
+            end: offsets where it ends.
+        """
         first = self._first(start, end)
-        stretches = [Stretch(*place, first[place], at) for place, at in _flat(end).items()]
-        return [one for one in stretches if one.end > one.first]
+        tasks = [PartitionOffsets(*place, first[place], at) for place, at in _flat(end).items()]
+        return [one for one in tasks if one.end > one.first]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The values of a stretch, as Arrow batches.
+        """Yield the values in a range of offsets, as Arrow batches.
 
         Raises:
-            MonitorError: they are not all there.
+            MonitorError: some records are missing.
         """
-        if not isinstance(partition, Stretch):
+        if not isinstance(partition, PartitionOffsets):
             raise TypeError(f"not of this reader: {partition!r}")
         with closing(Consumer(self._client)) as consumer:
             consumer.assign([TopicPartition(partition.topic, partition.number, partition.first)])
@@ -154,20 +163,20 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 yield pa.RecordBatch.from_arrays([pa.array(values, pa.binary())], schema=_SCHEMA)
 
     def _first(self, start: Ends, end: Ends) -> dict[tuple[str, int], int]:
-        """Where partitions begin; those that are new to the job, at their earliest record."""
+        """Return where partitions begin; those new to the job begin at their earliest record."""
         known, wanted = _flat(start), _flat(end)
         if not known.keys() >= wanted.keys():
             known = _flat(self._ends(0)) | known
-        if anew := [place for place, at in wanted.items() if at < known[place]]:
-            topic, number = anew[0]
+        if recreated := [place for place, at in wanted.items() if at < known[place]]:
+            topic, number = recreated[0]
             raise MonitorError(
-                f"kafka {topic}[{number}]: ends before offset {known[anew[0]]}, up to which it was "
-                "read: was the topic made anew? Begin with a new --checkpoint"
+                f"kafka {topic}[{number}]: ends before offset {known[recreated[0]]}, already read; "
+                "the topic was probably recreated; start with a new --checkpoint"
             )
         return {place: known[place] for place in wanted}
 
     def _ends(self, which: int) -> Ends:
-        """The earliest offsets of all partitions (0), or those behind the last records (1)."""
+        """Return the earliest offsets of all partitions (0), or their ends (1)."""
         found: Ends = {}
         with closing(Consumer(self._client)) as consumer:
             for topic in self._topics:
@@ -179,12 +188,12 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _numbers(self, consumer: Consumer, topic: str) -> list[int]:
         try:
-            told = consumer.list_topics(topic, timeout=_ASK_SECONDS).topics[topic]
+            metadata = consumer.list_topics(topic, timeout=_ASK_SECONDS).topics[topic]
         except KafkaException as error:
             raise MonitorError(f"kafka {topic}: {error.args[0].str()}") from error
-        if told.error is not None:
-            raise MonitorError(f"kafka {topic}: {told.error.str()}")
-        return sorted(told.partitions)
+        if metadata.error is not None:
+            raise MonitorError(f"kafka {topic}: {metadata.error.str()}")
+        return sorted(metadata.partitions)
 
 
 def _watermarks(consumer: Consumer, place: TopicPartition) -> tuple[int, int]:
@@ -195,38 +204,38 @@ def _watermarks(consumer: Consumer, place: TopicPartition) -> tuple[int, int]:
     return low, high
 
 
-def _values(consumer: Consumer, stretch: Stretch) -> Iterator[list[bytes]]:
-    """Values of a stretch; offsets without a record, as compaction leaves them, have none."""
-    at, silent = stretch.first, 0.0
-    while at < stretch.end:
-        most = min(_TOGETHER, stretch.end - at)
-        came = consumer.consume(most, timeout=_WAIT_SECONDS)  # waits until there are so many
+def _values(consumer: Consumer, offsets: PartitionOffsets) -> Iterator[list[bytes]]:
+    """Yield the values in a range; offsets without a record, as after compaction, are skipped."""
+    at, silent = offsets.first, 0.0
+    while at < offsets.end:
+        most = min(_TOGETHER, offsets.end - at)
+        came = consumer.consume(most, timeout=_WAIT_SECONDS)  # waits for so many
         silent = 0.0 if came else silent + _WAIT_SECONDS
         if silent > _SILENT_SECONDS:
-            raise MonitorError(f"kafka {stretch}: silent for {_SILENT_SECONDS:g} s at offset {at}")
+            raise MonitorError(f"kafka {offsets}: silent for {_SILENT_SECONDS:g} s at offset {at}")
         values: list[bytes] = []
         for message in came:
-            offset = _offset(message, stretch, at)
-            if message.error() is None and offset < stretch.end:
+            offset = _offset(message, offsets, at)
+            if message.error() is None and offset < offsets.end:
                 values.append(message.value() or b"")
             at = max(at, offset + (message.error() is None))
         if values:
             yield values
 
 
-def _offset(message: Message, stretch: Stretch, at: int) -> int:
-    """How far what came has brought us: a record's offset, or the end of the partition."""
+def _offset(message: Message, offsets: PartitionOffsets, at: int) -> int:
+    """Return the offset of a message, or the end of its partition."""
     error = message.error()
     if error is None or error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001  # its name
         return message.offset() or 0
     if error.code() == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001  # likewise
         raise MonitorError(
-            f"kafka {stretch}: offset {at} is not there any more: the cluster deleted it before "
-            "it was read; keep records for longer, and begin with a new --checkpoint"
+            f"kafka {offsets}: offset {at} was deleted before it was read; lengthen the "
+            "retention of the topic, and start with a new --checkpoint"
         )
     if error.retriable():
         return at
-    raise MonitorError(f"kafka {stretch}: {error.str()}")
+    raise MonitorError(f"kafka {offsets}: {error.str()}")
 
 
 def _flat(ends: Ends) -> dict[tuple[str, int], int]:

@@ -1,4 +1,4 @@
-"""What was found wrong with the state, and got over: a closed set, each with its counter."""
+"""Faults of the state that the monitor survives: a closed set, each with a counter."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from enum import StrEnum
 
 
 class StateFault(StrEnum):
-    """A kind of fault."""
+    """Kind of fault."""
 
     CHECKPOINT_DAMAGED = "checkpoint_damaged"
-    """A checkpoint was not as it was written; the one before was used."""
+    """A checkpoint was damaged; the one before was used."""
     CHECKPOINT_FAILED = "checkpoint_failed"
-    """A checkpoint could not be written; those before stay."""
+    """A checkpoint could not be written; the earlier ones stay."""
     JOURNAL_TORN = "journal_torn"
     """The end of the journal never became durable and was cut off."""
     JOURNAL_FAILED = "journal_failed"
-    """Events could not be put into the journal, and were not acknowledged."""
+    """Events could not be written to the journal, and were not acknowledged."""
     FEED_CHANGED = "feed_changed"
-    """A feed is not as it was when the checkpoint was written."""
+    """A feed changed since the checkpoint was written."""
 
 
 class StateFaults:
-    """Counts them; from any thread.
+    """Counts faults; safe from any thread.
 
     >>> faults = StateFaults()
     >>> faults.note(StateFault.JOURNAL_TORN)
@@ -35,10 +35,10 @@ class StateFaults:
         self._counts: Counter[StateFault] = Counter()
 
     def note(self, fault: StateFault) -> None:
-        """One was found."""
+        """Count one fault."""
         self._counts[fault] += 1
 
     @property
     def counts(self) -> Mapping[StateFault, int]:
-        """How many of each kind."""
+        """Number of faults of each kind."""
         return {fault: self._counts[fault] for fault in StateFault}

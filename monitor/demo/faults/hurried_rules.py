@@ -1,8 +1,8 @@
-"""The shipped rules in a hurry: the same expressions, with waits of seconds.
+"""The shipped rules with waits of seconds and the same expressions.
 
-Days pass in a second here, and Prometheus looks several times a second. What an
-alert waits for, and how far its expressions look back for a lost scrape, is cut
-down to match; nothing else differs.
+Two days pass in a second here, and Prometheus scrapes several times a second.
+The hold times of alerts, and how far expressions look back over a lost scrape,
+are shortened to match; nothing else differs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HOLD, LOOK_BACK = "1s", "3s"
 
 
 def hurried_rules(config: Config) -> str:
-    """The rule file of a configuration, hurried."""
+    """Return the rule file of a configuration, with short waits."""
     found = groups(Scope.of(config))
     return as_prometheus(
         [RuleGroup(name, [_hurried(rule) for rule in rules]) for name, rules in found]

@@ -1,4 +1,4 @@
-"""`spark`: the join on a cluster."""
+"""Options of `spark`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INTERVAL = re.compile(r"(\d+) ?(s|seconds?|m|minutes?|h|hours?)")
 
 
 def _interval(text: str) -> str:
-    """A length of time as Spark reads it."""
+    """Parse a duration; return it as Spark writes it."""
     found = _INTERVAL.fullmatch(text.strip().lower())
     if not found or int(found[1]) < 1:
         raise argparse.ArgumentTypeError(f"must be like 10s, 1m or 1 minute, got {text!r}")
@@ -20,7 +20,7 @@ def _interval(text: str) -> str:
 
 
 def _source(text: str) -> str:
-    """The name of a job."""
+    """Parse the name of a job."""
     if not text.strip():
         raise argparse.ArgumentTypeError("must be a name, got ''")
     return text
@@ -29,44 +29,48 @@ def _source(text: str) -> str:
 def _spark(parser: argparse.ArgumentParser) -> None:
     add_config(parser, required=True)
     read = parser.add_argument_group("input, one of two")
-    read.add_argument("--input", metavar="DIR", help="directory of files; new ones are read")
+    read.add_argument("--input", metavar="DIR", help="directory; files are read as they appear")
     read.add_argument(
         "--format",
         choices=("ndjson", "parquet"),
         default="ndjson",
-        help="of the files (default %(default)s)",
+        help="format of the files (default %(default)s)",
     )
     read.add_argument(
-        "--files-per-batch", type=count, default=0, metavar="N", help="at most (default: no limit)"
+        "--files-per-batch",
+        type=count,
+        default=0,
+        metavar="N",
+        help="maximum number of files in a batch (default: no limit)",
     )
     read.add_argument("--kafka", metavar="BROKERS", help="HOST:PORT, HOST:PORT, …")
-    read.add_argument("--topics", metavar="NAMES", help="of Kafka, with commas between")
+    read.add_argument("--topics", metavar="NAMES", help="Kafka topics, comma-separated")
     read.add_argument(
         "--records-per-batch",
         type=count,
         default=0,
         metavar="N",
-        help="at most (default: no limit)",
+        help="maximum number of records in a batch (default: no limit)",
     )
     read.add_argument(
         "--kafka-client",
         choices=("spark", "confluent"),
         default="spark",
-        help="who reads Kafka: Spark's own connector, by spark-submit --packages, or the "
-        "confluent-kafka library, for the checkpoint's life (default %(default)s)",
+        help="Kafka client: Spark's own connector, by spark-submit --packages, or the "
+        "confluent-kafka library; fixed for the checkpoint's life (default %(default)s)",
     )
     read.add_argument(
         "--kafka-properties",
         metavar="FILE",
-        help="settings of that client, a key=value a line: security.protocol=SASL_SSL, …",
+        help="settings of that client, one key=value a line: security.protocol=SASL_SSL, …",
     )
     parser.add_argument(
         "--to",
         required=True,
         action="append",
         metavar="TARGET",
-        help="where counts go: http://HOST:PORT of a monitor, kafka://BROKERS/TOPIC, a directory; "
-        "may be given several times",
+        help="target of the counts: http://HOST:PORT of a monitor, kafka://BROKERS/TOPIC, or a "
+        "directory; repeatable",
     )
     parser.add_argument("--token-file", metavar="FILE", help="bearer token of the monitor's feed")
     parser.add_argument(
@@ -74,20 +78,20 @@ def _spark(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         default=600.0,
         metavar="SECONDS",
-        help="how long a monitor that is away is asked again (default %(default)g)",
+        help="how long to retry a monitor that does not answer (default %(default)g)",
     )
     parser.add_argument(
         "--checkpoint",
         required=True,
         metavar="DIR",
-        help="where Spark keeps state, one a job; every machine must reach it",
+        help="directory of the job's state; every machine must reach it",
     )
     parser.add_argument(
         "--source",
         type=_source,
         default="spark",
         metavar="NAME",
-        help="of the job, in its counts (default %(default)s); one a job",
+        help="unique name of the job in its counts (default %(default)s)",
     )
     when = parser.add_mutually_exclusive_group()
     when.add_argument(
@@ -95,7 +99,7 @@ def _spark(parser: argparse.ArgumentParser) -> None:
         type=_interval,
         default="10 seconds",
         metavar="T",
-        help="between batches: 10s, 1m, 1 minute (default %(default)s)",
+        help="interval between batches: 10s, 1m, 1 minute (default %(default)s)",
     )
     when.add_argument("--once", action="store_true", help="stop at the end of the input")
     parser.add_argument(
@@ -103,33 +107,33 @@ def _spark(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=256,
         metavar="N",
-        help="pages that ids are divided among, for the checkpoint's life (default %(default)s)",
+        help="number of pages of ids; fixed for the checkpoint's life (default %(default)s)",
     )
     parser.add_argument(
         "--partitions",
         type=count,
         default=8,
         metavar="N",
-        help="tasks that keep state, likewise (default %(default)s)",
+        help="number of stateful tasks; fixed likewise (default %(default)s)",
     )
     parser.add_argument(
         "--master",
         metavar="URL",
-        help="of Spark (default: of spark-submit, or all cores of this machine)",
+        help="Spark master (default: that of spark-submit, or all cores of this machine)",
     )
 
 
 SPARK = Command(
     "spark",
-    "the same join and counts on Spark, for what one machine cannot hold",
+    "run the join on Spark, for more than one machine can hold",
     about="""\
-Runs the join of predictions and labels as a job of Spark Structured Streaming
-(pip install 'precision-monitor[spark]'; Java 17) and sends what it has counted,
-by model, segment values and pane, to a monitor, which judges, alerts and shows.
-Started again with its checkpoint, after a crash too, it goes on where it was, and
-no batch counts twice.
+Runs the join of predictions and labels as a Spark Structured Streaming job
+(pip install 'precision-monitor[spark]'; Java 17). Sends the counts by model,
+segment values and pane to a monitor, which judges, alerts and shows them.
+Restarted with its checkpoint, also after a crash, it continues where it stopped,
+and no batch counts twice.
 
-For a cluster, give this command's file to spark-submit, with the same words:
+On a cluster, pass this command's file to spark-submit, with the same options:
   JOB=$(python -c 'import monitor.cli.spark as job; print(job.__file__)')
   spark-submit --master spark://HOST:7077 "$JOB" -c monitor.yaml …
 """,

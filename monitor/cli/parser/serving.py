@@ -1,4 +1,4 @@
-"""`run`, `top`, `healthcheck` and `demo`: a monitor that serves."""
+"""Options of `run`, `top`, `healthcheck` and `demo`."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ def _run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--insecure",
         action="store_true",
-        help="let other machines reach what changes something without authentication",
+        help="allow other machines to post events or reload without authentication",
     )
 
 
 RUN = Command(
     "run",
-    "watch the configured feeds and serve the results",
+    "monitor the configured feeds and serve the results",
     about="""\
 Reads the configured feeds, counts, and serves /metrics, /healthz and /readyz
-on the configured address (exporter.listen) until it is stopped by SIGTERM or
-Ctrl-C; then it exits with 0. Windows move on while nothing comes. After the
-end of a file that is not followed, it goes on serving.
+on the configured address (exporter.listen) until SIGTERM or Ctrl-C; then exits
+with 0. Windows move on while no events arrive. After the end of a file that is
+not followed, it continues to serve.
 
-Feeds are files (type: file), and listeners that events are posted to (type:
-http): an answer of 2xx means that they are on disk, in the journal of the state
-directory. A start takes up the newest checkpoint there, and reads on behind it:
-after any end the counters are those of a run that never stopped. Until that is
-done /readyz and /metrics answer 503: a scrape fails, and no counter goes back.
+Feeds are files (type: file), Kafka topics (type: kafka) and HTTP listeners
+(type: http). A 2xx answer of a listener means that the events are on disk, in
+the journal of the state directory. A start loads the newest checkpoint from
+there and reads the feeds from its positions on, so counters equal those of a run
+that never stopped. Until then /readyz and /metrics answer 503: scrapes fail, and
+no counter goes back.
 """,
     examples=f"""\
   {PROGRAM} run -c monitor.yaml
@@ -51,25 +52,27 @@ def _top(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url",
         default=DEFAULT_URL,
-        help="the running monitor (default %(default)s)",
+        help="URL of the running monitor (default %(default)s)",
     )
-    parser.add_argument("--filter", default="", metavar="TEXT", help="only models named so")
+    parser.add_argument(
+        "--filter", default="", metavar="TEXT", help="show models whose name has TEXT"
+    )
     parser.add_argument(
         "--every",
         type=seconds,
         default=2.0,
         metavar="SECONDS",
-        help="how often to look (default %(default)s)",
+        help="refresh interval (default %(default)s)",
     )
-    parser.add_argument("--once", action="store_true", help="look once, as where no terminal is")
+    parser.add_argument("--once", action="store_true", help="print once, as without a terminal")
 
 
 TOP = Command(
     "top",
     "watch a running monitor in the terminal",
     about="""\
-Shows the models of a running monitor, those first that need a look, until Ctrl-C.
-Where standard output is no terminal it prints them once, as plain text.
+Shows the models of a running monitor until Ctrl-C, those that need attention
+first. Prints them once, as plain text, if standard output is not a terminal.
 """,
     examples=f"""\
   {PROGRAM} top
@@ -84,17 +87,17 @@ def _healthcheck(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url",
         default=f"{DEFAULT_URL}/healthz",
-        help="what to ask (default %(default)s)",
+        help="URL to request (default %(default)s)",
     )
 
 
 HEALTHCHECK = Command(
     "healthcheck",
-    "ask a running monitor whether it is well",
+    "check the health of a running monitor",
     about="""\
-Asks a running monitor; exit code 0 and "ok" if it answers with 200 within five
-seconds, else 1 and what came instead. /healthz: the process is alive; /readyz:
-its feeds are attached too.
+Requests a URL of a running monitor. Prints "ok" and exits with 0 if it answers
+200 within five seconds; else prints why not and exits with 1. /healthz: the
+process is alive; /readyz: its feeds are attached, too.
 """,
     examples=f"""\
   {PROGRAM} healthcheck
@@ -109,20 +112,20 @@ def _demo(parser: argparse.ArgumentParser) -> None:
         "--listen",
         default=DEFAULT_LISTEN,
         metavar="HOST:PORT",
-        help="where to serve /metrics (default %(default)s; a free port if it is taken)",
+        help="address of /metrics (default %(default)s; a free port if it is in use)",
     )
     parser.add_argument(
         "--seconds",
         type=seconds,
         default=60.0,
         metavar="N",
-        help="wall time for the ten months (default 60; 0: as fast as it can)",
+        help="wall time of the ten months (default 60; 0: as fast as possible)",
     )
-    parser.add_argument("--no-serve", action="store_true", help="only print, serve nothing")
+    parser.add_argument("--no-serve", action="store_true", help="print only, do not serve")
     parser.add_argument(
         "--alerts",
         action="store_true",
-        help="instead, put two faults on a simulated model and see who is told, by a real "
+        help="instead, inject two faults into a simulated model and show the alerts of a real "
         "Prometheus and Alertmanager (half a minute; takes no other option)",
     )
 
@@ -131,10 +134,10 @@ DEMO = Command(
     "demo",
     "see it work: ten months of flights in a minute",
     about="""\
-Replays the bundled flights (would a flight be 15 minutes late? New York, March
-to December 2013) as they happened, only faster, and serves /metrics meanwhile.
-Prints a row for each month once its labels are in, and at the end what to see.
-In a terminal it then goes on serving until Ctrl-C.
+Replays the bundled flights (will a flight be 15 minutes late? New York, March to
+December 2013) in fast motion, and serves /metrics meanwhile. Prints a row for
+each month once its labels are complete, and a summary at the end. In a terminal
+it then continues to serve until Ctrl-C.
 """,
     examples=f"""\
   {PROGRAM} demo

@@ -1,6 +1,6 @@
-"""What `diagnose --html` tells besides the diagnosis: the model over time, its scores.
+"""Data of `diagnose --html` besides the diagnosis: the model over time, and its scores.
 
-To be made before events come, and asked after all have come.
+Created before the events are counted, and read after.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.windows.windows import History
 
 
-class Told:
-    """Counts everything by the day, and the scores of what is judged.
+class ReportData:
+    """Counts outcomes by day, and scores in the judged time range.
 
     Args:
-        monitor: that the events will be fed to.
-        after: as written on the command line; None for the last mature days.
+        monitor: the engine that will count the events.
+        after: `--after` of the command line; None for the last mature days.
     """
 
     def __init__(self, monitor: Monitor, after: str | None) -> None:
@@ -43,7 +43,7 @@ class Told:
         self._scores = None if asked is None else monitor.count_scores(*asked)
 
     def report(self, found: Diagnosis) -> str:
-        """The report on a diagnosis."""
+        """Return the HTML report of a diagnosis."""
         return report_html(diagnosis_answer(found), self._series(found), self._curve(found))
 
     def _series(self, found: Diagnosis) -> SeriesAnswer:

@@ -1,0 +1,53 @@
+"""Entry point of the command line."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from monitor.cli.failures import USAGE, complain
+from monitor.cli.parser import build_parser
+from monitor.cli.shutdown import INTERRUPTED, READER_GONE
+from monitor.errors import MonitorError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        argv: arguments after the program's name; by default those of this process.
+
+    Returns:
+        The exit code.
+    """
+    _never_fail_on_a_character()
+    try:
+        return _run(argv)
+    except MonitorError as error:
+        return complain(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    parser = build_parser()
+    args = parser.parse_args(argv)
+    if args.command is None:
+        parser.print_help(sys.stderr)
+        return USAGE
+    module = import_module(f"monitor.cli.{args.command.replace('-', '_')}")
+    code: int = module.run(args)
+    sys.stdout.flush()
+    return code
+
+
+def _never_fail_on_a_character() -> None:
+    """Print a question mark for characters that the terminal cannot show."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")

@@ -1,0 +1,107 @@
+"""Parser of the command line: all commands, help and suggestions."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from typing import NoReturn
+
+from monitor.cli.parser.cluster import SPARK
+from monitor.cli.parser.command import PROGRAM
+from monitor.cli.parser.recorded import DIAGNOSE, REPLAY, THRESHOLD
+from monitor.cli.parser.serving import DEMO, HEALTHCHECK, RUN, TOP
+from monitor.cli.parser.setup import CHECK_CONFIG, RULES, SCHEMA, STATE
+from monitor.version import __version__
+
+COMMANDS = {
+    command.name: command
+    for command in (
+        RUN,
+        REPLAY,
+        THRESHOLD,
+        DIAGNOSE,
+        TOP,
+        DEMO,
+        SPARK,
+        CHECK_CONFIG,
+        SCHEMA,
+        RULES,
+        STATE,
+        HEALTHCHECK,
+    )
+}
+"""The commands by name, in the order of the help."""
+
+_EXIT_CODES = """\
+exit codes:
+  0  success
+  1  a finding: an unhealthy monitor, or a verdict named by --fail-on
+  2  wrong usage, or faults in the configuration
+  3  a feed cannot be read
+"""
+
+_ABOUT = """\
+Did the model get worse, or did positives become rarer?
+
+Reads a stream of predictions and the labels that follow them. Publishes
+precision beside balanced precision, which does not move with prevalence.
+"""
+
+_EXAMPLES = f"""\
+examples:
+  {PROGRAM} demo                           see it work on bundled flights
+  {PROGRAM} replay events.ndjson           count a recorded file
+  {PROGRAM} check-config monitor.yaml      check a configuration
+  {PROGRAM} run -c monitor.yaml            monitor, and serve /metrics
+
+{_EXIT_CODES}
+{PROGRAM} COMMAND --help describes each command.
+"""
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Keeps line breaks, and indents enough for the longest command."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=24)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports an error in one line, and suggests the command that was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        sys.stderr.write(f"{self.prog}: {message}{_suggestion(message)}; see {self.prog} --help\n")
+        self.exit(2)
+
+
+def _suggestion(message: str) -> str:
+    import difflib  # noqa: PLC0415  # needed after a mistake only
+
+    wrong = re.search(r"invalid choice: '([^']*)'", message)
+    near = difflib.get_close_matches(wrong[1], COMMANDS, n=1) if wrong else []
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line; `args.command` is the command's name or None."""
+    parser = _Parser(
+        prog=PROGRAM,
+        description=_ABOUT,
+        epilog=_EXAMPLES,
+        formatter_class=_Help,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    added = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for command in COMMANDS.values():
+        words = added.add_parser(
+            command.name,
+            help=command.summary,
+            description=command.about,
+            epilog=f"examples:\n{command.examples}",
+            formatter_class=_Help,
+            allow_abbrev=False,
+        )
+        command.arguments(words)
+    return parser

@@ -1,0 +1,261 @@
+"""The job on Spark Structured Streaming: keyed state with timers joins labels and predictions.
+
+    lines or rows ─▶ decode, packets by bucket ─▶ page of each bucket ─▶ counts of the batch
+    (Spark)          (`mapInArrow`)               (`transformWithState`)  (`foreachBatch`)
+
+Needs Spark 4.1 or later with Java 17, and the extra `spark`. Event time is the
+third-highest that any task has read, so that a stray record from the future does not
+advance it; Spark's watermark carries it from batch to batch.
+
+`foreachBatch` is at-least-once: after a crash a batch is computed again from the same
+input, state and watermark, and has the same name, so the receiver of the counts
+replaces it (see `monitor.join.external_counts`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import msgspec
+from pyspark import __version__
+from pyspark.errors import AnalysisException, StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from monitor.config import Config
+from monitor.distributed.delivery import Delivery, Say
+from monitor.distributed.pages import PageRules
+from monitor.distributed.spark_tasks import PACKETS, PacketReader, PageProcessor
+from monitor.distributed.tallies import events_of, merged, packed, unpacked
+from monitor.errors import MonitorError
+
+pa: Any = import_module("pyarrow")
+
+_STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_OWN = f"{MonitorError.__module__}.{MonitorError.__qualname__}: "
+_TALLY_SCHEMA = pa.schema([("tally", pa.binary())])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobInput:
+    """Source of the events.
+
+    Attributes:
+        directory: directory of NDJSON or Parquet files, any path that Spark reads; "" for Kafka.
+        parquet: the files are Parquet.
+        files_per_batch: maximum number of files in a micro-batch; 0 for no limit.
+        brokers: Kafka brokers.
+        topics: Kafka topics.
+        records_per_batch: maximum number of Kafka records in a micro-batch; 0 for no limit.
+        connector: read Kafka by Spark's own connector, not by `monitor.distributed.kafka_records`.
+        client: more settings of the Kafka client.
+    """
+
+    directory: str = ""
+    parquet: bool = False
+    files_per_batch: int = 0
+    brokers: str = ""
+    topics: str = ""
+    records_per_batch: int = 0
+    connector: bool = True
+    client: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Directory or topics, for messages."""
+        return self.directory or self.topics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkJob:
+    """Settings of a job.
+
+    Attributes:
+        config: models, pane and clocks.
+        input: source of the events.
+        checkpoint: directory of Spark's checkpoints, of this job only.
+        source: name of the job in its counts.
+        buckets: number of buckets that ids are divided among; fixed for the life of a checkpoint.
+        every: interval between two batches, as Spark writes it; "" to stop at the end of the input.
+        partitions: number of stateful tasks; fixed for the life of a checkpoint.
+        master: Spark master; "" for that of `spark-submit`, or all cores of this machine.
+    """
+
+    config: Config
+    input: JobInput
+    checkpoint: str
+    source: str
+    buckets: int
+    every: str
+    partitions: int
+    master: str = ""
+
+
+def run(job: SparkJob, deliveries: Sequence[Delivery], say: Say) -> None:
+    """Run a job until it is stopped, or to the end of its input.
+
+    Args:
+        job: settings of the job.
+        deliveries: targets of the counts.
+        say: prints a one-line message for the operator.
+
+    Raises:
+        MonitorError: the job failed; restarted, it continues where it stopped.
+    """
+    session = _session(job)
+    try:
+        query = _started(session, job, deliveries, say)
+        query.awaitTermination()
+    except (AnalysisException, StreamingQueryException) as error:
+        raise MonitorError(f"spark: {_explained(str(error), job)}") from error
+    finally:
+        session.stop()
+
+
+def _session(job: SparkJob) -> SparkSession:
+    builder = SparkSession.builder.appName(f"precision-monitor {job.source}")
+    settings = {
+        "spark.sql.streaming.stateStore.providerClass": _STORE,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.shuffle.partitions": str(job.partitions),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.ui.showConsoleProgress": "false",
+        # A stray request to a TCP port between JVM and Python would end the job: its first bytes
+        # are read as a length ("Java heap space").
+        "spark.python.unix.domain.socket.enabled": "true",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    if job.master:
+        builder = builder.master(job.master)
+    session: SparkSession = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")  # silences a warning for each new page
+    return session
+
+
+def _started(
+    session: SparkSession, job: SparkJob, deliveries: Sequence[Delivery], say: Say
+) -> StreamingQuery:
+    rules = PageRules(job.config, job.buckets)
+    reader = PacketReader(job.config, job.input.name, buckets=job.buckets, table=job.input.parquet)
+    tallies = (
+        _input(session, job.input)
+        .mapInArrow(reader, PACKETS)
+        .withWatermark("clock", "0 seconds")
+        .drop("clock")
+        .groupBy("bucket")
+        .transformWithState(
+            PageProcessor(rules), "tally binary", outputMode="update", timeMode="eventTime"
+        )
+    )
+    sink = _Sink(job, deliveries, say)
+    writer = (
+        tallies.writeStream.foreachBatch(sink)
+        .outputMode("update")
+        .option("checkpointLocation", job.checkpoint)
+        .queryName(f"precision-monitor {job.source}")
+    )
+    once = not job.every
+    writer = writer.trigger(availableNow=True) if once else writer.trigger(processingTime=job.every)
+    query = writer.start()
+    sink.start(query.id)
+    say(f"reading {job.input.name} on {session.sparkContext.master}")
+    return query
+
+
+def _input(session: SparkSession, source: JobInput) -> DataFrame:
+    """Return the rows of a Parquet table, or lines as bytes in the column `line`."""
+    reader = session.readStream
+    if source.brokers:
+        given = {f"kafka.{name}": value for name, value in source.client.items()}
+        given["kafka.bootstrap.servers"] = source.brokers
+        reader = reader.format("kafka" if source.connector else _own_kafka(session)).options(
+            **given, subscribe=source.topics, startingOffsets="earliest"
+        )
+        if source.records_per_batch:
+            reader = reader.option("maxOffsetsPerTrigger", source.records_per_batch)
+        return reader.load().selectExpr("value AS line")
+    if source.files_per_batch:
+        reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
+    if source.parquet:
+        schema = session.read.parquet(source.directory).schema
+        return reader.schema(schema).parquet(source.directory)
+    lines = reader.text(source.directory, lineSep="\n")
+    return lines.selectExpr("CAST(value AS BINARY) AS line")
+
+
+def _own_kafka(session: SparkSession) -> str:
+    """Register the Kafka source of this program with Spark; return its format.
+
+    Raises:
+        MonitorError: a dependency is missing.
+    """
+    try:
+        from monitor.distributed.kafka_records import (  # noqa: PLC0415  # an extra
+            FORMAT,
+            KafkaRecords,
+        )
+    except ImportError as error:
+        raise MonitorError(
+            f"--kafka-client confluent: {error}; needs Spark 4.2 and "
+            "pip install 'precision-monitor[kafka]'"
+        ) from error
+    session.dataSource.register(KafkaRecords)
+    return FORMAT
+
+
+class _Sink:
+    """Sums a batch on the driver and delivers it."""
+
+    def __init__(self, job: SparkJob, deliveries: Sequence[Delivery], say: Say) -> None:
+        self._job = job
+        self._deliveries = deliveries
+        self._say = say
+        self._run = ""
+        self._named = threading.Event()
+
+    def start(self, identity: Any) -> None:
+        """Set the name of the checkpoint, which the names of its batches contain."""
+        self._run = str(identity)[:8]
+        self._named.set()
+
+    def __call__(self, frame: DataFrame, number: int) -> None:
+        rows = frame.mapInArrow(_merged, "tally binary").collect()
+        self._named.wait()
+        whole = merged(unpacked(bytes(row.tally)) for row in rows)
+        batch = f"{self._run}-{number}"
+        events = events_of(whole, self._job.config, self._job.source, batch)
+        if events:
+            lines = [msgspec.json.encode(event) for event in events]
+            for delivery in self._deliveries:
+                delivery.deliver(number, lines)
+        self._tell(number, len(events), whole.records, whole.rejected | whole.books)
+        for position, reason, detail in whole.samples:
+            self._say(f"{position}: {reason}: {detail}")
+
+    def _tell(self, number: int, sent: int, records: int, books: dict[str, int]) -> None:
+        shown = ", ".join(f"{name} {count}" for name, count in sorted(books.items()) if count)
+        details = f"; {shown}" if shown else ""
+        self._say(f"batch {number}: {records} records, {sent} counts sent{details}")
+
+
+def _merged(batches: Iterator[Any]) -> Iterator[Any]:
+    tallies = (unpacked(data) for batch in batches for data in batch.column(0).to_pylist())
+    whole = packed(merged(tallies))
+    yield pa.RecordBatch.from_arrays([pa.array([whole], pa.binary())], schema=_TALLY_SCHEMA)
+
+
+def _explained(text: str, job: SparkJob) -> str:
+    """Return Spark's message without its stack, with advice where there is any."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    own = [line.partition(_OWN)[2] for line in lines if line.startswith(_OWN)]
+    message = next(iter([*own, *lines]), "failed")
+    if job.input.brokers and "data source: kafka" in text:
+        connector = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{__version__}"
+        message += f"; use spark-submit --packages {connector}, or --kafka-client confluent"
+    return message

@@ -1,0 +1,101 @@
+"""Source of files that are read once, merged by time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import xxhash
+
+from monitor.errors import FeedError
+from monitor.events.columns import EventBatch
+from monitor.feeds import files
+from monitor.feeds.decode import Decoder
+from monitor.feeds.source import Position
+
+_COMPARED_BYTES = 4096
+"""Bytes at the start and at the end of a file that its fingerprint covers."""
+
+
+class RecordedFiles:
+    """Files that are read once, merged by time.
+
+    Args:
+        paths: paths of the files.
+        decoder: decoder of their records.
+
+    Raises:
+        FeedError: a file is missing or cannot be read.
+    """
+
+    def __init__(self, paths: Sequence[str], decoder: Decoder) -> None:
+        self.name = ", ".join(paths)
+        self.identity = f"files:{self.name}"
+        self.attached = True
+        self.ended = False
+        self._files = [_file_fingerprint(Path(path)) for path in paths]
+        self._returned = 0
+        self._batches: Iterator[EventBatch] = iter(files.read(paths, decoder))
+
+    def position(self) -> Position:
+        """Return the number of batches read, and the fingerprints of the files."""
+        return {"batches": self._returned, "files": self._files}
+
+    def resume(self, position: Position) -> str:
+        """Skip the batches counted before, if the files are unchanged; else read from the start."""
+        if not all(self._files):
+            return ""  # a pipe cannot be read again from its start
+        if position["files"] != self._files:
+            return (
+                f"{self.name}: changed since the last run; reading it again from its start, events "
+                "without an id count twice"
+            )
+        self._returned = int(position["batches"])
+        self._batches = islice(self._batches, self._returned, None)
+        return ""
+
+    def commit(self, position: Position) -> None:
+        """Do nothing: files stay as they are."""
+
+    def poll(self) -> EventBatch | None:
+        """Return the next batch; None at the end.
+
+        Raises:
+            FeedError: a file cannot be read any more.
+        """
+        try:
+            batch = next(self._batches, None)
+        except FeedError:
+            self.attached, self.ended = False, True
+            raise
+        self.ended = batch is None
+        self._returned += batch is not None
+        return batch
+
+    def close(self) -> None:
+        """Do nothing: each file is closed at its end."""
+
+
+def _fingerprints(file: BinaryIO, offset: int) -> list[str]:
+    """Return hashes of the start of a file and of the bytes before an offset."""
+    start = os.pread(file.fileno(), min(offset, _COMPARED_BYTES), 0)
+    before = max(0, offset - _COMPARED_BYTES)
+    return [
+        xxhash.xxh3_64_hexdigest(part)
+        for part in (start, os.pread(file.fileno(), offset - before, before))
+    ]
+
+
+def _file_fingerprint(path: Path) -> list[str]:
+    """Return the size and hashes of a whole file; empty where it cannot be read twice."""
+    try:
+        if not path.is_file():
+            return []
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            return [str(size), *_fingerprints(file, size)]
+    except OSError:
+        return []
