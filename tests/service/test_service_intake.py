@@ -20,7 +20,7 @@ from monitor.feeds.decode import Decoder, DecodeSettings, LiveDecoder
 from monitor.service import Service
 from monitor.service.journal_replay import NewRejections, ReplayedJournal, runs_of
 from monitor.service.posted import PostedFeeds
-from monitor.service.request_batches import ENOUGH_EVENTS, WAIT_SECONDS
+from monitor.service.request_batches import ENOUGH_EVENTS, MOST_EVENTS, WAIT_SECONDS
 from monitor.state import Body, Journal, JournalPosition, StateError
 
 NOW = 1_700_000_000
@@ -183,6 +183,18 @@ def test_few_events_wait_for_company_and_many_do_not(tmp_path):
         assert service.pushed.poll() is None
         service.post(events(*range(ENOUGH_EVENTS)))
         assert service.pushed.poll().records == 2 * ENOUGH_EVENTS
+
+
+def test_of_what_has_queued_up_no_more_is_counted_together_than_is_soon_done(tmp_path):
+    body = events(*range(1_000))
+    posts = MOST_EVENTS // 2_000 + 3
+    with running(tmp_path) as service:
+        service.until_ready()
+        for _ in range(posts):
+            service.post(body)
+        assert service.pushed.poll().records == MOST_EVENTS
+        assert service.pushed.poll().records == 2_000 * posts - MOST_EVENTS
+        assert service.pushed.poll() is None
 
 
 def test_while_the_engine_stalls_clients_are_told_to_come_later(tmp_path):
