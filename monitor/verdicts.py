@@ -58,7 +58,7 @@ class ReferenceOutcomes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowVerdict:
-    """What changed between the reference and one window.
+    """Verdict on one window against the reference, with what it rests on.
 
     Attributes:
         verdict: the verdict; `insufficient_evidence` also where there is no reference

@@ -37,7 +37,7 @@ _HOLM_FAMILY = slice(Component.CLASS_RATIO, Component.FALSE_POSITIVE_RATE + 1)
 
 
 class Skill(IntEnum):
-    """How the model separates the classes, compared with before."""
+    """Change of skill: of how well the model separates the classes."""
 
     CLEAN = 0
     DEGRADED = 1

@@ -34,7 +34,7 @@ _CERTAIN_SHARE = 0.25
 
 
 class Verdict(StrEnum):
-    """What changed from one window to another; `monitor/drift/README.md` explains each."""
+    """Verdict on the change from one window to another; `monitor/drift/README.md` explains each."""
 
     NO_CHANGE = "no_change"
     PREVALENCE_SHIFT = "prevalence_shift"
