@@ -1,4 +1,4 @@
-"""What the tests of the page share: monitors to look at, and a server in front of them."""
+"""Monitors for the tests of the page, and a server in front of one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOUR = 3_600
 
 
 def all_flights(until: str, *, reference_end: str = "2013-08-01") -> Monitor:
-    """Every flight of the full stream up to a day, counted by days; July is the reference."""
+    """Return a monitor of every flight before a day, counted by days; July is the reference."""
     model = {
         "label_timeout": "2d",
         "maturity": "12h",
@@ -33,14 +33,14 @@ def all_flights(until: str, *, reference_end: str = "2013-08-01") -> Monitor:
 
 
 def counts(model: str, ts: float, cells: Sequence[int], **segment: str) -> dict:
-    """One record of counted outcomes."""
+    """Return one record of counted outcomes."""
     named = dict(zip(CELLS, cells, strict=False))
     more = {"segment": segment} if segment else {}
     return {"type": "counts", "model": model, "ts": ts, **named, **more}
 
 
 def fed(monitor: Monitor, records: Sequence[dict]) -> Monitor:
-    """The monitor after these records."""
+    """Apply records to a monitor and return it."""
     decoder = Decoder(DecodeSettings.from_config(monitor.config))
     lines = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
     monitor.apply(decoder.decode_lines(lines, source="test", first_line=1))
@@ -49,7 +49,7 @@ def fed(monitor: Monitor, records: Sequence[dict]) -> Monitor:
 
 @contextmanager
 def served(monitor: Monitor) -> Iterator[str]:
-    """The address of a page over a monitor that stands still."""
+    """Serve a monitor that counts nothing further; yield its address."""
     state = monitor.snapshot()
     app = create_app(
         lambda: state, ready=lambda: True, read_engine=lambda read: read(monitor), patience=60
