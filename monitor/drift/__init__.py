@@ -16,7 +16,7 @@ Everything here is a pure function of counts, or a small state that is; nothing
 reads a clock, a file or a random number.
 """
 
-from monitor.drift.attribution import CAUSES, Attribution, attribute, causes
+from monitor.drift.attribution import CAUSES, COMPONENT_OF, Attribution, attribute, causes
 from monitor.drift.components import block_seconds
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.segments import SegmentAttribution, attribute_segments, judge_within_segments
@@ -24,6 +24,7 @@ from monitor.drift.verdict import Judgement, MainDriver, Status, Verdict, judge,
 
 __all__ = [
     "CAUSES",
+    "COMPONENT_OF",
     "Attribution",
     "Dispersion",
     "Judgement",
