@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from monitor import metrics
+from monitor import metrics, snapshot
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.caveats import notes
@@ -19,6 +19,7 @@ from monitor.diagnosis.periods import Period, dispersion_of
 from monitor.diagnosis.segments import SegmentPart, both_by_key, segment_parts, within_key
 from monitor.drift import (
     CAUSES,
+    COMPONENT_OF,
     Attribution,
     Dispersion,
     Judgement,
@@ -32,22 +33,9 @@ from monitor.drift.components import Component, changes
 from monitor.drift.roc import below_reference_curve, standardised_to
 from monitor.drift.verdict import OF_THE_MODEL, roc_decides
 
-METRICS = (
-    "precision",
-    "balanced_precision",
-    "recall",
-    "false_positive_rate",
-    "prevalence",
-    "class_ratio",
-)
-"""The metrics of either side, by their names in `monitor.metrics`."""
+METRICS = tuple(name for name in snapshot.METRICS if name != "log_likelihood_ratio")
+"""The metrics of either side, by their names in `monitor.metrics`; log LR+ is a component."""
 
-_STATUS_OF = {
-    "prevalence": "class_ratio",
-    "recall": "recall",
-    "false_positives": "false_positive_rate",
-    "skill": "log_likelihood_ratio",
-}
 _Z_95 = 1.959963984540054
 _NAN = float("nan")
 
@@ -294,7 +282,7 @@ def _parts(attribution: Attribution, judgement: Judgement, *, trusted: bool) -> 
             points=attribution.points[cause],
             lower_points=attribution.lower_points[cause],
             upper_points=attribution.upper_points[cause],
-            status=judgement.status[_STATUS_OF[cause]],
+            status=judgement.status[COMPONENT_OF[cause]],
         )
         for cause in CAUSES
     }

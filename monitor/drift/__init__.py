@@ -14,7 +14,7 @@
 `README.md` says how each verdict is decided.
 """
 
-from monitor.drift.attribution import CAUSES, Attribution, attribute, causes
+from monitor.drift.attribution import CAUSES, COMPONENT_OF, Attribution, attribute, causes
 from monitor.drift.components import block_seconds
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.verdict import Judgement, MainDriver, Status, Verdict, judge, verdicts
@@ -27,6 +27,6 @@ from monitor.drift.within_segments import (
 # One name a line would make 20 lines of what is one list.
 # fmt: off
 __all__ = [
-    "CAUSES", "Attribution", "Dispersion", "Judgement", "MainDriver", "SegmentAttribution",
+    "CAUSES", "COMPONENT_OF", "Attribution", "Dispersion", "Judgement", "MainDriver", "SegmentAttribution",
     "Status", "Verdict", "attribute", "attribute_segments", "block_seconds", "causes", "judge",
     "judge_within_segments", "verdicts"]

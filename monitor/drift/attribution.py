@@ -23,8 +23,16 @@ from monitor.drift.components import SmoothedRates, as_blocks, jackknife_varianc
 from monitor.drift.dispersion import Dispersion
 from monitor.metrics.ratio import FloatArray, ratio
 
-CAUSES = ("prevalence", "recall", "false_positives", "skill")
-"""Order of the causes along the first axis; skill is the sum of recall and false positives."""
+COMPONENT_OF = {
+    "prevalence": "class_ratio",
+    "recall": "recall",
+    "false_positives": "false_positive_rate",
+    "skill": "log_likelihood_ratio",
+}
+"""The component of a `Judgement` that each cause follows from."""
+
+CAUSES = tuple(COMPONENT_OF)
+"""Order of the causes along the first axis; skill is recall and false positives together."""
 
 # Corners of the cube (class ratio, TPR, FPR), each of before (0) or after (1).
 _CORNERS = np.array([[a, t, f] for a in (0, 1) for t in (0, 1) for f in (0, 1)])

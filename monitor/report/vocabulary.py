@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from monitor.drift import COMPONENT_OF
 from monitor.report.label_words import (
     LABEL_FAULTS,
     LABELLINGS,
@@ -215,7 +216,6 @@ class CauseWords(NamedTuple):
         meaning: what it covers, in a few words.
         row: at the head of its row in the text of `diagnose`.
         metric: the metric that shows it.
-        component: the component of a `Judgement` that it follows from.
         share: cells of outcomes that its rate counts, and those that it divides by; both
             empty for skill, which is no single rate.
     """
@@ -225,13 +225,17 @@ class CauseWords(NamedTuple):
     meaning: str
     row: str
     metric: str
-    component: str
     share: tuple[tuple[str, ...], tuple[str, ...]]
 
     @property
     def title(self) -> str:
         """Its words with a capital letter."""
         return _title(self.words)
+
+    @property
+    def component(self) -> str:
+        """The component of a `Judgement` that it follows from."""
+        return COMPONENT_OF[self.name]
 
 
 CAUSES: Mapping[str, CauseWords] = {
@@ -243,7 +247,6 @@ CAUSES: Mapping[str, CauseWords] = {
             meaning="how frequent positives are",
             row="prevalence",
             metric="prevalence",
-            component="class_ratio",
             share=(("tp", "fn"), ("tp", "fp", "fn", "tn")),
         ),
         CauseWords(
@@ -252,7 +255,6 @@ CAUSES: Mapping[str, CauseWords] = {
             meaning="how many of the positives are flagged",
             row="recall",
             metric="recall",
-            component="recall",
             share=(("tp",), ("tp", "fn")),
         ),
         CauseWords(
@@ -261,7 +263,6 @@ CAUSES: Mapping[str, CauseWords] = {
             meaning="how many of the negatives are flagged",
             row="false positives",
             metric="false_positive_rate",
-            component="false_positive_rate",
             share=(("fp",), ("fp", "tn")),
         ),
         CauseWords(
@@ -270,7 +271,6 @@ CAUSES: Mapping[str, CauseWords] = {
             meaning="recall and false positives together",
             row="skill (the two before)",
             metric="log_likelihood_ratio",
-            component="log_likelihood_ratio",
             share=((), ()),
         ),
     )
