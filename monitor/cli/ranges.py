@@ -21,7 +21,7 @@ from monitor.errors import UsageError
 from monitor.events.columns import EARLIEST_MS, LATEST_MS
 from monitor.join.deltas import known, settled
 from monitor.windows.pane_widths import LONGEST_FIRST_MS
-from monitor.windows.ranges import RangeCounts
+from monitor.windows.range_counts import RangeCounts
 
 MATURE_DAYS = 7
 """Without --after the last so many days that are mature are judged."""

@@ -19,7 +19,7 @@ from monitor.exporter.page.report import report_html
 from monitor.join.deltas import known, settled
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.report.diagnosis_json import diagnosis_object
-from monitor.windows.windows import History
+from monitor.windows.history import History
 
 
 class Told:

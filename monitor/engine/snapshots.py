@@ -161,7 +161,7 @@ class Reading:
             cells[rows] -= young[rows]
         if watermark is not None and before.any():
             self._take_off(cells, self._join.young(watermark, before))
-        return self._windows.settled(cells, np.arange(len(cells)))
+        return self._windows.as_negatives(cells, np.arange(len(cells)))
 
     def _take_off(self, cells: Int64Array, by_group: Int64Array) -> None:
         """Take counts by group off counts by series."""

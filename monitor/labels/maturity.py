@@ -112,8 +112,8 @@ class Maturities:
         for model, age in enumerate(ages):
             rows = self._catalogue.rows_of(model)
             if found.kind[rows[0]] == Kind.WEIGHTED:
-                place = self._windows.place(name, now, age or 0)
-                found.weights[rows] = self._windows.weights.sum(place, rows)
+                panes = self._windows.pane_range(name, now, age or 0)
+                found.weights[rows] = self._windows.weights.sum(panes, rows)
             if watermark is None or age is None or self._has_come(model, age, watermark):
                 continue
             coverage = self._coverage(model, name, now, watermark, age)
@@ -176,11 +176,11 @@ class Maturities:
     def _coverage(self, model: int, name: str, now: int, watermark: int, age: int) -> Coverage:
         """Share of the labels to come that a window has, by `Outcome`."""
         row = np.array([self._catalogue.totals_row(self._catalogue.models[model])])
-        place = self._windows.place(name, now, age)
-        width = self._windows.width(place)
-        block = width * max(1, (place.end - place.start) // _BLOCKS)
+        panes = self._windows.pane_range(name, now, age)
+        width = self._windows.width(panes)
+        block = width * max(1, (panes.end - panes.start) // _BLOCKS)
         cells = self._windows.blocks(name, row, now, age, block)[:, 0]
-        middles = place.start * width + block * (np.arange(len(cells)) + 0.5)
+        middles = panes.start * width + block * (np.arange(len(cells)) + 0.5)
         made = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
         if not made.any():
             return _COMPLETE

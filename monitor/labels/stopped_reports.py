@@ -166,7 +166,7 @@ class Reports:
 
     def _made(self, first: int, panes: int) -> FloatArray:
         """Predictions by pane."""
-        history = self._windows.history(self._model)
+        history = self._windows.past.history(self._model)
         pane = history.open // self._delays.width_ms - first
         inside = (pane >= 0) & (pane < panes)
         made = history.cells[inside, PREDICTED_POSITIVE:].sum(axis=1)

@@ -197,8 +197,8 @@ class Judge:
             edition = windows.edition(name, self._model, now, age)
             if edition is None:
                 continue
-            width = windows.width(edition.place)
-            if edition.place.start * width <= first and last <= edition.place.end * width:
+            width = windows.width(edition.panes)
+            if edition.panes.start * width <= first and last <= edition.panes.end * width:
                 return panes, name, edition
         return None
 

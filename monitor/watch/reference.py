@@ -191,7 +191,7 @@ class References:
         if found is not None:
             number = 1 if known is None else known.version + 1
             self._found[model] = found = replace(found, version=number)
-            self._windows.begun(model)
+            self._windows.forget_beginning(model)
         return found or known
 
     def found(self, model: int) -> Reference | None:

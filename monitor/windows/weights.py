@@ -18,7 +18,7 @@ from monitor.events.renumbering import State
 from monitor.join import Deltas
 from monitor.join.sampling import NO_STRATUM, SQUARED_WEIGHTS, WEIGHTS
 from monitor.windows.panes import PaneRing
-from monitor.windows.running import Place
+from monitor.windows.running import PaneRange
 
 SUMS = 2 * len(Outcome)
 """Columns: the sum of weights by `Outcome`, then the sum of squared weights by `Outcome`."""
@@ -81,19 +81,19 @@ class WeightSums:
             ring.restore(kept, series)
         self._lifetime = state["lifetime"][series[series < len(state["lifetime"])]]
 
-    def sum(self, place: Place, rows: Int64Array) -> Int64Array:
+    def sum(self, panes: PaneRange, rows: Int64Array) -> Int64Array:
         """Weights of a window in these series, (rows, 8); zeros where none are kept."""
         self._ensure()
         if not self.kept:
             return np.zeros((len(rows), SUMS), dtype=np.int64)
-        return self._rings[place.ring].sum(place.start, place.end, rows)
+        return self._rings[panes.ring].sum(panes.start, panes.end, rows)
 
-    def table(self, place: Place, rows: Int64Array) -> Int64Array:
+    def table(self, panes: PaneRange, rows: Int64Array) -> Int64Array:
         """Weights of each pane of a window in these series, (panes, rows, 8)."""
         self._ensure()
         if not self.kept:
-            return np.zeros((place.end - place.start, len(rows), SUMS), dtype=np.int64)
-        return self._rings[place.ring].table(place.start, place.end, rows)
+            return np.zeros((panes.end - panes.start, len(rows), SUMS), dtype=np.int64)
+        return self._rings[panes.ring].table(panes.start, panes.end, rows)
 
     def _ensure(self) -> None:
         if not self.kept:

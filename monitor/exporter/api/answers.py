@@ -29,8 +29,8 @@ from monitor.exporter.api.status import status_object
 from monitor.exporter.api.trends import PATIENCE_SECONDS, Trend, Trends
 from monitor.report.diagnosis_json import diagnosis_object
 from monitor.snapshot import ModelState, Snapshot
+from monitor.windows.history import History
 from monitor.windows.recalled import Recalled
-from monitor.windows.windows import History
 
 T = TypeVar("T")
 

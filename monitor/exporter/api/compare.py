@@ -15,9 +15,9 @@ from monitor.errors import UsageError
 from monitor.exporter.api.status import longest_window
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Before, ModelState, Snapshot
+from monitor.windows.history import HISTORY_DAYS
 from monitor.windows.recalled import Recalled
 from monitor.windows.scores import DAYS
-from monitor.windows.windows import HISTORY_DAYS
 
 _WITHOUT_SEGMENTS = (
     "segments are left out: of a stretch so long ago they are kept by the day, and only of one "

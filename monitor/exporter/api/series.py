@@ -16,8 +16,8 @@ from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.labels.estimates import measure
 from monitor.labels.evidence import KIND_OF, Evidence, Kind
 from monitor.report.replay_json import METRICS, defined
+from monitor.windows.history import History
 from monitor.windows.recalled import busy
-from monitor.windows.windows import History
 
 STEPS_MS = (HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_MS, 364 * DAY_MS)
 """Steps of time that a series can be cut into."""

@@ -14,7 +14,7 @@ from monitor.config.quantities import HOUR_MS
 from monitor.engine import Monitor
 from monitor.exporter.api.asking import UnansweredError
 from monitor.exporter.api.series import Background, trend
-from monitor.windows.windows import History
+from monitor.windows.history import History
 
 Trend = list[float | None]
 """Precision by steps of time; None where it is not known."""
