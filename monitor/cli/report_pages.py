@@ -5,10 +5,10 @@ To be made before events come, and asked after all have come.
 
 from __future__ import annotations
 
-from monitor.cli.ranges import settings_of
 from monitor.config import Labelling
 from monitor.config.quantities import DAY_MS
 from monitor.diagnosis import Diagnosis
+from monitor.diagnosis.recorded import settings_of
 from monitor.diagnosis.time_ranges import parse_time_range
 from monitor.engine import Monitor
 from monitor.events.columns import EARLIEST_MS, LATEST_MS

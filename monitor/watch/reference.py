@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from monitor.config import Labelling, ReferenceCounts
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion, block_seconds
-from monitor.drift.detectors import suffices
 from monitor.drift.profile import SeasonalProfile
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import FloatArray, Int64Array
@@ -17,9 +17,9 @@ from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.join.deltas import CELLS
 from monitor.labels.sampled import expected
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.watch.first_days import FIRST_MS, end_of_first_days
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
-from monitor.windows.pane_widths import LONGEST_FIRST_MS
 from monitor.windows.scores import Scores
 
 
@@ -219,7 +219,7 @@ class References:
         if setting.trailing is not None:
             closes = mature - setting.trailing
             return self._after_first("trailing", model, closes - setting.trailing, closes)
-        return self._first(model, setting.first or 7 * DAY_MS, mature)
+        return self._first(model, setting.first or FIRST_MS, mature)
 
     def _after_first(self, source: str, model: int, opens: int, closes: int) -> Reference | None:
         first = self._windows.first_pane(model)
@@ -228,22 +228,18 @@ class References:
         return self._cut(source, model, opens, closes)
 
     def _first(self, model: int, length: int, mature: int) -> Reference | None:
-        """The first days; more of them while there are too few outcomes, four weeks at most."""
+        """Cut the first days, once they hold enough outcomes or cannot grow further."""
         first = self._windows.first_pane(model)
         if first is None:
             return None
         step = self._windows.step_ms
         opens = first * step
-        longest = max(length, LONGEST_FIRST_MS)
-        ends = range(opens + length, min(mature, opens + longest) + 1, DAY_MS)
-        if not ends:
-            return None
-        sums = self._windows.sums_from_first(model, [closes // step for closes in ends])
-        enough = suffices(ConfusionCounts.from_cells(sums[:, : len(Outcome)]))
-        enough[-1] |= ends[-1] + DAY_MS > opens + longest
-        if not enough.any():
-            return None
-        return self._cut("first", model, opens, ends[int(enough.argmax())])
+
+        def sums(ends: Sequence[int]) -> Int64Array:
+            return self._windows.sums_from_first(model, [closes // step for closes in ends])
+
+        closes = end_of_first_days(opens, length, mature, sums)
+        return None if closes is None else self._cut("first", model, opens, closes)
 
     def _totals_row(self, model: int) -> int:
         return self._catalogue.totals_row(self._catalogue.models[model])

@@ -11,18 +11,11 @@ import xxhash
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis
+from monitor.diagnosis.comparison import Comparison, compared_live, mature_until
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.exporter.api.asking import Ask, UnansweredError
-from monitor.exporter.api.compare import (
-    Comparison,
-    Kept,
-    compared,
-    comparison,
-    is_mature,
-    mature_until,
-    recall,
-)
+from monitor.exporter.api.compare import Kept, compared, is_mature, recall
 from monitor.exporter.api.curve import curve_object
 from monitor.exporter.api.series import MOST_STEPS, Background, Mark, series_object
 from monitor.exporter.api.status import status_object
@@ -164,7 +157,7 @@ class Answers:
         model = named(snapshot, name)
 
         def made() -> Explained:
-            asked = comparison(snapshot, model, before, after)
+            asked = compared_live(snapshot, model, before, after)
             reference = model.watched.reference
             given = None if reference is None else tuple(reference.counts.cells.tolist())
             labelling = Labelling(model.labelling)
