@@ -6,7 +6,7 @@ what labels did.
 
 from __future__ import annotations
 
-from monitor.diagnosis.evidence import Refusal
+from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.periods import Period
 from monitor.labels.checks import OF_A_WINDOW, label_fault
 from monitor.labels.faults import SIDES, LabelFault
@@ -31,7 +31,7 @@ _SAY_HOW = (
 )
 
 
-def astray(before: Period, after: Period, mature_until: int | None) -> Refusal | None:
+def distrust(before: Period, after: Period, mature_until: int | None) -> Refusal | None:
     """What is wrong with the labels of either period, as the refusal to conclude from them.
 
     Args:

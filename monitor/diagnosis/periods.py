@@ -11,7 +11,7 @@ import numpy as np
 from monitor.config import Labelling
 from monitor.config.quantities import DAY_MS
 from monitor.counts import ConfusionCounts, Outcome
-from monitor.diagnosis.evidence import Outcomes, Sample
+from monitor.diagnosis.period_labels import PeriodOutcomes, Sample
 from monitor.drift import Dispersion, block_seconds
 from monitor.drift.dispersion import FEWEST_BLOCKS
 from monitor.events.columns import Int64Array, Series
@@ -92,7 +92,7 @@ class Period:
         """
         width = block_ms_of(opens, closes)
         found = {
-            series: Outcomes.of(
+            series: PeriodOutcomes.of(
                 labelling,
                 counts.blocks(series, opens, closes, width),
                 counts.weights(series, opens, closes, width),
@@ -183,10 +183,10 @@ def _by_day(
     """Outcomes by days of UTC; the first and the last may be shorter."""
     cut = (counts.blocks, counts.weights)
     cells, weights = (part(totals, opens, closes, DAY_MS) for part in cut)
-    return Outcomes.of(labelling, cells, weights).blocks
+    return PeriodOutcomes.of(labelling, cells, weights).blocks
 
 
-def _scatter(found: Outcomes, by_day: ConfusionCounts) -> Dispersion:
+def _scatter(found: PeriodOutcomes, by_day: ConfusionCounts) -> Dispersion:
     if found.sample is not None:
         return Dispersion.of(1.0)
     parts = [part for part in (found.blocks, by_day) if part.shape[-1]]

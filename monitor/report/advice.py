@@ -9,7 +9,7 @@ from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Status, Verdict
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED, IMPROVED
-from monitor.labels.sampled import SAMPLES
+from monitor.labels.sampled_labels import SAMPLES
 
 _UNLIKE_COVERAGE = 0.05
 _MOST_DATA = 1_000

@@ -14,7 +14,7 @@ from typing import Any
 
 from monitor.config.quantities import HOUR_MS, format_time
 from monitor.counts import ConfusionCounts, Outcome
-from monitor.diagnosis import Diagnosis, Estimated, Part, SegmentPart, Side
+from monitor.diagnosis import CausePart, Diagnosis, Estimated, SegmentPart, Side
 from monitor.drift import MainDriver
 from monitor.report.advice import advice
 from monitor.report.headline import certainties, headline
@@ -88,7 +88,7 @@ def _estimated(metric: Estimated) -> dict[str, float | None]:
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: CausePart) -> dict[str, Any]:
     return {
         "logit": _defined(part.logit),
         "points": _defined(part.points),

@@ -15,7 +15,7 @@ from monitor.drift.profile import DAY as DAY_SECONDS
 from monitor.drift.river_detector import RiverDetector
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers
-from monitor.watch.reference import Reference
+from monitor.watch.reference import MatureReference
 
 
 class Alarms(NamedTuple):
@@ -49,7 +49,7 @@ class Detection:
 
     def __init__(
         self,
-        reference: Reference,
+        reference: MatureReference,
         cuts: Sequence[Int64Array],
         threshold: float,
     ) -> None:
@@ -161,7 +161,7 @@ class RiverDetection:
 
     warming_up = False
 
-    def __init__(self, reference: Reference, settings: RiverDetectorConfig) -> None:
+    def __init__(self, reference: MatureReference, settings: RiverDetectorConfig) -> None:
         self.reference = reference
         self._detector = RiverDetector(settings.name, **settings.options)
 

@@ -25,13 +25,13 @@ from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL, roc_
 from monitor.events.columns import Int64Array
 from monitor.labels.checks import in_order
 from monitor.labels.faults import LabelFault
-from monitor.labels.sampled import SAMPLES, expected, labels_by_stratum
+from monitor.labels.sampled_labels import SAMPLES, expected, labels_by_stratum
 from monitor.labels.stopped_reports import Reports
 from monitor.snapshot import WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.nowcasts import Nowcasts
-from monitor.watch.reference import Reference
+from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
@@ -75,7 +75,7 @@ class Judge:
     def __init__(
         self,
         model: int,
-        reference: Reference,
+        reference: MatureReference,
         windows: Windows,
         scores: Scores,
         *,

@@ -17,7 +17,7 @@ from monitor.labels.checks import (
     lacks_one_side,
 )
 from monitor.labels.faults import LabelFault
-from monitor.watch.reference import Reference
+from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
 
@@ -39,7 +39,7 @@ class LabelChecks:
     """
 
     def __init__(
-        self, model: int, reference: Reference, windows: Windows, labelling: Labelling
+        self, model: int, reference: MatureReference, windows: Windows, labelling: Labelling
     ) -> None:
         self._model = model
         self._reference = reference

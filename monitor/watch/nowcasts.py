@@ -8,7 +8,7 @@ import numpy as np
 
 from monitor.drift.label_free import Nowcast, nowcast
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.watch.reference import Reference
+from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
@@ -26,7 +26,9 @@ class Nowcasts:
         scores: where score histograms are kept.
     """
 
-    def __init__(self, model: int, reference: Reference, windows: Windows, scores: Scores) -> None:
+    def __init__(
+        self, model: int, reference: MatureReference, windows: Windows, scores: Scores
+    ) -> None:
         self._model = model
         self._reference = reference
         self._windows = windows

@@ -11,10 +11,10 @@ from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.renumbering import State
 from monitor.snapshot import Detected
-from monitor.watch.class_ratio import LiveRatio
 from monitor.watch.cuts import Cuts
 from monitor.watch.detection import Alarms, Detection, RiverDetection
 from monitor.watch.judging import Judge
+from monitor.watch.live_ratio import LiveRatio
 from monitor.windows import Windows
 
 

@@ -28,12 +28,13 @@ from monitor.labels.refusals import WITHOUT_DETECTORS
 from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Before, Detected, Watched, WindowVerdict
-from monitor.watch.class_ratio import LiveRatio
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Judge
+from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.missing_labels import MissingLabelTests
-from monitor.watch.reference import Reference, References
+from monitor.watch.reference import MatureReference
+from monitor.watch.reference_finder import ReferenceFinder
 from monitor.watch.stepping import ModelWatch, Stepper
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
@@ -57,7 +58,7 @@ class Watch:
         self._windows = windows
         self._scores = scores
         self._delays = delays
-        self._references = References(catalogue, windows, scores)
+        self._references = ReferenceFinder(catalogue, windows, scores)
         self._models: dict[int, ModelWatch] = {}
         self._pane: int | None = None
         self._cuts = CutsByModel(catalogue)
@@ -129,7 +130,7 @@ class Watch:
             missing_labels=self._missing_labels.of(model, cuts, now, age),
         )
 
-    def _watched(self, model: int, reference: Reference) -> ModelWatch:
+    def _watched(self, model: int, reference: MatureReference) -> ModelWatch:
         known, cuts = self._models.get(model), self._cuts.of(model)
         watched = cuts.watched
         if known is not None and known.judge.reference is reference:
@@ -149,11 +150,11 @@ class Watch:
         )
         return self._models[model]
 
-    def _ratio(self, reference: Reference) -> LiveRatio:
+    def _ratio(self, reference: MatureReference) -> LiveRatio:
         return LiveRatio(reference, self._windows.shortest, self._windows.step_ms)
 
     def _detection(
-        self, model: int, reference: Reference, cuts: list[Int64Array]
+        self, model: int, reference: MatureReference, cuts: list[Int64Array]
     ) -> Detection | RiverDetection | None:
         """Create the detectors; None where the labels allow none."""
         if self._labelling(model) in WITHOUT_DETECTORS:
@@ -165,7 +166,7 @@ class Watch:
         threshold = page_threshold(pages, series=1, pane_seconds=seconds)
         return Detection(reference, cuts, threshold)
 
-    def _judge(self, model: int, reference: Reference) -> Judge:
+    def _judge(self, model: int, reference: MatureReference) -> Judge:
         labelling = self._labelling(model)
         reports, timeout = None, self._catalogue.settings[model].label_timeout
         if labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
@@ -212,14 +213,14 @@ class Watch:
             kept = state["references"].get(str(old))
             if kept is None or state["asked"][old] != _asked(self._catalogue.settings[model]):
                 continue
-            reference = Reference.restored(kept, left)
-            self._references.keep(model, reference)
+            reference = MatureReference.restored(kept, left)
+            self._references.restore(model, reference)
             watching = state["watching"].get(str(old))
             if watching is not None:
                 self._models[model] = self._restored(model, reference, watching, left)
 
     def _restored(
-        self, model: int, reference: Reference, state: State, left: Numbers
+        self, model: int, reference: MatureReference, state: State, left: Numbers
     ) -> ModelWatch:
         watched = self._cuts.of(model).watched
         detection = self._detection(model, reference, watched)
@@ -240,7 +241,7 @@ class Watch:
         return self._catalogue.settings[model].labelling
 
 
-def _before(reference: Reference) -> Before:
+def _before(reference: MatureReference) -> Before:
     return Before(
         source=reference.source,
         opens=reference.opens,

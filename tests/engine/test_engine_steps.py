@@ -5,13 +5,13 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from monitor.events.slices import in_slices
 from same import differences, told
 from streams import batch_of
 
 from monitor import engine
 from monitor.config import Config
 from monitor.engine import Monitor
+from monitor.events.slices import in_slices
 
 DAY = 86_400
 

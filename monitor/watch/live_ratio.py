@@ -10,7 +10,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.class_ratio import ClassRatio, LiveClassRatio
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
-from monitor.watch.reference import Reference
+from monitor.watch.reference import MatureReference
 
 
 class LiveRatio:
@@ -22,7 +22,7 @@ class LiveRatio:
         step_ms: width of a pane.
     """
 
-    def __init__(self, reference: Reference, half_life_ms: int, step_ms: int) -> None:
+    def __init__(self, reference: MatureReference, half_life_ms: int, step_ms: int) -> None:
         self._step = step_ms
         self._live = LiveClassRatio(
             half_life=max(half_life_ms / step_ms, 1.0),

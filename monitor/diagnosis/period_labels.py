@@ -20,7 +20,7 @@ from monitor.join.deltas import known, settled
 from monitor.labels.estimates import measure, sampled_counts
 from monitor.labels.evidence import KIND_OF, Evidence
 from monitor.labels.refusals import REASONS
-from monitor.labels.sampled import SAMPLES, expected, labels_by_stratum, sampling_dispersion
+from monitor.labels.sampled_labels import SAMPLES, expected, labels_by_stratum, sampling_dispersion
 
 
 class Refusal(NamedTuple):
@@ -55,7 +55,7 @@ def refusal(labelling: Labelling) -> Refusal | None:
     return _REFUSALS.get(labelling)
 
 
-def lacking(before: Sample | None, after: Sample | None) -> Refusal | None:
+def missing_side(before: Sample | None, after: Sample | None) -> Refusal | None:
     """The refusal where a sample has labels of flagged cases alone, or of the others alone.
 
     Args:
@@ -145,7 +145,7 @@ class Sample:
         return found
 
 
-class Outcomes(NamedTuple):
+class PeriodOutcomes(NamedTuple):
     """Outcomes of one series by blocks of time.
 
     Attributes:
@@ -166,7 +166,7 @@ class Outcomes(NamedTuple):
             weights: (blocks, 8), see `monitor.windows.weights`.
 
         >>> audited = np.array([[62, 38, 1, 99, 100, 9_900]])
-        >>> found = Outcomes.of(Labelling.SAMPLED, audited, np.zeros((1, 8), np.int64))
+        >>> found = PeriodOutcomes.of(Labelling.SAMPLED, audited, np.zeros((1, 8), np.int64))
         >>> found.blocks.fn.tolist(), found.sample.labelled.fn.item()
         ([99.0], 1)
         """
