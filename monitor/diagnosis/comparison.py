@@ -3,7 +3,7 @@
     before   the range asked for; else the model's reference: the configured window, trailing
              stretch or counts, else the first days (`monitor.watch.first_days`)
     after    the range asked for; else the latest mature hours: as many as the longest
-             window of a running monitor has, or `LATEST_MS` of recorded events
+             window of a running monitor has, or `JUDGED_MS` of recorded events
 
 `compared_live` applies the rule to the snapshot of a running monitor, and
 `monitor.diagnosis.recorded` to recorded events.
@@ -20,7 +20,7 @@ from monitor.errors import UsageError
 from monitor.snapshot import Before, ModelState, Snapshot
 from monitor.watch.first_days import FIRST_DAYS
 
-LATEST_MS = 7 * DAY_MS
+JUDGED_MS = 7 * DAY_MS
 """Length of what is judged in recorded events where no range is asked for."""
 
 

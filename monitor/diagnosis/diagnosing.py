@@ -1,4 +1,4 @@
-"""Two periods in, everything that can be said about the change between them out."""
+"""Diagnoses the change of precision between two periods."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def diagnose(
     labelling: Labelling = Labelling.COMPLETE,
     mature_until: int | None = None,
 ) -> Diagnosis:
-    """Tell a worse model from rarer positives, with all that the answer rests on.
+    """Distinguish a worse model from rarer positives, with the evidence.
 
     Args:
         before: what to compare with.
         after: what to judge.
         model: its name.
-        labelling: how labels come; what they do not allow is refused.
+        labelling: the labelling regime; conclusions that it does not allow are refused.
         mature_until: up to this moment, epoch milliseconds, outcomes are mature;
             None where it is not known.
 
@@ -110,9 +110,9 @@ def diagnose(
 def _is_below_curve(
     before: Period, after: Period, judgement: Judgement, dispersion: Dispersion
 ) -> bool | None:
-    """Whether recall lies below the ROC curve of before, whatever became of the mix.
+    """Return whether recall lies below the ROC curve of before, overall and at the old mix.
 
-    None where that is not asked: there are no scores, or it could not alter the verdict.
+    None without scores, or where the answer could not change the verdict.
     """
     scores = before.scores
     if scores is None or not roc_decides(judgement):
@@ -124,7 +124,7 @@ def _is_below_curve(
 
 
 def _mix_alone(before: Period, after: Period, judgement: Judgement) -> tuple[str, Judgement] | None:
-    """Where the totals lay it to the model: a key within which it is not, as in live windows."""
+    """Return a segment key within which the model is not to blame, though the totals blame it."""
     if judgement.verdict not in OF_THE_MODEL:
         return None
     return within_key(before, after, below_reference_curve=judgement.below_reference_curve)
@@ -154,7 +154,7 @@ def _estimated(period: Period, name: str, refused: Refusal | None) -> Estimated:
 
 
 def _change_logit(before: ConfusionCounts, after: ConfusionCounts) -> float:
-    """Of logit(precision); defined wherever both precisions lie between 0 and 1."""
+    """Return the change of logit(precision); NaN unless both lie between 0 and 1."""
     old, new = (float(metrics.precision(counts)) for counts in (before, after))
     return float(logit(new) - logit(old)) if 0 < old < 1 and 0 < new < 1 else _NAN
 
@@ -186,7 +186,7 @@ def _parts(
 def _had_prevalence_stayed(
     after: Period, attribution: Attribution, dispersion: Dispersion, *, trusted: bool
 ) -> Estimated:
-    """The class ratio of before is taken as known; log LR+ of after has its own error."""
+    """Estimate with the class ratio of before as exact and the error of log LR+ of after."""
     point = attribution.precision_had_prevalence_stayed
     if not (trusted and math.isfinite(point)):
         return Estimated(estimate=_NAN, lower=_NAN, upper=_NAN)

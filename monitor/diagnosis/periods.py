@@ -1,4 +1,4 @@
-"""What is compared: the outcomes of a stretch of time, in blocks, in all and by segment."""
+"""Outcomes of a stretch of time by blocks, in total and by segment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ from monitor.windows.recalled import CountedRange
 
 
 def block_ms_of(opens: int, closes: int) -> int:
-    """Length of the blocks that errors are taken between, milliseconds: a day, or an hour.
+    """Return the length of blocks that errors are estimated between: a day or an hour.
+
+    Args:
+        opens: first moment of a period, epoch milliseconds.
+        closes: first moment after it.
+
+    Returns:
+        Milliseconds.
 
     >>> block_ms_of(0, 30 * 86_400_000), block_ms_of(0, 7 * 86_400_000)
     (86400000, 3600000)
@@ -80,7 +87,7 @@ class Period:
         source: str = "",
         labelling: Labelling = Labelling.COMPLETE,
     ) -> Self:
-        """A stretch of what was counted.
+        """Return the period of counts.
 
         Args:
             counts: a range that holds the stretch.
@@ -121,7 +128,11 @@ class Period:
 
     @classmethod
     def given(cls, counts: ConfusionCounts, source: str = "counts") -> Self:
-        """Counts from elsewhere, of which no time is known.
+        """Return the period of given counts, which have no time.
+
+        Args:
+            counts: a scalar.
+            source: see `Period`.
 
         >>> Period.given(ConfusionCounts(tp=9, fp=5, fn=1, tn=85)).total.total.item()
         100
@@ -168,10 +179,14 @@ class Period:
 
 
 def dispersion_of(before: Period, after: Period) -> Dispersion:
-    """What errors are widened by: samples of labels, and days where blocks are hours.
+    """Return the dispersion from samples of labels, and from days where blocks are hours.
 
-    As the running monitor does: between hours errors do not hold what a whole day
-    has in common, which the days of before tell.
+    As in the running monitor: errors between hours miss the variation between days,
+    which the days of before show.
+
+    Args:
+        before: the period to compare with.
+        after: the period to judge.
     """
     sampled = before.dispersion.larger(after.dispersion)
     return sampled.larger(before.scatter) if before.by_hours or after.by_hours else sampled

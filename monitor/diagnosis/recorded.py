@@ -17,7 +17,7 @@ from monitor.config import Config, Labelling, ModelConfig
 from monitor.config.quantities import DAY_MS, HOUR_MS, format_duration, format_time
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.comparison import (
-    LATEST_MS,
+    JUDGED_MS,
     latest_hours,
     reference_range,
     reference_source,
@@ -26,8 +26,7 @@ from monitor.diagnosis.periods import Period, block_ms_of
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.events.columns import EARLIEST_MS, Int64Array
-from monitor.events.columns import LATEST_MS as LAST_MS
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
 from monitor.join.deltas import known, settled
 from monitor.watch.first_days import FIRST_MS, end_of_first_days
 from monitor.windows.range_counts import RangeCounts
@@ -77,7 +76,7 @@ class RecordedComparison:
             for asked in (self._before, self._after)
             if asked is not None
         }
-        scored = self._before or TimeRange(EARLIEST_MS, LAST_MS)
+        scored = self._before or TimeRange(EARLIEST_MS, LATEST_MS)
         self._scores = (
             None if self._source == "counts" else monitor.count_scores(*scored, self._model)
         )
@@ -119,8 +118,8 @@ class RecordedComparison:
         until = self.mature_until(model)
         if until is None:
             raise UsageError("--after: cannot be left out, no label came yet; write A..B")
-        option = f"--after (the last {LATEST_MS // DAY_MS} mature days)"
-        return self._counted(option, model, latest_hours(until, LATEST_MS), "mature")
+        option = f"--after (the last {JUDGED_MS // DAY_MS} mature days)"
+        return self._counted(option, model, latest_hours(until, JUDGED_MS), "mature")
 
     def before(self, model: str, after: Period) -> Period:
         """Return the period to compare with.
@@ -162,7 +161,7 @@ class RecordedComparison:
     def _everything_by(self) -> int:
         """Block length of the counts of all time; one block where only the time span is used."""
         derived = self._after is None or (self._before is None and self._source != "counts")
-        return HOUR_MS if derived else LAST_MS - EARLIEST_MS
+        return HOUR_MS if derived else LATEST_MS - EARLIEST_MS
 
     def _counted(self, option: str, model: str, asked: TimeRange, source: str) -> Period:
         counts: RangeCounts = self._exact.get(asked, self._all)

@@ -61,14 +61,14 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CausePart:
-    """What one cause contributed; NaN where undefined or refused.
+    """The contribution of one cause; NaN where undefined or refused.
 
     Attributes:
         logit: to the change of logit(precision), exact, from raw counts.
         points: as a fraction of precision (-0.233 is 23.3 points down).
         lower_points: lower end of its 95 % interval.
         upper_points: upper end.
-        status: what is known of the component behind it.
+        status: of the component behind it.
     """
 
     logit: float
@@ -80,20 +80,20 @@ class CausePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What happened between two periods, and why.
+    """The change of precision between two periods, and its causes.
 
     Attributes:
         model: its name.
-        labelling: how its labels come.
-        before: what is compared with.
-        after: what is judged.
+        labelling: its labelling regime.
+        before: the period to compare with.
+        after: the period to judge.
         change_points: of precision, after minus before.
         change_logit: of logit(precision), from raw counts.
         attribution: by cause: `prevalence`, `recall`, `false_positives`, and
             `skill`, the two before it together.
-        judgement: the verdict on the totals, and what it rests on.
-        verdict: what happened; that of the judgement, unless within the values
-            of `judged_within` nothing is laid to the model.
+        judgement: the verdict on the totals, and its evidence.
+        verdict: that of the judgement, unless within the values of `judged_within` the
+            model is not to blame.
         operating_point_moved: recall and false positives went the same way.
         judged_within: the segment key whose mix alone made skill seem to have
             changed; None where there is none.
@@ -104,9 +104,8 @@ class Diagnosis:
         segments: by segment value, those first that carry most.
         had_prevalence_stayed: precision after, had the class ratio stayed as it
             was before; interval from between blocks of time.
-        refusal: what cannot be known for the way that labels come; None where
-            everything can.
-        notes: what is not known, and why; what to keep in mind.
+        refusal: of conclusions that the labels do not allow; None without one.
+        notes: limits of the result, in words.
     """
 
     model: str
