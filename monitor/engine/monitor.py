@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from monitor.config import Config
-from monitor.engine.snapshots import Reading
+from monitor.engine.snapshots import SnapshotReader
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EventBatch, by_stretch, concatenate, with_groups_in_use
 from monitor.events.intake import Received
@@ -81,7 +81,7 @@ class Monitor:
         self._watch = Watch(self._catalogue, self._windows, self._scores, self._delays)
         self._watermark = Watermark()
         self._received = Received(self._catalogue)
-        self._reading = Reading(
+        self._reading = SnapshotReader(
             self.config,
             self._catalogue,
             received=self._received,
