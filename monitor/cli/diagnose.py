@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from monitor.cli.output import show, tell
 from monitor.cli.progress import Progress
-from monitor.cli.ranges import Compared, settings_of
 from monitor.cli.remote import Remote
 from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed, load_config
 from monitor.diagnosis import Diagnosis, diagnose
+from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import FeedError, UsageError
@@ -47,7 +47,7 @@ def run(args: Namespace) -> int:
     config = _config(args)
     paths = _paths(args, config)
     monitor = Monitor(config)
-    compared = Compared(monitor, args.model, before=args.before, after=args.after)
+    compared = RecordedComparison(monitor, args.model, before=args.before, after=args.after)
     data = None if args.html is None else _report_data(monitor, args.after)
     torn = _feed(monitor, paths)
     diagnosis = _diagnosis(monitor, compared)
@@ -150,7 +150,7 @@ def _feed(monitor: Monitor, paths: list[str]) -> FeedError | None:
     return None
 
 
-def _diagnosis(monitor: Monitor, compared: Compared) -> Diagnosis:
+def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
     model = compared.model()
     mature_until = compared.mature_until(model)
     after = compared.after(model)

@@ -19,7 +19,7 @@ from monitor.errors import FeedError
 from monitor.events.columns import EventBatch, Rejection
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.labels.sampled import SAMPLES
+from monitor.labels.sampled_labels import SAMPLES
 from monitor.metrics.confusion_summary import summary
 from monitor.report.replay_json import replay_json
 from monitor.snapshot import ModelState, Snapshot

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from monitor.cli.ranges import settings_of
 from monitor.cli.remote import Remote
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis
+from monitor.diagnosis.recorded import settings_of
 from monitor.diagnosis.time_ranges import parse_time_range
 from monitor.engine import Monitor
 from monitor.events.columns import EARLIEST_MS, LATEST_MS
@@ -25,7 +25,7 @@ from monitor.join.deltas import known, settled
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
-from monitor.windows.windows import History
+from monitor.windows.history import History
 
 
 class ReportData:

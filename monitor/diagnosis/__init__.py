@@ -1,22 +1,27 @@
-"""Why precision moved between two stretches of time: everything that `diagnose` says.
+"""Why precision moved between two stretches of time.
 
-    periods    what is compared: outcomes by blocks of time, and by segment
-    segments   what each segment value contributed
-    evidence   which labelling regimes allow which conclusions
-    notes      what is not known, and why
-    findings   all of it together: `diagnose(before, after)`
+    comparison     which stretches are compared, live or recorded
+    recorded       the two periods of recorded events
+    periods        outcomes of a stretch by blocks of time and by segment
+    period_labels  conclusions that the labels of a period allow or refuse
+    label_faults   refusals for labels that cannot be trusted
+    segments       contribution of each segment value
+    caveats        limits of the result, in words
+    diagnosing     `diagnose(before, after)`, which combines these into a `Diagnosis`
+    result         `Diagnosis` and its parts
 
-Numbers only; how they are printed is the affair of `monitor.exporter`.
+`monitor.report` puts a `Diagnosis` into words, `monitor.exporter` and `monitor.cli` show it.
 """
 
-from monitor.diagnosis.findings import Diagnosis, Estimated, Part, Side, diagnose
+from monitor.diagnosis.diagnosing import diagnose
 from monitor.diagnosis.periods import Period, block_ms_of
+from monitor.diagnosis.result import CausePart, Diagnosis, Estimated, Side
 from monitor.diagnosis.segments import SegmentPart
 
 __all__ = [
+    "CausePart",
     "Diagnosis",
     "Estimated",
-    "Part",
     "Period",
     "SegmentPart",
     "Side",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from monitor.diagnosis.evidence import Refusal, Sample
+from monitor.diagnosis.period_labels import Refusal, Sample
 from monitor.diagnosis.periods import Period
 from monitor.drift import Judgement, Status
 from monitor.drift.components import DAY, HOUR

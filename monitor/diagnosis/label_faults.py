@@ -1,12 +1,8 @@
-"""Labels that have gone astray where every prediction is to get one: nothing is concluded.
-
-The same tests as for live windows, so that a diagnosis does not blame the world for
-what labels did.
-"""
+"""Refusals for label faults under labelling `complete`, by the tests of live windows."""
 
 from __future__ import annotations
 
-from monitor.diagnosis.evidence import Refusal
+from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.periods import Period
 from monitor.labels.checks import OF_A_WINDOW, label_fault
 from monitor.labels.faults import SIDES, LabelFault
@@ -31,16 +27,16 @@ _SAY_HOW = (
 )
 
 
-def astray(before: Period, after: Period, mature_until: int | None) -> Refusal | None:
-    """What is wrong with the labels of either period, as the refusal to conclude from them.
+def distrust(before: Period, after: Period, mature_until: int | None) -> Refusal | None:
+    """Return the refusal for a label fault of either period.
 
     Args:
-        before: what is compared with.
-        after: what is judged.
+        before: the period to compare with.
+        after: the period to judge.
         mature_until: up to this moment, epoch milliseconds, outcomes are mature.
 
     Returns:
-        None where nothing is amiss, where labels are still to come, or nothing can be said.
+        None without a fault, and where `after` is not mature or coverage is not known.
     """
     usual, cells = before.labelling_cells, after.labelling_cells
     if usual is None or cells is None or mature_until is None or after.closes is None:

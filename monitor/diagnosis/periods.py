@@ -1,4 +1,4 @@
-"""What is compared: the outcomes of a stretch of time, in blocks, in all and by segment."""
+"""Outcomes of a stretch of time by blocks, in total and by segment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, Outcome
-from monitor.diagnosis.evidence import Outcomes, Sample
+from monitor.diagnosis.period_labels import PeriodOutcomes, Sample
 from monitor.drift import Dispersion, block_seconds
 from monitor.drift.dispersion import FEWEST_BLOCKS
 from monitor.events.columns import Int64Array, Series
@@ -21,7 +21,14 @@ from monitor.windows.recalled import CountedRange
 
 
 def block_ms_of(opens: int, closes: int) -> int:
-    """Length of the blocks that errors are taken between, milliseconds: a day, or an hour.
+    """Return the length of blocks that errors are estimated between: a day or an hour.
+
+    Args:
+        opens: first moment of a period, epoch milliseconds.
+        closes: first moment after it.
+
+    Returns:
+        Milliseconds.
 
     >>> block_ms_of(0, 30 * 86_400_000), block_ms_of(0, 7 * 86_400_000)
     (86400000, 3600000)
@@ -80,7 +87,7 @@ class Period:
         source: str = "",
         labelling: Labelling = Labelling.COMPLETE,
     ) -> Self:
-        """A stretch of what was counted.
+        """Return the period of counts.
 
         Args:
             counts: a range that holds the stretch.
@@ -92,7 +99,7 @@ class Period:
         """
         width = block_ms_of(opens, closes)
         found = {
-            series: Outcomes.of(
+            series: PeriodOutcomes.of(
                 labelling,
                 counts.blocks(series, opens, closes, width),
                 counts.weights(series, opens, closes, width),
@@ -121,7 +128,11 @@ class Period:
 
     @classmethod
     def given(cls, counts: ConfusionCounts, source: str = "counts") -> Self:
-        """Counts from elsewhere, of which no time is known.
+        """Return the period of given counts, which have no time.
+
+        Args:
+            counts: a scalar.
+            source: see `Period`.
 
         >>> Period.given(ConfusionCounts(tp=9, fp=5, fn=1, tn=85)).total.total.item()
         100
@@ -168,10 +179,14 @@ class Period:
 
 
 def dispersion_of(before: Period, after: Period) -> Dispersion:
-    """What errors are widened by: samples of labels, and days where blocks are hours.
+    """Return the dispersion from samples of labels, and from days where blocks are hours.
 
-    As the running monitor does: between hours errors do not hold what a whole day
-    has in common, which the days of before tell.
+    As in the running monitor: errors between hours miss the variation between days,
+    which the days of before show.
+
+    Args:
+        before: the period to compare with.
+        after: the period to judge.
     """
     sampled = before.dispersion.larger(after.dispersion)
     return sampled.larger(before.scatter) if before.by_hours or after.by_hours else sampled
@@ -183,10 +198,10 @@ def _by_day(
     """Outcomes by days of UTC; the first and the last may be shorter."""
     cut = (counts.blocks, counts.weights)
     cells, weights = (part(totals, opens, closes, DAY_MS) for part in cut)
-    return Outcomes.of(labelling, cells, weights).blocks
+    return PeriodOutcomes.of(labelling, cells, weights).blocks
 
 
-def _scatter(found: Outcomes, by_day: ConfusionCounts) -> Dispersion:
+def _scatter(found: PeriodOutcomes, by_day: ConfusionCounts) -> Dispersion:
     if found.sample is not None:
         return Dispersion.of(1.0)
     parts = [part for part in (found.blocks, by_day) if part.shape[-1]]

@@ -1,4 +1,4 @@
-"""What each segment value contributed to the change, and which of them carry it."""
+"""Contribution of each segment value to the change of precision."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EQUAL = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentPart:
-    """One segment value's part in the change of precision.
+    """The contribution of one segment value to the change of precision.
 
     The mappings are keyed `prevalence`, `recall` and `false_positives`. Over all
     values of a key, `within` and `mix` add up to the change of
@@ -79,7 +79,12 @@ class SegmentPart:
 
 
 def segment_keys(before: Period, after: Period) -> tuple[str, ...]:
-    """Segment keys that either period is broken down by, in their order."""
+    """Return the segment keys of either period, in their order.
+
+    Args:
+        before: the period to compare with.
+        after: the period to judge.
+    """
     keys = [series.segment for series in (*before.segments, *after.segments)]
     return tuple(dict.fromkeys(key for key in keys if key is not None))
 
@@ -87,11 +92,11 @@ def segment_keys(before: Period, after: Period) -> tuple[str, ...]:
 def segment_parts(
     before: Period, after: Period, attribution: Attribution
 ) -> tuple[SegmentPart, ...]:
-    """Every value of every segment key, those first that carry most of the change.
+    """Return the contribution of every value of every segment key, the largest first.
 
     Args:
-        before: with segments; without them nothing can be said.
-        after: the same.
+        before: the period to compare with; without segments the result is empty.
+        after: the period to judge.
         attribution: of the whole change.
     """
     keys = segment_keys(before, after) if before.segments else ()
@@ -100,7 +105,12 @@ def segment_parts(
 
 
 def both_by_key(before: Period, after: Period) -> Iterator[tuple[ConfusionCounts, ConfusionCounts]]:
-    """Outcomes before and after of the values of each key, (values, blocks)."""
+    """Yield the outcomes before and after of the values of each key, (values, blocks).
+
+    Args:
+        before: the period to compare with.
+        after: the period to judge.
+    """
     for key in segment_keys(before, after) if before.segments else ():
         _, old, new = _tables(key, before, after)
         yield old, new
@@ -109,7 +119,12 @@ def both_by_key(before: Period, after: Period) -> Iterator[tuple[ConfusionCounts
 def within_key(
     before: Period, after: Period, *, below_reference_curve: bool = False
 ) -> tuple[str, Judgement] | None:
-    """A segment key within whose values nothing is laid to the model: their mix has changed.
+    """Return a segment key whose mix alone has changed: within its values the model has not.
+
+    Args:
+        before: the period to compare with.
+        after: the period to judge.
+        below_reference_curve: recall lies below the ROC curve of before.
 
     Returns:
         The key and the judgement within its values; None where there is none.
@@ -135,7 +150,7 @@ def _rank(part: SegmentPart) -> tuple[bool, bool, float, Series]:
 def _tables(
     key: str, before: Period, after: Period
 ) -> tuple[list[Series], ConfusionCounts, ConfusionCounts]:
-    """A key's values, and their outcomes as (values, blocks) of before and of after."""
+    """Return a key's values, and their outcomes (values, blocks) of before and of after."""
     both = (*before.segments, *after.segments)
     values = list(dict.fromkeys(series for series in both if series.segment == key))
     old, new = (_stacked(values, period) for period in (before, after))
@@ -181,7 +196,7 @@ def _parts_of(
 
 
 def _fewest(counts: ConfusionCounts, values: list[Series], period: Period) -> FloatArray:
-    """Outcomes of the rarer class of each value; where labels are a sample, labels."""
+    """Count the rarer class of each value; where labels are a sample, its labels."""
     if period.sample is None:
         return np.minimum(counts.actual_positive, counts.actual_negative)
     samples = (period.samples.get(series) for series in values)
@@ -189,7 +204,7 @@ def _fewest(counts: ConfusionCounts, values: list[Series], period: Period) -> Fl
 
 
 def _dispersion(values: list[Series], before: Period, after: Period) -> Dispersion:
-    """Of each value, (values,): the larger of both periods."""
+    """Return the larger dispersion of both periods for each value, (values,)."""
     sampled = [period for period in (before, after) if period.sample is not None]
     found = Dispersion.of(np.ones(len(values)))
     for period in sampled:
@@ -210,10 +225,10 @@ def _carries(p_values: FloatArray, *, small: bool) -> tuple[str, ...]:
 
 
 def _average_part(old: ConfusionCounts, new: ConfusionCounts) -> FloatArray:
-    """What each value's change of share would contribute if its rates were the average ones.
+    """Return the contribution of each value's change of share at the average rates.
 
-    Shares sum to one, so that this sums to nothing; without it any value that
-    became more frequent would seem to push its rate up. Shape (3, values).
+    It sums to 0 over the values, since shares sum to 1. Without subtracting it, any value
+    that became more frequent would seem to raise the rate. Shape (3, values).
     """
     streams = [
         [(c.total, c.actual_positive), (c.actual_positive, c.tp), (c.actual_negative, c.fp)]
@@ -232,7 +247,7 @@ def _average_part(old: ConfusionCounts, new: ConfusionCounts) -> FloatArray:
 
 
 def _slope(old: float, new: float) -> float:
-    """Change of the logarithm by change of the rate, between two rates."""
+    """Return the change of the logarithm per change of the rate, between two rates."""
     if not (old > 0 and new > 0):
         return float("nan")
     if abs(new - old) <= _EQUAL * old:
@@ -241,7 +256,7 @@ def _slope(old: float, new: float) -> float:
 
 
 def _complement_factor(old: ConfusionCounts, new: ConfusionCounts) -> float:
-    """Prevalence acts through log r, the log of it and of its complement."""
+    """Return the factor from log prevalence to log r, which includes log(1 - prevalence)."""
     rates = [float(ratio(c.actual_positive.sum(), c.total.sum())) for c in (old, new)]
     return 1 + _slope(1 - rates[0], 1 - rates[1]) / _slope(*rates)
 

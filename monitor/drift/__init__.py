@@ -27,6 +27,6 @@ from monitor.drift.within_segments import (
 # One name a line would make 20 lines of what is one list.
 # fmt: off
 __all__ = [
-    "CAUSES", "COMPONENT_OF", "Attribution", "Dispersion", "Judgement", "MainDriver", "SegmentAttribution",
-    "Status", "Verdict", "attribute", "attribute_segments", "block_seconds", "causes", "judge",
+    "CAUSES", "COMPONENT_OF", "Attribution", "Dispersion", "Judgement", "MainDriver",
+    "SegmentAttribution", "Status", "Verdict", "attribute", "attribute_segments", "block_seconds", "causes", "judge",
     "judge_within_segments", "verdicts"]

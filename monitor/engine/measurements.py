@@ -1,7 +1,4 @@
-"""From counts to what a snapshot says of a window: metrics with their intervals.
-
-Computed again only where counts changed.
-"""
+"""Metrics of a window with their intervals, computed again only where counts change."""
 
 from __future__ import annotations
 
@@ -18,14 +15,14 @@ _STATUS = np.array(STATUS)
 
 
 class Measurements:
-    """Estimates for the rows of one window, kept until the row's counts change.
+    """Estimates for the rows of one window, cached until the row's counts change.
 
-    Intervals cost microseconds a row and most series stand still between two
-    scrapes, so this is what makes a scrape of ten thousand series cheap.
+    Intervals cost microseconds a row, and most series do not change between two scrapes.
+    The cache makes a scrape of ten thousand series cheap.
 
     Args:
         name: of the window.
-        class_ratios: at which precision is asked for.
+        class_ratios: configured under `class_ratios`.
     """
 
     def __init__(self, name: str, class_ratios: tuple[float, ...]) -> None:
@@ -36,13 +33,13 @@ class Measurements:
         self._values: dict[str | float, FloatArray] = {name: np.zeros((3, 0)) for name in names}
 
     def window(self, bounds: Int64Array, evidence: Evidence, asked: FloatArray) -> Window:
-        """What the snapshot says of the window.
+        """Return the window of the snapshot.
 
         Args:
             bounds: (series, 2), [open, close) in epoch milliseconds.
-            evidence: what the estimates of each series rest on.
-            asked: (series, class ratios): 1 where the series' model asks for the
-                ratio, NaN where it does not.
+            evidence: of each series.
+            asked: (series, class ratios): 1 where the series' model configures the
+                ratio, else NaN.
         """
         cells, estimates = evidence.cells, self._of(evidence)
         return Window(

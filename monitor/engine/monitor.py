@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from monitor.config import Config
-from monitor.engine.snapshots import Reading
+from monitor.engine.snapshots import SnapshotReader
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EventBatch, concatenate, in_row_order
 from monitor.events.intake import Received
@@ -30,12 +30,12 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Snapshot
 from monitor.watch import Watch
 from monitor.windows import Windows
+from monitor.windows.history import HISTORY_DAYS, History
 from monitor.windows.pane_widths import HOUR_MS
+from monitor.windows.range_counts import RangeCounts
 from monitor.windows.range_scores import RangeScores
-from monitor.windows.ranges import RangeCounts
 from monitor.windows.recalled import Recalled
 from monitor.windows.scores import Scores
-from monitor.windows.windows import HISTORY_DAYS, History
 
 __all__ = ["Monitor"]
 
@@ -81,7 +81,7 @@ class Monitor:
         self._watch = Watch(self._catalogue, self._windows, self._scores, self._delays)
         self._watermark = Watermark()
         self._received = Received(self._catalogue)
-        self._reading = Reading(
+        self._reading = SnapshotReader(
             self.config,
             self._catalogue,
             received=self._received,
@@ -343,7 +343,7 @@ class Monitor:
             ValueError: no such model is configured or was seen.
         """
         self.flush()
-        return self._windows.history(self._catalogue.models.index(model))
+        return self._windows.past.history(self._catalogue.models.index(model))
 
     def recall(self, model: str, opens: int, closes: int, block_ms: int) -> Recalled:
         """A stretch of event time that has passed, as far back as it is kept: a year.
@@ -361,9 +361,11 @@ class Monitor:
         if opens % HOUR_MS or closes % HOUR_MS or opens >= closes:
             raise ValueError(f"recall: must be whole hours in order, got [{opens}, {closes})")
         self.flush()
-        if not self._windows.keeps(opens, closes):
+        if not self._windows.past.holds(opens, closes):
             raise ValueError(f"recall: hours are kept for {HISTORY_DAYS} days, got {opens}")
-        return self._windows.recall(self._catalogue.models.index(model), opens, closes, block_ms)
+        return self._windows.past.recall(
+            self._catalogue.models.index(model), opens, closes, block_ms
+        )
 
     def scores(self, model: str, opens: int, closes: int) -> ScoreHistogram:
         """How a model's scores fall in whole days of event time, as far back as they are kept.

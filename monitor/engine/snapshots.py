@@ -1,4 +1,4 @@
-"""What a monitor shows: its rooms read together, frozen into a snapshot."""
+"""Builds the snapshot of a monitor from the join, windows, labels and watch."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _LABEL_NAMES = ("negative", "positive", "retracted")
 
 
 class _View(NamedTuple):
-    """Where a window stands for each model, and what counts in it."""
+    """Bounds of a window for each model, and its counts."""
 
     name: str
     bounds: Int64Array
     cells: Int64Array
 
 
-class Reading:
-    """Reads the rooms of one monitor.
+class SnapshotReader:
+    """Builds snapshots of one monitor.
 
     Args:
         config: of the monitor.
         catalogue: numbers of models, groups and series.
-        received: what came in.
-        join: its books and what is pending.
+        received: counts of received and rejected events.
+        join: label totals and pending events.
         windows: counts.
         delays: of labels.
         maturities: ages at which windows end.
@@ -80,12 +80,12 @@ class Reading:
         now: int | None,
         between: Callable[[], object] | None = None,
     ) -> Snapshot:
-        """The state now, frozen.
+        """Return an immutable snapshot of the current state.
 
         Args:
             watermark: up to which events have come, epoch milliseconds; None before any.
-            now: the moment that windows end by, likewise.
-            between: called after each model; it changes nothing.
+            now: the moment that windows end by, epoch milliseconds; None before any event.
+            between: called after each model, to let other work run; it must not change the state.
         """
         ages = self._maturities.ages(watermark)
         received, lifetime = self._received, self._lifetime(watermark)
@@ -117,7 +117,7 @@ class Reading:
         )
 
     def events_in_the_books(self) -> Counter[str]:
-        """Events by kind as far as the books tell: those of models that are known still."""
+        """Count predictions and labels of the models that are still configured or known."""
         books = self._join.books
         return Counter(
             prediction=int(books.predictions.sum() + books.duplicates.sum()),
@@ -125,7 +125,7 @@ class Reading:
         )
 
     def _view(self, name: str, now: int | None, ages: Ages) -> _View:
-        """Bounds and counts; before windows are judged, which rests on where they stand."""
+        """Move a window and read it; verdicts read the moved window afterwards."""
         at = np.array([age or 0 for age in ages], dtype=np.int64)
         bounds, cells = self._windows.view(name, now or 0, at)
         return _View(name, bounds, cells.copy())
@@ -148,7 +148,7 @@ class Reading:
         return self._measured(_LIFETIME, bounds, self._maturities.lifetime(cells))
 
     def _settled_lifetime(self, watermark: int | None) -> Int64Array:
-        """Everything ever counted; where silence is a negative, of predictions old enough."""
+        """Return the counts since the start; where silence is a negative, of mature predictions."""
         cells = self._windows.lifetime.copy()
         before = np.zeros(len(self._catalogue.models), dtype=np.int64)
         for model, setting in enumerate(self._catalogue.settings):
@@ -162,10 +162,10 @@ class Reading:
             cells[rows] -= young[rows]
         if watermark is not None and before.any():
             self._take_off(cells, self._join.young(watermark, before))
-        return self._windows.settled(cells, np.arange(len(cells)))
+        return self._windows.as_negatives(cells, np.arange(len(cells)))
 
     def _take_off(self, cells: Int64Array, by_group: Int64Array) -> None:
-        """Take counts by group off counts by series."""
+        """Subtract counts by group from counts by series."""
         group, row = self._catalogue.series_of_groups(np.arange(len(by_group)))
         np.subtract.at(cells, row, by_group[group])
 
@@ -174,7 +174,7 @@ class Reading:
         return self._measurements[name].window(bounds, evidence, asked)
 
     def _asked(self) -> FloatArray:
-        """(models, class ratios): 1 where a model asks for precision at the ratio, else NaN."""
+        """Return (models, class ratios): 1 where a model configures the ratio, else NaN."""
         settings = self._catalogue.settings
         asked = [[1.0 if r in s.class_ratios else np.nan for r in self._ratios] for s in settings]
         return np.array(asked, dtype=np.float64).reshape(len(settings), len(self._ratios))
@@ -255,7 +255,7 @@ class Reading:
 
 
 def _nothing() -> None:
-    """Where nobody waits."""
+    """Do nothing between two models."""
 
 
 def _fault_of(model: ModelState, window: str) -> str:

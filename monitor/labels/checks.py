@@ -1,16 +1,15 @@
-"""Have the labels themselves gone astray? Looked at before anything is laid to the model.
+"""Tests for label faults, which come before any verdict on the model.
 
 Labels that stop, or come later, for positives alone look exactly like rarer
-positives. But the predictions whose labels are missing are there, and missing
-positives leave more of a gap among the predicted positives than among the
-others. How much larger the true number of either class is than the labelled
-one, x1 and x0, follows from the two gaps:
+positives. But the predictions without a label are known, and missing positives
+lower the coverage of the predicted positives more than that of the predicted
+negatives. The ratios of the true to the labelled number of positives and of
+negatives, x1 and x0, follow from the two coverages:
 
     tp x1 + fp x0 = predicted positives times their usual coverage
     fn x1 + tn x0 = predicted negatives times theirs
 
-log(x1 / x0) is what the missing labels, and not the world, have taken from the
-log class ratio.
+log(x1 / x0) is the part of a change of the log class ratio that missing labels explain.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ _Z_ORDER = 2.326
 
 
 class Strictness(NamedTuple):
-    """When a lack of labels is more than chance.
+    """Thresholds above which missing labels are a fault.
 
     Attributes:
         shift: least |log(x1 / x0)|.
         coverage: coverage relative to the usual one below which labels are missing.
-        z: of either.
+        z: standard errors of either.
     """
 
     shift: float
@@ -48,15 +47,15 @@ class Strictness(NamedTuple):
 
 
 OF_A_WINDOW = Strictness(shift=0.1, coverage=0.8, z=3.3)
-"""Half of what a verdict takes for a certain change; looked at for each window."""
+"""For each window: half the change that a verdict requires."""
 AT_AN_ALARM = Strictness(shift=0.15, coverage=0.9, z=2.0)
-"""Before a shift of prevalence is announced: rather one too few."""
+"""Before a prevalence shift is announced: sensitive, to avoid a false announcement."""
 OF_LATE = Strictness(shift=0.5, coverage=0.5, z=4.0)
-"""For the last stretch that is mature, which is short and looked at all the time."""
+"""For the latest mature panes, which are few and tested at every step."""
 
 
 class PaceStrictness(NamedTuple):
-    """When another pace of labels is more than chance.
+    """Thresholds above which a change of pace is a fault.
 
     Attributes:
         z: standard deviations between mature cohorts.
@@ -68,24 +67,24 @@ class PaceStrictness(NamedTuple):
 
 
 CERTAIN_PACE = PaceStrictness(z=5.0, odds=1.5)
-"""Whatever is found otherwise: it is looked at all the time."""
+"""For a fault by itself: strict, since it is tested at every step."""
 DOUBTFUL_PACE = PaceStrictness(z=2.5, odds=1.25)
-"""Before a small shift of prevalence is believed, which slower labels look exactly like."""
+"""Before a verdict of a small prevalence shift, which slower labels look exactly like."""
 
 
 def label_fault(
     before: Int64Array, after: Int64Array, strictness: Strictness, *, given: bool = False
 ) -> LabelFault | None:
-    """What has become wrong with the labels of a complete regime, if anything.
+    """Return the label fault of a window under labelling `complete`.
 
     Args:
         before: counts by blocks of time, (blocks, 6), of the reference.
         after: the same of the window to judge, all of it mature.
-        strictness: when a lack is more than chance.
-        given: the reference was given as counts: its coverage is not known.
+        strictness: thresholds.
+        given: whether the reference is given as counts, so that its coverage is not known.
 
     Returns:
-        The fault; None where nothing is amiss or nothing can be said.
+        The fault; None without one, or with too few blocks or labels to tell.
 
     >>> month = np.tile([62, 38, 16, 3804, 100, 3820], (30, 1))
     >>> week = np.tile([3, 38, 1, 3804, 100, 3820], (24, 1))
@@ -104,7 +103,7 @@ def label_fault(
 
 
 def _fault_of_sides(blocks: Int64Array) -> LabelFault | None:
-    """Labels cannot miss predictions at random where they miss one predicted class by far.
+    """Return the fault where labels miss one predicted class far more than the other.
 
     >>> print(_fault_of_sides(np.array([[62, 38, 0, 0, 100, 3820]])))
     one_side_labelled
@@ -116,12 +115,12 @@ def _fault_of_sides(blocks: Int64Array) -> LabelFault | None:
 def _fault_since(
     before: Int64Array, after: Int64Array, strictness: Strictness, *, given: bool
 ) -> LabelFault | None:
-    """What has become wrong since the reference."""
+    """Return the fault that has arisen since the reference."""
     (lack, shift), (lack_error, shift_error) = _gaps(before, after)
     if lack <= 0:
         return None
     least_lack = -np.log(strictness.coverage)
-    # Labels lost within few blocks make the blocks scatter, and hide behind that.
+    # Labels lost in a few blocks increase the scatter between blocks, which hides the loss.
     at_once = not given and lacks_one_side(before, after, z=_Z_AT_ONCE)
     if abs(shift) > strictness.shift and (abs(shift) > strictness.z * shift_error or at_once):
         one = LabelFault.POSITIVES_MISSING if shift > 0 else LabelFault.NEGATIVES_MISSING
@@ -132,7 +131,7 @@ def _fault_since(
 
 
 def in_order(before: Int64Array, after: Int64Array) -> bool:
-    """Whether labels are certain to come as they did in the reference, of either class.
+    """Return whether the labels of both classes certainly come as in the reference.
 
     Args:
         before: counts by blocks of time, (blocks, 6), of the reference.
@@ -151,7 +150,7 @@ def in_order(before: Int64Array, after: Int64Array) -> bool:
 
 
 def _gaps(before: Int64Array, after: Int64Array) -> tuple[FloatArray, FloatArray]:
-    """As `_missing`, and the errors, from between blocks."""
+    """Return `_missing` and its standard errors between blocks."""
     usual, usual_left_out = _coverage(before.sum(axis=0)), _coverage(_left_out(before))
     total, left_out = after.sum(axis=0), _left_out(after)
     variance = _variance(_missing(left_out, usual)) + _variance(_missing(total, usual_left_out))
@@ -159,35 +158,37 @@ def _gaps(before: Int64Array, after: Int64Array) -> tuple[FloatArray, FloatArray
 
 
 def lacks_one_side(before: Int64Array, after: Int64Array, *, z: float = _Z) -> bool:
-    """Whether labels of one predicted class are missing since the reference, before it is a fault.
+    """Return whether labels of one predicted class are missing, even if not yet a fault.
 
     A shift of prevalence alone leaves both coverages as they are. Errors are those of
-    independent rows: rather a shift that is announced later than one that is none.
+    independent rows, so that an announcement is late rather than false.
 
     Args:
         before: counts by blocks of time, (blocks, 6), of the reference.
-        after: the same of the last stretch that is mature.
+        after: the same of the latest mature panes.
         z: standard errors beyond which it is more than chance.
 
     >>> hours = np.tile([62, 38, 16, 3804, 100, 3820], (6, 1))
     >>> lacks_one_side(hours, hours), lacks_one_side(hours, hours - np.array([20, 0, 4, 0, 0, 0]))
     (False, True)
     """
-    labelled, made = strata(after.sum(axis=0))
-    came = (labelled + _HALF) / (made * _coverage(before.sum(axis=0)) + _HALF)
+    labelled, predicted = strata(after.sum(axis=0))
+    came = (labelled + _HALF) / (predicted * _coverage(before.sum(axis=0)) + _HALF)
     gap = abs(np.log(came[0] / came[1]))
-    error = np.sqrt((np.maximum(1 - labelled / np.maximum(made, 1), 0) / (labelled + _HALF)).sum())
+    error = np.sqrt(
+        (np.maximum(1 - labelled / np.maximum(predicted, 1), 0) / (labelled + _HALF)).sum()
+    )
     return bool(gap > -np.log(_FEWER) and gap > z * error)
 
 
 def pace_fault(
     paces: tuple[Pace, Pace], strictness: PaceStrictness = CERTAIN_PACE
 ) -> LabelFault | None:
-    """Whether the youngest predictions get their labels at another pace.
+    """Return the fault where young predictions get their labels at another pace.
 
     Args:
         paces: of negatives and of positives.
-        strictness: when it is more than chance.
+        strictness: thresholds.
     """
     for pace in paces:
         odds = max(pace.odds, 1 / pace.odds) if pace.odds > 0 else np.nan
@@ -197,15 +198,15 @@ def pace_fault(
 
 
 def _coverage(cells: Int64Array) -> FloatArray:
-    """Share of labelled predictions, (..., 2): called positive, negative."""
-    labelled, made = strata(cells)
-    return (labelled + 1) / (made + 1)
+    """Return the share of labelled predictions, (..., 2): predicted positive, negative."""
+    labelled, predicted = strata(cells)
+    return (labelled + 1) / (predicted + 1)
 
 
 def _missing(cells: Int64Array, usual: FloatArray) -> FloatArray:
-    """Log of usual over present coverage, and log(x1 / x0), (2, ...)."""
-    labelled, made = strata(cells)
-    due = made * usual + 1
+    """Return the log of usual over present coverage, and log(x1 / x0), (2, ...)."""
+    labelled, predicted = strata(cells)
+    due = predicted * usual + 1
     lack = np.log(due.sum(axis=-1) / (labelled.sum(axis=-1) + 2))
     tp, fp, fn, tn = (cells[..., outcome] + _HALF for outcome in Outcome)
     separated = tp * tn - fp * fn
@@ -217,7 +218,7 @@ def _missing(cells: Int64Array, usual: FloatArray) -> FloatArray:
 
 
 def _left_out(blocks: Int64Array) -> Int64Array:
-    """All but one block, for each block."""
+    """Return the sum of all other blocks, for each block."""
     return np.asarray(blocks.sum(axis=0) - blocks)
 
 

@@ -1,11 +1,10 @@
-"""How long labels take, from cohorts of predictions of which the young are still incomplete.
+"""The distribution of label delays, estimated from cohorts with incomplete labels.
 
-A cohort is the predictions of one stretch of time, and a young one has seen its
-quick labels alone: the delays of the labels that are there make labels look
-quicker than they are. What is not distorted is the *reversed* hazard, the share
-of the labels with a delay up to d that came just at d, taken from cohorts that
-are older than d. From the longest delay downwards these shares give the
-distribution of delays of all labels that ever come (right truncation).
+A cohort is the predictions of one stretch of time. A young cohort has only its quick
+labels so far, so that delays of the labels in force underestimate the delay (right
+truncation). The *reversed* hazard is unbiased: the share of the labels with a delay up
+to d that came at d, taken from cohorts older than d. Its product from the longest delay
+downwards is the distribution of delays of all labels that ever come.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from monitor.events.columns import FloatArray, Int64Array
 
 
 class Coverage(NamedTuple):
-    """Share of the labels to come that are there by now, and how well it is known.
+    """Share of the eventual labels that have come, and its error.
 
     Attributes:
-        share: in [0, 1]; NaN where nothing is known of the delays.
+        share: in [0, 1]; NaN where no delays are known.
         variance: of the logarithm of the share.
     """
 
@@ -49,24 +48,25 @@ class DelayCurve:
 
     @property
     def labels(self) -> Int64Array:
-        """Labels that each curve rests on."""
+        """Number of labels behind each curve."""
         return np.asarray(self.at_risk.max(axis=1, initial=0))
 
     def age(self, share: float) -> FloatArray:
-        """Age, seconds, by which a share of the labels have come, of each kind.
+        """Return the age, seconds, by which a share of the labels have come, of each kind.
 
-        The upper edge of its bin: late rather than early. NaN where none are known.
+        This is the upper edge of a bin, so that the age is late rather than early. NaN
+        where no labels are known.
         """
         reached = self.share >= share
         first = np.minimum(reached.argmax(axis=1), len(self.edges_seconds) - 2)
         return np.where(reached.any(axis=1), self.edges_seconds[first], np.nan)
 
     def at(self, age: float) -> FloatArray:
-        """Share of the labels that have come by an age in seconds, of each kind."""
+        """Return the share of the labels that have come by an age in seconds, of each kind."""
         return self.over(np.array([age]), np.ones(1)).share
 
     def over(self, ages: FloatArray, weights: FloatArray) -> Coverage:
-        """Mean coverage of predictions of these ages.
+        """Return the mean coverage of predictions of these ages.
 
         Args:
             ages: seconds.
@@ -103,17 +103,17 @@ class DelayCurve:
 
 
 def delay_curve(counts: Int64Array, limits: FloatArray, edges_seconds: FloatArray) -> DelayCurve:
-    """The distribution of delays, from the labels that cohorts of all ages have so far.
+    """Estimate the distribution of delays from the labels of cohorts of all ages.
 
     Args:
         counts: labels by cohort, kind of outcome and bin of the delay.
-        limits: age in seconds of each cohort's youngest prediction: later labels
-            than that cannot all be there.
+        limits: age in seconds of each cohort's youngest prediction; labels with a longer
+            delay cannot all have come.
         edges_seconds: upper edges of the bins; the last is infinite.
 
     Returns:
         The curves. They are relative to the longest delay that any cohort is old
-        enough to show: what takes longer than that cannot be known yet.
+        enough to show; longer delays cannot be known yet.
 
     Source:
         Lagakos, Barraj and De Gruttola 1988; Kalbfleisch and Lawless 1989

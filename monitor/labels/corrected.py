@@ -1,4 +1,4 @@
-"""Windows younger than their labels need, corrected for the labels that are still to come."""
+"""Estimates of immature windows, corrected for the labels that are still to come."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _CELLS = len(Outcome)
 def corrected(
     cells: Int64Array, coverage: Coverage, metric: str, class_ratio: float | None = None
 ) -> Estimate:
-    """A metric of a window whose labels have come in part, corrected for those to come.
+    """Estimate a metric of a window that has part of its labels.
 
-    Each outcome is divided by the share of its labels that has come. On the logit
-    scale precision is so moved by log(G0 / G1); where the delay depends on the
-    prediction too, recall and false-positive rate are moved as well.
+    Each outcome is divided by the share of its labels that has come. This shifts
+    logit(precision) by log(G0 / G1); where the delay depends on the prediction too, it
+    shifts recall and false-positive rate as well.
 
     Args:
         cells: labelled outcomes, (..., 4) by `Outcome`.
@@ -36,7 +36,7 @@ def corrected(
         class_ratio: for `precision_at`.
 
     Returns:
-        Estimate and limits; the variance of the coverage is in the interval.
+        Estimate and limits; the interval includes the variance of the coverage.
 
     Source:
         Horvitz and Thompson 1952; delta method on the logs of the four cells with
@@ -68,12 +68,11 @@ def corrected(
 
 
 def corrected_labels(cells: Int64Array, coverage: Coverage) -> FloatArray:
-    """Labels that say as much as those that have come, were all of them there.
+    """Return the number of complete labels that carry as much information as partial ones.
 
-    Within the predicted positives, and within the predicted negatives: the shares
-    that follow from dividing each outcome by the part of its labels that has come,
-    times the number of labels that would know these shares as well. So young labels
-    that are a sample are as any sample, and no recall is needed for precision.
+    Within each predicted class, the shares are the outcomes divided by their coverage;
+    the number is that of a sample that would estimate these shares with the same
+    variance. The result is used as any sample of labels.
 
     Args:
         cells: labelled outcomes, (..., 4) by `Outcome`.
@@ -104,7 +103,7 @@ def corrected_labels(cells: Int64Array, coverage: Coverage) -> FloatArray:
 
 
 class _Scale(NamedTuple):
-    """A metric on a scale without bounds as a function of the logs of the cells."""
+    """A metric on an unbounded scale as a function of the logs of the cells."""
 
     value: Callable[[FloatArray], FloatArray]
     slope: Callable[[FloatArray], FloatArray]
@@ -112,7 +111,7 @@ class _Scale(NamedTuple):
 
 
 def _between(above: Outcome, below: Outcome) -> _Scale:
-    """Log of one cell over another: the logit of a share of the two."""
+    """Return the scale of the log of one cell over another, the logit of a share."""
     direction = np.zeros(_CELLS)
     direction[above], direction[below] = 1.0, -1.0
     return _Scale(
@@ -123,7 +122,7 @@ def _between(above: Outcome, below: Outcome) -> _Scale:
 
 
 def _classes(cells: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Share of each cell in its class, and +1 for positives, -1 for negatives."""
+    """Return the share of each cell in its class, and +1 for positives, -1 for negatives."""
     positive = cells[..., [Outcome.TP]] + cells[..., [Outcome.FN]]
     negative = cells[..., [Outcome.FP]] + cells[..., [Outcome.TN]]
     of_class = np.concatenate([positive, negative, positive, negative], axis=-1)

@@ -1,4 +1,4 @@
-"""How late labels come: delays of the labels in force, and the maturity they imply."""
+"""Label delays: the delays of the labels in force, and the maturity they imply."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _OCTAVES = 26
 EDGES_SECONDS: FloatArray = np.concatenate(
     [[0.0], 2.0 ** (np.arange(_OCTAVES * _PER_OCTAVE) / _PER_OCTAVE), [np.inf]]
 )
-"""Upper edges of the bins: from 1 s on a quarter of an octave (19 %) apart, two years at most."""
+"""Upper edges of the bins: a quarter of an octave (19 %) apart, from 1 s to two years."""
 PUBLISHED_EDGES_SECONDS: FloatArray = np.append(4.0 ** np.arange(_OCTAVES // 2), np.inf)
-"""Every eighth of them: coarse enough to be a histogram that is scraped."""
+"""Every eighth edge, for the exported histogram."""
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 _DAYS_BEYOND_TIMEOUT = 60
 _HOURS_BEYOND_TIMEOUT = 7 * 24
-_LONGEST_KEPT = 400
+_MOST_COHORTS = 400
 _ENDLESS_MS = 90 * DAY_MS
 _HOURLY_BELOW_MS = 4 * DAY_MS
 _FEWEST_LABELS = 50
-_SETTLED = 2
+_AGES_SEEN = 2
 
 _ACTUAL_POSITIVE = np.array([outcome in (Outcome.TP, Outcome.FN) for outcome in Outcome])
 _BINS = len(EDGES_SECONDS)
@@ -42,10 +42,10 @@ NEGATIVE, POSITIVE, BOTH = range(3)
 """Kinds of the curves by class: of actual negatives, of actual positives, of all."""
 
 
-class _Known(NamedTuple):
-    """What follows from the delays of one model."""
+class _DelayCurves(NamedTuple):
+    """The delay curves of one model, and the version of the delays behind them."""
 
-    state: tuple[int, Hashable]
+    version: tuple[int, Hashable]
     curve: DelayCurve
     first: int | None
     maturity: dict[float, int | None]
@@ -54,14 +54,14 @@ class _Known(NamedTuple):
 class LabelDelays:
     """Delays from prediction to the label in force, by model, outcome and cohort.
 
-    Integers throughout, so that taking a label back leaves no residue. A delay
+    Counts are integers, so that revoking a label leaves no residue. A delay
     below 0 (a label dated before its prediction) counts as 0.
 
-    Cohorts are days, kept for the label timeout and 60 days beyond; or hours where
-    all labels time out within four days, and kept for a week beyond.
+    Cohorts are days, stored for the label timeout and 60 days beyond; or hours where
+    all labels time out within four days, stored for a week beyond.
 
     Args:
-        config: of which the label timeouts decide how long cohorts are kept.
+        config: its label timeouts decide how long cohorts are stored.
         catalogue: numbers of models and groups.
     """
 
@@ -74,9 +74,9 @@ class LabelDelays:
         hourly = longest < _HOURLY_BELOW_MS
         width = HOUR_MS if hourly else DAY_MS
         beyond = _HOURS_BEYOND_TIMEOUT if hourly else _DAYS_BEYOND_TIMEOUT
-        span = min(-(-longest // width) + beyond, _LONGEST_KEPT)
+        span = min(-(-longest // width) + beyond, _MOST_COHORTS)
         self._changes = np.zeros(0, dtype=np.int64)
-        self._known: dict[int, _Known] = {}
+        self._known: dict[int, _DelayCurves] = {}
         self._paces: dict[int, tuple[tuple[int, Hashable], tuple[Pace, Pace]]] = {}
         self._published: dict[int, tuple[int, Int64Array, FloatArray]] = {}
         self._seen: tuple[tuple[int, int] | None, bytes] = (None, b"")
@@ -85,7 +85,7 @@ class LabelDelays:
         self._latest = LatestLabels()
 
     def apply(self, deltas: Deltas) -> None:
-        """Take notice of outcomes that came or went."""
+        """Count the delays of outcomes that were added or removed."""
         self._ensure()
         rows = np.flatnonzero(deltas.cell < len(Outcome))
         if not len(rows):
@@ -100,20 +100,20 @@ class LabelDelays:
         add_at(self._total_ms, model, cell, count * delay)
         self._cohorts.add(self._cohorts.pane_of(time), model, kind, count)
         self._latest.add(model, deltas.label_time[rows], count)
-        told = np.flatnonzero(_ACTUAL_POSITIVE[cell])
-        when = self._reports.pane_of(deltas.label_time[rows][told])
-        self._reports.add(when, model[told], np.zeros_like(when), count[told])
+        positive = np.flatnonzero(_ACTUAL_POSITIVE[cell])
+        when = self._reports.pane_of(deltas.label_time[rows][positive])
+        self._reports.add(when, model[positive], np.zeros_like(when), count[positive])
 
     def advance(self, watermark: int) -> None:
-        """Let event time move on (epoch milliseconds)."""
+        """Move the cohorts on to a watermark, epoch milliseconds."""
         self._cohorts.advance(watermark)
         self._reports.advance(watermark)
         self._latest.advance(watermark)
 
     def last_label(self, model: int) -> int | None:
-        """End of the hour of a model's latest label in force, epoch milliseconds.
+        """Return the end of the hour of a model's latest label in force, epoch milliseconds.
 
-        None without any, or without any for 90 days.
+        None without a label in the last 90 days.
         """
         self._ensure()
         return self._latest.end_of_last(model, int(self._changes[model]))
@@ -124,28 +124,29 @@ class LabelDelays:
         return self._cohorts.width
 
     def reports(self, model: int, until: int) -> tuple[int, Int64Array]:
-        """Positives by the time of their label, in stretches as long as a cohort.
+        """Count positive labels by the time of the label, in stretches as long as a cohort.
 
         Args:
             model: its number.
-            until: moment, epoch milliseconds; only stretches that had passed by then.
+            until: epoch milliseconds; only stretches that end by then are counted.
 
         Returns:
-            Number of the first stretch, from 1970 on, and the labels in each from there;
-            of what is kept, from the first with a label on.
+            Number of the first stored stretch with a label, counted from 1970, and the labels
+            in each stretch from there on.
         """
         self._ensure()
         panes, counts = self._reports.series(model)
         passed = panes < until // self._reports.width
-        panes, told = panes[passed], counts[passed, 0]
-        busy = np.flatnonzero(told)
+        panes, labels = panes[passed], counts[passed, 0]
+        busy = np.flatnonzero(labels)
         first = int(busy[0]) if len(busy) else len(panes)
-        return (int(panes[first]) if len(busy) else 0), told[first:]
+        return (int(panes[first]) if len(busy) else 0), labels[first:]
 
     def maturity(self, model: int, share: float, watermark: int | None) -> int | None:
-        """Age, milliseconds, by which a share of the labels have come, in the slower class.
+        """Return the age, milliseconds, by which a share of the labels have come in both classes.
 
-        The upper edge of its bin: late rather than early. None before any label came.
+        This is the upper edge of a bin, so that the age is late rather than early. None
+        before any label came.
 
         Args:
             model: its number.
@@ -160,17 +161,23 @@ class LabelDelays:
         return found.maturity[share]
 
     def is_settled(self, model: int, maturity: int, watermark: int | None) -> bool:
-        """Whether the stream is long enough that far longer delays would have shown."""
+        """Return whether the stream is long enough to show delays of twice the maturity.
+
+        Args:
+            model: its number.
+            maturity: milliseconds.
+            watermark: up to which labels have come, epoch milliseconds.
+        """
         first = self._curves(model, watermark).first
         oldest = -np.inf if first is None else self._limits(first, watermark)
         timeout = self._catalogue.settings[model].label_timeout
-        needed = _SETTLED * maturity if timeout is None else min(_SETTLED * maturity, timeout)
+        needed = _AGES_SEEN * maturity if timeout is None else min(_AGES_SEEN * maturity, timeout)
         return oldest * 1000 >= needed
 
     def coverage(
         self, model: int, watermark: int | None, ages: FloatArray, weights: FloatArray
     ) -> Coverage:
-        """Share of the labels to come that predictions of these ages have, by `Outcome`.
+        """Return the share of the eventual labels of predictions of these ages, by `Outcome`.
 
         An outcome with under 50 labels in all cohorts takes the delays of its class.
 
@@ -192,43 +199,55 @@ class LabelDelays:
         )
 
     def curves_by_class(self, model: int, watermark: int | None) -> DelayCurve:
-        """Delays of negatives, of positives and of all; of all labels so far in the first days."""
+        """Return the delay curves of negatives, of positives and of all.
+
+        In the first days they ignore that young cohorts are incomplete.
+
+        Args:
+            model: its number.
+            watermark: up to which labels have come, epoch milliseconds.
+        """
         return self._curves(model, watermark).curve
 
     def paces(self, model: int, watermark: int | None) -> tuple[Pace, Pace]:
-        """Whether young cohorts get labels as mature ones did: of negatives, of positives."""
-        state = self._state(model, watermark)
+        """Return the paces of the labels of negatives and of positives in young cohorts.
+
+        Args:
+            model: its number.
+            watermark: up to which labels have come, epoch milliseconds.
+        """
+        version = self._version(model, watermark)
         known = self._paces.get(model)
-        if known is None or known[0] != state:
+        if known is None or known[0] != version:
             counts, limits, _ = self._table(model, watermark)
             by_class = _by_class(counts)
             curve = delay_curve(by_class, limits, EDGES_SECONDS)
             negatives, positives = (pace(by_class, limits, curve, k) for k in (NEGATIVE, POSITIVE))
-            known = self._paces[model] = (state, (negatives, positives))
+            known = self._paces[model] = (version, (negatives, positives))
         return known[1]
 
-    def _curves(self, model: int, watermark: int | None) -> _Known:
-        """Delays by class and the first cohort; kept until they change."""
-        state = self._state(model, watermark)
+    def _curves(self, model: int, watermark: int | None) -> _DelayCurves:
+        """Return the curves by class and the first cohort, cached until the delays change."""
+        version = self._version(model, watermark)
         known = self._known.get(model)
-        if known is None or known.state != state:
+        if known is None or known.version != version:
             counts, limits, first = self._table(model, watermark)
             if not len(limits) or limits[0] < 0:
                 counts, limits = self._counts[model][None], np.array([np.inf])
             curve = delay_curve(_by_class(counts), limits, EDGES_SECONDS)
-            known = self._known[model] = _Known(state, curve, first, {})
+            known = self._known[model] = _DelayCurves(version, curve, first, {})
         return known
 
-    def _state(self, model: int, watermark: int | None) -> tuple[int, Hashable]:
-        """Stands for all that curves and paces of a model rest on."""
+    def _version(self, model: int, watermark: int | None) -> tuple[int, Hashable]:
+        """Return the version of the delays behind the curves and paces of a model."""
         self._ensure()
         return int(self._changes[model]), self._bins_seen(watermark)
 
     def _bins_seen(self, watermark: int | None) -> Hashable:
-        """Of each kept cohort, the bins of delay that it is old enough to show.
+        """Return the number of delay bins that each cohort is old enough to show, as bytes.
 
-        All that curves and paces take from the watermark; the watermark itself where
-        the cohorts have not got there yet.
+        Curves and paces depend on the watermark through these alone. Return the watermark
+        itself where it is ahead of the cohorts.
         """
         newest = self._cohorts.newest
         if newest is None or watermark is None or watermark // self._cohorts.width > newest:
@@ -241,14 +260,14 @@ class LabelDelays:
         return self._seen[1]
 
     def _limits(self, cohort: Any, watermark: int | None) -> Any:
-        """Seconds since the end of a cohort."""
+        """Return the seconds since the end of a cohort."""
         now = -1 if watermark is None else watermark
         return (now - (cohort + 1) * self._cohorts.width) / 1000
 
     def published(self, model: int) -> tuple[Int64Array, FloatArray]:
-        """Counts by class (negative, positive) and published bin, and the sums in seconds.
+        """Return counts by class (negative, positive) and published bin, and sums in seconds.
 
-        The same objects as long as nothing has changed; not to be written to.
+        Returns the same arrays until a delay changes; do not write to them.
         """
         self._ensure()
         changes, known = int(self._changes[model]), self._published.get(model)
@@ -270,9 +289,9 @@ class LabelDelays:
     def _table(
         self, model: int, watermark: int | None
     ) -> tuple[Int64Array, FloatArray, int | None]:
-        """Labels by cohort (from the first on), `Outcome`, bin; seconds since a cohort's end.
+        """Return the labels by cohort, `Outcome` and bin, and the seconds since each cohort's end.
 
-        And the number of that first cohort, None where there is none.
+        The third value is the number of the first cohort, None without one.
         """
         self._ensure()
         panes, counts = self._cohorts.series(model)
@@ -283,7 +302,7 @@ class LabelDelays:
         return counts[first:].reshape(-1, len(Outcome), _BINS), limits, number
 
     def state(self) -> State:
-        """Delays of labels in force, in all and by cohort."""
+        """Serializable state: delays of the labels in force, in total and by cohort."""
         return {
             "counts": self._counts.copy(),
             "total_ms": self._total_ms.copy(),
@@ -293,9 +312,11 @@ class LabelDelays:
         }
 
     def restore(self, state: State, models: Int64Array) -> None:
-        """Go on from what `state` gave, with the models that are left.
+        """Load what `state` returned; cohorts of another width start empty.
 
-        Cohorts of another width, since the label timeouts are others, are learned anew.
+        Args:
+            state: of an earlier run.
+            models: old numbers of the models that are still there.
         """
         kept = models[models < len(state["counts"])]
         self._counts, self._total_ms = state["counts"][kept], state["total_ms"][kept]

@@ -38,7 +38,7 @@ from monitor.labels.refusals import (
     because,
     refused,
 )
-from monitor.labels.sampled import (
+from monitor.labels.sampled_labels import (
     SAMPLES,
     effective_labels,
     expected,
@@ -157,7 +157,7 @@ _METHODS: Mapping[Kind, Callable[[Evidence, str, float | None], Estimate]] = {
     Kind.CORRECTED_FLAGGED: _corrected_flagged,
     Kind.ONE_SIDED: _flagged,
     Kind.CORRECTED_ONE_SIDED: _corrected_flagged,
-    Kind.ASTRAY: _immature,
+    Kind.FAULTY: _immature,
 }
 
 

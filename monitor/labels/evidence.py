@@ -1,4 +1,4 @@
-"""What the estimates of some rows rest on: counts, how they are estimated, what is refused."""
+"""Evidence: the counts, estimation method and label faults that estimates are predicted from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FAULT_TEXT = f"<U{max(map(len, LabelFault))}"
 
 
 class Kind(IntEnum):
-    """By which method a row is estimated."""
+    """Estimation method of a row."""
 
     PLAIN = 0
     SAMPLED = 1
@@ -32,7 +32,7 @@ class Kind(IntEnum):
     CORRECTED_FLAGGED = 7
     ONE_SIDED = 8
     CORRECTED_ONE_SIDED = 9
-    ASTRAY = 10
+    FAULTY = 10
 
 
 STATUS = (
@@ -42,7 +42,7 @@ STATUS = (
     *("corrected",) * 2,
     *("untrusted",) * 3,
 )
-"""What is said of a window's age, by `Kind`."""
+"""Published maturity status of a window, by `Kind`."""
 
 KIND_OF = {
     Labelling.COMPLETE: Kind.PLAIN,
@@ -51,27 +51,29 @@ KIND_OF = {
     Labelling.WEIGHTED: Kind.WEIGHTED,
     Labelling.FLAGGED_ONLY: Kind.FLAGGED,
 }
-"""How rows are estimated where the labels that were to come have come."""
+"""Method for windows whose labels have come, by labelling regime."""
 
 CORRECTED_KIND_OF = {
     Labelling.COMPLETE: Kind.CORRECTED,
     Labelling.SAMPLED: Kind.CORRECTED_SAMPLED,
     Labelling.FLAGGED_ONLY: Kind.CORRECTED_FLAGGED,
 }
-"""How rows are estimated where half or more have come. Not where labels are weighted:
-delays then differ by how a label was sampled, which the distribution by outcome does
-not hold; nor where silence is a negative, which it is only once the timeout has passed."""
+"""Method for windows with at least half of their labels, by labelling regime.
+
+Weighted labels have none: their delays depend on how a label was sampled, which the
+distribution by outcome does not model. Where silence is a negative there is none either:
+silence counts only after the timeout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All that the estimates of some rows rest on.
+    """The input of the estimates of some rows.
 
     Attributes:
         kind: (rows,), see `Kind`.
-        cells: int64 (rows, 6), see `monitor.join.deltas`; silence already counted in.
+        cells: int64 (rows, 6), see `monitor.join.deltas`; silence already counted.
         weights: int64 (rows, 8), see `monitor.windows.weights`; zeros where not weighted.
-        coverage: share of the labels to come that have come, (rows, 4) by `Outcome`,
+        coverage: share of the eventual labels that have come, (rows, 4) by `Outcome`,
             and the variance of its log; 1 and 0 where the labels have come.
         fault: (rows,), the `LabelFault` for which metrics are refused; "" for none.
     """
@@ -84,12 +86,17 @@ class Evidence:
 
     @classmethod
     def complete(cls, cells: Int64Array) -> Evidence:
-        """Of rows whose labels are complete."""
+        """Return the evidence of rows whose labels are complete."""
         return cls.of(np.zeros(len(cells), dtype=np.int64), cells)
 
     @classmethod
     def of(cls, kind: Int64Array, cells: Int64Array) -> Evidence:
-        """Of rows whose labels have come."""
+        """Return the evidence of rows whose labels have come.
+
+        Args:
+            kind: (rows,), see `Kind`.
+            cells: (rows, 6).
+        """
         rows = len(cells)
         return cls(
             kind=kind,
@@ -103,7 +110,7 @@ class Evidence:
         return len(self.kind)
 
     def take(self, rows: Int64Array) -> Evidence:
-        """Some of the rows."""
+        """Return the evidence of some of the rows."""
         return Evidence(
             kind=self.kind[rows],
             cells=self.cells[rows],
@@ -113,19 +120,24 @@ class Evidence:
         )
 
     def distrust(self, rows: Int64Array, fault: str) -> None:
-        """Some rows' labels went astray, whatever the rows' own counts show."""
+        """Mark a label fault of some rows; immature rows stay immature.
+
+        Args:
+            rows: to mark.
+            fault: a `LabelFault`.
+        """
         young = self.kind[rows] == Kind.IMMATURE
         self.fault[rows[~young]] = fault
-        self.kind[rows[~young]] = Kind.ASTRAY
+        self.kind[rows[~young]] = Kind.FAULTY
 
     def distrust_sides(self, rows: Int64Array) -> None:
-        """Where labels are to be complete, and miss one predicted class: withheld."""
+        """Mark rows whose labels should be complete and miss one predicted class."""
         due = rows[np.isin(self.kind[rows], (Kind.PLAIN, Kind.CORRECTED))]
         share = self.coverage.share[due]
         come = np.nan_to_num(self.cells[due, :_CELLS] / np.where(share > 0, share, np.nan))
         labelled = np.stack([come[:, 0] + come[:, 1], come[:, 2] + come[:, 3]], axis=-1)
-        _, made = strata(self.cells[due])
-        flagged_alone, others_alone = faults_of_sides(np.minimum(labelled, made), made)
+        _, predicted = strata(self.cells[due])
+        flagged_alone, others_alone = faults_of_sides(np.minimum(labelled, predicted), predicted)
         young = self.kind[due] == Kind.CORRECTED
         self.distrust(due[others_alone], LabelFault.FLAGGED_UNLABELLED)
         one_sided = due[flagged_alone]
@@ -135,7 +147,7 @@ class Evidence:
         )
 
     def differs(self, other: Evidence) -> Int64Array:
-        """Rows that are not as in other evidence, which may be of fewer rows."""
+        """Return the rows that differ from other evidence, which may have fewer rows."""
         known = len(other)
         same = np.zeros(len(self), dtype=np.bool_)
         columns = [

@@ -1,11 +1,11 @@
-"""What can be wrong with labels, and which numbers labels that went astray still allow.
+"""Label faults.
 
-Labels that are missing at random harm nothing. Where they are missing for one actual
-class, what is labelled of a predicted class, and so precision, is distorted; where they
-are missing by what was predicted, recall and false positives are. The counts show how many
-are missing, and not by which of the two: a fifth of the predicted positives' labels lost
-at random leaves the same gaps as a loss of positives. So nothing is published of a window
-whose labels were lost, but for precision where predicted positives have theirs.
+Labels missing at random bias nothing. Labels missing by actual class bias precision;
+labels missing by predicted class bias recall and the false-positive rate. The counts
+show how many labels are missing and not by which class: a fifth of the predicted
+positives' labels lost at random gives the same coverage as a loss of positives. A window
+with a label fault therefore publishes nothing, except for precision where the predicted
+positives have their labels.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from monitor.events.columns import BoolArray, FloatArray, Int64Array
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 
 _ONE_SIDE = 0.5
-"""Coverage of one predicted class over that of the other below which nothing is at random."""
+"""Ratio of the coverages of the predicted classes below which labels are not missing at random."""
 _FEWEST_DUE = 50
 
 
 class LabelFault(StrEnum):
-    """What is wrong with the labels."""
+    """A fault of the labels."""
 
     POSITIVES_MISSING = "positives_missing"
     """Labels of actual positives are missing more often than before."""
@@ -35,7 +35,7 @@ class LabelFault(StrEnum):
     DELAYS_CHANGED = "delays_changed"
     """Labels of the youngest predictions come at another pace than those of mature ones."""
     REPORTS_STOPPED = "reports_stopped"
-    """Where only positives are reported: reports have all but ended, and all at once."""
+    """Where only positives are reported: reports have nearly ended, and abruptly."""
     ONE_SIDE_LABELLED = "one_side_labelled"
     """Predicted positives get labels, and predicted negatives do not."""
     FLAGGED_UNLABELLED = "flagged_unlabelled"
@@ -43,36 +43,36 @@ class LabelFault(StrEnum):
 
 
 SIDES = (LabelFault.ONE_SIDE_LABELLED, LabelFault.FLAGGED_UNLABELLED)
-"""Faults that a window's own counts show, whatever came before."""
+"""Faults that a window shows without a reference."""
 
 
 def faults_of_sides(
-    labelled: Int64Array | FloatArray, made: Int64Array
+    labelled: Int64Array | FloatArray, predicted: Int64Array
 ) -> tuple[BoolArray, BoolArray]:
-    """Where labels miss one predicted class by far more than the other: not at random.
+    """Test whether labels miss one predicted class far more than the other.
 
     Args:
-        labelled: predictions with a label, (..., 2): called positive, called negative.
-        made: all predictions, the same.
+        labelled: predictions with a label, (..., 2): predicted positive, negative.
+        predicted: all predictions, the same.
 
     Returns:
-        For each of `SIDES`, whether it is so, (...).
+        For each of `SIDES`, whether it holds, (...).
 
     >>> one, other = faults_of_sides(np.array([[100, 0], [90, 3000]]), np.array([[100, 3800]] * 2))
     >>> one.tolist(), other.tolist()
     ([True, False], [False, False])
     """
-    known = np.asarray((made > 0).all(axis=-1))
+    known = np.asarray((predicted > 0).all(axis=-1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        best = np.nan_to_num((labelled / made).max(axis=-1))
-    due = made * best[..., None]
+        best = np.nan_to_num((labelled / predicted).max(axis=-1))
+    due = predicted * best[..., None]
     enough = (due >= _FEWEST_DUE) & known[..., None]
     fewer = np.asarray((labelled < _ONE_SIDE * due) & enough)
     return fewer[..., 1], fewer[..., 0]
 
 
 def strata(cells: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Labelled and all predictions, (..., 2): called positive, called negative.
+    """Return labelled and all predictions, (..., 2): predicted positive, negative.
 
     Args:
         cells: (..., 6), see `monitor.join.deltas`.
@@ -84,5 +84,5 @@ def strata(cells: Int64Array) -> tuple[Int64Array, Int64Array]:
         ],
         axis=-1,
     )
-    made = cells[..., [PREDICTED_POSITIVE, PREDICTED_NEGATIVE]]
-    return labelled, np.maximum(made, labelled)
+    predicted = cells[..., [PREDICTED_POSITIVE, PREDICTED_NEGATIVE]]
+    return labelled, np.maximum(predicted, labelled)

@@ -1,4 +1,4 @@
-"""When a model was last labelled: labels in force, by the hour that they are dated."""
+"""The time of each model's latest label."""
 
 from __future__ import annotations
 
@@ -9,23 +9,29 @@ from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 from monitor.windows.panes import PaneRing
 
-KEPT_DAYS = 90
+STORED_DAYS = 90
 
 
 class LatestLabels:
-    """Counts of labels by hour; one that is revised or taken back counts no more."""
+    """Counts of labels in force by the hour of their time."""
 
     def __init__(self) -> None:
-        self._hours = PaneRing(width=HOUR_MS, span=24 * KEPT_DAYS, cells=1)
-        self._known: dict[int, tuple[tuple[int, int | None], int | None]] = {}
+        self._hours = PaneRing(width=HOUR_MS, span=24 * STORED_DAYS, cells=1)
+        self._cached: dict[int, tuple[tuple[int, int | None], int | None]] = {}
 
     def add(self, model: Int64Array, label_time: Int64Array, count: Int64Array) -> None:
-        """Take labels that came into force, or with a negative count ceased to be."""
+        """Count labels that came into force, or with a negative count were revoked.
+
+        Args:
+            model: model number of each label.
+            label_time: epoch milliseconds.
+            count: change of the count.
+        """
         hours = self._hours.pane_of(label_time)
         self._hours.add(hours, model, np.zeros_like(hours), count)
 
     def advance(self, watermark: int) -> None:
-        """Let event time move on (epoch milliseconds)."""
+        """Move the panes on to a watermark, epoch milliseconds."""
         self._hours.advance(watermark)
 
     def ensure(self, models: int) -> None:
@@ -33,27 +39,32 @@ class LatestLabels:
         self._hours.ensure(models)
 
     def end_of_last(self, model: int, changes: int) -> int | None:
-        """End of the hour of the latest label in force, epoch milliseconds.
+        """Return the end of the hour of the latest label in force, epoch milliseconds.
 
         Args:
             model: its number.
-            changes: how often its labels have changed; nothing is read again before.
+            changes: how often its labels have changed; the answer is cached until then.
 
         Returns:
-            None where there is none, or none for 90 days.
+            None without a label in the last 90 days.
         """
-        state, known = (changes, self._hours.newest), self._known.get(model)
-        if known is None or known[0] != state:
+        version, cached = (changes, self._hours.newest), self._cached.get(model)
+        if cached is None or cached[0] != version:
             hour = self._hours.last(model, slice(0, 1))
-            known = (state, None if hour is None else (hour + 1) * HOUR_MS)
-            self._known[model] = known
-        return known[1]
+            cached = (version, None if hour is None else (hour + 1) * HOUR_MS)
+            self._cached[model] = cached
+        return cached[1]
 
     def state(self) -> State:
-        """Every hour."""
+        """Serializable state."""
         return self._hours.state()
 
     def restore(self, state: State, models: Int64Array) -> None:
-        """Go on from what `state` gave, with the models that are left."""
+        """Load what `state` returned.
+
+        Args:
+            state: of an earlier run.
+            models: old numbers of the models that are still there.
+        """
         self._hours.restore(state, models)
-        self._known.clear()
+        self._cached.clear()

@@ -1,10 +1,10 @@
-"""How old predictions must be to count, and what younger windows may still say.
+"""Maturity: the age that predictions must have to count.
 
-Labels come late. Windows end at the age at which enough have come: a given one,
-or one learned from the delays. Where a given age is younger than the delays
-allow, what has come is known from the distribution of delays, and the window is
-corrected by it or held back; so is one whose labels went astray. Detectors and
-verdicts never rest on less than the age that was learned.
+Labels come late. Windows end at the age by which enough labels have come: a configured
+age, or one learned from the delays. Where the configured age is younger than the
+learned one, the distribution of delays gives the share of labels that has come, and the
+window is corrected by it or withheld. A window with a label fault is withheld as well.
+Detectors and verdicts never use predictions younger than the learned age.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _FLAGGED = [Outcome.TP, Outcome.FP]
 _COMPLETE = Coverage(np.ones(len(Outcome)), np.zeros(len(Outcome)))
 
 Ages = list[int | None]
-"""By model number, milliseconds; None where nothing is known yet."""
+"""Ages by model number, milliseconds; None where no label has come yet."""
 
 
 class Maturities:
-    """The ages at which windows end, by model, and the methods that follow from them.
+    """Ages at which windows end, by model, and the estimation method of each window.
 
     Args:
         catalogue: models and their settings.
-        windows: where counts are kept.
-        delays: what is known of label delays.
+        windows: counts.
+        delays: label delays.
     """
 
     def __init__(self, catalogue: Catalogue, windows: Windows, delays: LabelDelays) -> None:
@@ -51,18 +51,26 @@ class Maturities:
         self._stepped: tuple[int, Ages] = (-1, [])
 
     def ages(self, watermark: int | None) -> Ages:
-        """Age at which each model's windows end; as configured, or learned."""
+        """Return the age at which each model's windows end, configured or learned.
+
+        Args:
+            watermark: up to which labels have come, epoch milliseconds; None without events.
+        """
         return [self._age(model, watermark) for model in range(len(self._catalogue.models))]
 
     def judged(self, watermark: int | None) -> Ages:
-        """Age from which each model's predictions are judged: never younger than was learned."""
+        """Return the age of each model at which verdicts are predicted, at least the learned one.
+
+        Args:
+            watermark: up to which labels have come, epoch milliseconds; None without events.
+        """
         return [
             None if age is None else max(age, self._learned(model, watermark) or 0)
             for model, age in enumerate(self.ages(watermark))
         ]
 
     def judged_by_the_pane(self, watermark: int) -> Ages:
-        """The same, found anew only when event time enters another pane."""
+        """Return the ages of `judged`, computed again only when event time enters another pane."""
         pane = watermark // self._windows.step_ms
         known_at, known = self._stepped
         models = len(self._catalogue.models)
@@ -71,16 +79,22 @@ class Maturities:
         return self._stepped[1]
 
     def state(self) -> State:
-        """The ages found at the last pane."""
+        """Serializable state: the ages of the last pane."""
         pane, ages = self._stepped
         return {"pane": pane, "ages": list(ages)}
 
     def restore(self, state: State) -> None:
-        """Go on from what `state` gave, of the same models and settings."""
+        """Load what `state` returned, for the same models and settings."""
         self._stepped = (state["pane"], state["ages"])
 
     def is_settled(self, model: int, age: int | None, watermark: int | None) -> bool:
-        """Whether the age is given, or rests on a stream long enough to show long delays."""
+        """Return whether an age is configured, or learned from a long enough stream.
+
+        Args:
+            model: its number.
+            age: at which its windows end, milliseconds; None where it is not known.
+            watermark: up to which labels have come, epoch milliseconds.
+        """
         setting = self._catalogue.settings[model]
         if not isinstance(setting.maturity, AutoMaturity):
             return True
@@ -98,22 +112,22 @@ class Maturities:
         *,
         faults: Sequence[str] = (),
     ) -> Evidence:
-        """What the estimates of a window rest on, for all series.
+        """Return the evidence of a window for all series.
 
         Args:
             name: of the window.
             now: the moment that windows end by, epoch milliseconds.
-            watermark: up to which labels have come; None where time has not begun.
+            watermark: up to which labels have come; None without events.
             ages: at which windows end.
             cells: counts of the window, (series, 6).
-            faults: what watching found wrong with its labels, by model number; "" for nothing.
+            faults: the label fault of each model by number; "" for none.
         """
         found = Evidence.of(self._kinds()[self._catalogue.model_of_series()], cells)
         for model, age in enumerate(ages):
             rows = self._catalogue.rows_of(model)
             if found.kind[rows[0]] == Kind.WEIGHTED:
-                place = self._windows.place(name, now, age or 0)
-                found.weights[rows] = self._windows.weights.sum(place, rows)
+                panes = self._windows.pane_range(name, now, age or 0)
+                found.weights[rows] = self._windows.weights.sum(panes, rows)
             if watermark is None or age is None or self._has_come(model, age, watermark):
                 continue
             coverage = self._coverage(model, name, now, watermark, age)
@@ -128,7 +142,7 @@ class Maturities:
         return found
 
     def lifetime(self, cells: Int64Array) -> Evidence:
-        """What the estimates of everything ever counted rest on."""
+        """Return the evidence of the counts since the start, (series, 6)."""
         found = Evidence.of(self._kinds()[self._catalogue.model_of_series()], cells)
         if self._windows.weights.kept:
             found.weights[:] = self._windows.weights.lifetime
@@ -136,7 +150,7 @@ class Maturities:
         return found
 
     def _complete(self) -> Int64Array:
-        """Series of the models of which every prediction is to get a label, by its own time."""
+        """Return the series of models with complete labelling that count by prediction time."""
         complete = [
             s.labelling is Labelling.COMPLETE and s.clock is WindowClock.PREDICTION
             for s in self._catalogue.settings
@@ -168,24 +182,24 @@ class Maturities:
         return learned if learned is None else min(learned, setting.label_timeout or learned)
 
     def _has_come(self, model: int, age: int, watermark: int) -> bool:
-        """Whether all labels that are to come have come at this age, or no age matters."""
+        """Return whether all labels have come at this age, or the model counts by label time."""
         if self._catalogue.settings[model].clock is WindowClock.LABEL:
             return True
         return age >= (self._learned(model, watermark) or 0)
 
     def _coverage(self, model: int, name: str, now: int, watermark: int, age: int) -> Coverage:
-        """Share of the labels to come that a window has, by `Outcome`."""
+        """Return the share of the eventual labels that a window has, by `Outcome`."""
         row = np.array([self._catalogue.totals_row(self._catalogue.models[model])])
-        place = self._windows.place(name, now, age)
-        width = self._windows.width(place)
-        block = width * max(1, (place.end - place.start) // _BLOCKS)
+        panes = self._windows.pane_range(name, now, age)
+        width = self._windows.width(panes)
+        block = width * max(1, (panes.end - panes.start) // _BLOCKS)
         cells = self._windows.blocks(name, row, now, age, block)[:, 0]
-        middles = place.start * width + block * (np.arange(len(cells)) + 0.5)
-        made = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
-        if not made.any():
+        middles = panes.start * width + block * (np.arange(len(cells)) + 0.5)
+        predicted = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
+        if not predicted.any():
             return _COMPLETE
         seconds = (watermark - middles) / 1000
-        found = self._delays.coverage(model, watermark, seconds, made.astype(np.float64))
+        found = self._delays.coverage(model, watermark, seconds, predicted.astype(np.float64))
         unknown = np.isnan(found.share)
         return Coverage(np.where(unknown, 1.0, found.share), np.where(unknown, 0.0, found.variance))
 

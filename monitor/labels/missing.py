@@ -1,8 +1,8 @@
-"""Where labels are missing: segment values and score ranges that miss more of them than others.
+"""Tests for labels missing by segment value and score range.
 
-Labels that are missing at random harm nothing. Where they are missing in one
-place more than elsewhere, as for flights that were cancelled, the outcomes that
-are there do not speak for that place.
+Labels missing at random bias nothing. Where one segment value or score range misses
+more labels than the rest, as with cancelled flights, its labelled outcomes do not
+represent its predictions.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _FEWEST = 20
 _RANGES = 10
 
 SCORE = "score"
-"""Stands for the segment key where a score range is named."""
+"""The segment key under which score ranges are reported."""
 
 
 def concentrations(
     key: str, values: Sequence[str], labelled: Int64Array, made: Int64Array
 ) -> tuple[MissingLabels, ...]:
-    """Values that miss at least half as many labels again as all others together.
+    """Return the values that miss at least 1.5 times the share of labels of all others.
 
     Args:
         key: segment key, or `SCORE`.
@@ -38,8 +38,8 @@ def concentrations(
         made: predictions, by value.
 
     Returns:
-        Those of which it is certain (p < .01, times the number of values looked at)
-        and that miss at least 20 labels; the largest excess first.
+        Values where this is significant (p < .01, Bonferroni-corrected for the number of
+        values) and that miss at least 20 labels; the largest excess first.
 
     >>> found = concentrations("origin", ["EWR", "JFK"], np.array([900, 995]), np.array([1000] * 2))
     >>> [(m.value, m.share, m.elsewhere) for m in found]
@@ -60,7 +60,7 @@ def concentrations(
 
 
 def in_score_ranges(scores: ScoreHistogram) -> tuple[MissingLabels, ...]:
-    """Tenths of the score range that miss more labels than the others."""
+    """Return the tenths of the score range that miss more labels than the others."""
     made = _tenths(np.asarray(scores.total))
     labelled = _tenths(np.asarray(scores.positive) + np.asarray(scores.negative))
     names = [f"{i / _RANGES:g}..{(i + 1) / _RANGES:g}" for i in range(_RANGES)]
@@ -74,7 +74,7 @@ def _tenths(bins: Int64Array) -> Int64Array:
 def _z(
     share: FloatArray, elsewhere: FloatArray, made: Int64Array, others: Int64Array, pooled: float
 ) -> FloatArray:
-    """How many standard errors a share of missing labels lies above that elsewhere."""
+    """Return by how many standard errors a share of missing labels exceeds that elsewhere."""
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt(pooled * (1 - pooled) * (1 / made + 1 / others))
         return np.nan_to_num((share - elsewhere) / error, nan=0.0, posinf=0.0, neginf=0.0)

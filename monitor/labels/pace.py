@@ -1,9 +1,9 @@
-"""Whether young predictions get their labels as those before them did at the same age.
+"""Tests whether young predictions get their labels at the pace of earlier ones.
 
-Today is set against earlier days, each cut off at the age that it has now: what
-the labels of one kind looked like then, with what chance and the days themselves
-made of it, is known exactly. So neither a change of prevalence or volume, nor
-working hours, nor labels that come in batches, read as another pace.
+Today's cohorts are compared with earlier cohorts cut off at the same age, within one
+kind of outcome. The scatter of earlier cohorts is part of the comparison. A change of
+prevalence or volume, working hours, and labels that come in batches are therefore no
+change of pace.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from monitor.labels.cohorts import DelayCurve
 
 
 class Pace(NamedTuple):
-    """Whether young cohorts get their labels as the mature ones did.
+    """The pace of labels in young cohorts relative to mature ones.
 
     Attributes:
         odds: of a late label in young cohorts over that in mature ones of the same
             age: above 1 labels come later, towards 0 they have stopped. NaN where
-            nothing can be said.
-        z: how many times further off than mature cohorts usually were, when they
-            were as young; 0 if one of them was nearly as far off.
+            there are too few cohorts or labels.
+        z: distance from the mature cohorts in units of their own usual distance at
+            the same age; 0 if one of them was nearly as far off.
     """
 
     odds: float
@@ -45,7 +45,7 @@ class _Seen(NamedTuple):
 
     Attributes:
         all: those that had come by then.
-        late: of these, those in the later half of what can be seen.
+        late: of these, those in the later half of the visible delays.
     """
 
     all: Int64Array
@@ -53,13 +53,12 @@ class _Seen(NamedTuple):
 
 
 def pace(counts: Int64Array, limits: FloatArray, curve: DelayCurve, kind: int) -> Pace:
-    """Compare the delays of the youngest cohorts with those that mature ones showed so young.
+    """Compare the delays of young cohorts with those of mature cohorts at the same age.
 
-    Young cohorts are taken together: by how much more labels than expected came in
-    the later half of what can be seen. The same sum is formed as of every earlier
-    moment of which all cohorts are mature now, fourteen of them and six days at
-    least. A cohort is mature where it has (by the curve) .99 of its labels, and
-    young below .75.
+    The statistic sums over the young cohorts by how much more labels than expected came
+    in the later half of the visible delays. The same sum at every earlier moment whose
+    cohorts are all mature now, at least fourteen moments and six days, gives its scatter.
+    A cohort is mature where it has (by the curve) .99 of its labels, and young below .75.
 
     Args:
         counts: labels by cohort (one after the other, the oldest first), kind of
@@ -69,7 +68,7 @@ def pace(counts: Int64Array, limits: FloatArray, curve: DelayCurve, kind: int) -
         kind: index of the kind of outcome.
 
     Returns:
-        The pace; a change of prevalence alone does not touch it, since only labels
+        The pace. A change of prevalence alone does not affect it, since only labels
         of one kind and one cohort are compared with each other.
     """
     share = curve.share[kind]
@@ -89,13 +88,13 @@ def pace(counts: Int64Array, limits: FloatArray, curve: DelayCurve, kind: int) -
 
 
 def _moments(mature: BoolArray, ages: Int64Array) -> Int64Array:
-    """How many cohorts ago all that were young then are mature by now."""
+    """Return by how many cohorts to go back to moments whose young cohorts are mature now."""
     last = int(np.flatnonzero(mature)[-1])
     return np.arange(max(int(ages[-1]) - last, 1), int(ages[0]) + 1)
 
 
 def _width(limits: FloatArray) -> float:
-    """Length of a cohort in seconds, free of what the subtraction leaves behind."""
+    """Return the length of a cohort in seconds, rounded to remove floating-point error."""
     return round(float(limits[0] - limits[-1]) / max(len(limits) - 1, 1), 3)
 
 
@@ -107,7 +106,7 @@ def _compared(seen: _Seen, mature: BoolArray, ages: Int64Array, moments: Int64Ar
     labels, late = seen.all[at, column], seen.late[at, column]
     excess = (late - normal * labels).sum(axis=1)
     scatter = normal * (1 - normal)
-    # What is normal is uncertain too, at all ages alike: they rest on the same cohorts.
+    # The expected share has an error too, common to all ages: they use the same cohorts.
     unsure = (labels * np.sqrt(scatter / whole)).sum(axis=1) ** 2
     chance = (labels * scatter).sum(axis=1) + unsure
     enough = (labels.sum(axis=1) >= _FEWEST_LABELS) & (chance > 0)

@@ -1,4 +1,4 @@
-"""What cannot be known from labels, with the reason: of a regime, or of labels gone astray."""
+"""Metrics that labels do not allow, with the reason: a labelling regime or a label fault."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _ALL = (*METRICS, "precision_at")
 KEEPS_PRECISION: frozenset[str] = frozenset(
     {str(Labelling.FLAGGED_ONLY), str(LabelFault.ONE_SIDE_LABELLED)}
 )
-"""Reasons for which all is refused but precision; for every other, precision too."""
+"""Reasons that refuse every metric but precision; every other reason refuses it too."""
 
 REFUSED: Mapping[Labelling, Mapping[str, str]] = {
     Labelling.FLAGGED_ONLY: dict.fromkeys(
         (name for name in _ALL if name != "precision"), str(Labelling.FLAGGED_ONLY)
     ),
 }
-"""Metrics that cannot be known under a regime, each with its reason for a machine."""
+"""Metrics refused under a labelling regime, each with its reason code."""
 
 WITHOUT_DETECTORS: Mapping[Labelling, str] = {
     Labelling.FLAGGED_ONLY: "flagged_only",
     Labelling.SAMPLED: "sampled",
     Labelling.WEIGHTED: "weighted",
 }
-"""Regimes under which no detector runs, each with its reason for a machine."""
+"""Labelling regimes under which no detector runs, each with its reason code."""
 
 REASONS: Mapping[str, str] = {
     "flagged_only": "only predicted positives are ever labelled, so precision alone can be known: "
@@ -53,15 +53,15 @@ REASONS: Mapping[str, str] = {
     LabelFault.REPORTS_STOPPED: "reports have stopped, so nothing is shown: silence is no longer "
     "a negative",
 }
-"""What each reason means, in one sentence."""
+"""The sentence for each reason code."""
 
 
 NEVER_TOLD = "Why precision moved can never be told: only predicted positives are ever labelled."
-"""Of labels that are `flagged_only`, in a line."""
+"""The limit of labelling `flagged_only`, in one sentence."""
 
 
 def refused(reason: str) -> dict[str, str]:
-    """Metrics that are refused for a reason, each with it; none for no reason ("").
+    """Return the metrics that a reason refuses, each with the reason; none for "".
 
     >>> sorted(set(_ALL) - set(refused("one_side_labelled"))), len(refused("delays_changed"))
     (['precision'], 8)
@@ -71,5 +71,5 @@ def refused(reason: str) -> dict[str, str]:
 
 
 def because(reason: str) -> str:
-    """The reason in one sentence; "" for none."""
+    """Return the sentence for a reason code; "" for none."""
     return REASONS[reason] if reason else ""

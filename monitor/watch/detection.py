@@ -16,11 +16,11 @@ from monitor.drift.dispersion import Dispersion
 from monitor.drift.river_detector import RiverDetector
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers
-from monitor.watch.reference import Reference
+from monitor.watch.reference import MatureReference
 
 
 class Alarms(NamedTuple):
-    """What the detectors say after a pane.
+    """Alarms of the detectors after a pane.
 
     Attributes:
         degraded: recall fell or false positives rose, within segments: a page.
@@ -34,23 +34,22 @@ class Alarms(NamedTuple):
 class Detection:
     """The detectors that watch one model against its reference.
 
-    Skill is watched by one statistic for each way of cutting the outcomes into
-    segments (one without segments where none are kept). Each sums the evidence
-    within its segments, so that a change of mix is none; it takes all of them
-    to alarm, so that a change of mix in any one cut does not page.
+    Skill has one statistic for each segment key (one of the totals without segment keys).
+    Each sums the evidence within its values, which excludes a change of mix. All of them
+    must alarm for a page, so that a change of mix by any one key does not page.
 
-    After an alarm the statistics start anew: what goes on alarms again.
+    After an alarm the statistics restart, so that a lasting change alarms again.
 
     Args:
-        reference: what is normal.
-        cuts: for each segment key the series of its values; the totals' alone
-            where no key is kept.
+        reference: of the model.
+        cuts: for each segment key the series of its values; the totals alone
+            without segment keys.
         threshold: of a statistic, see `monitor.drift.detectors.page_threshold`.
     """
 
     def __init__(
         self,
-        reference: Reference,
+        reference: MatureReference,
         cuts: Sequence[Int64Array],
         threshold: float,
     ) -> None:
@@ -64,16 +63,16 @@ class Detection:
 
     @property
     def warming_up(self) -> bool:
-        """The reference does not suffice; nothing alarms."""
+        """The reference has too few outcomes; no detector alarms."""
         return any(bool(detector.warming_up) for detector in self._skill)
 
     @property
     def evidence(self) -> float:
-        """The weakest of the skill statistics over its threshold; an alarm from 1 on."""
+        """The lowest of the skill statistics over its threshold; an alarm from 1 on."""
         return min(float(np.max(detector.evidence, initial=0.0)) for detector in self._skill)
 
     def follow(self, cuts: Sequence[Int64Array]) -> None:
-        """Take in segment values that have come up since; evidence is kept."""
+        """Add new segment values, and keep the evidence so far."""
         if [len(cut) for cut in cuts] == [len(cut) for cut in self._cuts]:
             return
         states = [detector.state() for detector in self._skill]
@@ -83,7 +82,7 @@ class Detection:
             detector.restore(state)
 
     def state(self) -> State:
-        """The evidence gathered, and the series that it is about."""
+        """Serializable state: the evidence, and its series."""
         return {
             "cuts": [cut.copy() for cut in self._cuts],
             "skill": [dict(detector.state()) for detector in self._skill],
@@ -91,7 +90,12 @@ class Detection:
         }
 
     def restore(self, state: State, left: Numbers) -> None:
-        """Go on from what `state` gave, against the same reference."""
+        """Load what `state` returned, for the same reference.
+
+        Args:
+            state: of an earlier run.
+            left: the models and series that are still there.
+        """
         self._cuts = [new_numbers(left.series)[cut] for cut in state["cuts"]]
         self._skill = [self._skill_detector(cut) for cut in self._cuts]
         for detector, evidence in zip(self._skill, state["skill"], strict=True):
@@ -100,13 +104,13 @@ class Detection:
             self._ratio.restore(state["ratio"])
 
     def update(self, cells: Int64Array, rows: Int64Array, opens: int, totals: int) -> Alarms:
-        """Take in one mature pane.
+        """Update with one mature pane.
 
         Args:
             cells: outcomes (series, 4) of the model's series.
             rows: their numbers, ascending.
             opens: event time at which the pane opens, epoch milliseconds.
-            totals: number of the series of all outcomes.
+            totals: series of all outcomes.
         """
         alarms = [
             bool(detector.update(ConfusionCounts.from_cells(cells[np.searchsorted(rows, cut)])))
@@ -150,19 +154,19 @@ class Detection:
 
 
 class RiverDetection:
-    """The same, by a detector of river on the totals: for those who prefer them.
+    """A detector of the library river on the totals, instead of `Detection`.
 
-    It takes what comes first as normal, knows no segments and no seasonal profile,
-    and tells no evidence short of an alarm.
+    It learns the normal state from the first panes, ignores segments and seasonality,
+    and has no evidence short of an alarm.
 
     Args:
-        reference: what windows are compared with.
+        reference: of the model.
         settings: the detector and its options.
     """
 
     warming_up = False
 
-    def __init__(self, reference: Reference, settings: RiverDetectorConfig) -> None:
+    def __init__(self, reference: MatureReference, settings: RiverDetectorConfig) -> None:
         self.reference = reference
         self._detector = RiverDetector(settings.name, **settings.options)
 
@@ -172,7 +176,7 @@ class RiverDetection:
         return float(np.max(self._detector.evidence, initial=0.0))
 
     def follow(self, cuts: Sequence[Int64Array]) -> None:
-        """Nothing: segments are not watched."""
+        """Do nothing: segments are ignored."""
 
     def update(self, cells: Int64Array, rows: Int64Array, opens: int, totals: int) -> Alarms:
         """Take in one mature pane; see `Detection.update`."""
@@ -181,8 +185,8 @@ class RiverDetection:
         return Alarms(degraded=degraded, shifted=bool(self._detector.class_ratio_moved))
 
     def state(self) -> State:
-        """Nothing: river keeps no plain state, and begins anew after a restart."""
+        """Return nothing: river detectors have no plain state, and restart empty."""
         return {}
 
     def restore(self, state: State, left: Numbers) -> None:
-        """Begin anew."""
+        """Do nothing: the detector restarts empty."""

@@ -1,4 +1,4 @@
-"""A look ahead of the labels: prevalence and precision from the predictions of each window."""
+"""Nowcasts: prevalence and precision from the predictions of each window, ahead of labels."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ import numpy as np
 
 from monitor.drift.label_free import Nowcast, nowcast
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.watch.reference import Reference
+from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
 
 
 class Nowcasts:
-    """Nowcasts of one model's windows, made anew only where its predictions have changed.
+    """Nowcasts of one model's windows, cached until its predictions change.
 
-    Not for labels that are a sample: the intervals would take estimates for counts.
+    Do not use with labels that are a sample: the intervals would treat estimates as counts.
 
     Args:
         model: its number.
-        reference: what is taken to hold still.
-        windows: where counts are kept.
-        scores: where score histograms are kept.
+        reference: whose recall and false-positive rate are assumed to hold.
+        windows: counts.
+        scores: score histograms.
     """
 
-    def __init__(self, model: int, reference: Reference, windows: Windows, scores: Scores) -> None:
+    def __init__(
+        self, model: int, reference: MatureReference, windows: Windows, scores: Scores
+    ) -> None:
         self._model = model
         self._reference = reference
         self._windows = windows
@@ -35,9 +37,10 @@ class Nowcasts:
         self._populations: dict[str, tuple[Hashable, tuple[int, int]]] = {}
 
     def of(self, name: str, now: int) -> Nowcast:
-        """Of the predictions of a window's length that end now.
+        """Return the nowcast of a window that ends now.
 
-        From score histograms where both are there and whole days fit, else from counts.
+        It uses score histograms where reference and window have scores and the window is
+        at least a day long, else counts.
 
         Args:
             name: of the window.
@@ -64,7 +67,7 @@ class Nowcasts:
             )
 
     def _population(self, name: str, now: int) -> tuple[int, int]:
-        """Predictions called positive and negative, read again only where some came."""
+        """Count positive and negative predictions, again only where some came."""
         edition = self._windows.predictions_edition(name, self._model, now)
         known = self._populations.get(name)
         if known is None or known[0] != edition:

@@ -1,7 +1,7 @@
-"""How each model's counts begin: its first pane, and sums from there on.
+"""The first pane of each model, and sums of its counts from there on.
 
-Asked for again and again while a reference of the first days waits for enough
-outcomes. Only what has changed since the last time is read again.
+A reference of the first days that waits for enough outcomes reads these at every step.
+Only panes that have changed since the last step are read again.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _EARLIEST, _NEVER = -(1 << 60), 1 << 60
 
 @dataclass(slots=True)
 class _Beginning:
-    """What is known of one model.
+    """Cached sums of one model.
 
     Attributes:
         row: series of its totals.
         first: its first pane; None where it predicted nothing.
-        ends: up to where its counts were summed, in rising order.
+        ends: panes up to which its counts are summed, in rising order.
         cells: sums from one of these ends to the next, the first one from `first` on.
     """
 
@@ -39,11 +39,12 @@ class _Beginning:
 class Beginnings:
     """First panes of models, and sums of their totals from there on.
 
-    A cache of what the ring holds: whoever adds to the ring says so by `note`.
+    A cache of the ring: call `note` after each addition to the ring.
 
     Args:
-        ring: where panes are kept.
-        read: settled counts of panes [start, end) in some rows, (panes, rows, 6).
+        ring: of panes.
+        read: returns the counts of panes [start, end) in some rows, (panes, rows, 6), with
+            silence as a negative where the regime says so.
     """
 
     def __init__(self, ring: PaneRing, read: Callable[[int, int, Int64Array], Int64Array]) -> None:
@@ -53,14 +54,19 @@ class Beginnings:
         self._changed = np.empty(0, dtype=np.int64)
 
     def note(self, model: Int64Array, pane: Int64Array) -> None:
-        """Take notice of panes whose counts have changed, one row each."""
+        """Invalidate panes whose counts have changed.
+
+        Args:
+            model: model number of each change.
+            pane: pane of each change.
+        """
         if not self._known or not len(model):
             return
         self._ensure(int(model.max()) + 1)
         np.minimum.at(self._changed, model, pane)
 
     def first(self, model: int, row: int) -> int | None:
-        """The earliest kept pane in which a model predicted anything; None without any.
+        """Return the earliest stored pane with a prediction of a model; None without any.
 
         Args:
             model: its number.
@@ -69,7 +75,7 @@ class Beginnings:
         return self._now(model, row).first
 
     def sums(self, model: int, row: int, ends: Sequence[int]) -> Int64Array:
-        """Settled counts from a model's first pane up to each of some panes, (ends, 6).
+        """Return the counts from a model's first pane up to each of some panes, (ends, 6).
 
         Args:
             model: its number; it has a first pane.
@@ -89,11 +95,11 @@ class Beginnings:
         return np.cumsum(known.cells[: len(ends)], axis=0)
 
     def forget(self, model: int) -> None:
-        """Nobody asks for this model any more, for now."""
+        """Drop the cached sums of a model."""
         self._known.pop(model, None)
 
     def _now(self, model: int, row: int) -> _Beginning:
-        """What is known of a model, but for what has changed since."""
+        """Return the cached sums of a model without those that have changed."""
         self._ensure(model + 1)
         changed, known = int(self._changed[model]), self._known.get(model)
         if known is None or known.row != row:

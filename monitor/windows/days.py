@@ -1,7 +1,7 @@
-"""Days of every series, kept for a year, at no cost while events are counted.
+"""Counts of every series by day, stored for a year at no cost per event.
 
-What leaves the ring of coarse panes is summed into its day; what is still there is
-read from it. Where coarse panes do not fill a day exactly, no days are kept.
+Panes that leave the ring of coarse panes are summed into their day; panes still in the
+ring are read from it. Where coarse panes do not fill a day exactly, no days are stored.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ class Days:
 
     Args:
         coarse: the ring that panes come from.
-        span: days kept.
+        span: number of days.
     """
 
     def __init__(self, coarse: PaneRing, span: int) -> None:
         self._coarse = coarse
-        self._gone = PaneRing(width=DAY_MS, span=span, cells=coarse.cells)
+        self._left = PaneRing(width=DAY_MS, span=span, cells=coarse.cells)
         self._panes = DAY_MS // coarse.width
-        self.kept = DAY_MS % coarse.width == 0
+        self._whole = DAY_MS % coarse.width == 0
 
     @property
     def nbytes(self) -> int:
         """Memory reserved."""
-        return self._gone.nbytes
+        return self._left.nbytes
 
     def ensure(self, rows: int) -> None:
         """Make room for so many series."""
-        self._gone.ensure(rows)
+        self._left.ensure(rows)
 
     def advance(self, time: int) -> None:
-        """Take over what the coarse ring is about to lose; call it before that moves on."""
-        self._gone.advance(time)
+        """Sum the panes that are about to leave the coarse ring; call before the ring moves on."""
+        self._left.advance(time)
         old, new = self._coarse.newest, time // self._coarse.width
-        if not self.kept or old is None or new <= old:
+        if not self._whole or old is None or new <= old:
             return
         first = old - self._coarse.span + 1
         end = min(new - self._coarse.span, old) + 1
@@ -50,31 +50,49 @@ class Days:
         while first < end:
             day = first // self._panes
             following = min((day + 1) * self._panes, end)
-            self._gone.add_table(day, self._coarse.sum(first, following, rows))
+            self._left.add_table(day, self._coarse.sum(first, following, rows))
             first = following
 
     def add_late(self, pane: Int64Array, row: Int64Array, cell: Int64Array, n: Int64Array) -> None:
-        """Count what came for coarse panes that have left already."""
-        if self.kept and len(pane) and not self._coarse.reaches_back(int(pane.min())):
+        """Count changes in coarse panes that have already left the ring.
+
+        Args:
+            pane: coarse pane of each change.
+            row: series.
+            cell: column of the counts.
+            n: change of the count.
+        """
+        if self._whole and len(pane) and not self._coarse.reaches_back(int(pane.min())):
             newest = self._coarse.newest or 0
             late = np.flatnonzero(pane <= newest - self._coarse.span)
-            self._gone.add(pane[late] // self._panes, row[late], cell[late], n[late])
+            self._left.add(pane[late] // self._panes, row[late], cell[late], n[late])
 
     def state(self) -> State:
-        """The days that have left the ring of coarse panes."""
-        return self._gone.state()
+        """Serializable state: the days that have left the ring of coarse panes."""
+        return self._left.state()
 
     def restore(self, state: State, rows: Int64Array) -> None:
-        """Go on from what `state` gave, with the series that are left."""
-        self._gone.restore(state, rows)
+        """Load what `state` returned.
+
+        Args:
+            state: of an earlier run.
+            rows: old numbers of the series that are still there.
+        """
+        self._left.restore(state, rows)
 
     def reaches_back(self, day: int) -> bool:
-        """Whether this day is kept."""
-        return self.kept and self._gone.reaches_back(day)
+        """Return whether a day is stored."""
+        return self._whole and self._left.reaches_back(day)
 
     def table(self, start: int, end: int, rows: Int64Array) -> Int64Array:
-        """Counts of each of the days [start, end), numbered from 1970 on, (days, rows, cells)."""
-        table = self._gone.table(start, end, rows)
+        """Return the counts of each day, (days, rows, cells).
+
+        Args:
+            start: first day, numbered from 1970.
+            end: first day after the last.
+            rows: series to read.
+        """
+        table = self._left.table(start, end, rows)
         for i, day in enumerate(range(start, end)):
             table[i] += self._coarse.sum(day * self._panes, (day + 1) * self._panes, rows)
         return table

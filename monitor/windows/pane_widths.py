@@ -1,7 +1,4 @@
-"""How wide coarse panes are and how far they reach back: what a configuration asks for.
-
-Owns the choice, and what is said where a state that is kept cannot serve it.
-"""
+"""Width and reach of coarse panes, from the configuration or an earlier state."""
 
 from __future__ import annotations
 
@@ -16,10 +13,10 @@ from monitor.windows.days import DAY_MS
 
 HOUR_MS = 3_600_000
 LONGEST_FIRST_MS = 28 * DAY_MS
-"""A reference of the first days is extended to this, while it has too few outcomes."""
+"""Longest extension of a reference of the first days that has too few outcomes."""
 
 _LONGEST_MATURITY_MS = 60 * DAY_MS
-"""Windows end at this age at the latest where labels have no timeout."""
+"""Highest age at which windows end where labels have no timeout."""
 _SLACK_MS = 2 * DAY_MS
 _COARSE = 1
 
@@ -29,7 +26,7 @@ class CoarsePanes(NamedTuple):
 
     Attributes:
         width: of one, milliseconds.
-        reach: event time for which they are kept, milliseconds.
+        reach: event time for which they are stored, milliseconds.
     """
 
     width: int
@@ -37,14 +34,14 @@ class CoarsePanes(NamedTuple):
 
 
 def coarse_panes(config: Config, kept: State | None = None) -> CoarsePanes:
-    """The coarse panes of a configuration, or those that are kept where there are any.
+    """Return the coarse panes of a configuration, or those of an earlier state.
 
     Args:
         config: panes, windows, references, and how late labels may come.
-        kept: the state of `Windows` that is to be gone on from.
+        kept: state of `Windows` of an earlier run; None to start empty.
 
     Raises:
-        ConfigError: panes or windows are configured that cannot be made of what is kept.
+        ConfigError: the panes of the state do not fit the configured panes or windows.
     """
     lengths = tuple(config.window_lengths.values())
     width = _width(config.pane, lengths) if kept is None else _kept_width(config, kept)
@@ -52,17 +49,17 @@ def coarse_panes(config: Config, kept: State | None = None) -> CoarsePanes:
 
 
 def _width(pane: int, lengths: tuple[int, ...]) -> int:
-    """The widest run of panes, an hour at most, that every window is a multiple of."""
+    """Return the longest run of panes, up to an hour, that divides every window."""
     panes = gcd(*lengths) // pane
     most = max(1, HOUR_MS // pane)
     return pane * max(k for k in range(1, min(panes, most) + 1) if panes % k == 0)
 
 
 def _kept_width(config: Config, kept: State) -> int:
-    """Width of the kept coarse panes.
+    """Return the width of the coarse panes of a state.
 
     Raises:
-        ConfigError: panes or windows are configured that cannot be made of them.
+        ConfigError: they do not fit the configured panes or windows.
     """
     if kept["pane"] != config.pane:
         raise _unfit("pane", format_duration(kept["pane"]), format_duration(config.pane))
@@ -94,14 +91,14 @@ def _longest_maturity(config: Config) -> int:
 
 
 def _longest_span(config: Config) -> int:
-    """The longest stretch of event time that is ever asked for at once."""
+    """Return the longest stretch of event time that windows or references read."""
     settings = [*config.models.values()] or [config.defaults]
     references = [_reach(s.reference) for s in settings]
     return max(*config.window_lengths.values(), *references, LONGEST_FIRST_MS)
 
 
 def _reach(reference: Reference) -> int:
-    """How far back from the moment when it is mature a reference is read, milliseconds."""
+    """Return how far back a reference is read once it is mature, milliseconds."""
     if reference.window is not None:
         return reference.window.length
     return 2 * (reference.trailing or 0) or reference.first or 0

@@ -1,7 +1,4 @@
-"""Counts by pane of event time, in a ring that moves with the watermark.
-
-Owns the memory. Which panes make a window is decided in `monitor.windows.view`.
-"""
+"""Counts by pane of event time, in a ring that moves with the watermark."""
 
 from __future__ import annotations
 
@@ -15,8 +12,8 @@ from numpy.typing import NDArray
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import GONE, State, renumbered
 
-_AT_A_TIME = 1 << 16
-_LOOKED_AT = 64
+_MOST_CELLS = 1 << 16
+_READ_AT_ONCE = 64
 _MOST = np.iinfo(np.int32).max
 
 
@@ -24,13 +21,13 @@ class PaneRing:
     """The last panes of a width, each with a table of counts (rows, cells).
 
     A pane is a stretch of event time, numbered from 1970 on; pane n is
-    [n * width, (n + 1) * width). What lies ahead of the newest pane (at most
-    the few events ahead of the watermark) is kept aside until the ring gets
-    there; what lies behind the oldest is not kept here.
+    [n * width, (n + 1) * width). Counts ahead of the newest pane (at most the few
+    events ahead of the watermark) are stored apart until the ring reaches them;
+    counts behind the oldest pane are dropped.
 
     Args:
         width: of a pane, milliseconds.
-        span: panes kept.
+        span: number of panes.
         cells: columns of the table.
     """
 
@@ -68,11 +65,11 @@ class PaneRing:
         self._counts, self._rows = counts, rows
 
     def pane_of(self, time: Int64Array) -> Int64Array:
-        """Number of the pane of each event time (epoch milliseconds)."""
+        """Return the pane number of each event time, epoch milliseconds."""
         return time // self.width
 
     def advance(self, time: int) -> None:
-        """Move on to the pane of this event time; the panes left behind are emptied."""
+        """Move on to the pane of an event time, and clear the panes that leave the ring."""
         newest = time // self.width
         if self.newest is not None and newest <= self.newest:
             return
@@ -88,7 +85,14 @@ class PaneRing:
                     self._counts[pane % self.span, row, cell] += count
 
     def add(self, pane: Int64Array, row: Int64Array, cell: Int64Array, count: Int64Array) -> None:
-        """Add to cells; counts may be negative."""
+        """Add to cells.
+
+        Args:
+            pane: pane of each change.
+            row: row of the table.
+            cell: column of the table.
+            count: change of the count; may be negative.
+        """
         if not len(pane):
             return
         newest, latest = self.newest, int(pane.max())
@@ -116,7 +120,12 @@ class PaneRing:
         np.add.at(self._counts.reshape(-1), flat, count.astype(self._counts.dtype))
 
     def add_table(self, pane: int, table: Int64Array) -> None:
-        """Add to all rows of one pane, (rows, cells); nothing where it is not kept."""
+        """Add to all rows of one pane; do nothing for a pane outside the ring.
+
+        Args:
+            pane: its number.
+            table: int64 (rows, cells).
+        """
         if self.newest is None or not self.newest - self.span < pane <= self.newest:
             return
         if self._counts.dtype == np.int32:
@@ -127,9 +136,15 @@ class PaneRing:
         self._counts[pane % self.span, : len(table)] += table.astype(self._counts.dtype)
 
     def sum(self, start: int, end: int, rows: Int64Array) -> Int64Array:
-        """Counts of the panes [start, end) in these rows, (rows, cells); int64."""
+        """Return the counts of panes, int64 (rows, cells).
+
+        Args:
+            start: first pane.
+            end: first pane after the last.
+            rows: to read.
+        """
         total = np.zeros((len(rows), self.cells), dtype=np.int64)
-        for _, slots in self._kept(start, end, len(rows)):
+        for _, slots in self._stored(start, end, len(rows)):
             total += self._taken(slots, rows).sum(axis=0, dtype=np.int64)
         for pane in [pane for pane in self._ahead if start <= pane < end]:
             for (row, cell), count in self._ahead[pane].items():
@@ -137,7 +152,12 @@ class PaneRing:
         return total
 
     def last(self, row: int, cells: slice) -> int | None:
-        """The latest pane, kept or ahead, in which one of some cells of a row counts."""
+        """Return the latest pane in which some cells of a row are above 0; None without one.
+
+        Args:
+            row: its number.
+            cells: the cells of the row to read.
+        """
         counted = range(*cells.indices(self.cells))
         ahead = [
             pane
@@ -149,7 +169,7 @@ class PaneRing:
         end = None if self.newest is None else self.newest + 1
         while end is not None and self.newest is not None and end > self.newest + 1 - self.span:
             slot = (end - 1) % self.span
-            first = max(0, slot + 1 - _LOOKED_AT, slot + self.newest + 2 - self.span - end)
+            first = max(0, slot + 1 - _READ_AT_ONCE, slot + self.newest + 2 - self.span - end)
             busy = np.flatnonzero((self._counts[first : slot + 1, row, cells] > 0).any(axis=1))
             if len(busy):
                 return end - 1 - slot + first + int(busy[-1])
@@ -157,15 +177,15 @@ class PaneRing:
         return None
 
     def first(self, row: int, cells: slice, since: int) -> int | None:
-        """The earliest pane from `since` on, kept or ahead, in which a row has anything.
+        """Return the earliest pane in which some cells of a row are not 0; None without one.
 
         Args:
             row: its number.
-            cells: those of the row that are looked at.
-            since: pane; nothing before it is looked at.
+            cells: the cells of the row to read.
+            since: the first pane to read.
         """
         end = since if self.newest is None else self.newest + 1
-        for pane, slots in self._kept(since, end, 1):
+        for pane, slots in self._stored(since, end, 1):
             busy = np.flatnonzero(self._counts[slots, row, cells].any(axis=1))
             if len(busy):
                 return pane + int(busy[0])
@@ -178,11 +198,11 @@ class PaneRing:
         return min(ahead, default=None)
 
     def reaches_back(self, pane: int) -> bool:
-        """Whether this pane is still kept, or lies ahead."""
+        """Return whether a pane is in the ring or ahead of it."""
         return self.newest is None or pane > self.newest - self.span
 
     def state(self) -> State:
-        """Every pane that holds anything, those ahead included."""
+        """Serializable state: every pane with counts, those ahead included."""
         panes = np.empty(0, dtype=np.int64)
         if self.newest is not None:
             panes = np.arange(self.newest - self.span + 1, self.newest + 1)
@@ -202,7 +222,15 @@ class PaneRing:
         }
 
     def restore(self, state: State, rows: Int64Array) -> None:
-        """Go on from what a ring of the same panes gave, with the rows that are left."""
+        """Load what `state` of a ring of the same pane width returned.
+
+        Args:
+            state: of an earlier run.
+            rows: old numbers of the rows that are still there.
+
+        Raises:
+            ValueError: the panes have another width.
+        """
         if state["width"] != self.width:
             raise ValueError(f"PaneRing: panes are {self.width} ms, got {state['width']}")
         self.newest, counts = state["newest"], state["counts"]
@@ -222,7 +250,7 @@ class PaneRing:
                 self._ahead[pane][number, cell] = count
 
     def _note_written(self, earliest: int, latest: int) -> None:
-        """Remember which panes may hold anything; rather one too many."""
+        """Mark the panes that may hold counts; a superset is harmless."""
         first, last = earliest % self.span, latest % self.span
         if first <= last:
             self._written[first : last + 1] = True
@@ -231,21 +259,21 @@ class PaneRing:
             self._written[: last + 1] = True
 
     def _widen_for(self, flat: Int64Array, count: Int64Array) -> None:
-        """Go over to 64 bits before a cell could overflow 32."""
+        """Change to 64 bits before a cell could overflow 32."""
         if count.size and int(np.abs(count).max()) > 1:
             touched = np.abs(self._counts.reshape(-1)[flat].astype(np.int64))
             if int(touched.max()) + int(np.abs(count).sum()) > _MOST:
                 self._counts = self._counts.astype(np.int64)
 
-    def _kept(self, start: int, end: int, rows: int) -> Iterator[tuple[int, slice]]:
-        """Kept panes of [start, end), few at a time so that a sum needs little memory.
+    def _stored(self, start: int, end: int, rows: int) -> Iterator[tuple[int, slice]]:
+        """Yield the panes of [start, end) in the ring, few at a time to save memory.
 
         Yields:
-            The number of the first pane, and where in the ring it and those after it lie.
+            The number of the first pane, and the slots of it and those after it.
         """
         if self.newest is None:
             return
-        most = max(1, _AT_A_TIME // max(rows, 1))
+        most = max(1, _MOST_CELLS // max(rows, 1))
         pane, end = max(start, self.newest - self.span + 1), min(end, self.newest + 1)
         while pane < end:
             slot = pane % self.span
@@ -254,16 +282,22 @@ class PaneRing:
             pane += panes
 
     def _taken(self, slots: slice, rows: Int64Array) -> NDArray[np.integer[Any]]:
-        """Counts of some panes in these rows, (panes, rows, cells); a view of a single row."""
+        """Return the counts of some slots, (panes, rows, cells); a view for a single row."""
         if len(rows) == 1:
             row = int(rows[0])
             return self._counts[slots, row : row + 1]
         return self._counts[slots].take(rows, axis=1)
 
     def table(self, start: int, end: int, rows: Int64Array) -> Int64Array:
-        """Counts of each of the panes [start, end) in these rows, (panes, rows, cells)."""
+        """Return the counts of each pane, (panes, rows, cells).
+
+        Args:
+            start: first pane.
+            end: first pane after the last.
+            rows: to read.
+        """
         table = np.zeros((end - start, len(rows), self.cells), dtype=np.int64)
-        for pane, slots in self._kept(start, end, len(rows)):
+        for pane, slots in self._stored(start, end, len(rows)):
             panes = slots.stop - slots.start
             table[pane - start : pane - start + panes] = self._taken(slots, rows)
         for pane in [pane for pane in self._ahead if start <= pane < end]:
@@ -272,7 +306,7 @@ class PaneRing:
         return table
 
     def series(self, row: int) -> tuple[Int64Array, Int64Array]:
-        """Numbers of all kept panes, those ahead included, and one row's counts in each."""
+        """Return the numbers of all panes, those ahead included, and one row's counts in each."""
         ahead = sorted(self._ahead)
         beyond = np.zeros((len(ahead), self.cells), dtype=np.int64)
         for i, pane in enumerate(ahead):

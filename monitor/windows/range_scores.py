@@ -14,13 +14,13 @@ _DAY_MS = 86_400_000
 
 
 class RangeScores:
-    """Score histograms of labelled predictions by day of UTC; days without any take no memory.
+    """Score histograms of labelled predictions by day (UTC); empty days take no memory.
 
     Args:
         catalogue: numbers of models and groups.
         opens: first moment, epoch milliseconds; rounded up to a day.
         closes: first moment after it; rounded down.
-        model: the only one that is counted; all if left out.
+        model: the only model to count; None for all.
     """
 
     def __init__(
@@ -38,28 +38,28 @@ class RangeScores:
         if self._model is not None:
             names = np.array([name == self._model for name in self._catalogue.models])
             known &= names[self._catalogue.model_of_group[deltas.group]]
-        told = np.flatnonzero(known & (day >= first) & (day < end))
-        if not len(told):
+        scored = np.flatnonzero(known & (day >= first) & (day < end))
+        if not len(scored):
             return
-        model = self._catalogue.model_of_group[deltas.group[told]]
-        negative = np.isin(deltas.cell[told], (Outcome.FP, Outcome.TN)).astype(np.int64)
-        bins, count = deltas.score_bin[told], deltas.count[told]
-        keys = np.stack([model, day[told]], axis=1)
+        model = self._catalogue.model_of_group[deltas.group[scored]]
+        negative = np.isin(deltas.cell[scored], (Outcome.FP, Outcome.TN)).astype(np.int64)
+        bins, count = deltas.score_bin[scored], deltas.count[scored]
+        keys = np.stack([model, day[scored]], axis=1)
         for key in np.unique(keys, axis=0):
             own = np.flatnonzero((keys == key).all(axis=1))
-            kept = self._counts.setdefault(
+            histogram = self._counts.setdefault(
                 (int(key[0]), int(key[1])), np.zeros((2, SCORE_BINS), dtype=np.int64)
             )
-            np.add.at(kept, (negative[own], bins[own]), count[own])
+            np.add.at(histogram, (negative[own], bins[own]), count[own])
 
     def days(
         self, model: str, opens: int | None = None, closes: int | None = None
     ) -> ScoreHistogram | None:
-        """A model's labelled scores, (days, bins) in order of time; None without both classes.
+        """Return a model's labelled scores, (days, bins) by time; None without both classes.
 
         Args:
             model: its name.
-            opens: first moment, epoch milliseconds, rounded up to a day; all if left out.
+            opens: first moment, epoch milliseconds, rounded up to a day; None for all.
             closes: first moment after it, rounded down.
         """
         number = self._catalogue.models.index(model)

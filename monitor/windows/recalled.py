@@ -1,9 +1,9 @@
-"""Counts of one stretch of time that has passed, read out of what a running monitor keeps.
+"""Copies of the counts of a past time range, from the stores of a running monitor.
 
-Hours of each model's totals and days of each series are kept for a year, coarse
-panes of each series for weeks. A stretch of whole hours is read from them; its
-segments only where they are kept so finely. `RangeCounts`, which must be asked for
-before events come, cuts at the millisecond and is read the same way.
+The stores hold hours of each model's totals and days of each series for a year, and
+coarse panes of each series for weeks. A time range is whole hours; it has segments only
+where they are stored finely enough. `RangeCounts`, which must be created before the
+events come, counts to the millisecond and has the same interface.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class CountedRange(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """A copy of what was kept of one model; it can be read from any thread.
+    """The counts of one model in a past time range; any thread may read them.
 
     Attributes:
         opens: first moment, epoch milliseconds.
@@ -43,11 +43,11 @@ class Recalled:
         block_ms: length of a block; blocks are aligned to UTC.
         numbers: of each block since 1970, ascending.
         columns: the totals' series, then those of segment values where they are
-            kept finely enough.
+            stored finely enough.
         cells: int64 (blocks, columns, 6), blocks without a prediction left out.
         label_weights: int64 (blocks, columns, 8), see `monitor.windows.weights`; zeros
-            where they are not kept so long or so finely.
-        without_segments: segments are counted, but no longer kept by such blocks.
+            where they are not stored so long or so finely.
+        without_segments: segments are configured, but not stored by such blocks.
     """
 
     opens: int
@@ -67,7 +67,7 @@ class Recalled:
         """One series' counts by blocks of time.
 
         Raises:
-            ValueError: other bounds, or blocks that are no multiple of what was recalled.
+            ValueError: other bounds, or blocks that are no multiple of `block_ms`.
         """
         self._check(opens, closes, block_ms)
         return self._wider(self.cells[:, self.columns.index(series)], block_ms)
@@ -76,13 +76,13 @@ class Recalled:
         """Weights of its labels by the same blocks.
 
         Raises:
-            ValueError: other bounds, or blocks that are no multiple of what was recalled.
+            ValueError: other bounds, or blocks that are no multiple of `block_ms`.
         """
         self._check(opens, closes, block_ms)
         return self._wider(self.label_weights[:, self.columns.index(series)], block_ms)
 
     def _wider(self, rows: Int64Array, block_ms: int) -> Int64Array:
-        """Summed into blocks of a multiple of the length."""
+        """Sum into blocks of a multiple of the length."""
         if block_ms == self.block_ms or not len(rows):
             return rows
         wide = self.numbers // (block_ms // self.block_ms)
@@ -90,9 +90,9 @@ class Recalled:
         return np.asarray(np.add.reduceat(rows, starts, axis=0))
 
     def _check(self, opens: int, closes: int, block_ms: int) -> None:
-        asked, kept = (opens, closes, block_ms), (self.opens, self.closes, self.block_ms)
-        if asked[:2] != kept[:2] or block_ms % self.block_ms:
-            raise ValueError(f"Recalled: holds {kept} alone, got {asked}")
+        asked, held = (opens, closes, block_ms), (self.opens, self.closes, self.block_ms)
+        if asked[:2] != held[:2] or block_ms % self.block_ms:
+            raise ValueError(f"Recalled: holds {held} alone, got {asked}")
 
 
 def in_blocks(cells: Int64Array, opens: int, step: int, block_ms: int) -> Int64Array:
@@ -112,5 +112,5 @@ def in_blocks(cells: Int64Array, opens: int, step: int, block_ms: int) -> Int64A
 
 
 def busy(totals: Int64Array) -> Int64Array:
-    """Which blocks, (blocks, 6), hold a prediction."""
+    """Return the indices of the blocks, (blocks, 6), with a prediction."""
     return np.flatnonzero(totals[:, PREDICTED_POSITIVE:].any(axis=1))

@@ -1,4 +1,4 @@
-"""The counts of one window, kept up to date as panes enter, leave and change."""
+"""Running counts of one window, updated as panes enter, leave and change."""
 
 from __future__ import annotations
 
@@ -12,38 +12,46 @@ from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.windows.panes import PaneRing
 
+BY_PREDICTION, BY_LABEL = 0, 2
+"""First of the two rings by the time of the prediction, and of those by the time of the label."""
+FINE, COARSE = 0, 1
+"""The ring of fine and of coarse panes, to be added to one of these."""
 
-class Place(NamedTuple):
-    """Where a window stands for one model: panes [start, end) of one of the rings."""
+
+class PaneRange(NamedTuple):
+    """Panes [start, end) of one of the rings."""
 
     ring: int
     start: int
     end: int
 
 
-_NOWHERE = Place(-1, 0, 0)
+_NO_PANES = PaneRange(-1, 0, 0)
 
 
 class RunningWindow:
-    """Sums of integers over the panes of one window, a place for each model.
+    """Sums of counts over the panes of one window; each model has its own pane range.
 
     Args:
-        rings: where panes are kept; `Place.ring` indexes them.
+        rings: of panes; `PaneRange.ring` indexes them.
         cells: columns of the table of counts.
+
+    Attributes:
+        sums: int64 (series, cells).
     """
 
     def __init__(self, rings: Sequence[PaneRing], cells: int) -> None:
         self._rings = rings
         self.sums = np.zeros((0, cells), dtype=np.int64)
-        self._places: list[Place] = []
+        self._ranges: list[PaneRange] = []
         self._table = np.zeros((0, 3), dtype=np.int64)
         self._changes = np.zeros(0, dtype=np.int64)
 
     def ensure(self, models: int, rows: int) -> None:
         """Make room for so many models and rows."""
-        for _ in range(models - len(self._places)):
-            self._places.append(_NOWHERE)
-            self._table = np.array(self._places, dtype=np.int64)
+        for _ in range(models - len(self._ranges)):
+            self._ranges.append(_NO_PANES)
+            self._table = np.array(self._ranges, dtype=np.int64)
         if len(self._changes) < models:
             self._changes = np.concatenate(
                 [self._changes, np.zeros(models - len(self._changes), dtype=np.int64)]
@@ -61,8 +69,16 @@ class RunningWindow:
         cell: Int64Array,
         count: Int64Array,
     ) -> None:
-        """Take changes of counts that were added to the rings; `panes` holds a column a ring."""
-        in_use = set(self._table[:, 0].tolist()) - {_NOWHERE.ring}
+        """Add changes that were added to the rings, where they fall in the window.
+
+        Args:
+            model: model number of each change.
+            panes: pane of each change, one array a ring.
+            row: series.
+            cell: column of the counts.
+            count: change of the count.
+        """
+        in_use = set(self._table[:, 0].tolist()) - {_NO_PANES.ring}
         if not in_use:
             return
         ring, start, end = self._table[model].T
@@ -72,35 +88,51 @@ class RunningWindow:
             add_at(self.sums, row[inside], cell[inside], count[inside])
             self._changes[model[inside]] += 1
 
-    def changes(self, model: int, place: Place) -> int | None:
-        """Grows whenever counts change where one model stands; None where it stands elsewhere."""
-        return int(self._changes[model]) if self._places[model] == place else None
+    def changes(self, model: int, panes: PaneRange) -> int | None:
+        """Return how often a model's counts have changed; None where it covers other panes.
 
-    def move(self, model: int, rows: Int64Array, place: Place) -> None:
-        """Stand elsewhere for one model, whose series are these rows."""
-        old = self._places[model]
-        if place == old:
+        Args:
+            model: its number.
+            panes: the pane range that the caller expects.
+        """
+        return int(self._changes[model]) if self._ranges[model] == panes else None
+
+    def move(self, model: int, rows: Int64Array, panes: PaneRange) -> None:
+        """Move the window of one model to other panes.
+
+        Args:
+            model: its number.
+            rows: its series.
+            panes: the new pane range.
+        """
+        old = self._ranges[model]
+        if panes == old:
             return
-        if self._can_slide(old, place):
-            ring = self._rings[place.ring]
-            self.sums[rows] += ring.sum(old.end, place.end, rows)
-            self.sums[rows] -= ring.sum(old.start, place.start, rows)
+        ring = self._rings[panes.ring]
+        if self._can_slide(old, panes):
+            self.sums[rows] += ring.sum(old.end, panes.end, rows)
+            self.sums[rows] -= ring.sum(old.start, panes.start, rows)
         else:
-            self.sums[rows] = self._rings[place.ring].sum(place.start, place.end, rows)
-        self._places[model] = place
-        self._table[model] = place
+            self.sums[rows] = ring.sum(panes.start, panes.end, rows)
+        self._ranges[model] = panes
+        self._table[model] = panes
 
     def state(self) -> State:
-        """Where it stands, and its sums."""
+        """Serializable state: pane ranges and sums."""
         return {"places": self._table.copy(), "sums": self.sums.copy()}
 
     def restore(self, state: State, left: Numbers) -> None:
-        """Go on from what `state` gave, with the models and series that are left."""
-        places, sums = state["places"], state["sums"]
-        self._table = places[left.models[left.models < len(places)]]
-        self._places = [Place(*place) for place in self._table.tolist()]
+        """Load what `state` returned.
+
+        Args:
+            state: of an earlier run.
+            left: the models and series that are still there.
+        """
+        ranges, sums = state["places"], state["sums"]
+        self._table = ranges[left.models[left.models < len(ranges)]]
+        self._ranges = [PaneRange(*panes) for panes in self._table.tolist()]
         self.sums = sums[left.series[left.series < len(sums)]]
 
-    def _can_slide(self, old: Place, new: Place) -> bool:
+    def _can_slide(self, old: PaneRange, new: PaneRange) -> bool:
         forward = old.start <= new.start <= old.end <= new.end
         return old.ring == new.ring and forward and self._rings[old.ring].reaches_back(old.start)

@@ -1,4 +1,4 @@
-"""How scores fall, for each model, day and class: what thresholds and label-free estimates need."""
+"""Score histograms by model, day and class, for thresholds and label-free estimates."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from monitor.windows.panes import PaneRing
 
 DAY_MS = 86_400_000
 DAYS = 62
-"""Days for which histograms are kept."""
+"""Days for which histograms are stored."""
 
-_REMEMBERED = 8
+_MOST_CACHED = 8
 _POSITIVE, _NEGATIVE, _ALL = range(3)
 _Days = tuple[int, int]
 _KIND_OF_CELL = np.array([_POSITIVE, _NEGATIVE, _POSITIVE, _NEGATIVE, _ALL, _ALL])
@@ -24,7 +24,11 @@ assert [Outcome.TP, Outcome.FP, Outcome.FN, Outcome.TN] == [0, 1, 2, 3]  # noqa:
 
 
 class Scores:
-    """Score histograms by model and day of the prediction, mergeable and reversible."""
+    """Score histograms by model and day of the prediction.
+
+    Args:
+        catalogue: numbers of models and groups.
+    """
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
@@ -33,7 +37,7 @@ class Scores:
         self._known: dict[int, tuple[tuple[int, int | None], dict[_Days, ScoreHistogram]]] = {}
 
     def apply(self, deltas: Deltas) -> None:
-        """Take notice of scored predictions and of their outcomes."""
+        """Count scored predictions and their outcomes."""
         scored = np.flatnonzero(deltas.score_bin != NO_SCORE)
         self._ensure()
         if not len(scored):
@@ -48,15 +52,15 @@ class Scores:
         )
 
     def advance(self, watermark: int) -> None:
-        """Let event time move on (epoch milliseconds)."""
+        """Move the panes on to a watermark, epoch milliseconds."""
         self._days.advance(watermark)
 
     def keeps(self, opens: int) -> bool:
-        """Whether days from this moment on, epoch milliseconds, are kept."""
+        """Return whether the days from a moment on, epoch milliseconds, are stored."""
         return self._days.reaches_back(opens // DAY_MS)
 
     def days(self, model: int, opens: int, closes: int) -> ScoreHistogram:
-        """The same by days, (days, bins), of the whole days inside a stretch of event time.
+        """Return histograms of the whole days inside a stretch of event time, (days, bins).
 
         Args:
             model: its number.
@@ -72,15 +76,20 @@ class Scores:
         return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
 
     def state(self) -> State:
-        """Every histogram."""
+        """Serializable state."""
         return self._days.state()
 
     def restore(self, state: State, models: Int64Array) -> None:
-        """Go on from what `state` gave, with the models that are left."""
+        """Load what `state` returned.
+
+        Args:
+            state: of an earlier run.
+            models: old numbers of the models that are still there.
+        """
         self._days.restore(state, models)
 
     def histogram(self, model: int, opens: int, closes: int) -> ScoreHistogram:
-        """How a model's scores fall in whole days of event time.
+        """Return the histogram of a model's scores in whole days of event time.
 
         Args:
             model: its number.
@@ -88,7 +97,7 @@ class Scores:
             closes: first moment after it; rounded up.
 
         Returns:
-            The same object as long as nothing has changed; not to be written to.
+            The same object until a count changes; do not write to it.
         """
         self._ensure()
         days = opens // DAY_MS, -(-closes // DAY_MS)
@@ -98,7 +107,7 @@ class Scores:
             known = self._known[model] = (state, {})
         if days not in known[1]:
             known[1][days] = self._summed(model, *days)
-            while len(known[1]) > _REMEMBERED:
+            while len(known[1]) > _MOST_CACHED:
                 del known[1][next(iter(known[1]))]
         return known[1][days]
 

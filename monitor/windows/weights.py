@@ -1,9 +1,8 @@
 """Sums of the weights of labels, for models whose labels carry a sampling probability.
 
-Counts alone cannot say what a sample with unequal probabilities stands for. For
-each cell the sum of the weights and the sum of their squares are kept, as
-integers in a fixed fraction, so that taking a label back leaves no residue.
-Nothing is kept where no model weighs its labels.
+Estimates from a sample with unequal probabilities need, for each cell, the sum of the
+weights and the sum of their squares. Both are integers in a fixed fraction, so that
+revoking a label leaves no residue. Without a weighted model nothing is stored.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from monitor.events.renumbering import State
 from monitor.join import Deltas
 from monitor.join.sampling import NO_STRATUM, SQUARED_WEIGHTS, WEIGHTS
 from monitor.windows.panes import PaneRing
-from monitor.windows.running import Place
+from monitor.windows.running import PaneRange
 
 SUMS = 2 * len(Outcome)
 """Columns: the sum of weights by `Outcome`, then the sum of squared weights by `Outcome`."""
@@ -28,7 +27,7 @@ class WeightSums:
     """Weights by pane and series, in rings like those of the windows.
 
     Args:
-        config: says which models weigh their labels.
+        config: with the labelling regimes of the models.
         catalogue: numbers of models, groups and series.
         rings: of the windows, by the time of the prediction; of the same panes.
     """
@@ -44,17 +43,17 @@ class WeightSums:
 
     @property
     def lifetime(self) -> Int64Array:
-        """All weights in force, (series, 8); no rows where none are kept."""
+        """All weights in force, (series, 8); no rows without a weighted model."""
         self._ensure()
         return self._lifetime
 
     def apply(self, deltas: Deltas) -> None:
-        """Take notice of outcomes that came or went."""
+        """Count the weights of outcomes that were added or removed."""
         self._ensure()
-        told = np.flatnonzero((deltas.stratum != NO_STRATUM) & (deltas.cell < len(Outcome)))
-        if not self.kept or not len(told):
+        weighted = np.flatnonzero((deltas.stratum != NO_STRATUM) & (deltas.cell < len(Outcome)))
+        if not self.kept or not len(weighted):
             return
-        deltas = deltas.take(told)
+        deltas = deltas.take(weighted)
         event, row = self._catalogue.series_of_groups(deltas.group)
         cell = deltas.cell[event]
         stratum, count = deltas.stratum[event], deltas.count[event]
@@ -65,35 +64,50 @@ class WeightSums:
                 ring.add(ring.pane_of(deltas.time[event]), row, first + cell, amount)
 
     def advance(self, watermark: int) -> None:
-        """Let event time move on (epoch milliseconds)."""
+        """Move the panes on to a watermark, epoch milliseconds."""
         for ring in self._rings:
             ring.advance(watermark)
 
     def state(self) -> State:
-        """All weights; nothing where none are kept."""
+        """Serializable state."""
         return {"rings": [ring.state() for ring in self._rings], "lifetime": self._lifetime.copy()}
 
     def restore(self, state: State, series: Int64Array) -> None:
-        """Go on from what `state` gave, with the series that are left."""
+        """Load what `state` returned.
+
+        Args:
+            state: of an earlier run.
+            series: old numbers of the series that are still there.
+        """
         if not self.kept:
             return
         for ring, kept in zip(self._rings, state["rings"], strict=False):
             ring.restore(kept, series)
         self._lifetime = state["lifetime"][series[series < len(state["lifetime"])]]
 
-    def sum(self, place: Place, rows: Int64Array) -> Int64Array:
-        """Weights of a window in these series, (rows, 8); zeros where none are kept."""
+    def sum(self, panes: PaneRange, rows: Int64Array) -> Int64Array:
+        """Return the weights of a pane range, (rows, 8); zeros without a weighted model.
+
+        Args:
+            panes: to sum over.
+            rows: series to read.
+        """
         self._ensure()
         if not self.kept:
             return np.zeros((len(rows), SUMS), dtype=np.int64)
-        return self._rings[place.ring].sum(place.start, place.end, rows)
+        return self._rings[panes.ring].sum(panes.start, panes.end, rows)
 
-    def table(self, place: Place, rows: Int64Array) -> Int64Array:
-        """Weights of each pane of a window in these series, (panes, rows, 8)."""
+    def table(self, panes: PaneRange, rows: Int64Array) -> Int64Array:
+        """Return the weights of each pane of a range, (panes, rows, 8).
+
+        Args:
+            panes: to read.
+            rows: series to read.
+        """
         self._ensure()
         if not self.kept:
-            return np.zeros((place.end - place.start, len(rows), SUMS), dtype=np.int64)
-        return self._rings[place.ring].table(place.start, place.end, rows)
+            return np.zeros((panes.end - panes.start, len(rows), SUMS), dtype=np.int64)
+        return self._rings[panes.ring].table(panes.start, panes.end, rows)
 
     def _ensure(self) -> None:
         if not self.kept:

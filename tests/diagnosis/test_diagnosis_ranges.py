@@ -12,7 +12,7 @@ from streams import batch_of, in_batches
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Series
-from monitor.windows.ranges import RangeCounts
+from monitor.windows.range_counts import RangeCounts
 
 DAY, HOUR = 86_400, 3_600
 NAMES = ("tp", "fp", "fn", "tn")

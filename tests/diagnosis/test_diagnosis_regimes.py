@@ -7,7 +7,7 @@ from labelled import DAY, FPR, PRECISION, PREVALENCE, RECALL, stream
 from monitor.config import Config, Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, block_ms_of, diagnose
-from monitor.diagnosis.evidence import Outcomes
+from monitor.diagnosis.period_labels import PeriodOutcomes
 from monitor.drift import Status, Verdict
 from monitor.engine import Monitor
 from monitor.events.columns import Series
@@ -171,8 +171,8 @@ def segmented(labelling, rng, *, recall):
         made = np.stack([tp + fp, fn + tn], axis=1)
         found[name] = np.concatenate([labelled, made], axis=1)
     weights = np.zeros((30, 8), dtype=np.int64)
-    return {name: Outcomes.of(labelling, cells, weights) for name, cells in found.items()}, (
-        Outcomes.of(labelling, sum(found.values()), weights)
+    return {name: PeriodOutcomes.of(labelling, cells, weights) for name, cells in found.items()}, (
+        PeriodOutcomes.of(labelling, sum(found.values()), weights)
     )
 
 
@@ -222,7 +222,7 @@ def test_parts_of_a_sample_are_covered():
             labelled = rng.binomial(cells, (1.0, 1.0, 0.05, 0.05))
             made = np.stack([cells[:, 0] + cells[:, 1], cells[:, 2] + cells[:, 3]], axis=1)
             counted = np.concatenate([labelled, made], axis=1)
-            whole = Outcomes.of(SAMPLED, counted, np.zeros((30, 8), dtype=np.int64))
+            whole = PeriodOutcomes.of(SAMPLED, counted, np.zeros((30, 8), dtype=np.int64))
             sides.append(period_of(start, {}, whole))
         found = diagnose(*sides, labelling=SAMPLED)
         for cause, part in found.attribution.items():
@@ -265,7 +265,7 @@ def lacking_labels(days, lost):
 
 
 def period(first, cells):
-    whole = Outcomes.of(Labelling.COMPLETE, cells, np.zeros((len(cells), 8), np.int64))
+    whole = PeriodOutcomes.of(Labelling.COMPLETE, cells, np.zeros((len(cells), 8), np.int64))
     return Period(
         opens=first * DAY,
         closes=(first + len(cells)) * DAY,

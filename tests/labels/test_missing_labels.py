@@ -13,7 +13,7 @@ from monitor.config import Config
 from monitor.config.quantities import parse_time
 from monitor.engine import Monitor
 from monitor.labels.missing import concentrations, in_score_ranges
-from monitor.labels.sampled import effective_labels
+from monitor.labels.sampled_labels import effective_labels
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.prometheus.collector import SnapshotCollector
 from monitor.report.replay_json import replay_answer

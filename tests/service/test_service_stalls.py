@@ -12,7 +12,7 @@ from monitor.service import Service
 from monitor.service.liveness import REMEMBERED_SECONDS, SIGN_EVERY_SECONDS, Liveness
 from monitor.service.loop import PUBLISH_EVERY_SECONDS, TURN_SECONDS
 from monitor.watch.detection import Detection
-from monitor.watch.reference import References
+from monitor.watch.reference_finder import ReferenceFinder
 
 DAY = 86_400
 DAYS = 20
@@ -58,7 +58,7 @@ class Counting:
     def __init__(self, monkeypatch):
         self.clock, self.signs, self.work = ManualClock(), [], 0.0
         self._takes(monkeypatch, Detection, "update", SECONDS_A_PANE)
-        self._takes(monkeypatch, References, "of", SECONDS_A_REFERENCE)
+        self._takes(monkeypatch, ReferenceFinder, "of", SECONDS_A_REFERENCE)
         given = {"counts": {"tp": 3_200, "fp": 1_200, "fn": 800, "tn": 4_800}}
         config = Config(
             defaults={

@@ -183,7 +183,7 @@ def test_the_live_class_ratio_follows_at_once_beside_what_the_hour_expects():
 
 
 def test_an_empty_stretch_lets_old_outcomes_count_less():
-    from monitor.watch.class_ratio import LiveRatio  # noqa: PLC0415  # of this test alone
+    from monitor.watch.live_ratio import LiveRatio  # noqa: PLC0415  # of this test alone
 
     monitor = fed({(): stream(2000, rates(24 * DAYS))})
     reference = monitor._watch._references.found(0)

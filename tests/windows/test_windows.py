@@ -116,7 +116,7 @@ def test_history_keeps_a_model_by_the_hour():
     windows = windows_of()
     windows.advance(DAY)
     windows.apply(deltas([(5 * HOUR + 1, 0, 2), (6 * HOUR, 1, 1)]))
-    history = windows.history(0)
+    history = windows.past.history(0)
     kept = {int(t) // HOUR: c.tolist() for t, c in zip(*history, strict=True) if c.any()}
     assert kept == {5: [2, 0, 0, 0, 0, 0], 6: [0, 1, 0, 0, 0, 0]}
 
@@ -171,4 +171,4 @@ def test_counts_beyond_32_bits_stay_exact():
         rows.append((30 * MINUTE, 0, 2**31 - 1))
         windows.apply(deltas(rows[-1:]))
     assert look(windows, "1h", HOUR)[2][0] == 5 * (2**31 - 1)
-    assert windows.history(0).cells.sum() == 5 * (2**31 - 1)
+    assert windows.past.history(0).cells.sum() == 5 * (2**31 - 1)

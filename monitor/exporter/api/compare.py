@@ -5,21 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from monitor.clock import HOUR_MS
 from monitor.config import Labelling
-from monitor.config.quantities import format_time, parse_duration
+from monitor.config.quantities import format_time
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
-from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
+from monitor.diagnosis.comparison import Comparison, mature_until
+from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.verdict import roc_decides
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.exporter.api.status import longest_window
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import ModelState, Snapshot
-from monitor.verdicts import ReferenceOutcomes
+from monitor.windows.history import HISTORY_DAYS
 from monitor.windows.recalled import Recalled
 from monitor.windows.scores import DAYS
-from monitor.windows.windows import HISTORY_DAYS
 
 _WITHOUT_SEGMENTS = (
     "segments are left out: of a stretch so long ago they are kept by the day, and only of one "
@@ -29,57 +27,6 @@ _WITHOUT_CURVE = (
     f"whether recall lies below the ROC curve of before: labelled scores are kept for {DAYS} days, "
     "and those of the reference; diagnose recorded events with --feed FILE"
 )
-
-
-class Comparison(NamedTuple):
-    """Two stretches of time to be compared.
-
-    Attributes:
-        model: its name.
-        before: None where the reference is given as counts.
-        before_source: where it comes from; "" where it was asked for.
-        after: what is judged.
-        after_source: likewise.
-    """
-
-    model: str
-    before: TimeRange | None
-    before_source: str
-    after: TimeRange
-    after_source: str
-
-
-def comparison(
-    snapshot: Snapshot, model: ModelState, before: str | None, after: str | None
-) -> Comparison:
-    """What is to be compared, as asked or as it stands.
-
-    Args:
-        snapshot: the state.
-        model: one of its models.
-        before: as written; None for the model's reference.
-        after: as written; None for the longest window, as far as it is judged.
-
-    Raises:
-        UsageError: a range is none, not whole hours, or they overlap; or one is left
-            out while nothing is known that could stand for it.
-    """
-    later = _mature(snapshot, model) if after is None else _written("after", after)
-    reference = model.watched.reference
-    earlier: TimeRange | None
-    if before is not None:
-        earlier, source = _written("before", before), ""
-    elif reference is None:
-        raise UsageError(
-            "before: must be given, since there is no reference that is complete; by default it "
-            "is the first week, or up to four while they hold under 1,000 positives or "
-            "500 false positives"
-        )
-    else:
-        earlier, source = _hours(reference), reference.source
-    if earlier is not None:
-        check_apart(earlier, later, prefix="")
-    return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
 
 
 class Kept(NamedTuple):
@@ -153,45 +100,10 @@ def _curve_is_gone(model: ModelState, kept: Kept, found: Diagnosis) -> bool:
     return scored and complete and kept.before_scores is None and roc_decides(found.judgement)
 
 
-def mature_until(snapshot: Snapshot, model: ModelState) -> int | None:
-    """Up to this moment, epoch milliseconds, outcomes are mature; None where it is not known."""
-    age = model.watched.judged_age_ms
-    age = model.maturity_ms if age is None else age
-    return None if snapshot.now_ms is None or age is None else snapshot.now_ms - age
-
-
 def is_mature(snapshot: Snapshot, model: ModelState, asked: Comparison) -> bool:
     """Whether all labels of what is judged have come."""
     until = mature_until(snapshot, model)
     return until is not None and asked.after.closes <= until
-
-
-def _mature(snapshot: Snapshot, model: ModelState) -> TimeRange:
-    """The longest window, in whole hours."""
-    until = mature_until(snapshot, model)
-    if until is None:
-        raise UsageError("after: cannot be left out, no label came yet; write A..B")
-    length = -(-parse_duration(longest_window(snapshot)) // HOUR_MS) * HOUR_MS
-    closes = until // HOUR_MS * HOUR_MS
-    return TimeRange(closes - length, closes)
-
-
-def _written(name: str, text: str) -> TimeRange:
-    found = parse_time_range(name, text)
-    if any(bound % HOUR_MS for bound in found):
-        raise UsageError(
-            f"{name}: must begin and end at whole hours, got {text!r}; a running monitor keeps "
-            "no more than that of what has passed"
-        )
-    return found
-
-
-def _hours(reference: ReferenceOutcomes) -> TimeRange | None:
-    if reference.opens is None or reference.closes is None:
-        return None
-    return TimeRange(
-        reference.opens // HOUR_MS * HOUR_MS, -(-reference.closes // HOUR_MS) * HOUR_MS
-    )
 
 
 def _recalled(monitor: Monitor, model: str, asked: TimeRange) -> Recalled:
@@ -209,7 +121,7 @@ def _before(
 ) -> Period:
     reference = model.watched.reference
     if asked.before is None or kept is None:
-        assert reference is not None  # noqa: S101  # `comparison` saw to it
+        assert reference is not None  # noqa: S101  # `compared_live` raises
         return Period.given(reference.counts)
     return _period(snapshot, model, asked.before, kept, name="before", source=asked.before_source)
 

@@ -10,17 +10,10 @@ import xxhash
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis
+from monitor.diagnosis.comparison import Comparison, compared_live, mature_until
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.exporter.api.compare import (
-    Comparison,
-    Kept,
-    compared,
-    comparison,
-    is_mature,
-    mature_until,
-    recall,
-)
+from monitor.exporter.api.compare import Kept, compared, is_mature, recall
 from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.api.engine_access import EngineUnavailableError, ReadEngine
@@ -33,8 +26,8 @@ from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.snapshot import ModelState, Snapshot
+from monitor.windows.history import History
 from monitor.windows.recalled import Recalled
-from monitor.windows.windows import History
 
 T = TypeVar("T")
 
@@ -180,7 +173,7 @@ class Queries:
         model = find_model(snapshot, name)
 
         def make() -> Explanation:
-            asked = comparison(snapshot, model, before, after)
+            asked = compared_live(snapshot, model, before, after)
             labelling = Labelling(model.labelling)
             counted = self._from_engine(lambda monitor: recall(monitor, asked, labelling))
             key = (asked, _digest(counted), is_mature(snapshot, model, asked), _given(model))

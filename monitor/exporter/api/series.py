@@ -27,8 +27,8 @@ from monitor.labels.evidence import KIND_OF, Evidence, Kind
 from monitor.report.answer_parts import defined, time_text
 from monitor.report.vocabulary import JSON_METRICS
 from monitor.verdicts import Detected
+from monitor.windows.history import History
 from monitor.windows.recalled import busy
-from monitor.windows.windows import History
 
 STEPS_MS = (HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_MS, 364 * DAY_MS)
 """The steps of time that can be asked for."""

@@ -15,7 +15,7 @@ from monitor.engine import Monitor
 from monitor.exporter.api.engine_access import EngineUnavailableError
 from monitor.exporter.api.series import SeriesContext, trend
 from monitor.exporter.api.series_answer import Numbers
-from monitor.windows.windows import History
+from monitor.windows.history import History
 
 PATIENCE_SECONDS = 0.15
 """How long a request waits for trends."""

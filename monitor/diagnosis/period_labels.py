@@ -1,8 +1,8 @@
-"""What the labels of a period allow: outcomes of all predictions, or a refusal with its reason.
+"""Outcomes of a period by its labelling regime, or a refusal with its reason.
 
-Where labels are a sample of the predictions, what is compared are the outcomes
-expected of all of them, and errors are those of the labels; where silence is a
-negative, it is counted as one. What cannot be known is refused, not guessed.
+Where labels are a sample of the predictions, outcomes are those expected of all
+predictions, with the errors of the sample. Where silence is a negative, it is counted as
+one. Metrics that the labels do not allow are refused.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from monitor.join.deltas import known, settled
 from monitor.labels.estimates import measure, sampled_counts
 from monitor.labels.evidence import KIND_OF, Evidence
 from monitor.labels.refusals import REASONS
-from monitor.labels.sampled import SAMPLES, expected, labels_by_stratum, sampling_dispersion
+from monitor.labels.sampled_labels import SAMPLES, expected, labels_by_stratum, sampling_dispersion
 
 
 class Refusal(NamedTuple):
-    """What cannot be known from labels that come this way.
+    """The reason why a diagnosis refuses conclusions from its labels.
 
     Attributes:
-        reason: why, for a person.
-        keeps_precision: precision alone can be known all the same.
-        advice: what to do about it; "" where that follows from what can be known.
-        spares_before: what is wrong is so of `after` alone.
+        reason: in words.
+        keeps_precision: precision alone can be estimated.
+        advice: what to do about it; "" to use the general advice.
+        spares_before: the fault concerns `after` alone.
     """
 
     reason: str
@@ -47,7 +47,7 @@ _REFUSALS = {
 
 
 def refusal(labelling: Labelling) -> Refusal | None:
-    """What cannot be known under a labelling regime; None where everything can.
+    """Return the refusal of a labelling regime; None where it allows every conclusion.
 
     >>> refusal(Labelling.COMPLETE) is None, refusal(Labelling.FLAGGED_ONLY).keeps_precision
     (True, True)
@@ -55,15 +55,15 @@ def refusal(labelling: Labelling) -> Refusal | None:
     return _REFUSALS.get(labelling)
 
 
-def lacking(before: Sample | None, after: Sample | None) -> Refusal | None:
-    """The refusal where a sample has labels of flagged cases alone, or of the others alone.
+def missing_side(before: Sample | None, after: Sample | None) -> Refusal | None:
+    """Return the refusal for a sample with labels of one predicted class alone.
 
     Args:
-        before: what one period rests on; None where labels are no sample.
-        after: the same of the other.
+        before: sample of one period; None where labels are no sample.
+        after: sample of the other.
 
     Returns:
-        None where neither lacks anything, or has no labels at all.
+        None where both samples have labels of both predicted classes, or no labels at all.
     """
     for sample, name in ((before, "before"), (after, "after")):
         if sample is None:
@@ -89,7 +89,7 @@ def lacking(before: Sample | None, after: Sample | None) -> Refusal | None:
 
 
 class Measured(NamedTuple):
-    """A number with its 95 % interval."""
+    """An estimate with its 95 % interval."""
 
     estimate: float
     lower: float
@@ -98,7 +98,7 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A sample of labels: what was labelled, and of how many predictions.
+    """A sample of labels.
 
     Attributes:
         labelling: `sampled` or `weighted`.
@@ -129,12 +129,12 @@ class Sample:
 
     @property
     def dispersion(self) -> Dispersion:
-        """Variance of the rates over that of as many labelled outcomes as are expected."""
+        """Variance of the rates over that of as many independent outcomes."""
         found = sampling_dispersion(self.labelling, self.cells, self.weights)
         return found or Dispersion.of(1.0)
 
     def measure(self, metric: str) -> Measured:
-        """A metric of all predictions with its 95 % interval; NaN where undefined."""
+        """Estimate a metric of all predictions; NaN where undefined."""
         return Measured(*measure(self._evidence, metric)[:, 0].tolist())
 
     @property
@@ -145,12 +145,12 @@ class Sample:
         return found
 
 
-class Outcomes(NamedTuple):
+class PeriodOutcomes(NamedTuple):
     """Outcomes of one series by blocks of time.
 
     Attributes:
         blocks: one axis; fractional where they are expected of a sample of labels.
-        sample: what they rest on; None where labels are no sample.
+        sample: of labels; None where labels are no sample.
     """
 
     blocks: ConfusionCounts
@@ -158,15 +158,15 @@ class Outcomes(NamedTuple):
 
     @classmethod
     def of(cls, labelling: Labelling, cells: Int64Array, weights: Int64Array) -> Self:
-        """From what was counted.
+        """Return the outcomes of stored counts.
 
         Args:
-            labelling: how labels come.
+            labelling: the labelling regime.
             cells: (blocks, 6), see `monitor.join.deltas`.
             weights: (blocks, 8), see `monitor.windows.weights`.
 
         >>> audited = np.array([[62, 38, 1, 99, 100, 9_900]])
-        >>> found = Outcomes.of(Labelling.SAMPLED, audited, np.zeros((1, 8), np.int64))
+        >>> found = PeriodOutcomes.of(Labelling.SAMPLED, audited, np.zeros((1, 8), np.int64))
         >>> found.blocks.fn.tolist(), found.sample.labelled.fn.item()
         ([99.0], 1)
         """

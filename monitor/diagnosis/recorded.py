@@ -1,49 +1,59 @@
-"""Which two stretches of time `diagnose` compares, as asked or as configured.
+"""The two periods of a diagnosis of recorded events.
 
-Ranges that are known beforehand are counted exactly, to the millisecond. What
-depends on the events themselves (the first days of a feed, the last days that
-are mature) is found at the end, in whole hours.
+The monitor counts a range that is known before the events come exactly, to the
+millisecond. A range that depends on the events (the first days of a feed, the
+last mature days) is found at the end, in whole hours.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+
+import numpy as np
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config, Labelling, ModelConfig
 from monitor.config.quantities import format_duration, format_time
-from monitor.counts import ConfusionCounts, Outcome
-from monitor.diagnosis import Period, block_ms_of
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis.comparison import (
+    JUDGED_MS,
+    latest_hours,
+    reference_range,
+    reference_source,
+)
+from monitor.diagnosis.periods import Period, block_ms_of
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
-from monitor.drift.detectors import suffices
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.events.columns import EARLIEST_MS, LATEST_MS
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
 from monitor.join.deltas import known, settled
-from monitor.windows.pane_widths import LONGEST_FIRST_MS
-from monitor.windows.ranges import RangeCounts
-
-MATURE_DAYS = 7
-"""Without --after the last so many days that are mature are judged."""
+from monitor.watch.first_days import FIRST_MS, end_of_first_days
+from monitor.windows.range_counts import RangeCounts
 
 
 def settings_of(config: Config, model: str) -> ModelConfig:
-    """A model's settings; those that every model shares where none are configured."""
+    """Return a model's settings; the defaults where none are configured.
+
+    Args:
+        config: with the models and the defaults.
+        model: its name.
+    """
     return config.models.get(model, config.defaults)
 
 
-class Compared:
-    """The two periods; to be made before events come, and asked after all have come.
+class RecordedComparison:
+    """The two periods; create it before events come, and read it after all have come.
 
     Args:
-        monitor: that the events will be fed to.
-        model: the model's name, None to take the only one there is.
-        before: as written on the command line; None for the model's reference.
-        after: as written; None for the last mature days.
+        monitor: receives the events.
+        model: the model's name; None for the only one there is.
+        before: the range given to `--before`; None for the model's reference.
+        after: the range given to `--after`; None for the last mature days.
 
     Raises:
-        UsageError: a range is none, or they overlap, or the model is not configured.
+        UsageError: a range is invalid, or they overlap, or the model is not configured.
     """
 
     def __init__(
@@ -55,7 +65,11 @@ class Compared:
         settings = settings_of(self._config, self._model or "")
         self._reference = settings.reference
         self._after = None if after is None else parse_time_range("--after", after)
-        self._before, self._source = self._known_before(before)
+        if before is None:
+            self._before = reference_range(self._reference, self._after)
+            self._source = reference_source(self._reference)
+        else:
+            self._before, self._source = parse_time_range("--before", before), ""
         if self._before is not None and self._after is not None:
             check_apart(self._before, self._after)
         self._exact = {
@@ -70,7 +84,7 @@ class Compared:
         self._all = monitor.count_range(EARLIEST_MS, LATEST_MS, self._everything_by())
 
     def model(self) -> str:
-        """The model that is diagnosed.
+        """Return the name of the model to diagnose.
 
         Raises:
             UsageError: the feed does not have it, or has several and none was named.
@@ -87,7 +101,7 @@ class Compared:
         return seen[0]
 
     def mature_until(self, model: str) -> int | None:
-        """Up to this moment outcomes are mature; None where it is not known."""
+        """Return the moment up to which outcomes are mature; None if unknown."""
         snapshot = self._monitor.snapshot()
         ages = [state.maturity_ms for state in snapshot.models if state.name == model]
         if snapshot.watermark_ms is None or ages[0] is None:
@@ -95,84 +109,58 @@ class Compared:
         return snapshot.watermark_ms - ages[0]
 
     def after(self, model: str) -> Period:
-        """What is judged.
+        """Return the period to judge.
 
         Raises:
-            UsageError: nothing was predicted in it.
+            UsageError: it has no prediction, or is left out and no label came.
         """
         if self._after is not None:
             return self._counted("--after", model, self._after, "")
         until = self.mature_until(model)
         if until is None:
             raise UsageError("--after: cannot be left out, no label came yet; write A..B")
-        closes = until // HOUR_MS * HOUR_MS
-        asked = TimeRange(closes - MATURE_DAYS * DAY_MS, closes)
-        return self._counted(
-            f"--after (the last {MATURE_DAYS} mature days)", model, asked, "mature"
-        )
+        option = f"--after (the last {JUDGED_MS // DAY_MS} mature days)"
+        return self._counted(option, model, latest_hours(until, JUDGED_MS), "mature")
 
     def before(self, model: str, after: Period) -> Period:
-        """What it is compared with.
+        """Return the period to compare with.
 
         Args:
             model: its name.
-            after: the period that is judged.
+            after: the period to judge.
 
         Raises:
-            UsageError: nothing was predicted in it, or it overlaps what is judged.
+            UsageError: it has no prediction, or overlaps `after`.
         """
         given = self._reference.counts
         if self._source == "counts" and given is not None:
             counts = ConfusionCounts(tp=given.tp, fp=given.fp, fn=given.fn, tn=given.tn)
             return Period.given(counts)
-        asked = self._before or self._found_before(model, after)
-        opens, closes = after.opens or 0, after.closes or 0
-        check_apart(asked, TimeRange(opens, closes))
+        later = TimeRange(after.opens or 0, after.closes or 0)
+        asked = self._before or reference_range(self._reference, later) or self._first(model)
+        check_apart(asked, later)
         option = f"--before (reference {self._source})" if self._source else "--before"
         period = self._counted(option, model, asked, self._source)
         if self._scores is None or self._labelling(model) is not Labelling.COMPLETE:
             return period
         return replace(period, scores=self._scores.days(model, *asked))
 
-    def _known_before(self, written: str | None) -> tuple[TimeRange | None, str]:
-        """The range, where it is known beforehand, and where it comes from."""
-        if written is not None:
-            return parse_time_range("--before", written), ""
-        reference = self._reference
-        if reference.window is not None:
-            return TimeRange(reference.window.open, reference.window.end), "window"
-        if reference.counts is not None:
-            return None, "counts"
-        if reference.trailing is not None:
-            opens = None if self._after is None else self._after.opens
-            known = None if opens is None else TimeRange(opens - reference.trailing, opens)
-            return known, "trailing"
-        return None, "first"
-
-    def _found_before(self, model: str, after: Period) -> TimeRange:
-        if self._source == "trailing":
-            opens = after.opens or 0
-            return TimeRange(opens - (self._reference.trailing or 0), opens)
-        return self._first(model, self._reference.first or MATURE_DAYS * DAY_MS)
-
-    def _first(self, model: str, length: int) -> TimeRange:
-        """The first days; more while there are too few outcomes, as the running monitor does."""
+    def _first(self, model: str) -> TimeRange:
         opens = self._all.span(model)[0] // HOUR_MS * HOUR_MS
-        longest = max(length, LONGEST_FIRST_MS)
-        length = -(-length // HOUR_MS) * HOUR_MS
-        found = TimeRange(opens, opens + length)
-        while not self._suffices(model, found) and found.closes + DAY_MS <= opens + longest:
-            found = TimeRange(opens, found.closes + DAY_MS)
-        return found
+        length = -(-(self._reference.first or FIRST_MS) // HOUR_MS) * HOUR_MS
+        closes = end_of_first_days(opens, length, None, lambda ends: self._sums(model, opens, ends))
+        assert closes is not None  # noqa: S101  # all outcomes are known
+        return TimeRange(opens, closes)
 
-    def _suffices(self, model: str, asked: TimeRange) -> bool:
-        cells = known(self._all.blocks(self._all.series(model)[0], *asked).sum(axis=0))
-        if self._labelling(model) is Labelling.NEGATIVES_BY_TIMEOUT:
-            cells = settled(cells)
-        return bool(suffices(ConfusionCounts.from_cells(cells[: len(Outcome)])))
+    def _sums(self, model: str, opens: int, ends: Sequence[int]) -> Int64Array:
+        """Counts of a model from `opens` up to each end, (ends, 6)."""
+        totals = self._all.series(model)[0]
+        cells = known(np.array([self._all.blocks(totals, opens, e).sum(axis=0) for e in ends]))
+        silent = self._labelling(model) is Labelling.NEGATIVES_BY_TIMEOUT
+        return settled(cells) if silent else cells
 
     def _everything_by(self) -> int:
-        """Blocks of what is counted everywhere; wide where only its bounds are of use."""
+        """Block length of the counts of all time; one block where only the time span is used."""
         derived = self._after is None or (self._before is None and self._source != "counts")
         return HOUR_MS if derived else LATEST_MS - EARLIEST_MS
 
@@ -191,7 +179,7 @@ class Compared:
         return period
 
     def _check_silence(self, option: str, model: str, asked: TimeRange) -> None:
-        """Silence is a negative once the label timeout has passed, and not before."""
+        """Refuse a range that closes before the label timeout has passed."""
         timeout = settings_of(self._config, model).label_timeout or 0
         watermark = self._monitor.watermark_ms
         until = None if watermark is None else watermark - timeout
@@ -208,7 +196,7 @@ class Compared:
 
 
 def _configured(config: Config, model: str | None) -> str | None:
-    """The model as far as it is known before events came."""
+    """Return the model as far as the configuration names it."""
     names = tuple(config.models)
     if not names:
         return model

@@ -1,9 +1,8 @@
-"""Exact counts of one stretch of event time, however long it is or how long ago.
+"""Exact counts of a time range of any length and age.
 
-Windows end near the watermark and are made of panes; a range is cut at the
-millisecond, anywhere. It is told the same deltas as the windows, so that
-revisions and late labels count in it as they do there. Which ranges are compared,
-and with what result, is decided in `monitor.diagnosis`.
+Windows end near the watermark and consist of panes; a range has bounds of any
+millisecond. It counts the same deltas as the windows, so that revisions and late labels
+have the same effect. `monitor.diagnosis` decides which ranges are compared.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ _FIRST_ROOM = 16
 class RangeCounts:
     """Counts of every series in [opens, closes) of prediction time, in blocks of time.
 
-    Blocks are aligned to UTC (days begin at midnight); the first and the last
-    one are cut off by the range. Only blocks in which something was predicted
-    take memory. Integers throughout. Where a model weighs its labels, their weights
-    are kept beside the counts.
+    Blocks are aligned to UTC (days begin at midnight); the range truncates the first and
+    the last one. Only blocks with a prediction take memory. Counts are integers. With a
+    weighted model the weights of its labels are stored beside the counts.
 
     Args:
         catalogue: numbers of models, groups and series.
@@ -108,7 +106,7 @@ class RangeCounts:
         closes: int | None = None,
         block_ms: int | None = None,
     ) -> Int64Array:
-        """One series' counts by blocks of time, empty ones left out.
+        """Return one series' counts by blocks of time, without empty blocks.
 
         Args:
             series: one of `series`.
@@ -132,15 +130,24 @@ class RangeCounts:
         closes: int | None = None,
         block_ms: int | None = None,
     ) -> Int64Array:
-        """Weights of one series' labels by the blocks of `blocks`, (blocks, 8).
+        """Return the weights of one series' labels by the blocks of `blocks`, (blocks, 8).
 
-        See `monitor.windows.weights`; zeros where no model weighs its labels.
+        See `monitor.windows.weights`; zeros without a weighted model.
+
+        Args:
+            series: one of `series`.
+            opens: first moment, epoch milliseconds; None for that of the range.
+            closes: first moment after it; likewise.
+            block_ms: length of a block; None for that of the range.
+
+        Raises:
+            ValueError: the bounds or the length cut a block in two.
         """
         cut = self._cut(series, opens, closes, block_ms)
         return cut[:, CELLS:] if self._columns > CELLS else np.zeros((len(cut), SUMS), np.int64)
 
     def steps(self, series: Series) -> tuple[Int64Array, Int64Array]:
-        """One series by all blocks from the first to the last in which anything was predicted.
+        """Return one series by all blocks from the first to the last with a prediction.
 
         Returns:
             First moments, epoch milliseconds, and counts (blocks, 6); both empty
@@ -173,10 +180,10 @@ class RangeCounts:
         return np.asarray(np.add.reduceat(counts, starts, axis=0))
 
     def _weigh(self, slot: Int64Array, row: Int64Array, cell: Int64Array, deltas: Deltas) -> None:
-        """Count the weights of labels that came or went."""
-        told = np.flatnonzero((deltas.stratum != NO_STRATUM) & (cell < len(Outcome)))
-        slot, row, column = slot[told], row[told], CELLS + cell[told]
-        stratum, count = deltas.stratum[told], deltas.count[told]
+        """Count the weights of labels that were added or removed."""
+        weighted = np.flatnonzero((deltas.stratum != NO_STRATUM) & (cell < len(Outcome)))
+        slot, row, column = slot[weighted], row[weighted], CELLS + cell[weighted]
+        stratum, count = deltas.stratum[weighted], deltas.count[weighted]
         np.add.at(self._counts, (slot, row, column), count * WEIGHTS[stratum])
         squared = column + len(Outcome)
         np.add.at(self._counts, (slot, row, squared), count * SQUARED_WEIGHTS[stratum])
@@ -219,7 +226,7 @@ class RangeCounts:
         return opens, closes
 
     def _see(self, deltas: Deltas) -> None:
-        """Take notice of when each model predicted."""
+        """Extend the time span of each model's predictions."""
         predicted = np.flatnonzero((deltas.cell >= PREDICTED_POSITIVE) & (deltas.count > 0))
         model = self._catalogue.model_of_group[deltas.group[predicted]]
         np.minimum.at(self._spans[:, 0], model, deltas.time[predicted])

@@ -1,4 +1,4 @@
-"""The class ratio of one model just now, and what it usually is at this hour."""
+"""The current class ratio of one model, and the one expected at this time of the day."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.live_class_ratio import ClassRatio, LiveClassRatio
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
-from monitor.watch.reference import Reference
+from monitor.watch.reference import MatureReference
 
 
 class LiveRatio:
-    """r smoothed over mature panes, and r by the reference's profile.
+    """r smoothed over mature panes, and r from the seasonal profile of the reference.
 
     Args:
-        reference: its scatter widens the interval, its profile is what is expected.
+        reference: with the dispersion for the interval, and the profile.
         half_life_ms: event time after which an outcome counts half, at least a pane.
         step_ms: width of a pane.
     """
 
-    def __init__(self, reference: Reference, half_life_ms: int, step_ms: int) -> None:
+    def __init__(self, reference: MatureReference, half_life_ms: int, step_ms: int) -> None:
         self._step = step_ms
         self._live = LiveClassRatio(
             half_life=max(half_life_ms / step_ms, 1.0),
@@ -34,36 +34,36 @@ class LiveRatio:
 
     @property
     def now(self) -> ClassRatio:
-        """With its 95 % interval; NaN before the first pane."""
+        """The smoothed class ratio with its 95 % interval; NaN before the first pane."""
         if self._now is None:
             self._now = self._live.estimate()
         return self._now
 
     @property
     def expected(self) -> float:
-        """What the profile expects of the last pane; NaN before it, or without a profile."""
+        """The class ratio that the profile expects of the last pane; NaN without either."""
         if self.profile is None or self._last is None:
             return float("nan")
         log_ratio, _ = self.profile.expected(self._last * self._step / 1000)
         return float(np.exp(log_ratio))
 
     def update(self, cells: Int64Array, pane: int) -> None:
-        """Take in one mature pane.
+        """Update with one mature pane.
 
         Args:
             cells: outcomes of all the model's predictions in it, (4,).
-            pane: its number; panes come in order, and empty ones may be left out.
+            pane: its number; panes come in order, and empty ones may be skipped.
         """
         since = 1 if self._last is None else pane - self._last
         self._live.update(ConfusionCounts.from_cells(cells), panes=since)
         self._last, self._now = pane, None
 
     def state(self) -> State:
-        """All that is remembered, as plain values."""
+        """Serializable state."""
         return {"last": self._last, "live": self._live.state()}
 
     def restored(self, state: State) -> Self:
-        """Itself, gone on from what `state` gave."""
+        """Load what `state` returned, and return itself."""
         self._last = state["last"]
         self._live.restore(state["live"])
         self._now = None

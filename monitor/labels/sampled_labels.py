@@ -1,4 +1,4 @@
-"""Labels that are a sample of the predictions: how much they say, and of what."""
+"""Labels that are a sample of the predictions: effective number, expected outcomes, variance."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from monitor.metrics.ratio import ratio
 _HALF = 0.5
 _CELLS = len(Outcome)
 SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
-"""Regimes under which labels are a sample."""
+"""Labelling regimes under which labels are a sample."""
 
 
 def effective_labels(weights: Int64Array) -> FloatArray:
-    """Equally weighted labels, by `Outcome`, that say as much as these weighted ones.
+    """Return the number of equally weighted labels equivalent to weighted ones, by `Outcome`.
 
-    Within the predicted positives, and within the predicted negatives: the
-    weighted shares, times the lesser of Kish's effective number and of that which
-    gives the shares the variance of weighted means. Either alone covers badly: the
-    first where rare cases weigh more than others, the second where there are few; the
-    lesser is too wide where rare cases were sampled more often than others.
+    Within each predicted class: the weighted shares, times the lesser of Kish's effective
+    number and of the number that gives the shares the variance of weighted means. Either
+    alone undercovers: the first where rare cases weigh more than others, the second with
+    few cases. The lesser is conservative where rare cases were sampled more often.
 
     Args:
         weights: sums of weights and of squared weights, (..., 8).
@@ -64,9 +63,9 @@ def effective_labels(weights: Int64Array) -> FloatArray:
 def labels_by_stratum(
     labelling: Labelling, cells: Int64Array, weights: Int64Array
 ) -> tuple[float, float]:
-    """Labels of the predicted positives and of the predicted negatives, effective ones if weighted.
+    """Count labels of predicted positives and of predicted negatives; effective ones if weighted.
 
-    Without labels in one of the two, precision alone (or nothing) can be known.
+    Without labels of one of the two, precision alone (or nothing) can be estimated.
 
     Args:
         labelling: `sampled` or `weighted`.
@@ -81,13 +80,13 @@ def labels_by_stratum(
 def expected(
     labelling: Labelling, cells: Int64Array, weights: Int64Array
 ) -> tuple[CountArray, Dispersion | None]:
-    """Outcomes by blocks of time, for verdicts: as counted, or as expected of all predictions.
+    """Return outcomes by blocks of time: as counted, or as expected of all predictions.
 
-    Where labels are a sample, each stratum is blown up by one factor for all blocks,
+    Where labels are a sample, each predicted class is scaled by one factor in all blocks,
     so that the blocks add up to the estimate of the whole.
 
     Args:
-        labelling: how labels come.
+        labelling: the labelling regime.
         cells: (blocks, series, 6); the first series is the whole.
         weights: (blocks, series, 8).
 
@@ -109,17 +108,19 @@ def expected(
     whole, population = labelled.sum(axis=0), cells[..., PREDICTED_POSITIVE:].sum(axis=0)
     flagged = np.nan_to_num(ratio(population[..., 0], whole[..., 0] + whole[..., 1]))
     passed = np.nan_to_num(ratio(population[..., 1], whole[..., 2] + whole[..., 3]))
-    blown = labelled * np.stack([flagged, flagged, passed, passed], axis=-1)
-    return blown, sampling_dispersion(labelling, cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0))
+    scaled = labelled * np.stack([flagged, flagged, passed, passed], axis=-1)
+    return scaled, sampling_dispersion(
+        labelling, cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)
+    )
 
 
 def sampling_dispersion(
     labelling: Labelling, cells: Int64Array, weights: Int64Array
 ) -> Dispersion | None:
-    """Variance of the rates under sampled labels over that of as many labelled outcomes.
+    """Return the variance of the rates under sampled labels over that of as many outcomes.
 
     Args:
-        labelling: how labels come.
+        labelling: the labelling regime.
         cells: (..., 6), any shape in front.
         weights: (..., 8), the same.
 

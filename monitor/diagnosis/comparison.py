@@ -1,0 +1,149 @@
+"""The rule for which stretches of event time a diagnosis compares, live or recorded.
+
+    before   the range asked for; else the model's reference: the configured window, trailing
+             stretch or counts, else the first days (`monitor.watch.first_days`)
+    after    the range asked for; else the latest mature hours: as many as the longest
+             window of a running monitor has, or `JUDGED_MS` of recorded events
+
+`compared_live` applies the rule to the snapshot of a running monitor, and
+`monitor.diagnosis.recorded` to recorded events.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from monitor.clock import DAY_MS, HOUR_MS
+from monitor.config import Reference
+from monitor.config.quantities import parse_duration
+from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
+from monitor.errors import UsageError
+from monitor.snapshot import ModelState, Snapshot
+from monitor.verdicts import ReferenceOutcomes
+from monitor.watch.first_days import FIRST_DAYS
+
+JUDGED_MS = 7 * DAY_MS
+"""Length of what is judged in recorded events where no range is asked for."""
+
+
+class Comparison(NamedTuple):
+    """Two stretches of event time to compare.
+
+    Attributes:
+        model: its name.
+        before: None where the reference is given as counts.
+        before_source: where it comes from, such as `first`; "" where it was asked for.
+        after: the stretch to judge.
+        after_source: `mature` for the latest mature hours; "" where it was asked for.
+    """
+
+    model: str
+    before: TimeRange | None
+    before_source: str
+    after: TimeRange
+    after_source: str
+
+
+def reference_source(reference: Reference) -> str:
+    """Return the kind of a configured reference: `window`, `counts`, `trailing` or `first`."""
+    for source in ("window", "counts", "trailing"):
+        if getattr(reference, source) is not None:
+            return source
+    return "first"
+
+
+def reference_range(reference: Reference, after: TimeRange | None) -> TimeRange | None:
+    """Return the stretch of a reference whose bounds do not depend on the events.
+
+    Args:
+        reference: as configured.
+        after: the stretch to judge, which a trailing reference ends at; None if unknown.
+
+    Returns:
+        None for counts, for the first days, and for a trailing reference without `after`.
+    """
+    if reference.window is not None:
+        return TimeRange(reference.window.open, reference.window.end)
+    if reference.counts is None and reference.trailing is not None and after is not None:
+        return TimeRange(after.opens - reference.trailing, after.opens)
+    return None
+
+
+def latest_hours(mature_until: int, length: int) -> TimeRange:
+    """Return the latest whole hours that are mature.
+
+    Args:
+        mature_until: up to this moment, epoch milliseconds, outcomes are mature.
+        length: milliseconds; rounded up to whole hours.
+    """
+    closes = mature_until // HOUR_MS * HOUR_MS
+    return TimeRange(closes - -(-length // HOUR_MS) * HOUR_MS, closes)
+
+
+def compared_live(
+    snapshot: Snapshot, model: ModelState, before: str | None, after: str | None
+) -> Comparison:
+    """Return the stretches that a running monitor compares.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+        before: a range of whole hours as text; None for the model's reference.
+        after: a range of whole hours as text; None for the latest mature hours.
+
+    Raises:
+        UsageError: a range is invalid, is not whole hours, or they overlap; or one is
+            left out and no default is known yet.
+    """
+    later = _latest_live(snapshot, model) if after is None else _whole_hours("after", after)
+    reference = model.watched.reference
+    earlier: TimeRange | None
+    if before is not None:
+        earlier, source = _whole_hours("before", before), ""
+    elif reference is None:
+        raise UsageError(
+            "before: must be given, since there is no reference that is complete; by default it "
+            f"is {FIRST_DAYS}"
+        )
+    else:
+        earlier, source = _hours_around(reference), reference.source
+    if earlier is not None:
+        check_apart(earlier, later, prefix="")
+    return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
+
+
+def mature_until(snapshot: Snapshot, model: ModelState) -> int | None:
+    """Return the moment, epoch milliseconds, up to which outcomes are mature; None if unknown.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+    """
+    age = model.watched.judged_age_ms
+    age = model.maturity_ms if age is None else age
+    return None if snapshot.now_ms is None or age is None else snapshot.now_ms - age
+
+
+def _latest_live(snapshot: Snapshot, model: ModelState) -> TimeRange:
+    until = mature_until(snapshot, model)
+    if until is None:
+        raise UsageError("after: cannot be left out, no label came yet; write A..B")
+    return latest_hours(until, max(parse_duration(window.name) for window in snapshot.windows))
+
+
+def _whole_hours(name: str, text: str) -> TimeRange:
+    found = parse_time_range(name, text)
+    if any(bound % HOUR_MS for bound in found):
+        raise UsageError(
+            f"{name}: must begin and end at whole hours, got {text!r}; a running monitor stores "
+            "the past by the hour"
+        )
+    return found
+
+
+def _hours_around(reference: ReferenceOutcomes) -> TimeRange | None:
+    if reference.opens is None or reference.closes is None:
+        return None
+    return TimeRange(
+        reference.opens // HOUR_MS * HOUR_MS, -(-reference.closes // HOUR_MS) * HOUR_MS
+    )

@@ -1,0 +1,121 @@
+"""The result of a diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from monitor import snapshot
+from monitor.config import Labelling
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis.period_labels import Refusal
+from monitor.diagnosis.segments import SegmentPart
+from monitor.drift import Judgement, MainDriver, Status, Verdict
+
+METRICS = tuple(name for name in snapshot.METRICS if name != "log_likelihood_ratio")
+"""The metrics of either side, by their names in `monitor.metrics`; log LR+ is a component."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimated:
+    """A number with its 95 % interval; NaN where it is undefined or refused."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the two periods.
+
+    Attributes:
+        opens: first moment, epoch milliseconds; None where counts were given.
+        closes: first moment after it; None likewise.
+        source: `counts`, `first`, `window` or `trailing` where it is the
+            configured reference, `mature` for the last days that are mature;
+            "" where its bounds were asked for.
+        predictions: made in it, labelled or not; None where it is not known.
+        counts: its labelled outcomes, a scalar.
+        metrics: by the names in `METRICS`; intervals as of independent rows,
+            as everywhere where a single period is shown.
+        blocks: blocks of time that hold an outcome.
+        block_ms: length of a block; None where no time is known.
+    """
+
+    opens: int | None
+    closes: int | None
+    source: str
+    predictions: int | None
+    counts: ConfusionCounts
+    metrics: Mapping[str, Estimated]
+    blocks: int
+    block_ms: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CausePart:
+    """The contribution of one cause; NaN where undefined or refused.
+
+    Attributes:
+        logit: to the change of logit(precision), exact, from raw counts.
+        points: as a fraction of precision (-0.233 is 23.3 points down).
+        lower_points: lower end of its 95 % interval.
+        upper_points: upper end.
+        status: of the component behind it.
+    """
+
+    logit: float
+    points: float
+    lower_points: float
+    upper_points: float
+    status: Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """The change of precision between two periods, and its causes.
+
+    Attributes:
+        model: its name.
+        labelling: its labelling regime.
+        before: the period to compare with.
+        after: the period to judge.
+        change_points: of precision, after minus before.
+        change_logit: of logit(precision), from raw counts.
+        attribution: by cause: `prevalence`, `recall`, `false_positives`, and
+            `skill`, the two before it together.
+        judgement: the verdict on the totals, and its evidence.
+        verdict: that of the judgement, unless within the values of `judged_within` the
+            model is not to blame.
+        operating_point_moved: recall and false positives went the same way.
+        judged_within: the segment key whose mix alone made skill seem to have
+            changed; None where there is none.
+        below_reference_curve: recall lies below the ROC curve of before at today's false
+            positive rate; None where the scores were not asked: there are none, or what
+            recall and false positives say is clear without.
+        main_driver: None where precision is not known on both sides.
+        segments: by segment value, those first that carry most.
+        had_prevalence_stayed: precision after, had the class ratio stayed as it
+            was before; interval from between blocks of time.
+        refusal: of conclusions that the labels do not allow; None without one.
+        notes: limits of the result, in words.
+    """
+
+    model: str
+    labelling: Labelling
+    before: Side
+    after: Side
+    change_points: float
+    change_logit: float
+    attribution: Mapping[str, CausePart]
+    judgement: Judgement
+    verdict: Verdict
+    operating_point_moved: bool
+    judged_within: str | None
+    below_reference_curve: bool | None
+    main_driver: MainDriver | None
+    segments: tuple[SegmentPart, ...]
+    had_prevalence_stayed: Estimated
+    refusal: Refusal | None
+    notes: tuple[str, ...]

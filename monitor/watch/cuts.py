@@ -1,0 +1,51 @@
+"""The series of a model by segment key."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import Int64Array
+
+
+class Cuts(NamedTuple):
+    """The series that a model's outcomes are split into.
+
+    Attributes:
+        totals: series of all its outcomes.
+        segments: for each segment key, the series of its values.
+    """
+
+    totals: int
+    segments: tuple[Int64Array, ...]
+
+    @property
+    def watched(self) -> list[Int64Array]:
+        """The series of each segment key; the totals alone where no key is configured."""
+        return list(self.segments) or [np.array([self.totals])]
+
+
+class CutsByModel:
+    """Looks up the cuts of each model, again only where series have been added.
+
+    Args:
+        catalogue: numbers of models and series.
+    """
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._cached: dict[int, tuple[int, Cuts]] = {}
+
+    def of(self, model: int) -> Cuts:
+        """Return the cuts of a model, by its number."""
+        rows, cached = self._catalogue.rows_of(model), self._cached.get(model)
+        if cached is None or cached[0] != len(rows):
+            by_key: dict[str | None, list[int]] = {}
+            for row in rows.tolist():
+                by_key.setdefault(self._catalogue.series[row].segment, []).append(row)
+            (totals,) = by_key.pop(None)
+            cuts = Cuts(totals, tuple(np.array(rows) for rows in by_key.values()))
+            cached = self._cached[model] = (len(rows), cuts)
+        return cached[1]

@@ -1,0 +1,150 @@
+"""Finds the reference of each model as its configuration says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from monitor.config import Labelling
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.drift import Dispersion, block_seconds
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import Int64Array
+from monitor.labels.sampled_labels import expected
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.watch.first_days import FIRST_MS, end_of_first_days
+from monitor.watch.reference import MatureReference
+from monitor.windows import Windows
+from monitor.windows.days import DAY_MS
+from monitor.windows.scores import Scores
+
+
+class ReferenceFinder:
+    """Finds each model's reference once it is mature.
+
+    Args:
+        catalogue: models, their settings and series.
+        windows: counts.
+        scores: score histograms.
+    """
+
+    def __init__(self, catalogue: Catalogue, windows: Windows, scores: Scores) -> None:
+        self._catalogue = catalogue
+        self._windows = windows
+        self._scores = scores
+        self._found: dict[int, MatureReference] = {}
+
+    def of(self, model: int, mature: int) -> MatureReference | None:
+        """Return the reference of a model; None while it is not mature.
+
+        Args:
+            model: its number.
+            mature: up to this moment, epoch milliseconds, outcomes are mature.
+        """
+        known = self._found.get(model)
+        if known is not None and not self._is_outdated(model, known, mature):
+            return known
+        found = self._find(model, mature)
+        if found is not None:
+            number = 1 if known is None else known.version + 1
+            self._found[model] = found = replace(found, version=number)
+            self._windows.forget_beginning(model)
+        return found or known
+
+    def found(self, model: int) -> MatureReference | None:
+        """Return the latest reference of a model that `of` found."""
+        return self._found.get(model)
+
+    def restore(self, model: int, reference: MatureReference) -> None:
+        """Set the reference of a model.
+
+        Args:
+            model: its number.
+            reference: found in an earlier run.
+        """
+        self._found[model] = reference
+
+    def _is_outdated(self, model: int, known: MatureReference, mature: int) -> bool:
+        """Return whether a trailing reference lags by its whole length and must move on."""
+        length = self._catalogue.settings[model].reference.trailing
+        if length is None or known.closes is None:
+            return False
+        return mature - length >= known.closes + length
+
+    def _find(self, model: int, mature: int) -> MatureReference | None:
+        setting = self._catalogue.settings[model].reference
+        if setting.counts is not None:
+            return MatureReference.given(setting.counts)
+        if setting.window is not None:
+            opens, closes = setting.window.open, setting.window.end
+            return self._cut("window", model, opens, closes) if closes <= mature else None
+        if setting.trailing is not None:
+            closes = mature - setting.trailing
+            return self._after_first("trailing", model, closes - setting.trailing, closes)
+        return self._first(model, setting.first or FIRST_MS, mature)
+
+    def _after_first(
+        self, source: str, model: int, opens: int, closes: int
+    ) -> MatureReference | None:
+        first = self._windows.first_pane(model)
+        if first is None or first * self._windows.step_ms > opens:
+            return None
+        return self._cut(source, model, opens, closes)
+
+    def _first(self, model: int, length: int, mature: int) -> MatureReference | None:
+        """Cut the first days, once they hold enough outcomes or cannot grow further."""
+        first = self._windows.first_pane(model)
+        if first is None:
+            return None
+        step = self._windows.step_ms
+        opens = first * step
+
+        def sums(ends: Sequence[int]) -> Int64Array:
+            return self._windows.sums_from_first(model, [closes // step for closes in ends])
+
+        closes = end_of_first_days(opens, length, mature, sums)
+        return None if closes is None else self._cut("first", model, opens, closes)
+
+    def _totals_row(self, model: int) -> int:
+        return self._catalogue.totals_row(self._catalogue.models[model])
+
+    def _cut(self, source: str, model: int, opens: int, closes: int) -> MatureReference:
+        step = self._windows.step_ms
+        start, end = opens // step, closes // step
+        rows = self._catalogue.rows_of(model)
+        table = self._windows.panes(start, end, rows)
+        per_block = max(1, int(block_seconds((closes - opens) / 1000)) * 1000 // step)
+        firsts = np.arange(0, len(table), per_block)
+        cells = np.add.reduceat(table, firsts, axis=0)
+        weights = np.add.reduceat(self._windows.pane_weights(start, end, rows), firsts, axis=0)
+        own = int(np.flatnonzero(rows == self._totals_row(model))[0])
+        order = np.concatenate([[own], np.arange(len(rows))])
+        labelling = self._catalogue.settings[model].labelling
+        blocks, dispersion = expected(labelling, cells[:, order], weights[:, order])
+        panes = ConfusionCounts.from_cells(table[:, own, : len(Outcome)])
+        scores = self._scores.histogram(model, opens, closes)
+        lengths = sorted({1, max(1, DAY_MS // step)})
+        return MatureReference(
+            source=source,
+            opens=start * step,
+            closes=end * step,
+            counts=ConfusionCounts.from_cells(blocks[:, 0].sum(axis=0)),
+            blocks=ConfusionCounts.from_cells(blocks[:, 0]),
+            panes=panes,
+            series=np.moveaxis(blocks[:, 1:], 0, 1),
+            rows=rows,
+            scores=scores if scores.counts[0].total else None,
+            dispersion=dispersion or Dispersion.estimate(panes, lengths),
+            labelling=cells[:, own],
+            scores_by_day=self._scores_by_day(model, opens, closes),
+            block_ms=per_block * step,
+            step_seconds=step / 1000,
+        )
+
+    def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
+        if self._catalogue.settings[model].labelling is not Labelling.COMPLETE:
+            return None
+        days = self._scores.days(model, opens, closes)
+        return days if days.positive.any() and days.negative.any() else None

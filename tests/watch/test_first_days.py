@@ -1,0 +1,48 @@
+"""The reference of the first days grows until it has enough outcomes."""
+
+import numpy as np
+import pytest
+
+from monitor.watch.first_days import FIRST_DAYS, end_of_first_days
+from monitor.windows.days import DAY_MS
+
+LENGTH = 7 * DAY_MS
+
+
+def a_day(tp, fp):
+    """Counts up to each moment of a model with so many outcomes a day."""
+
+    def counts_up_to(moments):
+        return np.array([[tp, fp, 0, 0, tp + fp, 0]]) * (np.array(moments) // DAY_MS)[:, None]
+
+    return counts_up_to
+
+
+@pytest.mark.parametrize(
+    ("tp", "fp", "days"),
+    [(200, 100, 7), (100, 100, 10), (200, 25, 20), (1, 1, 28)],
+)
+def test_it_ends_with_the_first_day_that_brings_enough_outcomes(tp, fp, days):
+    assert end_of_first_days(0, LENGTH, None, a_day(tp, fp)) == days * DAY_MS
+
+
+@pytest.mark.parametrize(("until", "found"), [(6, None), (9, None), (10, 10), (40, 10)])
+def test_it_waits_for_days_that_are_not_known_yet(until, found):
+    closes = end_of_first_days(0, LENGTH, until * DAY_MS, a_day(100, 100))
+    assert closes == (None if found is None else found * DAY_MS)
+
+
+def test_with_few_outcomes_it_waits_for_four_weeks_and_no_longer():
+    assert end_of_first_days(0, LENGTH, 28 * DAY_MS - 1, a_day(1, 1)) is None
+    assert end_of_first_days(0, LENGTH, 28 * DAY_MS, a_day(1, 1)) == 28 * DAY_MS
+
+
+def test_a_longer_configured_length_does_not_grow():
+    assert end_of_first_days(0, 40 * DAY_MS, None, a_day(1, 1)) == 40 * DAY_MS
+
+
+def test_the_rule_in_words_has_its_numbers():
+    assert FIRST_DAYS == (
+        "the first 7 days, extended up to 28 while they hold under 1,000 positives or "
+        "500 false positives"
+    )
