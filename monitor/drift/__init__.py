@@ -28,5 +28,5 @@ from monitor.drift.within_segments import (
 # fmt: off
 __all__ = [
     "CAUSES", "COMPONENT_OF", "Attribution", "Dispersion", "Judgement", "MainDriver",
-    "SegmentAttribution", "Status", "Verdict", "attribute", "attribute_segments", "block_seconds", "causes", "judge",
-    "judge_within_segments", "verdicts"]
+    "SegmentAttribution", "Status", "Verdict", "attribute", "attribute_segments",
+    "block_seconds", "causes", "judge", "judge_within_segments", "verdicts"]
