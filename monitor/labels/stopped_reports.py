@@ -29,14 +29,14 @@ _CAUGHT_UP = 0.8
 _MOST = 0.9
 
 
-class Silence(NamedTuple):
+class ReportGap(NamedTuple):
     """A stretch [opens, closes) of time without reports, in numbers of panes."""
 
     opens: int
     closes: int
 
 
-def silences(reports: Int64Array, predictions: FloatArray, timeout: int) -> list[Silence]:
+def silences(reports: Int64Array, predictions: FloatArray, timeout: int) -> list[ReportGap]:
     """Return the stretches in which reports had nearly stopped and have not been caught up.
 
     Args:
@@ -51,7 +51,7 @@ def silences(reports: Int64Array, predictions: FloatArray, timeout: int) -> list
 
     >>> reports = np.array([100] * 30 + [0] * 5 + [90] * 5)
     >>> silences(reports, np.full(40, 1000.0), timeout=5)
-    [Silence(opens=30, closes=35)]
+    [ReportGap(opens=30, closes=35)]
     """
     inside = np.zeros(len(reports), dtype=np.bool_)
     usual = np.zeros(len(reports))
@@ -106,12 +106,12 @@ def _least_before(
     return np.asarray(least * np.minimum(fewest / np.maximum(mean, 1), 1.0))
 
 
-def _runs(inside: BoolArray) -> list[Silence]:
+def _runs(inside: BoolArray) -> list[ReportGap]:
     edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
-    return [Silence(a, b) for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)]
+    return [ReportGap(a, b) for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)]
 
 
-def _is_caught_up(silence: Silence, reports: Int64Array, usual: FloatArray) -> bool:
+def _is_caught_up(silence: ReportGap, reports: Int64Array, usual: FloatArray) -> bool:
     """Return whether the reports due in a silence have come since, beyond the usual ones."""
     due = usual[silence.opens : silence.closes].sum()
     since = reports[silence.closes :]
@@ -134,7 +134,7 @@ class Reports:
         self._windows = windows
         self._delays = delays
         self._timeout_ms = timeout_ms
-        self._known: tuple[Int64Array, int, list[Silence]] = (np.zeros(0, np.int64), 0, [])
+        self._known: tuple[Int64Array, int, list[ReportGap]] = (np.zeros(0, np.int64), 0, [])
 
     def are_missing(self, opens: int, closes: int, now: int) -> bool:
         """Return whether reports on predictions of [opens, closes), or recent ones, are missing.
@@ -159,7 +159,7 @@ class Reports:
             for s in quiet
         )
 
-    def _silences(self, first: int, reports: Int64Array) -> list[Silence]:
+    def _silences(self, first: int, reports: Int64Array) -> list[ReportGap]:
         known, at, found = self._known
         if at != first or not np.array_equal(known, reports):
             width = self._delays.width_ms

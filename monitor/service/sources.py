@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from monitor.clock import Clock
 from monitor.config import Config, FileFeed, KafkaFeed
 from monitor.errors import ConfigError, FeedError
-from monitor.feeds import files, kafka
+from monitor.feeds import files
 from monitor.feeds.decode import Decoder
 from monitor.feeds.follow import FollowedFiles
 from monitor.feeds.follow.names import matching
+from monitor.feeds.kafka import installed
 from monitor.feeds.recorded_files import RecordedFiles
 from monitor.feeds.source import Source
 from monitor.feeds.standard_input import StandardInput
@@ -82,5 +83,5 @@ def unavailable_feeds(config: Config) -> tuple[str, ...]:
         f"feeds[{number}].type: needs a client that is not installed, got {feed.type!r}; "
         "pip install 'precision-monitor[kafka]'"
         for number, feed in enumerate(config.feeds)
-        if isinstance(feed, KafkaFeed) and not kafka.is_installed()
+        if isinstance(feed, KafkaFeed) and not installed.is_installed()
     )

@@ -25,18 +25,8 @@ from monitor.state.segment import Body
 from monitor.state.state_errors import StateError, StateFullError
 from monitor.state.state_faults import StateFault, StateFaults
 
+# One name a line would make 13 lines of what is one list.
+# fmt: off
 __all__ = [
-    "JOURNAL",
-    "START",
-    "Body",
-    "Checkpoint",
-    "Checkpoints",
-    "Commits",
-    "Journal",
-    "JournalPosition",
-    "StateError",
-    "StateFault",
-    "StateFaults",
-    "StateFullError",
-    "StateLock",
-]
+    "JOURNAL", "START", "Body", "Checkpoint", "Checkpoints", "Commits", "Journal",
+    "JournalPosition", "StateError", "StateFault", "StateFaults", "StateFullError", "StateLock"]

@@ -56,7 +56,7 @@ def test_the_schema_is_one(capsys):
 
 
 def test_feeds_whose_client_is_not_installed_are_named(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("monitor.feeds.kafka.is_installed", lambda: False)
+    monkeypatch.setattr("monitor.feeds.kafka.installed.is_installed", lambda: False)
     config = tmp_path / "monitor.yaml"
     config.write_text("feeds: [{type: kafka, brokers: ['a:1'], topics: [t]}]\n")
     checked = ran(capsys, "check-config", config)

@@ -111,7 +111,7 @@ def test_a_feed_that_is_missing_is_one_line_and_exit_code_3(capsys, tmp_path):
 def test_feeds_that_cannot_be_read_are_a_fault_of_the_configuration(
     capsys, tmp_path, monkeypatch, feeds, said
 ):
-    monkeypatch.setattr("monitor.feeds.kafka.is_installed", lambda: False)
+    monkeypatch.setattr("monitor.feeds.kafka.installed.is_installed", lambda: False)
     config = config_of(tmp_path, feeds=feeds)
     failed = ran(capsys, "run", "-c", config)
     assert (failed.code, failed.out) == (2, "")

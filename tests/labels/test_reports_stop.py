@@ -8,7 +8,7 @@ from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.labels.faults import LabelFault
-from monitor.labels.stopped_reports import Silence, silences
+from monitor.labels.stopped_reports import ReportGap, silences
 
 STOPPED, BACK, END, TIMEOUT = 50, 58, 80, 8
 
@@ -103,7 +103,7 @@ def test_a_silence_of_few_reports_takes_longer_to_be_one():
         for silent in range(1, 40):
             reports = np.array([usual] * 50 + [0] * silent)
             found = silences(reports, np.full(len(reports), 1000.0), 14)
-            assert found in ([], [Silence(50, 50 + silent)])
+            assert found in ([], [ReportGap(50, 50 + silent)])
             assert bool(found) == (np.exp(-0.1 * usual * silent) < 1e-4)
 
 
@@ -112,4 +112,4 @@ def test_reports_made_good_and_nothing_to_report_on_are_no_silence():
     assert silences(reports, MADE, 14) == []
     gone = np.array([50] * 60 + [0] * 30)
     assert silences(gone, np.where(np.arange(90) < 60, 1000.0, 0.0), 14) == []
-    assert silences(gone, MADE, 14) == [Silence(60, 90)]
+    assert silences(gone, MADE, 14) == [ReportGap(60, 90)]

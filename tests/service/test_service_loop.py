@@ -192,7 +192,7 @@ def test_a_missing_file_is_refused_at_the_start(watch, tmp_path):
 
 
 def test_feeds_whose_client_is_missing_are_refused_all_at_once(watch, monkeypatch):
-    monkeypatch.setattr("monitor.feeds.kafka.is_installed", lambda: False)
+    monkeypatch.setattr("monitor.feeds.kafka.installed.is_installed", lambda: False)
     kafka = {"type": "kafka", "brokers": ["a:1"], "topics": ["t"]}
     feeds = [kafka, {"type": "http"}, {**kafka, "group": "another"}]
     with pytest.raises(ConfigError) as refused:

@@ -29,7 +29,7 @@ _WITHOUT_CURVE = (
 )
 
 
-class Kept(NamedTuple):
+class RecalledComparison(NamedTuple):
     """What is kept of the two.
 
     Attributes:
@@ -46,7 +46,7 @@ class Kept(NamedTuple):
     after_scores: ScoreHistogram
 
 
-def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> Kept:
+def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> RecalledComparison:
     """What is kept of both; to be called by the thread that feeds the monitor.
 
     Raises:
@@ -55,7 +55,7 @@ def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> Kept:
     before = None if asked.before is None else _recalled(monitor, asked.model, asked.before)
     after = _recalled(monitor, asked.model, asked.after)
     curved = asked.before is not None and labelling is Labelling.COMPLETE
-    return Kept(
+    return RecalledComparison(
         before,
         after,
         monitor.scores_by_day(asked.model, *asked.before) if asked.before and curved else None,
@@ -67,7 +67,7 @@ def compared(
     snapshot: Snapshot,
     model: ModelState,
     asked: Comparison,
-    kept: Kept,
+    kept: RecalledComparison,
 ) -> Diagnosis:
     """The diagnosis of the two.
 
@@ -93,7 +93,7 @@ def compared(
     return found
 
 
-def _curve_is_gone(model: ModelState, kept: Kept, found: Diagnosis) -> bool:
+def _curve_is_gone(model: ModelState, kept: RecalledComparison, found: Diagnosis) -> bool:
     """Whether the ROC curve of before could have told more, and is no longer kept."""
     scored = kept.before is not None and int(kept.after_scores.total.sum()) > 0
     complete = Labelling(model.labelling) is Labelling.COMPLETE

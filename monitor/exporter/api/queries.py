@@ -13,7 +13,7 @@ from monitor.diagnosis import Diagnosis
 from monitor.diagnosis.comparison import Comparison, compared_live, mature_until
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.exporter.api.compare import Kept, compared, is_mature, recall
+from monitor.exporter.api.compare import RecalledComparison, compared, is_mature, recall
 from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.api.engine_access import EngineUnavailableError, ReadEngine
@@ -188,7 +188,7 @@ class Queries:
 
 
 def _explain(
-    snapshot: Snapshot, model: ModelState, asked: Comparison, counted: Kept
+    snapshot: Snapshot, model: ModelState, asked: Comparison, counted: RecalledComparison
 ) -> Explanation:
     found = compared(snapshot, model, asked, counted)
     ratio, objective = curve_aim(found, model.objective.get("precision"))
@@ -202,7 +202,7 @@ def _given(model: ModelState) -> tuple[float, ...] | None:
     return None if reference is None else tuple(reference.counts.cells.tolist())
 
 
-def _digest(counted: Kept) -> str:
+def _digest(counted: RecalledComparison) -> str:
     """Return a hash of all counts of a comparison."""
     arrays: list[Any] = []
     for part in counted:

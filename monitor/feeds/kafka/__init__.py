@@ -1,5 +1,6 @@
 """Feeds of Kafka topics; the client library is an extra, which only this package imports.
 
+    installed.py            tells whether the client library is there
     client.py               creates a consumer of confluent-kafka from a feed's settings
     properties.py           reads client settings from a file
     messages.py             converts message values to lines, with the position of each
@@ -13,10 +14,3 @@ The checkpoint is authoritative: a partition resumes at the offset in it, which 
 the counters in the same file. Offsets are committed to the group afterwards, for
 monitoring tools and for the next reader of the partition.
 """
-
-import importlib.util
-
-
-def is_installed() -> bool:
-    """Return whether the client library is installed, without importing it."""
-    return importlib.util.find_spec("confluent_kafka") is not None
