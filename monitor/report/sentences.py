@@ -153,7 +153,7 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
         if diagnosis.operating_point_moved and not clean:
             yield (
                 "Labelled scores of both times, which tell a slide from a worse model, are not "
-                "at hand here."
+                "available here."
             )
         return
     if diagnosis.below_reference_curve:
@@ -163,7 +163,7 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
         )
     else:
         yield (
-            "The scores were asked, too: recall is not certainly below the ROC curve of before at "
+            "By the scores, too, recall is not certainly below the ROC curve of before at "
             "today's false positive rate."
         )
 

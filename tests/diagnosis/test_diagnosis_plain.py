@@ -72,7 +72,7 @@ def test_a_slide_says_first_what_became_of_the_rates_and_whose_doing_it_is():
         "Positives are as frequent as before: prevalence is not the cause.",
         "These two alone do not show a worse model.",
         "The positives found beyond before are paid for with false positives.",
-        "Labelled scores of both times, which tell a slide from a worse model, are not at hand",
+        "Labelled scores of both times, which tell a slide from a worse model, are not available",
         "Skill (log LR+) certainly fell, by 1.61 ± 0.02, but it does so by itself when more cases",
         "First see what was changed between before and after",
     ):

@@ -103,7 +103,7 @@ def test_a_comparison_is_what_diagnose_says_of_the_recorded_events(client, recor
     assert (live["below_reference_curve"], told["below_reference_curve"]) == (None, False)
     assert "labelled scores are kept for 62 days" in live["notes"].pop()
     (more,) = (sentence for sentence in told["plainly"] if sentence not in live["plainly"])
-    assert more.startswith("The scores were asked, too")
+    assert more.startswith("By the scores, too, recall is not certainly below")
     rest = [{k: v for k, v in one.items() if k not in CURVED} for one in (live, told)]
     assert rest[0] == rest[1]
     assert live["change"]["points"] == pytest.approx(-0.234, abs=0.001)
