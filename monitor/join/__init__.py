@@ -14,7 +14,9 @@ hold the columns to it, and it to a recount.
 
 One case is left to the order of arrival, since only the label in force is kept:
 an id that comes with two different predictions of different times, and with
-several labels of which only a superseded one is in time for the earlier.
+several labels of which only a superseded one is in time for the earlier. Another to
+batches: a horizon shorter than the label timeout, and a label and a prediction of one id
+that both come later than the horizon and its slack.
 
 What is over is forgotten in steps of event time (see `monitor.join.forgetting`), by
 the watermark before each record. Batches are cut where it enters another step (see

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import wraps
+from inspect import isgeneratorfunction
 from typing import Any
 
 from monitor.engine import Monitor
@@ -44,10 +45,14 @@ STAGES: dict[str, list[tuple[type[Any], str]]] = {
     "delays": [(LabelDelays, "apply"), (LabelDelays, "advance")],
     "scores": [(Scores, "apply"), (Scores, "advance")],
     "maturity": [(Maturities, "judged_by_the_pane")],
-    "watch": [(Watch, "advance")],
+    "watch": [(Watch, "steps")],
     "watermark": [(Watermark, "advance")],
     "engine": [(Monitor, "apply")],
 }
+
+
+_DONE = object()
+"""What a generator gives that has no further step."""
 
 
 class Stages:
@@ -75,18 +80,37 @@ class Stages:
                 setattr(owner, name, method)
 
     def _timed(self, stage: str, method: Any) -> Any:
+        if isgeneratorfunction(method):
+
+            @wraps(method)
+            def stepped(*args: Any, **kwargs: Any) -> Any:
+                steps = method(*args, **kwargs)
+                while True:
+                    with self._measured(stage):
+                        step = next(steps, _DONE)
+                    if step is _DONE:
+                        return
+                    yield step
+
+            return stepped
+
         @wraps(method)
         def timed(*args: Any, **kwargs: Any) -> Any:
-            self._nested.append(0)
-            began = time.thread_time_ns()
-            try:
+            with self._measured(stage):
                 return method(*args, **kwargs)
-            finally:
-                whole = time.thread_time_ns() - began
-                self.spent[stage] += whole - self._nested.pop()
-                self._nested[-1] += whole
 
         return timed
+
+    @contextmanager
+    def _measured(self, stage: str) -> Iterator[None]:
+        self._nested.append(0)
+        began = time.thread_time_ns()
+        try:
+            yield
+        finally:
+            whole = time.thread_time_ns() - began
+            self.spent[stage] += whole - self._nested.pop()
+            self._nested[-1] += whole
 
 
 def profile(events: int, pending: int) -> dict[str, float]:

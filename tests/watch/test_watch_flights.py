@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from streams import FLIGHTS
 
 from monitor.config import load_config
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
-from monitor.events.parts import parts_of
-from monitor.events.watermark import Watermark
+from monitor.events.columns import KINDS, in_parts
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 
@@ -20,15 +20,20 @@ def day(text):
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
 
 
+def by_day(batch, since):
+    """Parts of a batch in order of time, each a day from a moment on; None: its first event."""
+    times = {kind: getattr(batch, kind).time for kind in KINDS}
+    start = min(int(time.min()) for time in times.values() if len(time)) if since is None else since
+    return in_parts(batch, {kind: np.maximum(t - start, 0) // DAY for kind, t in times.items()})
+
+
 @pytest.fixture(scope="module")
 def september():
     """Detections of the whole stream, and the verdicts of each day of September."""
     config = load_config("config/flights.yaml", environ={})
     monitor, said, last = Monitor(config), [], 0
     for batch in files.read([str(FLIGHTS)], Decoder(DecodeSettings.from_config(config))):
-        watermark = Watermark()
-        watermark.restore(monitor.state()["watermark"])
-        for part in parts_of(batch, watermark, DAY, (0, 10**9)):
+        for part in by_day(batch, monitor.watermark_ms):
             monitor.apply(part)
             now = monitor.watermark_ms or 0
             if now // DAY != last and day("2013-09-01") <= now < day("2013-10-03"):
