@@ -27,7 +27,6 @@ LONG_MODULES = {
     "config/model.py",
     "distributed/spark.py",
     "engine/monitor.py",
-    "events/columns.py",
     "join/join.py",
     "snapshot.py",
     "watch/watch.py",

@@ -16,8 +16,9 @@ import msgspec
 
 from monitor.config import Config
 from monitor.engine.snapshots import Reading
+from monitor.events.batches import concatenate, in_row_order
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import EventBatch, concatenate, in_row_order
+from monitor.events.columns import EventBatch
 from monitor.events.intake import Received
 from monitor.events.parts import in_slices, parts_of
 from monitor.events.renumbering import State

@@ -11,15 +11,14 @@ that turns an id into a key. Must not know how events look outside (`feeds`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from itertools import repeat
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import xxhash
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+
+from monitor.events.reject_reasons import Rejection
 
 Int64Array = NDArray[np.int64]
 KeyArray = NDArray[np.uint64]
@@ -41,38 +40,8 @@ NO_TIME = -(1 << 62)
 RETRACTED = 2
 """Label value of a retraction (a null label); 0 and 1 are the classes."""
 
-_KEY_SEED = 0x9E3779B97F4A7C15
-
-
-SCORE_BINS = 1000
-"""Bins of a score: thresholds a thousandth apart are told apart."""
-NO_SCORE = 1023
-"""Bin of a prediction that came without a score."""
-
-
 KINDS = ("predictions", "labels", "outcomes", "counts")
 """The columns of a batch by what they hold, in the order of records of one row."""
-
-
-class RejectReason(StrEnum):
-    """Why a record could not be used. A closed set: each has a counter from the start."""
-
-    MALFORMED = "malformed"
-    """No JSON object, no valid UTF-8, a row that does not fit the header, a torn line."""
-    MISSING_FIELD = "missing_field"
-    """A field that this type of event needs is not there."""
-    BAD_VALUE = "bad_value"
-    """A field is there and not what it may be: wrong type, out of range, NaN."""
-    UNKNOWN_TYPE = "unknown_type"
-    """The type is none of prediction, label, outcome, counts."""
-    UNKNOWN_MODEL = "unknown_model"
-    """The configuration names its models and this is none of them."""
-    TOO_LARGE = "too_large"
-    """An id or a whole record is longer than allowed."""
-    TIMESTAMP_OUT_OF_RANGE = "timestamp_out_of_range"
-    """Outside 1900 to 2200, or far ahead of the clock on a feed that is pushed."""
-    TIMESTAMP_IN_MILLISECONDS = "timestamp_in_milliseconds"
-    """Read as seconds it lies out of range, read as milliseconds (or finer) it fits."""
 
 
 class Group(NamedTuple):
@@ -108,22 +77,6 @@ MISSING_VALUE = "__missing__"
 """Segment value of a prediction that does not carry the key."""
 OTHER_VALUE = "__other__"
 """Segment value that takes what comes after the cap on values."""
-
-
-class Rejection(NamedTuple):
-    """One record that could not be used.
-
-    Attributes:
-        reason: out of the closed set.
-        position: where it stood, as `source:line` (line or row from 1 on).
-        detail: what was wrong, for a person.
-        record: the start of the record as it came, at most 1 KiB.
-    """
-
-    reason: RejectReason
-    position: str
-    detail: str
-    record: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,180 +276,3 @@ class EventBatch:
     groups: tuple[Group, ...] = ()
     rejected: tuple[Rejection, ...] = ()
     records: int = 0
-
-
-def keys_of(ids: Iterable[str]) -> KeyArray:
-    """Stable 64-bit keys of ids: seeded xxh3 of their UTF-8.
-
-    Two ids share a key with a chance of pending / 2**64 a look-up: at ten
-    thousand events a second for a year, about .2 false joins are expected.
-
-    >>> [hex(int(key)) for key in keys_of(["a", "b"])] == [hex(int(k)) for k in keys_of("ab")]
-    True
-    """
-    return keys_of_bytes(map(str.encode, ids))
-
-
-def keys_of_bytes(ids: Iterable[bytes]) -> KeyArray:
-    """The keys of ids that are UTF-8 already, see `keys_of`."""
-    digests = b"".join(map(xxhash.xxh3_64_digest, ids, repeat(_KEY_SEED)))
-    return np.frombuffer(digests, ">u8").astype(np.uint64)
-
-
-def bin_of(scores: ArrayLike, bins: int = SCORE_BINS) -> Int64Array:
-    """Bin that each score falls into: the last one whose lower edge it reaches.
-
-    Exact at the edges: `bin_of(score) >= k` wherever `score >= k / bins`.
-
-    Args:
-        scores: in [0, 1], any shape.
-        bins: how many of equal width.
-
-    Returns:
-        Index in [0, bins), same shape; the score 1 belongs to the last bin.
-
-    Raises:
-        ValueError: a score lies outside [0, 1] or is NaN.
-
-    >>> bin_of([0.0, 0.29, 0.2999, 1.0], bins=100).tolist()
-    [0, 29, 29, 99]
-    """
-    values = np.asarray(scores, dtype=np.float64)
-    if not (values.min(initial=0) >= 0 and values.max(initial=1) <= 1):  # NaN is neither
-        raise ValueError(f"bin_of: scores must lie in [0, 1], got {scores!r}")
-    index = (values * bins).astype(np.int64)
-    index = index - (values < index / bins) + (values >= (index + 1) / bins)
-    return np.minimum(index, bins - 1)
-
-
-def score_bins(score: FloatArray) -> Int64Array:
-    """Bin of each prediction's score; `NO_SCORE` where it is NaN.
-
-    >>> score_bins(np.array([0.0, 0.29, 0.2999, 1.0, np.nan])).tolist()
-    [0, 290, 299, 999, 1023]
-    """
-    missing = np.isnan(score)
-    if not missing.any():
-        return bin_of(score)
-    return np.where(missing, NO_SCORE, bin_of(np.where(missing, 0.0, score)))
-
-
-def concatenate(batches: Sequence[EventBatch], *, interleaved: bool = False) -> EventBatch:
-    """One batch with the rows of all, groups renumbered; those that hold nothing make no work.
-
-    Args:
-        batches: the records of each come after those of the one before.
-        interleaved: their rows are places in one batch already, and stay what they are.
-    """
-    batches = [
-        batch
-        for batch in batches
-        if batch.groups or len(batch.labels) or batch.records or batch.rejected
-    ]
-    if len(batches) == 1:
-        return batches[0]
-    if not batches:
-        return EventBatch()
-    codes: dict[Group, int] = {}
-    for batch in batches:
-        for group in batch.groups:
-            codes.setdefault(group, len(codes))
-    moved = [0] * len(batches) if interleaved else _moved(batches)
-
-    def merged(name: str) -> Any:
-        parts = [
-            _regrouped(getattr(batch, name), batch.groups, codes, by)
-            for batch, by in zip(batches, moved, strict=True)
-        ]
-        return type(parts[0]).concatenate(parts)
-
-    found = EventBatch(
-        **{name: merged(name) for name in KINDS},
-        groups=tuple(codes),
-        rejected=tuple(r for batch in batches for r in batch.rejected),
-        records=sum(batch.records for batch in batches),
-    )
-    return in_row_order(found) if interleaved else found
-
-
-def in_row_order(batch: EventBatch) -> EventBatch:
-    """The batch with the rows of each kind in the order of their records."""
-    unordered = {}
-    for name in KINDS:
-        columns = getattr(batch, name)
-        if (columns.row[1:] < columns.row[:-1]).any():
-            unordered[name] = columns.take(np.argsort(columns.row, kind="stable"))
-    return replace(batch, **unordered) if unordered else batch
-
-
-def in_sequence(batch: EventBatch) -> Int64Array:
-    """All rows of a batch, counted kind by kind, in the order of their records."""
-    rows = np.concatenate([getattr(batch, name).row for name in KINDS])
-    return np.argsort(rows, kind="stable")
-
-
-def at_rows(batch: EventBatch, rows: Int64Array) -> EventBatch:
-    """The batch whose records have these places in another one; its row n stands at `rows[n]`."""
-    moved = {}
-    for name in KINDS:
-        columns = getattr(batch, name)
-        moved[name] = replace(columns, row=rows[columns.row])
-    return replace(batch, **moved)
-
-
-def in_parts(batch: EventBatch, place: dict[str, Int64Array]) -> Iterator[EventBatch]:
-    """A batch cut in its sequence.
-
-    Args:
-        batch: to be cut.
-        place: number of the part of each row, by kind; never falls along a kind.
-
-    Yields:
-        The parts that hold anything, in order; records and rejections go with the first.
-    """
-    rest: dict[str, Any] = {"rejected": batch.rejected, "records": batch.records}
-    for part in np.unique(np.concatenate([*place.values()])).tolist():
-        columns: dict[str, Any] = {}
-        for name, places in place.items():
-            first, end = np.searchsorted(places, [part, part + 1]).tolist()
-            columns[name] = getattr(batch, name).take(slice(first, end))
-        yield EventBatch(**columns, groups=batch.groups, **rest)
-        rest = {}
-
-
-def _moved(batches: Sequence[EventBatch]) -> list[int]:
-    """What to add to the rows of each batch, so that they come after those before."""
-    moved, end = [], 0
-    for batch in batches:
-        rows = [row for name in KINDS if len(row := getattr(batch, name).row)]
-        if not rows:
-            moved.append(0)
-            continue
-        moved.append(end - min(int(row.min()) for row in rows))
-        end = moved[-1] + max(int(row.max()) for row in rows) + 1
-    return moved
-
-
-def with_groups_in_use(batch: EventBatch) -> EventBatch:
-    """The batch without groups that none of its events belongs to."""
-    columns = {name: getattr(batch, name) for name in ("predictions", "outcomes", "counts")}
-    named = np.zeros(len(batch.groups), dtype=np.bool_)
-    for column in columns.values():
-        named[column.group] = True
-    if named.all():
-        return batch
-    used = np.flatnonzero(named)
-    place = np.zeros(len(batch.groups), dtype=np.int64)
-    place[used] = np.arange(len(used))
-    renumbered = {name: replace(c, group=place[c.group]) for name, c in columns.items() if len(c)}
-    return replace(batch, groups=tuple(batch.groups[i] for i in used.tolist()), **renumbered)
-
-
-def _regrouped(columns: Any, groups: tuple[Group, ...], codes: dict[Group, int], by: int) -> Any:
-    """Columns with the groups' codes in another batch, and rows moved by so many."""
-    if not len(columns):
-        return columns
-    changed = {"row": columns.row + by}
-    if "group" in columns.names():
-        changed["group"] = np.array([codes[group] for group in groups], np.int64)[columns.group]
-    return replace(columns, **changed)

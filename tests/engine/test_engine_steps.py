@@ -11,7 +11,7 @@ from streams import batch_of
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.engine import monitor as engine
-from monitor.events.columns import in_row_order
+from monitor.events.batches import in_row_order
 from monitor.events.parts import in_slices
 
 DAY = 86_400

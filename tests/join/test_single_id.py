@@ -10,7 +10,9 @@ from recount import Recount
 
 from monitor.config import Config
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import Group, Labels, Predictions, keys_of, score_bins
+from monitor.events.columns import Group, Labels, Predictions
+from monitor.events.keys import keys_of
+from monitor.events.score_bins import score_bins
 from monitor.join import BEFORE_ALL, ENDLESS, Join
 from monitor.join import single_id as rule
 from monitor.join.forgetting import Forgetting

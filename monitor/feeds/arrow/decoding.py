@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.events.batches import at_rows, concatenate, in_row_order
 from monitor.events.columns import (
     MAX_ID_BYTES,
     RETRACTED,
@@ -24,9 +25,6 @@ from monitor.events.columns import (
     Outcomes,
     Predictions,
     Rows,
-    at_rows,
-    concatenate,
-    in_row_order,
     rows_where,
 )
 from monitor.feeds import table_fields

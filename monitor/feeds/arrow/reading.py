@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.events.columns import BoolArray, FloatArray, Int64Array, KeyArray, Rows, keys_of_bytes
+from monitor.events.columns import BoolArray, FloatArray, Int64Array, KeyArray, Rows
+from monitor.events.keys import keys_of_bytes
 from monitor.feeds import table_fields
 from monitor.feeds.decode.columns import LEFT_OUT
 

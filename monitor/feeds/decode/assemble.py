@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
+from monitor.events.batches import in_row_order
 from monitor.events.columns import (
     NO_TIME,
     RETRACTED,
@@ -22,9 +23,8 @@ from monitor.events.columns import (
     Labels,
     Outcomes,
     Predictions,
-    in_row_order,
-    keys_of,
 )
+from monitor.events.keys import keys_of
 from monitor.feeds.decode.columns import (
     LEFT_OUT,
     classes,

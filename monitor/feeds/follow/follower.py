@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from monitor.clock import Clock
-from monitor.events.columns import EventBatch, concatenate
+from monitor.events.batches import concatenate
+from monitor.events.columns import EventBatch
 from monitor.feeds.blocks import TornError
 from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import count_lines
