@@ -12,11 +12,11 @@ from monitor.events.columns import KINDS, EventBatch, Group, Int64Array
 
 
 def concatenate(batches: Sequence[EventBatch], *, interleaved: bool = False) -> EventBatch:
-    """One batch with the rows of all, groups renumbered; those that hold nothing make no work.
+    """Return one batch with the rows of all, groups renumbered; empty batches cost nothing.
 
     Args:
-        batches: the records of each come after those of the one before.
-        interleaved: their rows are places in one batch already, and stay what they are.
+        batches: in the order of their records.
+        interleaved: their `row` columns are positions in one batch already, and are not changed.
     """
     batches = [
         batch
@@ -50,7 +50,7 @@ def concatenate(batches: Sequence[EventBatch], *, interleaved: bool = False) -> 
 
 
 def in_row_order(batch: EventBatch) -> EventBatch:
-    """The batch with the rows of each kind in the order of their records."""
+    """Return the batch with each column in the order of its records."""
     unordered = {}
     for name in KINDS:
         columns = getattr(batch, name)
@@ -60,13 +60,18 @@ def in_row_order(batch: EventBatch) -> EventBatch:
 
 
 def in_sequence(batch: EventBatch) -> Int64Array:
-    """All rows of a batch, counted kind by kind, in the order of their records."""
+    """Return the order of a batch's records, as indices into the rows of all kinds in turn."""
     rows = np.concatenate([getattr(batch, name).row for name in KINDS])
     return np.argsort(rows, kind="stable")
 
 
 def at_rows(batch: EventBatch, rows: Int64Array) -> EventBatch:
-    """The batch whose records have these places in another one; its row n stands at `rows[n]`."""
+    """Move records to positions in another batch.
+
+    Args:
+        batch: of which `row` columns index `rows`.
+        rows: new position of each record.
+    """
     moved = {}
     for name in KINDS:
         columns = getattr(batch, name)
@@ -75,14 +80,14 @@ def at_rows(batch: EventBatch, rows: Int64Array) -> EventBatch:
 
 
 def in_parts(batch: EventBatch, place: dict[str, Int64Array]) -> Iterator[EventBatch]:
-    """A batch cut in its sequence.
+    """Cut a batch into parts of consecutive records.
 
     Args:
-        batch: to be cut.
-        place: number of the part of each row, by kind; never falls along a kind.
+        batch: its rows in the order of their records.
+        place: number of the part of each row, by kind; non-decreasing.
 
     Yields:
-        The parts that hold anything, in order; records and rejections go with the first.
+        The parts that are not empty, in order; the first holds records and rejections.
     """
     rest: dict[str, Any] = {"rejected": batch.rejected, "records": batch.records}
     for part in np.unique(np.concatenate([*place.values()])).tolist():
@@ -95,7 +100,7 @@ def in_parts(batch: EventBatch, place: dict[str, Int64Array]) -> Iterator[EventB
 
 
 def _moved(batches: Sequence[EventBatch]) -> list[int]:
-    """What to add to the rows of each batch, so that they come after those before."""
+    """Return the offset of each batch's rows, so that they follow the rows before."""
     moved, end = [], 0
     for batch in batches:
         rows = [row for name in KINDS if len(row := getattr(batch, name).row)]
@@ -108,7 +113,7 @@ def _moved(batches: Sequence[EventBatch]) -> list[int]:
 
 
 def with_groups_in_use(batch: EventBatch) -> EventBatch:
-    """The batch without groups that none of its events belongs to."""
+    """Return the batch without unused groups."""
     columns = {name: getattr(batch, name) for name in ("predictions", "outcomes", "counts")}
     named = np.zeros(len(batch.groups), dtype=np.bool_)
     for column in columns.values():
@@ -123,7 +128,7 @@ def with_groups_in_use(batch: EventBatch) -> EventBatch:
 
 
 def _regrouped(columns: Any, groups: tuple[Group, ...], codes: dict[Group, int], by: int) -> Any:
-    """Columns with the groups' codes in another batch, and rows moved by so many."""
+    """Return columns with the group codes of another batch, and rows moved by an offset."""
     if not len(columns):
         return columns
     changed = {"row": columns.row + by}

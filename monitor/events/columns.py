@@ -1,12 +1,11 @@
-"""What happened in the world, as columns: the one vocabulary of every stage.
+"""Events as columns: the types that all stages share.
 
-A micro-batch of events is a handful of arrays, never an object an event.
-`feeds.decode` makes them, `join` meets predictions with labels by `key`,
-`windows` counts them. Times are epoch milliseconds (UTC) in int64: fine enough
-to order labels, and two of them and a key fit into 24 bytes a prediction.
+A micro-batch of events is a few arrays, without an object per event. `feeds.decode`
+creates them, `join` joins labels to predictions by `key`, `windows` counts them. Times
+are epoch milliseconds (UTC) in int64: precise enough to order labels, and two of them
+and a key fit into 24 bytes per prediction.
 
-Owns the columns, the reasons for which a record cannot be used, and the rule
-that turns an id into a key. Must not know how events look outside (`feeds`).
+This module does not depend on the format of events outside the monitor (`feeds`).
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ KeyArray = NDArray[np.uint64]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 Rows = NDArray[Any] | slice
-"""Which rows: indices, a mask, or a slice."""
+"""Selects rows: indices, a mask, or a slice."""
 
 EARLIEST_MS = -2_208_988_800_000
 """1900-01-01T00:00:00Z: an event time before it is `timestamp_out_of_range`."""
@@ -35,17 +34,17 @@ MAX_ID_BYTES = 256
 """A longer id, in UTF-8, is `too_large`."""
 
 NO_TIME = -(1 << 62)
-"""A time that was not told."""
+"""A time that is not given."""
 
 RETRACTED = 2
 """Label value of a retraction (a null label); 0 and 1 are the classes."""
 
 KINDS = ("predictions", "labels", "outcomes", "counts")
-"""The columns of a batch by what they hold, in the order of records of one row."""
+"""Names of a batch's columns, in the order of records with the same `row`."""
 
 
 class Group(NamedTuple):
-    """What a prediction belongs to: its model, the model's version, its segment values.
+    """The model, model version and segment values of a prediction.
 
     Attributes:
         model: the model's name.
@@ -76,28 +75,28 @@ class Series(NamedTuple):
 MISSING_VALUE = "__missing__"
 """Segment value of a prediction that does not carry the key."""
 OTHER_VALUE = "__other__"
-"""Segment value that takes what comes after the cap on values."""
+"""Segment value that stands for all values above the limit on values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Arrays of one length; what is common to all kinds of columns."""
+    """Base class: arrays of the same length."""
 
     def __len__(self) -> int:
         return len(getattr(self, self.names()[0]))
 
     def take(self, index: Rows) -> Self:
-        """The rows that an index array, a mask or a slice names, in that order."""
+        """Return the selected rows, in the order of the selection."""
         return type(self)(**{name: getattr(self, name)[index] for name in self.names()})
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """Names of the columns: what `dataclasses.fields` would say, at no cost."""
+        """Return the names of the columns; faster than `dataclasses.fields`."""
         return cls.__slots__
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """All rows of all parts, in order; no rows where there are no parts."""
+        """Return the rows of all parts, in order; no rows for no parts."""
         if len(parts) == 1:
             return parts[0]
         if not parts:
@@ -107,7 +106,7 @@ class Columns:
 
 
 def rows_where(flags: BoolArray) -> Rows:
-    """The rows that are flagged: indices, or where it is all of them a slice, which copies nothing.
+    """Return the flagged rows: indices, or a slice, which copies nothing, where all are flagged.
 
     >>> rows_where(np.array([True, False, True])).tolist(), rows_where(np.array([True]))
     ([0, 2], slice(None, None, None))
@@ -126,10 +125,10 @@ class Predictions(Columns):
     Attributes:
         key: 64-bit key of the id, see `keys_of`.
         time: event time, epoch milliseconds.
-        predicted_positive: what the classifier decided.
-        score: in [0, 1]; NaN where none came.
+        predicted_positive: the predicted class.
+        score: in [0, 1]; NaN if not given.
         group: index into the batch's `groups`.
-        row: place of the record among all of its batch; left out: its event time.
+        row: position of the record in its batch; default: its event time.
     """
 
     key: KeyArray = field(default_factory=_empty(np.uint64))
@@ -149,13 +148,13 @@ class Labels(Columns):
     """Labels of a micro-batch, one row each, in the order of their records.
 
     Attributes:
-        key: 64-bit key of the id of the prediction that it is about.
+        key: 64-bit key of the prediction's id.
         time: event time of the label, epoch milliseconds.
         value: 0, 1, or `RETRACTED`.
-        sampling_probability: in (0, 1]; NaN where none came.
-        prediction_time: event time of the prediction that came in the same record, epoch
-            milliseconds; `NO_TIME` where the label came alone; left out: all did.
-        row: place of the record among all of its batch; left out: its event time.
+        sampling_probability: in (0, 1]; NaN if not given.
+        prediction_time: event time of the prediction in the same record, epoch
+            milliseconds; `NO_TIME` if the record has no prediction; default: none has.
+        row: position of the record in its batch; default: its event time.
     """
 
     key: KeyArray = field(default_factory=_empty(np.uint64))
@@ -175,24 +174,24 @@ class Labels(Columns):
 
     @property
     def alone(self) -> BoolArray:
-        """Which came in a record of their own, and not in that of their prediction."""
+        """True for labels whose record has no prediction."""
         return np.asarray(self.prediction_time == NO_TIME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcomes(Columns):
-    """Outcomes that came without an id: prediction and label in one, never to be revised.
+    """Outcomes without an id: a prediction and its label, which no later event revises.
 
-    An outcome with an id is a prediction and a label, and comes as these.
+    An outcome with an id becomes a prediction and a label instead.
 
     Attributes:
         time: event time of the prediction, epoch milliseconds.
         label_time: event time of the label, epoch milliseconds.
-        predicted_positive: what the classifier decided.
-        actual_positive: what turned out.
-        score: in [0, 1]; NaN where none came.
+        predicted_positive: the predicted class.
+        actual_positive: the actual class.
+        score: in [0, 1]; NaN if not given.
         group: index into the batch's `groups`.
-        row: place of the record among all of its batch; left out: its event time.
+        row: position of the record in its batch; default: its event time.
     """
 
     time: Int64Array = field(default_factory=_empty(np.int64))
@@ -210,23 +209,23 @@ class Outcomes(Columns):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountDeltas(Columns):
-    """Outcomes that another system has counted already, one row a record.
+    """Outcomes counted by another system, one row per record.
 
     Attributes:
-        time: event time inside the pane that they belong to, epoch milliseconds.
+        time: event time inside their pane, epoch milliseconds.
         group: index into the batch's `groups`.
-        cells: int64 of shape (rows, 4): tp, fp, fn, tn, negative where outcomes moved.
-        population: int64 of shape (rows, 2): predictions called positive and negative;
-            the labelled ones where the record names none.
+        cells: int64 of shape (rows, 4): tp, fp, fn, tn, negative for corrections.
+        population: int64 of shape (rows, 2): predictions of the positive and the
+            negative class; the labelled ones if the record gives none.
         batch_key: 64-bit key of (source, batch): rows that carry the same pair as an
-            earlier delivery replace it. 0 where the record names no batch: always added.
-        label_time: event time of the labels, epoch milliseconds; left out: that of the row.
-        sampling_probability: of the labels, in (0, 1]; NaN where none came; left out: none.
-        source: who counted them; "" where nobody says; left out: nobody.
-        watermark: event time that the source has come to, epoch milliseconds; `NO_TIME`
-            where it does not say; left out: it does not.
-        late: labels that came too late to the source to count; left out: none.
-        row: place of the record among all of its batch; left out: its event time.
+            earlier delivery replace it. 0 if the record has no batch: always added.
+        label_time: event time of the labels, epoch milliseconds; default: that of the row.
+        sampling_probability: of the labels, in (0, 1]; NaN if not given; default: NaN.
+        source: name of the system that counted; "" if not given; default: "".
+        watermark: event time that the source has reached, epoch milliseconds; `NO_TIME`
+            if not given; default: `NO_TIME`.
+        late: labels that reached the source too late to count; default: 0.
+        row: position of the record in its batch; default: its event time.
     """
 
     time: Int64Array = field(default_factory=_empty(np.int64))
@@ -258,15 +257,15 @@ class CountDeltas(Columns):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventBatch:
-    """A micro-batch: what decode gives, and what the engine takes.
+    """A micro-batch of events: the output of decoding and the input of the engine.
 
-    Its records are one sequence: of two with the same `row` a prediction comes before a
-    label, then outcomes, then counts.
+    Its records form one sequence by `row`; at the same `row` predictions come first, then
+    labels, outcomes and counts.
 
     Attributes:
         groups: the distinct groups of this batch, which `group` columns index.
-        rejected: every record that could not be used.
-        records: records read, used or not (blank lines are none).
+        rejected: the rejected records.
+        records: number of records read, rejected ones included; blank lines do not count.
     """
 
     predictions: Predictions = field(default_factory=Predictions)

@@ -14,9 +14,9 @@ _KEY_SEED = 0x9E3779B97F4A7C15
 
 
 def keys_of(ids: Iterable[str]) -> KeyArray:
-    """Stable 64-bit keys of ids: seeded xxh3 of their UTF-8.
+    """Return stable 64-bit keys of ids: seeded xxh3 of their UTF-8.
 
-    Two ids share a key with a chance of pending / 2**64 a look-up: at ten
+    A look-up finds another id's key with probability pending / 2**64: at ten
     thousand events a second for a year, about .2 false joins are expected.
 
     >>> [hex(int(key)) for key in keys_of(["a", "b"])] == [hex(int(k)) for k in keys_of("ab")]
@@ -26,6 +26,6 @@ def keys_of(ids: Iterable[str]) -> KeyArray:
 
 
 def keys_of_bytes(ids: Iterable[bytes]) -> KeyArray:
-    """The keys of ids that are UTF-8 already, see `keys_of`."""
+    """Return the keys of ids that are encoded as UTF-8, see `keys_of`."""
     digests = b"".join(map(xxhash.xxh3_64_digest, ids, repeat(_KEY_SEED)))
     return np.frombuffer(digests, ">u8").astype(np.uint64)

@@ -8,19 +8,19 @@ from numpy.typing import ArrayLike
 from monitor.events.columns import FloatArray, Int64Array
 
 SCORE_BINS = 1000
-"""Bins of a score: thresholds a thousandth apart are told apart."""
+"""Number of score bins: thresholds are distinguished to a thousandth."""
 NO_SCORE = 1023
-"""Bin of a prediction that came without a score."""
+"""Bin of a prediction without a score."""
 
 
 def bin_of(scores: ArrayLike, bins: int = SCORE_BINS) -> Int64Array:
-    """Bin that each score falls into: the last one whose lower edge it reaches.
+    """Return the bin of each score: the last one whose lower edge it reaches.
 
     Exact at the edges: `bin_of(score) >= k` wherever `score >= k / bins`.
 
     Args:
         scores: in [0, 1], any shape.
-        bins: how many of equal width.
+        bins: number of bins of equal width.
 
     Returns:
         Index in [0, bins), same shape; the score 1 belongs to the last bin.
@@ -40,7 +40,7 @@ def bin_of(scores: ArrayLike, bins: int = SCORE_BINS) -> Int64Array:
 
 
 def score_bins(score: FloatArray) -> Int64Array:
-    """Bin of each prediction's score; `NO_SCORE` where it is NaN.
+    """Return the bin of each prediction's score; `NO_SCORE` where it is NaN.
 
     >>> score_bins(np.array([0.0, 0.29, 0.2999, 1.0, np.nan])).tolist()
     [0, 290, 299, 999, 1023]
