@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from monitor.counts import ConfusionCounts
-from monitor.events.columns import FloatArray, Int64Array, RejectReason, Series
+from monitor.events.columns import FloatArray, Int64Array, Series
+from monitor.events.reject_reasons import RejectReason
 from monitor.metrics.ratio import ratio
 from monitor.verdicts import Watched
 

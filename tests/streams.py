@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from monitor.events.columns import RETRACTED, EventBatch, Group, Labels, Predictions, keys_of
+from monitor.events.columns import RETRACTED, EventBatch, Group, Labels, Predictions
+from monitor.events.keys import keys_of
 
 FLIGHTS = Path(__file__).parents[1] / "monitor" / "demo" / "flights.ndjson.gz"
 

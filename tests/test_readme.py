@@ -10,7 +10,7 @@ from readme_tables import READMES, ROOT, with_tables
 from monitor.cli.parser import COMMANDS
 from monitor.config import Config, FileFeed, ModelConfig
 from monitor.drift import Verdict
-from monitor.events.columns import RejectReason
+from monitor.events.reject_reasons import RejectReason
 from monitor.prometheus.families import table_of_series
 
 MOST_WORDS = 1_000

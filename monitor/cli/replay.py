@@ -16,7 +16,8 @@ from monitor.clock import SystemClock
 from monitor.config import Config, Labelling, load_config
 from monitor.engine import Monitor
 from monitor.errors import FeedError
-from monitor.events.columns import EventBatch, Rejection
+from monitor.events.columns import EventBatch
+from monitor.events.reject_reasons import Rejection
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.labels.sampled_labels import SAMPLES

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from monitor.config import Config
-from monitor.events.columns import EventBatch, concatenate
+from monitor.events.batches import concatenate
+from monitor.events.columns import EventBatch
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from monitor.config import Config
 from monitor.counts import Outcome
 from monitor.distributed.tallies import Counting, Group, Tally, packed
-from monitor.events.columns import EventBatch, KeyArray, RejectReason, score_bins
+from monitor.events.columns import EventBatch, KeyArray
+from monitor.events.reject_reasons import RejectReason
+from monitor.events.score_bins import score_bins
 from monitor.join.sampling import NO_STRATUM, strata
 
 PREDICTION, LABEL, OWN_LABEL = range(3)

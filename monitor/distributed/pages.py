@@ -131,7 +131,7 @@ class Page:
         counting, books = Counting(self._rules.config), Counter[str]()
         for key, event in events:
             step = rule.after(states.get(key, rule.NOTHING), event, self._rules.rule, watermark)
-            states[key] = step.kept
+            states[key] = step.state
             self._enter(step, counting, books)
         self._store(touched, states)
         ready = [unpacked(packet.tally) for packet in opened if packet.tally]
@@ -150,7 +150,7 @@ class Page:
         states, books = self._unpack(touched), Counter[str]()
         for key, state in states.items():
             step = rule.expired(state, self._rules.rule, watermark)
-            states[key] = step.kept
+            states[key] = step.state
             self._enter(step, None, books)
         self._store(touched, states)
         self._forget_groups()
@@ -199,13 +199,13 @@ class Page:
             for key, time, group, score_bin, value, stratum, kind in rows.tolist():
                 if kind == PREDICTION:
                     positive = value == 1
-                    one = rule.Prediction(time, positive, score_bin, packet.groups[group])
+                    one = rule.SinglePrediction(time, positive, score_bin, packet.groups[group])
                     predictions.append((key, one))
                     continue
-                label = rule.Label(time, value, stratum)
+                label = rule.SingleLabel(time, value, stratum)
                 before = predictions[-1][1] if kind == OWN_LABEL else None
-                if isinstance(before, rule.Prediction):  # of the same record
-                    predictions[-1] = (key, rule.Outcome(before, label))
+                if isinstance(before, rule.SinglePrediction):  # of the same record
+                    predictions[-1] = (key, rule.LabelledPrediction(before, label))
                 else:
                     labels.append((key, label))
         return np.unique(np.concatenate(keys)), predictions + labels
@@ -219,12 +219,12 @@ class Page:
                 else:
                     cell = rule.Move(sign, prediction, label).cell
                     counting.outcome(sign, time, group, cell, label=label[::2])
-        if step.books is not rule.NO_BOOKS:
-            for name, count in zip(rule.Books._fields, step.books, strict=True):
+        if step.books is not rule.NO_CHANGES:
+            for name, count in zip(rule.BookChanges._fields, step.books, strict=True):
                 if count:
                     books[name] += count
 
-    def _unpack(self, touched: KeyArray) -> dict[int, rule.Kept]:
+    def _unpack(self, touched: KeyArray) -> dict[int, rule.IdState]:
         """Return the stored states of some ids."""
         rows = self._rows[self._rows_of(touched)]
         when, what = rows[:, _WHEN], rows[:, _WHAT]
@@ -241,13 +241,13 @@ class Page:
         states = {}
         for row in zip(*(column.tolist() for column in columns), strict=True):
             key, time, positive, score_bin, group, label_time, value, stratum = row
-            label = None if value < 0 else rule.Label(label_time, value, stratum)
-            prediction = rule.Prediction(time, positive, score_bin, self._groups[group])
-            states[key] = rule.Kept(prediction, label)
+            label = None if value < 0 else rule.SingleLabel(label_time, value, stratum)
+            prediction = rule.SinglePrediction(time, positive, score_bin, self._groups[group])
+            states[key] = rule.IdState(prediction, label)
         waiting = self._held[np.isin(self._held["key"], touched)]
         for key, time, value, stratum in waiting.tolist():
             known = states.get(key, rule.NOTHING)
-            states[key] = known._replace(held=(*known.held, rule.Label(time, value, stratum)))
+            states[key] = known._replace(held=(*known.held, rule.SingleLabel(time, value, stratum)))
         return states
 
     def _rows_of(self, touched: KeyArray) -> Int64Array:
@@ -258,7 +258,7 @@ class Page:
         places: Int64Array = at[found[keys[at[found]] == touched[found]]]
         return places
 
-    def _store(self, touched: KeyArray, states: dict[int, rule.Kept]) -> None:
+    def _store(self, touched: KeyArray, states: dict[int, rule.IdState]) -> None:
         """Replace the stored states of some ids."""
         if not len(touched):
             return
@@ -270,7 +270,7 @@ class Page:
         rest = self._held[~np.isin(self._held["key"], touched)]
         self._held = np.concatenate([rest, np.array(held, dtype=_HELD)])
 
-    def _packed(self, known: list[tuple[int, rule.Kept]]) -> KeyArray:
+    def _packed(self, known: list[tuple[int, rule.IdState]]) -> KeyArray:
         codes = {group: code for code, group in enumerate(self._groups)}
         rows = np.zeros((len(known), 3), dtype=np.uint64)
         rows[:, _KEY] = [key for key, _ in known]

@@ -1,10 +1,9 @@
 """The engine: batches of events in, snapshots out.
 
-Leads events through the rooms in their order; what each does is its own business.
-No I/O, no clock, no randomness: the state is a function of the sequence of records,
-whatever the batches they came in (but for when detectors step, see the README) and,
-inside the horizon, of the records whatever their order. A snapshot besides depends on
-`now`, the moment that windows end by.
+`Stages` runs join, windows and detectors on each batch. The engine has no I/O, no clock
+and no randomness: its state is a function of the sequence of records, however they are
+batched (except for when detectors step, see the README). Inside the horizon it does not
+depend on the order of records either. A snapshot also depends on `now`, the end of windows.
 """
 
 from __future__ import annotations
@@ -16,48 +15,37 @@ import msgspec
 
 from monitor.config import Config
 from monitor.engine.snapshots import SnapshotReader
+from monitor.engine.stages import Stages
+from monitor.events.batches import concatenate, in_row_order
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import EventBatch, concatenate, in_row_order
-from monitor.events.intake import Received
-from monitor.events.parts import in_slices, parts_of
+from monitor.events.columns import EventBatch
 from monitor.events.renumbering import State
-from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.join import Deltas, Join
-from monitor.labels.delays import LabelDelays
-from monitor.labels.maturity import Maturities
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Snapshot
-from monitor.watch import Watch
-from monitor.windows import Windows
 from monitor.windows.history import HISTORY_DAYS, History
 from monitor.windows.pane_widths import HOUR_MS
 from monitor.windows.range_counts import RangeCounts
 from monitor.windows.range_scores import RangeScores
 from monitor.windows.recalled import Recalled
-from monitor.windows.scores import Scores
 
 __all__ = ["Monitor"]
 
-SLICE_ROWS = 16_384
-"""Rows of a batch that are counted in one step, at most."""
-TIDY_EVERY = 8192
-"""Predictions after which the join gives back room, wherever batches end."""
 _BUFFERED = 2_000
 
 
 class Monitor:
-    """A monitor of any number of models, to be fed and read by one thread.
+    """A monitor of any number of models. Not thread-safe: feed and read it from one thread.
 
     Args:
-        config: models, windows, segments and limits; any model is taken, and labels
-            never time out, without one.
-        state: what `state` of another monitor gave, to go on from there. A monitor of
-            the same configuration is then as that one was. For what another
-            configuration does to it see the README.
+        config: models, windows, segments and limits. Without one, every model is
+            accepted and labels never time out.
+        state: state to restore, from `state` of another monitor. With the same
+            configuration the monitor equals that one; for the effects of another
+            configuration see the README.
 
     Raises:
-        ConfigError: the state cannot serve this configuration.
+        ConfigError: the state does not fit this configuration.
 
     >>> monitor = Monitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
@@ -70,17 +58,11 @@ class Monitor:
     def __init__(self, config: Config | None = None, state: State | None = None) -> None:
         self.config = config or Config.without_file()
         self._catalogue = Catalogue(self.config)
-        self._join = Join(self._catalogue, self.config.max_pending)
         windows = None if state is None else state["windows"]
-        self._windows = Windows(self.config, self._catalogue, windows)
-        self._delays = LabelDelays(self.config, self._catalogue)
-        self._maturities = Maturities(self._catalogue, self._windows, self._delays)
-        self._scores = Scores(self._catalogue)
-        self._ranges: list[RangeCounts] = []
-        self._range_scores: list[RangeScores] = []
-        self._watch = Watch(self._catalogue, self._windows, self._scores, self._delays)
-        self._watermark = Watermark()
-        self._received = Received(self._catalogue)
+        self._stages = stages = Stages(self.config, self._catalogue, windows)
+        self._join, self._windows, self._delays = stages.join, stages.windows, stages.delays
+        self._scores, self._watch = stages.scores, stages.watch
+        self._received = stages.received
         self._reading = SnapshotReader(
             self.config,
             self._catalogue,
@@ -88,7 +70,7 @@ class Monitor:
             join=self._join,
             windows=self._windows,
             delays=self._delays,
-            maturities=self._maturities,
+            maturities=stages.maturities,
             watch=self._watch,
         )
         self._decoder = Decoder(DecodeSettings.from_config(self.config))
@@ -98,101 +80,33 @@ class Monitor:
 
     @property
     def watermark_ms(self) -> int | None:
-        """Third-highest event time seen, epoch milliseconds; None before three events came."""
-        return self._watermark.time
+        """Third-highest event time seen, epoch milliseconds; None before the third event."""
+        return self._stages.watermark.time
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Names of the models that are configured or were seen."""
+        """Names of the configured models and of those seen in events."""
         return self._catalogue.models
 
     def apply(self, batch: EventBatch) -> None:
-        """Count a batch: each of its events, or its reason to be rejected."""
+        """Count all events of a batch, and its rejected records by reason."""
         for _ in self.steps(batch):
             pass
 
     def steps(self, batch: EventBatch) -> Iterator[None]:
-        """Count a batch in steps of bounded work; `apply` takes all of them at once.
+        """Count a batch in steps of bounded work; `apply` runs all of them at once.
 
-        Only after the last step is the batch counted. Between two steps a program may
-        read the monitor; it must neither feed it nor save its state.
+        The batch is counted after the last step. Between two steps a program may read
+        the monitor, but neither feed it nor save its state.
+
+        Args:
+            batch: its groups and rows as decoded.
 
         Yields:
             Nothing; after each step.
         """
         batch = in_row_order(batch)
-        yield from self._received.enter(batch, SLICE_ROWS)
-        batch = self._received.book(batch)
-        came = self._received.events["prediction"] - len(batch.predictions)
-        for part in self._parts(batch, came):
-            before = self._watermark
-            for rows in in_slices(part, SLICE_ROWS):
-                self._join_and_count(rows)
-                yield
-            yield from self._advance(before)
-            tidied, came = came // TIDY_EVERY, came + len(part.predictions)
-            if came // TIDY_EVERY > tidied:
-                self._count(self._join.tidy(self._watermark.moment))
-
-    def _parts(self, batch: EventBatch, came: int) -> Iterator[EventBatch]:
-        """Cut a batch where the order of its records matters.
-
-        That is where the watermark enters another step of forgetting, a day at most, so
-        that no pane leaves the rings before its verdicts are judged; and after every
-        `TIDY_EVERY` predictions, where the join has room to give back.
-
-        Args:
-            batch: as booked.
-            came: predictions before it.
-        """
-        seen, step = self._watermark.seeing(batch), self._join.forgetting.step
-        tidies = (came + len(batch.predictions)) // TIDY_EVERY > came // TIDY_EVERY
-        tidies = tidies and self._join.may_tidy(batch.predictions, seen.moment)
-        if not tidies and not self._watermark.enters_another(step, seen):
-            return iter((batch,))
-        return parts_of(batch, self._watermark, step, (came, TIDY_EVERY))
-
-    def _join_and_count(self, batch: EventBatch) -> None:
-        before, self._watermark = self._watermark, self._watermark.seeing(batch)
-        now = self._watermark.time
-        if now is not None:
-            self._windows.advance(now)
-            self._scores.advance(now)
-            self._delays.advance(now)
-        for deltas in self._joined(batch, before.moment):
-            self._delays.apply(deltas)
-            self._scores.apply(deltas)
-            for scored in self._range_scores:
-                scored.apply(deltas)
-            self._count(deltas)
-
-    def _advance(self, before: Watermark) -> Iterator[None]:
-        """Let event time move on in the join and the detectors, in steps of bounded work.
-
-        Args:
-            before: the watermark at the last call.
-        """
-        now = self._watermark.time
-        if now is None:
-            return
-        self._join.advance(now)
-        if before.enters_another(self._join.forgetting.step, self._watermark):
-            self._join.forget_deliveries(now)
-        yield from self._watch.steps(now, self._maturities.judged_by_the_pane(now))
-
-    def _count(self, deltas: Deltas) -> None:
-        self._windows.apply(deltas)
-        for counted in self._ranges:
-            counted.apply(deltas)
-
-    def _joined(self, batch: EventBatch, watermark: int) -> Iterator[Deltas]:
-        """What a batch changes, kind by kind of its events."""
-        if len(batch.predictions) or len(batch.labels):
-            yield self._join.apply(batch.predictions, batch.labels, watermark)
-        if len(batch.outcomes):
-            yield self._join.count(batch.outcomes)
-        if len(batch.counts):
-            yield self._join.add(batch.counts)
+        yield from self._stages.steps(batch)
 
     def predict(
         self,
@@ -205,13 +119,22 @@ class Monitor:
         version: str | None = None,
         segment: Mapping[str, str] | None = None,
     ) -> None:
-        """Take one prediction: the fields of a `prediction` event, and the same rules.
+        """Record one prediction; fields and rules are those of a `prediction` event.
 
-        A thin front to `apply` for a program that embeds the monitor. Events
-        are applied some thousand at a time, and whenever a snapshot is taken.
+        For programs that embed the monitor. Events are buffered, and applied some
+        thousand at a time and before each snapshot.
+
+        Args:
+            id: unique among predictions; labels refer to it.
+            ts: event time, epoch seconds or ISO 8601.
+            prediction: the class predicted; may be left out where the score decides.
+            score: in [0, 1].
+            model: name of the model; the default model if left out.
+            version: of the model.
+            segment: segment values by key.
 
         Raises:
-            ValueError: the event cannot be used; the text says why.
+            ValueError: the event is invalid; the message gives the reason.
         """
         fields = {
             "prediction": prediction,
@@ -231,10 +154,16 @@ class Monitor:
         label: bool | None,
         sampling_probability: float | None = None,
     ) -> None:
-        """Take one label, None to retract it: the fields of a `label` event, and the same rules.
+        """Record one label; fields and rules are those of a `label` event.
+
+        Args:
+            id: of the prediction.
+            ts: event time of the label, epoch seconds or ISO 8601.
+            label: the actual class; None retracts the label.
+            sampling_probability: of the label, in (0, 1].
 
         Raises:
-            ValueError: the event cannot be used; the text says why.
+            ValueError: the event is invalid; the message gives the reason.
         """
         fields = {"type": "label", "id": id, "ts": ts, "label": label}
         if sampling_probability is not None:
@@ -242,7 +171,7 @@ class Monitor:
         self._take(fields)
 
     def flush(self) -> None:
-        """Apply what `predict` and `label` have taken and not yet applied."""
+        """Apply the buffered events of `predict` and `label`."""
         if self._buffer:
             buffered, self._buffer = self._buffer, []
             self.apply(concatenate(buffered))
@@ -250,113 +179,93 @@ class Monitor:
     def snapshot(
         self, now_ms: int | None = None, between: Callable[[], object] | None = None
     ) -> Snapshot:
-        """The state now, frozen.
+        """Return an immutable snapshot of all metrics and verdicts.
 
         Args:
-            now_ms: the moment that windows end by, epoch milliseconds; the
-                watermark where it is left out or lies before it.
-            between: called after each model; with a thousand of them somebody may not
-                want to wait until the last. It may read the monitor, and not feed it.
+            now_ms: end of the windows, epoch milliseconds; the watermark if left out
+                or earlier.
+            between: called after each model, so that other work need not wait for
+                all models. It may read the monitor, but not feed it.
         """
         self.flush()
-        watermark = self._watermark.time
+        watermark = self._stages.watermark.time
         now = watermark if watermark is None or now_ms is None else max(now_ms, watermark)
         return self._reading.snapshot(watermark, now, between)
 
     def state(self) -> State:
-        """All that the monitor knows, as plain values; a copy.
+        """Return a copy of the state as plain values, without caches.
 
-        A function of the events that were applied and of the configuration. Caches
-        are no part of it.
+        It is a function of the applied events and the configuration.
         """
         self.flush()
         return {
             "catalogue": self._catalogue.state(),
-            "watermark": self._watermark.state(),
-            "join": self._join.state(),
-            "windows": self._windows.state(),
-            "delays": self._delays.state(),
-            "scores": self._scores.state(),
-            "maturities": self._maturities.state(),
-            "watch": self._watch.state(),
-            "ranges": [counted.state() for counted in self._ranges],
-            **self._received.state(),
+            **self._stages.state(),
         }
 
     def _restore(self, state: State) -> None:
         left = self._catalogue.restore(state["catalogue"])
-        self._watermark.restore(state["watermark"])
-        self._join.restore(state["join"], left)
-        self._windows.restore(state["windows"], left)
-        self._delays.restore(state["delays"], left.models)
-        self._scores.restore(state["scores"], left.models)
-        for kept in state["ranges"]:
-            counted = RangeCounts(self._catalogue, kept["opens"], kept["closes"], kept["block_ms"])
-            counted.restore(kept, left)
-            self._ranges.append(counted)
-        self._watch.restore(state["watch"], left)
-        self._received.restore(state)
-        if len(left.models) == len(state["catalogue"]["models"]):
-            self._maturities.restore(state["maturities"])
-        else:  # models are gone, and what was counted of theirs: the books must close
+        self._stages.restore(state, left)
+        if len(left.models) < len(state["catalogue"]["models"]):
+            # counts of models that are gone: events received must match the books
             self._received.events = self._reading.events_in_the_books()
 
     def count_range(self, opens_ms: int, closes_ms: int, block_ms: int) -> RangeCounts:
-        """Count a stretch of event time exactly, wherever it lies; ask before events come.
+        """Count a range of event time exactly; call this before the first event.
 
         Args:
-            opens_ms: first moment, epoch milliseconds.
-            closes_ms: first moment after it.
-            block_ms: length of the blocks of time that are told apart.
+            opens_ms: start, epoch milliseconds.
+            closes_ms: end, exclusive.
+            block_ms: length of the blocks that are counted separately.
 
         Returns:
-            What fills up with the events that come from now on.
+            Counts, updated by all events from now on.
 
         Raises:
-            ValueError: the range is empty, or events came already.
+            ValueError: the range is empty, or events were applied already.
         """
         if self._buffer or self._received.events.total():
-            raise ValueError("count_range: events came already; ask before the first of them")
+            raise ValueError("count_range: events came already; call it before the first event")
         counted = RangeCounts(self._catalogue, opens_ms, closes_ms, block_ms)
-        self._ranges.append(counted)
+        self._stages.ranges.append(counted)
         return counted
 
     def count_scores(self, opens_ms: int, closes_ms: int, model: str | None = None) -> RangeScores:
-        """Count the labelled scores of the whole days of a stretch of event time.
+        """Count the labelled scores in the whole days of a range of event time.
 
         Args:
-            opens_ms: first moment, epoch milliseconds.
-            closes_ms: first moment after it.
-            model: the only one that is counted; all if left out.
+            opens_ms: start, epoch milliseconds.
+            closes_ms: end, exclusive.
+            model: name of the model to count; all models if left out.
 
         Returns:
-            What fills up with the events that come from now on.
+            Counts, updated by all events from now on.
         """
         counted = RangeScores(self._catalogue, opens_ms, closes_ms, model)
-        self._range_scores.append(counted)
+        self._stages.range_scores.append(counted)
         return counted
 
     def history(self, model: str) -> History:
-        """A model's totals by the hour, a year back at most.
+        """Return a model's totals by hour, for at most a year.
 
         Raises:
-            ValueError: no such model is configured or was seen.
+            ValueError: the model is neither configured nor seen in events.
         """
         self.flush()
         return self._windows.past.history(self._catalogue.models.index(model))
 
     def recall(self, model: str, opens: int, closes: int, block_ms: int) -> Recalled:
-        """A stretch of event time that has passed, as far back as it is kept: a year.
+        """Return the counts of a past range of event time, at most a year back.
 
         Args:
-            model: its name.
-            opens: first moment, epoch milliseconds; a whole hour.
-            closes: first moment after it; a whole hour.
-            block_ms: length of the blocks that are told apart: an hour or a day.
+            model: name of the model.
+            opens: start, epoch milliseconds; a whole hour.
+            closes: end, exclusive; a whole hour.
+            block_ms: length of the blocks that are counted separately: an hour or a day.
 
         Raises:
-            ValueError: no such model is configured or was seen, or the bounds are not
-                whole hours in their order, or lie further back than is kept.
+            ValueError: the model is neither configured nor seen in events; the bounds
+                are not whole hours in order, or lie before the stored history.
         """
         if opens % HOUR_MS or closes % HOUR_MS or opens >= closes:
             raise ValueError(f"recall: must be whole hours in order, got [{opens}, {closes})")
@@ -368,34 +277,34 @@ class Monitor:
         )
 
     def scores(self, model: str, opens: int, closes: int) -> ScoreHistogram:
-        """How a model's scores fall in whole days of event time, as far back as they are kept.
+        """Return the histogram of a model's scores over whole days of event time.
 
         Args:
-            model: its name.
-            opens: first moment, epoch milliseconds; rounded down to its day (UTC).
-            closes: first moment after it; rounded up.
+            model: name of the model.
+            opens: start, epoch milliseconds; rounded down to a day (UTC).
+            closes: end, exclusive; rounded up.
 
         Raises:
-            ValueError: no such model is configured or was seen.
+            ValueError: the model is neither configured nor seen in events.
         """
         self.flush()
         number = self._catalogue.models.index(model)
         return self._scores.histogram(number, opens, closes)
 
     def scores_by_day(self, model: str, opens: int, closes: int) -> ScoreHistogram | None:
-        """A model's scores in the whole days of a stretch of event time, (days, bins).
+        """Return a model's score histograms by day, (days, bins).
 
         Args:
-            model: its name.
-            opens: first moment, epoch milliseconds; rounded up to a day (UTC).
-            closes: first moment after it; rounded down.
+            model: name of the model.
+            opens: start, epoch milliseconds; rounded up to a day (UTC).
+            closes: end, exclusive; rounded down.
 
         Returns:
-            None where not all of these days are kept, or one class has no label in them.
-            Those of the reference are kept as they were when it was found.
+            None where not all of these days are stored, or one class has no label in them.
+            The days of the reference are stored as of the moment it was found.
 
         Raises:
-            ValueError: no such model is configured or was seen.
+            ValueError: the model is neither configured nor seen in events.
         """
         self.flush()
         number = self._catalogue.models.index(model)

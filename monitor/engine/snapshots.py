@@ -12,8 +12,9 @@ import numpy as np
 from monitor.config import Config, Labelling
 from monitor.engine.measurements import Measurements
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import EARLIEST_MS, LATEST_MS, FloatArray, Int64Array, RejectReason
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, FloatArray, Int64Array
 from monitor.events.intake import EVENT_OF_COLUMNS, Received
+from monitor.events.reject_reasons import RejectReason
 from monitor.join import BEFORE_ALL, Join
 from monitor.labels.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
 from monitor.labels.evidence import Evidence

@@ -8,14 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from monitor.events.batches import with_groups_in_use
 from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
-from monitor.events.columns import (
-    EventBatch,
-    Int64Array,
-    RejectReason,
-    rows_where,
-    with_groups_in_use,
-)
+from monitor.events.columns import EventBatch, Int64Array, rows_where
+from monitor.events.reject_reasons import RejectReason
 from monitor.events.renumbering import State
 
 EVENT_OF_COLUMNS = {

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from monitor.events.columns import KINDS, EventBatch, in_parts, in_sequence
+from monitor.events.batches import in_parts, in_sequence
+from monitor.events.columns import KINDS, EventBatch
 from monitor.events.watermark import Watermark
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.events.batches import in_sequence
 from monitor.events.columns import (
     KINDS,
     NO_TIME,
@@ -28,10 +29,9 @@ from monitor.events.columns import (
     Labels,
     Outcomes,
     Predictions,
-    in_sequence,
-    score_bins,
 )
 from monitor.events.renumbering import State
+from monitor.events.score_bins import score_bins
 
 AnyColumns = Predictions | Labels | Outcomes | CountDeltas
 

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from monitor.errors import FeedError
-from monitor.events.columns import EventBatch, RejectReason
+from monitor.events.columns import EventBatch
+from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.blocks import blocks
 from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
-from monitor.feeds.arrow.files import read_arrow
+from monitor.feeds.arrow.arrow_files import read_arrow
 from monitor.feeds.blocks import GZIP_MAGIC, TornError, blocks, inflated, pieces
 from monitor.feeds.csv_file import read_csv
 from monitor.feeds.decode import Decoder

@@ -9,16 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.errors import FeedError
-from monitor.events.columns import (
-    KINDS,
-    NO_TIME,
-    EventBatch,
-    Int64Array,
-    concatenate,
-    in_row_order,
-    in_sequence,
-    with_groups_in_use,
-)
+from monitor.events.batches import concatenate, in_row_order, in_sequence, with_groups_in_use
+from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array
 
 BEFORE_ALL = NO_TIME
 """The time that a stream has come to before anything came."""

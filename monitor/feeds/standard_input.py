@@ -11,7 +11,7 @@ from typing import Any
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import count_lines
-from monitor.feeds.follow.part import Part
+from monitor.feeds.follow.file_part import FilePart
 
 _BATCH_BYTES = 1_500_000
 
@@ -33,7 +33,7 @@ class StandardInput:
         self.ended = False
         self._decoder = decoder
         self._descriptor = sys.stdin.fileno() if descriptor is None else descriptor
-        self._part = Part(self.name, None, b"")
+        self._part = FilePart(self.name, None, b"")
 
     @property
     def attached(self) -> bool:

@@ -20,11 +20,12 @@ that both come later than the horizon and its slack.
 
 What is over is forgotten in steps of event time (see `monitor.join.forgetting`), by
 the watermark before each record. Batches are cut where it enters another step (see
-`monitor.parts`), so that their size decides nothing.
+`monitor.events.parts`), so that their size decides nothing.
 """
 
 from monitor.join.counters import Books
 from monitor.join.deltas import CELLS, Deltas
-from monitor.join.join import BEFORE_ALL, ENDLESS, Join
+from monitor.join.join import BEFORE_ALL, Join
+from monitor.join.terms import ENDLESS
 
 __all__ = ["BEFORE_ALL", "CELLS", "ENDLESS", "Books", "Deltas", "Join"]

@@ -9,8 +9,9 @@ import numpy as np
 from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import NO_SCORE, CountDeltas, Int64Array
+from monitor.events.columns import CountDeltas, Int64Array
 from monitor.events.renumbering import GONE, State, renumbered
+from monitor.events.score_bins import NO_SCORE
 from monitor.join.count_sources import CountSources
 from monitor.join.counters import Books
 from monitor.join.deltas import CELLS, Deltas

@@ -20,8 +20,8 @@ from monitor.events.columns import (
     FloatArray,
     Int64Array,
     KeyArray,
-    score_bins,
 )
+from monitor.events.score_bins import score_bins
 
 LAST_WHEN = np.uint64(2**64 - 1)
 """No `when` is greater."""

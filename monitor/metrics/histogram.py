@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from monitor.counts import ConfusionCounts
-from monitor.events.columns import SCORE_BINS as BINS
-from monitor.events.columns import bin_of
+from monitor.events.score_bins import SCORE_BINS as BINS
+from monitor.events.score_bins import bin_of
 from monitor.metrics.ratio import FloatArray
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from monitor.events.columns import RejectReason
+from monitor.events.reject_reasons import RejectReason
 from monitor.prometheus.family import Family, Labels, SeriesKind, line
 from monitor.prometheus.process_series import build_labels
 from monitor.snapshot import LabelTotals, Snapshot, SourceProgress

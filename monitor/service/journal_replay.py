@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from monitor.events.columns import EventBatch, Rejection, RejectReason, concatenate
+from monitor.events.batches import concatenate
+from monitor.events.columns import EventBatch
+from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.decode import Decoder
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.state import START, Body, Journal, JournalPosition

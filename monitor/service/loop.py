@@ -9,7 +9,8 @@ from monitor.clock import Clock
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.errors import ConfigError, FeedError
-from monitor.events.columns import EventBatch, Rejection
+from monitor.events.columns import EventBatch
+from monitor.events.reject_reasons import Rejection
 from monitor.feeds.source import JournaledSource, SharedSource, Source
 from monitor.service.announce import announcements
 from monitor.service.changes import Reloadable, concerns_engine, restart_faults

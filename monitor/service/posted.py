@@ -17,7 +17,8 @@ from contextlib import ExitStack, suppress
 
 from monitor.clock import SECOND_MS, Clock, Stopwatch
 from monitor.config import Config, HttpFeed
-from monitor.events.columns import EventBatch, concatenate
+from monitor.events.batches import concatenate
+from monitor.events.columns import EventBatch
 from monitor.feeds.decode import LiveDecoder
 from monitor.feeds.http import FeedSettings, PostedEvents, create_feed_app
 from monitor.feeds.http.app import AHEAD_MS

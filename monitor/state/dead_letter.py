@@ -13,7 +13,7 @@ from typing import Self
 import msgspec
 
 from monitor.errors import FeedError
-from monitor.events.columns import Rejection
+from monitor.events.reject_reasons import Rejection
 from monitor.state.disk import AppendFile, unsynced
 
 _UTF8 = codecs.getincrementaldecoder("utf-8")

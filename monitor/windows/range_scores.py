@@ -6,7 +6,7 @@ import numpy as np
 
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import NO_SCORE, SCORE_BINS
+from monitor.events.score_bins import NO_SCORE, SCORE_BINS
 from monitor.join import Deltas
 from monitor.metrics.histogram import ScoreHistogram
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import NO_SCORE, SCORE_BINS, Int64Array
+from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
+from monitor.events.score_bins import NO_SCORE, SCORE_BINS
 from monitor.join import Deltas
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.panes import PaneRing

@@ -11,7 +11,8 @@ from streams import batch_of, flights, in_batches
 
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.events.columns import OTHER_VALUE, RejectReason, Series
+from monitor.events.columns import OTHER_VALUE, Series
+from monitor.events.reject_reasons import RejectReason
 from monitor.snapshot import METRICS
 
 SEGMENTS = ("origin", "carrier", "part_of_day")

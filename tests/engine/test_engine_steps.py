@@ -9,9 +9,8 @@ from same import differences, told
 from streams import batch_of
 
 from monitor.config import Config
-from monitor.engine import Monitor
-from monitor.engine import monitor as engine
-from monitor.events.columns import in_row_order
+from monitor.engine import Monitor, stages
+from monitor.events.batches import in_row_order
 from monitor.events.parts import in_slices
 
 DAY = 86_400
@@ -90,13 +89,13 @@ def test_the_state_is_the_same_however_short_the_slices_are(rows, monkeypatch):
         batch = batch_of(events[start : start + 150], segments=("k",))
         whole.apply(batch)
         with monkeypatch.context() as short:
-            short.setattr(engine, "SLICE_ROWS", rows)
+            short.setattr(stages, "SLICE_ROWS", rows)
             sliced.apply(batch)
     assert same_but_for_the_order_of_rows(whole, sliced) == []
 
 
 def test_between_two_steps_the_books_are_closed(monkeypatch):
-    monkeypatch.setattr(engine, "SLICE_ROWS", 20)
+    monkeypatch.setattr(stages, "SLICE_ROWS", 20)
     counting, steps = monitor(), 0
     for _ in counting.steps(batch_of(stream(seed=2), segments=("k",))):
         steps += 1

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streams import batch_of, in_batches
 
-from monitor.events.columns import in_sequence
+from monitor.events.batches import in_sequence
 from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
 

@@ -11,7 +11,8 @@ from decimal import Decimal
 import numpy as np
 
 from monitor.errors import FeedError
-from monitor.events.columns import EventBatch, Group, keys_of
+from monitor.events.columns import EventBatch, Group
+from monitor.events.keys import keys_of
 
 THRESHOLDS = {"fraud": 0.5, "spam": None}
 SEGMENTS = {"fraud": ("region", "channel"), "spam": ("channel",)}

@@ -11,7 +11,8 @@ from feeds.test_tables import ANY, ROWS, SCHEMA, as_json, by_arrow, by_lines, sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.events.columns import Group, keys_of
+from monitor.events.columns import Group
+from monitor.events.keys import keys_of
 from monitor.feeds.arrow.decoding import ArrowDecoder
 from monitor.feeds.arrow.reading import ids_of
 from monitor.feeds.arrow.rows import RowReader

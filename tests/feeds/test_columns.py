@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.feeds.decode.columns import LEFT_OUT, classes, optional_numbers, seconds_of
+from monitor.feeds.decode.field_columns import LEFT_OUT, classes, optional_numbers, seconds_of
 
 ZONE = timezone(timedelta(hours=-3))
 numbers = st.floats(allow_nan=False, allow_infinity=False)

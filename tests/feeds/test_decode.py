@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from monitor.config import Config
 from monitor.errors import ConfigError
-from monitor.events.columns import RETRACTED, Group, RejectReason, concatenate
+from monitor.events.batches import concatenate
+from monitor.events.columns import RETRACTED, Group
+from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
 
 MODELS = {name: ModelFields(THRESHOLDS[name], SEGMENTS[name]) for name in THRESHOLDS}

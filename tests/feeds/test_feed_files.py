@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.errors import FeedError
-from monitor.events.columns import RejectReason, concatenate
+from monitor.events.batches import concatenate
+from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.blocks import blocks
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.files import read

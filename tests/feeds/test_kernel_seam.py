@@ -20,8 +20,10 @@ from hypothesis import strategies as st
 
 from monitor.config import Config
 from monitor.engine import Monitor
+from monitor.events.batches import concatenate, in_sequence
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import EventBatch, Labels, concatenate, in_sequence, keys_of
+from monitor.events.columns import EventBatch, Labels
+from monitor.events.keys import keys_of
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL, Join
 

@@ -5,7 +5,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.events.columns import keys_of, keys_of_bytes
+from monitor.events.keys import keys_of, keys_of_bytes
 
 SEED = 0x9E3779B97F4A7C15
 

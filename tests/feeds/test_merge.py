@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.errors import FeedError
-from monitor.events.columns import concatenate
+from monitor.events.batches import concatenate
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.files import read
 from monitor.feeds.merge import merged

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from monitor.events.columns import RejectReason
+from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
 
 DECODER = Decoder(

@@ -17,7 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.errors import FeedError
-from monitor.events.columns import Group, RejectReason, concatenate
+from monitor.events.batches import concatenate
+from monitor.events.columns import Group
+from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.arrow.decoding import ArrowDecoder
 from monitor.feeds.csv_file import read_csv
 from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields

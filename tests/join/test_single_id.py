@@ -10,7 +10,9 @@ from recount import Recount
 
 from monitor.config import Config
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import Group, Labels, Predictions, keys_of, score_bins
+from monitor.events.columns import Group, Labels, Predictions
+from monitor.events.keys import keys_of
+from monitor.events.score_bins import score_bins
 from monitor.join import BEFORE_ALL, ENDLESS, Join
 from monitor.join import single_id as rule
 from monitor.join.forgetting import Forgetting
@@ -30,7 +32,7 @@ class ById:
     def take(self, event, watermark=BEFORE_ALL):
         key = event["id"]
         step = rule.after(self.kept.get(key, rule.NOTHING), typed(event), self.rules, watermark)
-        self.kept[key] = step.kept
+        self.kept[key] = step.state
         for move in step.moves:
             label = move.label
             when = move.prediction.time if label is None else label.time
@@ -68,14 +70,14 @@ def rules_of(config):
 def typed(event):
     ms = round(event["ts"] * 1000)
     if event["type"] == "outcome":
-        return rule.Outcome(*map(typed, halves(event)))
+        return rule.LabelledPrediction(*map(typed, halves(event)))
     if event["type"] == "label":
         says = 2 if event["label"] is None else event["label"]
         share = np.array([event.get("sampling_probability", np.nan)])
-        return rule.Label(ms, says, int(strata(share, keys_of([event["id"]]))[0]))
+        return rule.SingleLabel(ms, says, int(strata(share, keys_of([event["id"]]))[0]))
     score = score_bins(np.array([event.get("score", np.nan)]))
     group = (event.get("model", "default"), tuple(event.get("segment", {}).values()))
-    return rule.Prediction(ms, bool(event["prediction"]), int(score[0]), group)
+    return rule.SinglePrediction(ms, bool(event["prediction"]), int(score[0]), group)
 
 
 def halves(event):
@@ -243,7 +245,7 @@ def test_what_is_over_is_forgotten_and_held_labels_are_orphaned():
     hour = 3_600_000
     for name, books in (("p1", {}), ("p2", {"dropped": 1}), ("p9", {"orphaned": 1, "held": -1})):
         kept = one.kept[name]
-        assert rule.expired(kept, one.rules, 3 * hour - 1).kept == kept
+        assert rule.expired(kept, one.rules, 3 * hour - 1).state == kept
         step = rule.expired(kept, one.rules, 3 * hour)
-        assert step.kept == rule.NOTHING
+        assert step.state == rule.NOTHING
         assert {k: v for k, v in step.books._asdict().items() if v} == books

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.events.columns import EARLIEST_MS, LATEST_MS, NO_SCORE, RETRACTED
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, RETRACTED
+from monitor.events.score_bins import NO_SCORE
 from monitor.join import index
 from monitor.join import packing as words
 from monitor.join.table import CHUNK, PredictionTable

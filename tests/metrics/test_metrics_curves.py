@@ -9,7 +9,7 @@ from scipy.integrate import trapezoid
 from scipy.special import logit
 
 from monitor import ConfusionCounts, metrics
-from monitor.events.columns import bin_of
+from monitor.events.score_bins import bin_of
 from monitor.metrics import ScoreHistogram
 from monitor.metrics.curves import (
     area_under_gain_curve,

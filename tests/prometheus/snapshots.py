@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from monitor.counts import ConfusionCounts
 from monitor.drift import attribute, judge
 from monitor.drift.label_free import nowcast
-from monitor.events.columns import RejectReason, Series
+from monitor.events.columns import Series
+from monitor.events.reject_reasons import RejectReason
 from monitor.snapshot import (
     METRICS,
     Estimate,

@@ -11,7 +11,7 @@ from prometheus_client.core import Sample
 from monitor import metrics
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.events.columns import RejectReason
+from monitor.events.reject_reasons import RejectReason
 from monitor.prometheus.collector import SnapshotCollector
 from monitor.prometheus.families import FAMILIES, table_of_series, table_of_series_markdown
 from monitor.prometheus.family import Family, shape_of

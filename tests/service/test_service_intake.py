@@ -15,7 +15,7 @@ from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.errors import ConfigError, MonitorError
-from monitor.events.columns import Rejection
+from monitor.events.reject_reasons import Rejection
 from monitor.feeds.decode import Decoder, DecodeSettings, LiveDecoder
 from monitor.service import Service
 from monitor.service.journal_replay import NewRejections, ReplayedJournal, runs_of

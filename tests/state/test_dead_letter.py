@@ -4,7 +4,7 @@ import json
 import pytest
 
 from monitor.errors import FeedError
-from monitor.events.columns import Rejection, RejectReason
+from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.state.dead_letter import DeadLetter
 
 

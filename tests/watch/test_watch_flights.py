@@ -9,7 +9,8 @@ from streams import FLIGHTS
 from monitor.config import load_config
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
-from monitor.events.columns import KINDS, in_parts
+from monitor.events.batches import in_parts
+from monitor.events.columns import KINDS
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 

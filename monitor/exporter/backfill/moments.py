@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.engine import Monitor
-from monitor.events.columns import EventBatch, concatenate
+from monitor.events.batches import concatenate
+from monitor.events.columns import EventBatch
 from monitor.events.watermark import Watermark
 from monitor.snapshot import Snapshot
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.events.batches import at_rows, concatenate, in_row_order
 from monitor.events.columns import (
     MAX_ID_BYTES,
     RETRACTED,
@@ -24,17 +25,14 @@ from monitor.events.columns import (
     Outcomes,
     Predictions,
     Rows,
-    at_rows,
-    concatenate,
-    in_row_order,
     rows_where,
 )
 from monitor.feeds import table_fields
-from monitor.feeds.arrow.reading import Columns, Ids, Texts, ids_of, is_plain
+from monitor.feeds.arrow.reading import ArrowColumns, Ids, Texts, ids_of, is_plain
 from monitor.feeds.arrow.rows import RowReader
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.assemble import decided_by, divided
-from monitor.feeds.decode.columns import LEFT_OUT, within_years
+from monitor.feeds.decode.field_columns import LEFT_OUT, within_years
 from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames
 
 pa: Any = import_module("pyarrow")
@@ -75,7 +73,7 @@ class ArrowDecoder:
         made: list[Made] = []
         fit = np.zeros(batch.num_rows, np.bool_)
         for kind, rows in self._kinds(batch):
-            columns = Columns(batch, self._segments, rows)
+            columns = ArrowColumns(batch, self._segments, rows)
             place = np.arange(batch.num_rows)[rows]
             part = _Part(self._settings, groups, columns, ids.of(rows), place)
             parts, fit[rows] = part.decode(kind)
@@ -89,7 +87,7 @@ class ArrowDecoder:
 
     def _kinds(self, batch: Any) -> Iterator[tuple[str, Rows]]:
         """Rows by the type of event, of the types that are read by whole columns."""
-        codes, values = Columns(batch, {}, slice(None)).texts("type")
+        codes, values = ArrowColumns(batch, {}, slice(None)).texts("type")
         # a null's code is -1: the last of the kinds
         kinds = [self._type if value is None else value for value in [*values, None]]
         number = {kind: index for index, kind in enumerate(self._whole)}
@@ -115,7 +113,7 @@ class _Part:
         self,
         settings: DecodeSettings,
         groups: GroupCodes,
-        columns: Columns,
+        columns: ArrowColumns,
         ids: Ids,
         place: Int64Array,
     ) -> None:

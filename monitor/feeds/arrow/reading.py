@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.events.columns import BoolArray, FloatArray, Int64Array, KeyArray, Rows, keys_of_bytes
+from monitor.events.columns import BoolArray, FloatArray, Int64Array, KeyArray, Rows
+from monitor.events.keys import keys_of_bytes
 from monitor.feeds import table_fields
-from monitor.feeds.decode.columns import LEFT_OUT
+from monitor.feeds.decode.field_columns import LEFT_OUT
 
 pa: Any = import_module("pyarrow")
 pc: Any = import_module("pyarrow.compute")
@@ -23,7 +24,7 @@ _LUMP = 2_000
 halves the time that a batch of keys takes."""
 
 
-class Numbers(NamedTuple):
+class NumberColumn(NamedTuple):
     """A column of numbers.
 
     Attributes:
@@ -76,7 +77,7 @@ class Ids(NamedTuple):
 
 
 def is_plain(schema: Any, segments: Mapping[str, str]) -> bool:
-    """Whether `Columns` can read every column that carries fields of predictions and labels."""
+    """Tell whether `ArrowColumns` can read all columns with fields of predictions and labels."""
     kinds = {
         **dict.fromkeys(table_fields.TIMES, _is_time),
         **dict.fromkeys(table_fields.CLASSES, _is_class),
@@ -88,7 +89,7 @@ def is_plain(schema: Any, segments: Mapping[str, str]) -> bool:
     return all(is_kind(found[name]) for name, is_kind in kinds.items() if name in found)
 
 
-class Columns:
+class ArrowColumns:
     """The columns of some rows of a record batch; a column that is not there is all null.
 
     Args:
@@ -105,7 +106,7 @@ class Columns:
     def __len__(self) -> int:
         return int(self._batch.num_rows) if isinstance(self._rows, slice) else len(self._rows)
 
-    def numbers(self, name: str) -> Numbers:
+    def numbers(self, name: str) -> NumberColumn:
         """Numbers of a column."""
         return self._numbers(self._column(name))
 
@@ -119,14 +120,14 @@ class Columns:
         known = (positive | (values == 0)) & ~null
         return Classes(np.where(known, positive, np.int64(LEFT_OUT)), known | null)
 
-    def times(self, name: str) -> Numbers:
+    def times(self, name: str) -> NumberColumn:
         """Epoch seconds of a column of these or of timestamps; those without zone are UTC."""
         column = self._column(name)
         if not pa.types.is_timestamp(column.type):
             return self._numbers(column)
         in_microseconds = column.cast(pa.timestamp("us", column.type.tz), safe=False)
         values, fit = self._numbers(in_microseconds.cast(pa.int64()))
-        return Numbers(values / _MICROSECONDS, fit)
+        return NumberColumn(values / _MICROSECONDS, fit)
 
     def texts(self, name: str) -> Texts:
         """Strings of a column, each distinct one once."""
@@ -145,13 +146,13 @@ class Columns:
         index = self._batch.schema.get_field_index(name)
         return pa.nulls(self._batch.num_rows) if index < 0 else self._batch.column(index)
 
-    def _numbers(self, column: Any) -> Numbers:
+    def _numbers(self, column: Any) -> NumberColumn:
         if pa.types.is_null(column.type):
-            return Numbers(np.full(len(self), np.nan), np.ones(len(self), np.bool_))
+            return NumberColumn(np.full(len(self), np.nan), np.ones(len(self), np.bool_))
         values, null = self._values(column.cast(pa.float64(), safe=False))
         if null.any():
             values = np.where(null, np.nan, values)
-        return Numbers(values, null | ~np.isnan(values))
+        return NumberColumn(values, null | ~np.isnan(values))
 
     def _texts(self, column: Any) -> Texts:
         if pa.types.is_null(column.type):

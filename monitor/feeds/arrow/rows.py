@@ -9,7 +9,8 @@ from decimal import Decimal
 from importlib import import_module
 from typing import Any
 
-from monitor.events.columns import EventBatch, Int64Array, RejectReason
+from monitor.events.columns import EventBatch, Int64Array
+from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.reasons import Fault, Fields

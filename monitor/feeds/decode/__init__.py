@@ -18,8 +18,8 @@ ignored, as are segment keys that no model keeps. Of a key given twice the last
 one counts; a `type` given twice with two values is `bad_value`.
 """
 
-from monitor.feeds.decode.columns import milliseconds
 from monitor.feeds.decode.decoder import Decoder
+from monitor.feeds.decode.field_columns import milliseconds
 from monitor.feeds.decode.live import LiveDecoder
 from monitor.feeds.decode.settings import MAX_RECORD_BYTES, DecodeSettings, ModelFields
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
+from monitor.events.batches import in_row_order
 from monitor.events.columns import (
     NO_TIME,
     RETRACTED,
@@ -22,10 +23,9 @@ from monitor.events.columns import (
     Labels,
     Outcomes,
     Predictions,
-    in_row_order,
-    keys_of,
 )
-from monitor.feeds.decode.columns import (
+from monitor.events.keys import keys_of
+from monitor.feeds.decode.field_columns import (
     LEFT_OUT,
     classes,
     ids_fit,
@@ -35,11 +35,11 @@ from monitor.feeds.decode.columns import (
 )
 from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames, name_fits
 from monitor.feeds.decode.records import (
-    Counts,
-    Label,
-    Outcome,
+    CountsRecord,
+    LabelRecord,
+    OutcomeRecord,
     Predicted,
-    Prediction,
+    PredictionRecord,
     Record,
     RecordTypes,
 )
@@ -95,7 +95,7 @@ class Assembler:
         parts: dict[str, Any] = {}
         if predictions := rows[types.prediction]:
             parts["predictions"] = self._predictions(*predictions)
-        if labels := rows[Label]:
+        if labels := rows[LabelRecord]:
             parts["labels"] = self._labels(*labels)
         if outcomes := rows[types.outcome]:
             parts |= self._outcomes(*outcomes, parts)
@@ -108,7 +108,7 @@ class Assembler:
         if not fit.all():
             self._unfit += place[~fit].tolist()
 
-    def _predictions(self, rows: Sequence[Prediction], place: Int64Array) -> Predictions:
+    def _predictions(self, rows: Sequence[PredictionRecord], place: Int64Array) -> Predictions:
         ids = [row.id for row in rows]
         decided, fit = self._decisions(rows)
         fit &= ids_fit(ids, self._longest)
@@ -124,7 +124,7 @@ class Assembler:
         columns = {"time": time, "score": score, "group": group, "predicted_positive": positive}
         return columns, fit & decided & (group != UNFIT)
 
-    def _labels(self, rows: Sequence[Label], place: Int64Array) -> Labels:
+    def _labels(self, rows: Sequence[LabelRecord], place: Int64Array) -> Labels:
         ids = [row.id for row in rows]
         time, fit = self._times([row.ts for row in rows])
         fit &= ids_fit(ids, self._longest)
@@ -139,7 +139,7 @@ class Assembler:
         return _fit_rows(made, fit)
 
     def _outcomes(
-        self, rows: Sequence[Outcome], place: Int64Array, parts: dict[str, Any]
+        self, rows: Sequence[OutcomeRecord], place: Int64Array, parts: dict[str, Any]
     ) -> dict[str, Any]:
         ids = [row.id or "" for row in rows]
         decided, fit = self._decisions(rows)
@@ -163,7 +163,7 @@ class Assembler:
             "outcomes": made.outcomes,
         }
 
-    def _counts(self, rows: Sequence[Counts], place: Int64Array) -> CountDeltas:
+    def _counts(self, rows: Sequence[CountsRecord], place: Int64Array) -> CountDeltas:
         time, fit = self._times([row.ts for row in rows])
         group = self._codes.of(rows)
         label_time, labelled = self._optional_times([row.label_ts for row in rows], time)
@@ -276,13 +276,13 @@ def _label_values(values: list[int | None]) -> Int64Array:
     return found
 
 
-def _batch_fits(row: Counts) -> bool:
+def _batch_fits(row: CountsRecord) -> bool:
     if row.source is None or row.batch is None:
         return row.source is row.batch
     return name_fits(row.source) and name_fits(row.batch)
 
 
-def _batch_keys(rows: Sequence[Counts]) -> KeyArray:
+def _batch_keys(rows: Sequence[CountsRecord]) -> KeyArray:
     """Keys of the pairs (source, batch) as a JSON array, which no other pair shares."""
     pairs = [msgspec.json.encode([row.source, row.batch]).decode() for row in rows]
     keys = keys_of(pairs)
@@ -290,7 +290,7 @@ def _batch_keys(rows: Sequence[Counts]) -> KeyArray:
     return keys
 
 
-def _population(row: Counts) -> tuple[int, int]:
+def _population(row: CountsRecord) -> tuple[int, int]:
     positive, negative = row.predicted_positive, row.predicted_negative
     return (
         row.tp + row.fp if positive is None else positive,

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from monitor.events.columns import EventBatch, Rejection, RejectReason, at_rows
+from monitor.events.batches import at_rows
+from monitor.events.columns import EventBatch
+from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.decode.assemble import Assembler
 from monitor.feeds.decode.groups import GroupNames
 from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, TypeGuard
 import msgspec
 import numpy as np
 
-from monitor.events.columns import EARLIEST_MS, LATEST_MS, MAX_ID_BYTES, RejectReason
-from monitor.feeds.decode.columns import milliseconds
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, MAX_ID_BYTES
+from monitor.events.reject_reasons import RejectReason
+from monitor.feeds.decode.field_columns import milliseconds
 from monitor.feeds.decode.groups import name_fits
 from monitor.feeds.decode.records import MAX_COUNT, Time
 from monitor.feeds.decode.settings import DecodeSettings

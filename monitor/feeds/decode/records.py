@@ -32,7 +32,7 @@ Late = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Count = Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
 
 
-class Prediction(Struct, tag_field="type", tag="prediction", gc=False):
+class PredictionRecord(Struct, tag_field="type", tag="prediction", gc=False):
     """A prediction; `segment` is an object whose attributes follow the kept keys."""
 
     id: Id
@@ -44,7 +44,7 @@ class Prediction(Struct, tag_field="type", tag="prediction", gc=False):
     segment: Any = None
 
 
-class Label(Struct, tag_field="type", tag="label", gc=False):
+class LabelRecord(Struct, tag_field="type", tag="label", gc=False):
     """A label; None retracts."""
 
     id: Id
@@ -53,7 +53,7 @@ class Label(Struct, tag_field="type", tag="label", gc=False):
     sampling_probability: Probability | None = None
 
 
-class Outcome(Struct, tag_field="type", tag="outcome", gc=False):
+class OutcomeRecord(Struct, tag_field="type", tag="outcome", gc=False):
     """A prediction with its label; without an id it can never be revised."""
 
     ts: Time
@@ -68,7 +68,7 @@ class Outcome(Struct, tag_field="type", tag="outcome", gc=False):
     segment: Any = None
 
 
-class Counts(Struct, tag_field="type", tag="counts", gc=False):
+class CountsRecord(Struct, tag_field="type", tag="counts", gc=False):
     """Outcomes that another system has counted."""
 
     ts: Time
@@ -89,19 +89,19 @@ class Counts(Struct, tag_field="type", tag="counts", gc=False):
     segment: Any = None
 
 
-Record = Prediction | Label | Outcome | Counts
-Predicted = Prediction | Outcome
-Grouped = Prediction | Outcome | Counts
+Record = PredictionRecord | LabelRecord | OutcomeRecord | CountsRecord
+Predicted = PredictionRecord | OutcomeRecord
+Grouped = PredictionRecord | OutcomeRecord | CountsRecord
 
 
 class RecordTypes:
     """The record types for a set of kept segment keys.
 
     Attributes:
-        prediction: `Prediction` whose segment holds the kept keys.
-        outcome: `Outcome`, likewise.
-        counts: `Counts`, likewise.
-        any: the union of these and `Label`, told apart by `type`.
+        prediction: `PredictionRecord` whose segment holds the kept keys.
+        outcome: `OutcomeRecord`, likewise.
+        counts: `CountsRecord`, likewise.
+        any: the union of these and `LabelRecord`, told apart by `type`.
         by_name: each of the four by its `type`.
 
     Args:
@@ -120,13 +120,13 @@ class RecordTypes:
         values = [(name, Name | None, None) for name in names]
         segment = msgspec.defstruct("segment", values, rename=names, frozen=True, gc=False)
         self._attributes = tuple(names)
-        self.prediction = cast("type[Prediction]", _with_segment(Prediction, segment))
-        self.outcome = cast("type[Outcome]", _with_segment(Outcome, segment))
-        self.counts = cast("type[Counts]", _with_segment(Counts, segment))
-        self.any: Any = self.prediction | Label | self.outcome | self.counts
+        self.prediction = cast("type[PredictionRecord]", _with_segment(PredictionRecord, segment))
+        self.outcome = cast("type[OutcomeRecord]", _with_segment(OutcomeRecord, segment))
+        self.counts = cast("type[CountsRecord]", _with_segment(CountsRecord, segment))
+        self.any: Any = self.prediction | LabelRecord | self.outcome | self.counts
         self.by_name: dict[str, Any] = {
             "prediction": self.prediction,
-            "label": Label,
+            "label": LabelRecord,
             "outcome": self.outcome,
             "counts": self.counts,
         }

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from monitor.clock import Clock
-from monitor.events.columns import EventBatch, concatenate
+from monitor.events.batches import concatenate
+from monitor.events.columns import EventBatch
 from monitor.feeds.blocks import TornError
 from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import count_lines
 from monitor.feeds.follow.content import Head, Plain, ReplacedError, head_of, opened, same_content
+from monitor.feeds.follow.file_part import FilePart
 from monitor.feeds.follow.known import has_more, is_in, is_lost, was_cut, whole
-from monitor.feeds.follow.meeting import Answer, Kind, Meeting, Waiting
+from monitor.feeds.follow.meeting import Answer, ContentMatch, Meeting, Waiting
 from monitor.feeds.follow.names import Listed, is_pattern, listing, reason
-from monitor.feeds.follow.part import Part
 from monitor.feeds.merge import reached_by
 
 BATCH_BYTES = 1_500_000
@@ -71,9 +72,9 @@ class FollowedFiles:
         self._say = say
         self._said: set[str] = set()
         self._many = is_pattern(self.name)
-        self._parts: list[Part] = []
-        self._inodes: dict[_Inode, Part] = {}
-        self._seen: dict[str, tuple[object, Part]] = {}
+        self._parts: list[FilePart] = []
+        self._inodes: dict[_Inode, FilePart] = {}
+        self._seen: dict[str, tuple[object, FilePart]] = {}
         self._waiting = Waiting(LOOK_EVERY_SECONDS, GRACE_SECONDS, self._unclear)
         self.faults = dict.fromkeys(FAULTS, 0)
         self._begun = False
@@ -106,7 +107,7 @@ class FollowedFiles:
     def resume(self, position: Mapping[str, Any]) -> str:
         """Go on from a position; to be called before anything is read."""
         self.close()
-        self._parts = [Part.at(one) for one in position["files"]]
+        self._parts = [FilePart.at(one) for one in position["files"]]
         for part in self._parts:
             part.listed = part.active = self._clock.monotonic()
         self._seen.clear()
@@ -182,7 +183,7 @@ class FollowedFiles:
                 self._open(part)
         return True
 
-    def _is_wanted(self, part: Part, size: int) -> bool:
+    def _is_wanted(self, part: FilePart, size: int) -> bool:
         """Whether a part that is not open has something to give, or may have soon."""
         if part.packed or (not part.done and not (self._many and part.current)):
             return not part.done
@@ -206,13 +207,13 @@ class FollowedFiles:
         kind, part = answer
         if part is not None:
             part.listed = self._looked
-        if kind is Kind.UNKNOWN:
+        if kind is ContentMatch.UNKNOWN:
             return
-        if part is None or (kind is Kind.REST and part.current and not self._many):
+        if part is None or (kind is ContentMatch.REST and part.current and not self._many):
             self._begin(one, head)
             return
         self._seen[one.path] = (one.stamp, part)
-        if kind is Kind.REST:
+        if kind is ContentMatch.REST:
             part.rewind()
             self._inodes.pop(part.inode or (0, 0), None)
             part.path, part.inode, part.current = one.path, one.inode, one.current
@@ -220,7 +221,7 @@ class FollowedFiles:
             self._open(part)
 
     def _begin(self, one: Listed, head: Head) -> None:
-        part = Part(one.path, one.inode, head.first, current=one.current, listed=self._looked)
+        part = FilePart(one.path, one.inode, head.first, current=one.current, listed=self._looked)
         part.packed = head.packed
         self._parts.append(part)
         if self._begun or one.current:
@@ -229,7 +230,7 @@ class FollowedFiles:
             part.given = part.got = whole(one, packed=head.packed)
             part.done = True
 
-    def _open(self, part: Part) -> None:
+    def _open(self, part: FilePart) -> None:
         try:
             content = opened(part.path, part.read)
         except FileNotFoundError:
@@ -247,7 +248,7 @@ class FollowedFiles:
         part.done = part.torn = False
         part.active = self._looked
 
-    def _cut(self, part: Part) -> None:
+    def _cut(self, part: FilePart) -> None:
         """Its file holds something else now; a copy may hold the rest of it."""
         part.rewind()
         self._inodes.pop(part.inode or (0, 0), None)
@@ -267,13 +268,13 @@ class FollowedFiles:
             if lines:
                 yield self._decoded(part, lines)
 
-    def _decoded(self, part: Part, lines: bytes) -> EventBatch:
+    def _decoded(self, part: FilePart, lines: bytes) -> EventBatch:
         batch = self._decoder.decode_lines(lines, source=part.path, first_line=part.line)
         part.line += count_lines(lines)
         part.reached = max(part.reached, reached_by(batch))
         return batch
 
-    def _taken(self, part: Part, size: int) -> bytes:
+    def _taken(self, part: FilePart, size: int) -> bytes:
         """The next bytes of a part; none where its file holds something else by now."""
         assert part.content is not None  # noqa: S101  # `_read` saw to it
         try:
@@ -289,7 +290,7 @@ class FollowedFiles:
             part.active = self._clock.monotonic()
         return data
 
-    def _retired(self, part: Part) -> bytes:
+    def _retired(self, part: FilePart) -> bytes:
         """Let go of a file that nobody writes to any more; its last line needs no newline."""
         quiet = self._clock.monotonic() - part.active >= GRACE_SECONDS
         rest = b""
@@ -321,7 +322,7 @@ class FollowedFiles:
                     f"{part.line - 1}, it is not counted"
                 )
 
-    def _torn(self, part: Part, error: TornError) -> None:
+    def _torn(self, part: FilePart, error: TornError) -> None:
         self.faults["torn"] += 1
         self._say_once(f"{part.path}: {error}; all whole lines before it were read")
         part.rewind()
@@ -337,7 +338,7 @@ class FollowedFiles:
             self._say(text)
 
 
-def _has_left(part: Part) -> bool:
+def _has_left(part: FilePart) -> bool:
     try:
         status = Path(part.path).stat()
     except OSError:

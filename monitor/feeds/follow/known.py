@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from monitor.feeds.follow.content import Mark, head_of, is_told_by, opened, same_content, trailer_of
+from monitor.feeds.follow.file_part import FilePart
 from monitor.feeds.follow.names import Listed
-from monitor.feeds.follow.part import Part
 
 
-def was_cut(part: Part, path: str) -> bool:
+def was_cut(part: FilePart, path: str) -> bool:
     """Whether the file of a content has changed so that it holds something else.
 
     What is packed is compared as a whole once it is opened.
@@ -23,7 +23,7 @@ def was_cut(part: Part, path: str) -> bool:
     return not part.packed and not _holds(part, path)
 
 
-def has_more(part: Part, path: str) -> bool:
+def has_more(part: FilePart, path: str) -> bool:
     """Whether a packed file that was read to its end has another end now.
 
     Raises:
@@ -37,12 +37,12 @@ def has_more(part: Part, path: str) -> bool:
     return part.torn or not is_told_by(trailer, part.given)
 
 
-def is_lost(part: Part, there: set[tuple[int, int]]) -> bool:
+def is_lost(part: FilePart, there: set[tuple[int, int]]) -> bool:
     """Whether a content was not read to its end, and is not in any file that is known."""
     return part.content is None and not part.done and part.inode not in there
 
 
-def is_in(part: Part, there: set[tuple[int, int]]) -> bool:
+def is_in(part: FilePart, there: set[tuple[int, int]]) -> bool:
     """Whether a content is in a file that is known."""
     return part.content is not None or part.inode in there
 
@@ -56,7 +56,7 @@ def whole(one: Listed, *, packed: bool) -> Mark:
     return content.before
 
 
-def _holds(part: Part, path: str) -> bool:
+def _holds(part: FilePart, path: str) -> bool:
     """Whether a file that is not packed still holds what was read of it, by its end."""
     content = opened(path, part.read)
     content.close()

@@ -11,14 +11,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 from monitor.feeds.follow.content import Head, Mark, Plain, is_told_by, marks_of, trailer_of
+from monitor.feeds.follow.file_part import FilePart
 from monitor.feeds.follow.names import Listed
-from monitor.feeds.follow.part import Part
 
 _COMPARED_BYTES = 256 * 1024
 """Of two files that are there, so much of the start and of the end of the shorter is compared."""
 
 
-class Kind(Enum):
+class ContentMatch(Enum):
     """What a file is to a content that is known."""
 
     NEW = auto()
@@ -38,8 +38,8 @@ class Answer(NamedTuple):
         part: the content; of what is not known, one that it may be.
     """
 
-    kind: Kind
-    part: Part | None = None
+    kind: ContentMatch
+    part: FilePart | None = None
 
 
 class Meeting:
@@ -57,7 +57,11 @@ class Meeting:
     """
 
     def __init__(
-        self, one: Listed, head: Head, alike: Sequence[Part], is_there: Callable[[Part], bool]
+        self,
+        one: Listed,
+        head: Head,
+        alike: Sequence[FilePart],
+        is_there: Callable[[FilePart], bool],
     ) -> None:
         self.one = one
         self._head = head
@@ -89,7 +93,7 @@ class Meeting:
         for part in (*self._there, *self._gone):
             if is_told_by(trailer, part.given):
                 complete = part.done or part in self._there
-                return Answer(Kind.COPY if complete else Kind.REST, part)
+                return Answer(ContentMatch.COPY if complete else ContentMatch.REST, part)
         return None
 
     def answer(self) -> Answer:
@@ -100,27 +104,27 @@ class Meeting:
         """
         there = [Answer(self._beside(part), part) for part in self._there]
         for answer in there:
-            if answer.kind is Kind.COPY:
+            if answer.kind is ContentMatch.COPY:
                 return answer
         gone = sorted(self._gone, key=lambda part: part.offset, reverse=True)
         answers = [*(Answer(self._after(part), part) for part in gone), *there]
-        for wanted in ({Kind.COPY, Kind.REST}, {Kind.UNKNOWN}):
+        for wanted in ({ContentMatch.COPY, ContentMatch.REST}, {ContentMatch.UNKNOWN}):
             for answer in answers:
                 if answer.kind in wanted:
                     return answer
-        return Answer(Kind.NEW)
+        return Answer(ContentMatch.NEW)
 
-    def _after(self, part: Part) -> Kind:
+    def _after(self, part: FilePart) -> ContentMatch:
         """What it is to a content of which there is only what is remembered."""
         if self._length < part.offset:
             # It was written anew in its place, or is the one that follows what was rotated.
             anew = part.left == self.one.inode or (part.done and self.one.current)
-            return Kind.NEW if anew or not self._begins_as(part) else Kind.UNKNOWN
+            return ContentMatch.NEW if anew or not self._begins_as(part) else ContentMatch.UNKNOWN
         if not self._holds(part.given):
-            return Kind.NEW
-        return Kind.COPY if part.done and self._length == part.offset else Kind.REST
+            return ContentMatch.NEW
+        return ContentMatch.COPY if part.done and self._length == part.offset else ContentMatch.REST
 
-    def _begins_as(self, part: Part) -> bool:
+    def _begins_as(self, part: FilePart) -> bool:
         return self._marks[max(self._marks)].begins_as(part.given)
 
     def _holds(self, given: Mark) -> bool:
@@ -130,23 +134,23 @@ class Meeting:
                     return False
         return given.agrees(self._marks[given.length])
 
-    def _beside(self, part: Part) -> Kind:
+    def _beside(self, part: FilePart) -> ContentMatch:
         """What it is to a content that is in another file."""
         if part.packed and part.done:
             return self._after(part)
         if part.packed and self._head.packed:
             same = trailer_of(self.one.path) == trailer_of(part.path)
-            return Kind.COPY if same else Kind.NEW
+            return ContentMatch.COPY if same else ContentMatch.NEW
         if part.packed:
-            return Kind.UNKNOWN
+            return ContentMatch.UNKNOWN
         size = self._sizes[id(part)]
         with closing(_reopened(part)) as file:
             same = self._agrees_with(part, file, min(size, self._length))
         if not same:
-            return Kind.NEW
-        return Kind.COPY if self._length <= size else Kind.REST
+            return ContentMatch.NEW
+        return ContentMatch.COPY if self._length <= size else ContentMatch.REST
 
-    def _agrees_with(self, part: Part, file: Plain, length: int) -> bool:
+    def _agrees_with(self, part: FilePart, file: Plain, length: int) -> bool:
         """Whether another file's first bytes are its own, by their start and their end."""
         if self._head.packed:
             tail = self._marks[length].tail or b""
@@ -191,7 +195,7 @@ class Waiting:
             OSError: it cannot be read.
         """
         answer = self._found(meeting, now)
-        if answer.kind is not Kind.UNKNOWN:
+        if answer.kind is not ContentMatch.UNKNOWN:
             self._waits.pop(meeting.one.path, None)
         return answer
 
@@ -213,13 +217,13 @@ class Waiting:
         if wait.asked != meeting.question or enough:
             wait.asked, wait.answer = meeting.question, meeting.answer()
         kind, part = wait.answer
-        if part is None or kind is not Kind.UNKNOWN or not enough or part.content:
+        if part is None or kind is not ContentMatch.UNKNOWN or not enough or part.content:
             return wait.answer
         self._say(
             f"{one.path}: begins as {part.path} did, of which more was read; is read from its "
             "start, and what both hold counts again where it has no id"
         )
-        return Answer(Kind.NEW)
+        return Answer(ContentMatch.NEW)
 
 
 @dataclass(slots=True)
@@ -236,18 +240,18 @@ class _Wait:
     stamp: object
     since: float
     asked: object = None
-    answer: Answer = field(default_factory=lambda: Answer(Kind.UNKNOWN))
+    answer: Answer = field(default_factory=lambda: Answer(ContentMatch.UNKNOWN))
 
 
 def _plain(path: str, offset: int = 0) -> Plain:
     return Plain(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), offset)
 
 
-def _reopened(part: Part) -> Plain:
+def _reopened(part: FilePart) -> Plain:
     """The file of a content, which may have no name any more while it is open."""
     return part.content.again() if isinstance(part.content, Plain) else _plain(part.path)
 
 
-def _size_of(part: Part) -> int:
+def _size_of(part: FilePart) -> int:
     with closing(_reopened(part)) as file:
         return file.size

@@ -21,7 +21,8 @@ from starlette.types import ASGIApp
 from monitor.clock import HOUR_MS, SECOND_MS, Clock
 from monitor.config.inference import InferenceConfig
 from monitor.errors import MonitorError
-from monitor.events.columns import EventBatch, Rejection
+from monitor.events.columns import EventBatch
+from monitor.events.reject_reasons import Rejection
 from monitor.feeds.decode import Decoder, LiveDecoder
 from monitor.feeds.http.arrow_bodies import MEDIA_TYPE, arrow_lines
 from monitor.feeds.http.bodies import BodyLimits, budget_exhausted, read_body

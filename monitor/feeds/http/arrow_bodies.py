@@ -17,7 +17,7 @@ import msgspec
 
 from monitor.errors import FeedError
 from monitor.feeds import table_fields
-from monitor.feeds.arrow.files import EXTRA
+from monitor.feeds.arrow.arrow_files import EXTRA
 from monitor.feeds.http.record_limit import MAX_RECORDS, too_many_records
 from monitor.feeds.http.responses import RefusedError
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from monitor.events.columns import MAX_ID_BYTES, RejectReason
+from monitor.events.columns import MAX_ID_BYTES
+from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.http.arrow_bodies import MEDIA_TYPE
 from monitor.version import __version__
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import msgspec
 from confluent_kafka import Message
 
-from monitor.events.columns import EventBatch, Rejection
+from monitor.events.columns import EventBatch
+from monitor.events.reject_reasons import Rejection
 from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.merge import BEFORE_ALL

@@ -13,7 +13,7 @@ from monitor.feeds.merge import BEFORE_ALL
 
 
 @dataclass(slots=True)
-class Part:
+class FilePart:
     """A content that is known, wherever it lies.
 
     Attributes:

@@ -1,0 +1,43 @@
+"""Reasons for which a record is rejected."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class RejectReason(StrEnum):
+    """Reason to reject a record. A closed set: each has a counter from the start."""
+
+    MALFORMED = "malformed"
+    """No JSON object, no valid UTF-8, a row that does not fit the header, a torn line."""
+    MISSING_FIELD = "missing_field"
+    """A required field of this type of event is missing."""
+    BAD_VALUE = "bad_value"
+    """A field has an invalid value: wrong type, out of range, NaN."""
+    UNKNOWN_TYPE = "unknown_type"
+    """The type is none of prediction, label, outcome, counts."""
+    UNKNOWN_MODEL = "unknown_model"
+    """The configuration lists its models, and this is none of them."""
+    TOO_LARGE = "too_large"
+    """An id or a whole record is longer than allowed."""
+    TIMESTAMP_OUT_OF_RANGE = "timestamp_out_of_range"
+    """Outside 1900 to 2200, or far ahead of the clock on a push feed."""
+    TIMESTAMP_IN_MILLISECONDS = "timestamp_in_milliseconds"
+    """Read as seconds it lies out of range, read as milliseconds (or finer) it fits."""
+
+
+class Rejection(NamedTuple):
+    """One rejected record.
+
+    Attributes:
+        reason: why it was rejected.
+        position: its position as `source:line` (line or row, from 1).
+        detail: readable description of the error.
+        record: first bytes of the record, at most 1 KiB.
+    """
+
+    reason: RejectReason
+    position: str
+    detail: str
+    record: bytes

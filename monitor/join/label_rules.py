@@ -1,0 +1,140 @@
+"""Rules for labels: which one of a prediction is in force, and which are late."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.counts import add_at
+from monitor.events.columns import Int64Array, KeyArray, Labels, Predictions, rows_where
+from monitor.join import packing as words
+from monitor.join.deltas import Deltas
+from monitor.join.label_order import succession
+from monitor.join.memory import JoinMemory
+from monitor.join.packed_rows import has_repeats, outcome_deltas, words_of
+from monitor.join.sampling import NO_STRATUM, strata
+from monitor.join.unlabelled import NO_OUTCOME, OUTCOME
+
+
+class LabelRules:
+    """Joins labels to the predictions in the memory of the join.
+
+    Args:
+        memory: of the join.
+    """
+
+    def __init__(self, memory: JoinMemory) -> None:
+        self._memory = memory
+        self._catalogue = memory.catalogue
+        self._table = memory.table
+        self._terms = memory.terms
+        self._books = memory.books
+
+    def apply(self, labels: Labels, past: Predictions, over: int) -> list[Deltas]:
+        """Join labels to their predictions, and return what changes.
+
+        Args:
+            labels: in their order.
+            past: predictions of the same batch that are too old to be remembered.
+            over: predictions that ended before this moment are forgotten, see `Forgetting`.
+        """
+        slots = self._table.find(labels.key)
+        known = rows_where(slots >= 0)
+        changes = []
+        if not isinstance(known, slice):
+            unknown = labels.take(slots < 0)
+            together = ~unknown.alone & np.isin(unknown.key, past.key)
+            changes.append(self._meet_past(unknown.take(together), past))
+            self._memory.hold(unknown.take(~together), over)
+        slots, labels = slots[known], labels.take(known)
+        when = self._table.when(slots)
+        if (ending := self._terms.may_end(when, over)).any():
+            if has_repeats(slots[ending]):
+                return [*changes, *self._one_by_one(slots, labels, past, over)]
+            gone = self._terms.ended(when, self._table.what(slots), over) & labels.alone
+            self._memory.drop(slots[gone], self._books.dropped)
+            self._memory.hold(labels.take(gone), over)
+            slots, labels, when = slots[~gone], labels.take(~gone), when[~gone]
+        late = (
+            labels.time - words.times_of(when)
+            > self._terms.label_timeout[self._terms.model_of(when)]
+        )
+        if late.any():
+            late &= labels.alone
+            self._books.late += int(late.sum())
+        timely = rows_where(~late)
+        return [*changes, *self._put(slots[timely], labels.take(timely))]
+
+    def _one_by_one(
+        self, slots: Int64Array, labels: Labels, past: Predictions, over: int
+    ) -> list[Deltas]:
+        """Join labels of predictions past their horizon: the first label of each, then the next."""
+        order = np.argsort(slots, kind="stable")
+        opens = np.flatnonzero(np.diff(slots[order], prepend=-1))
+        nth = np.empty(len(slots), dtype=np.int64)
+        nth[order] = np.arange(len(slots)) - np.repeat(opens, np.diff(opens, append=len(slots)))
+        changes = []
+        for number in range(int(nth.max()) + 1):
+            changes += self.apply(labels.take(nth == number), past, over)
+        return changes
+
+    def _meet_past(self, labels: Labels, past: Predictions) -> Deltas:
+        """Join labels to predictions of the same record that are too old to be remembered."""
+        if not len(labels):
+            return Deltas()
+        order = np.argsort(past.key)
+        met = past.take(order[np.searchsorted(past.key[order], labels.key)])
+        when, what = words_of(met)
+        model = self._catalogue.model_of_group[met.group]
+        np.add.at(self._books.dropped, model, -1)
+        what |= words.label_words(labels.time, labels.value, self._strata(model, labels))
+        return self.count_for_good(when, what, labels.time, labels.value)
+
+    def count_for_good(
+        self, when: KeyArray, what: KeyArray, label_time: Int64Array, label: Int64Array
+    ) -> Deltas:
+        """Count outcomes of predictions that are not remembered; nothing revises them.
+
+        Args:
+            when: first word of each prediction, see `packing`.
+            what: second word of each.
+            label_time: event time of the label, epoch milliseconds.
+            label: 0 or 1, or `RETRACTED`.
+        """
+        group = words.groups_of(when)
+        model = self._catalogue.model_of_group[group]
+        cell = OUTCOME[label, words.predicted_positive_of(what).astype(np.int64)]
+        np.add.at(self._books.matched, model, 1)
+        np.add.at(self._books.applied, model, 1)
+        add_at(self._books.labels, model, label, 1)
+        self._books.move(model, np.full_like(cell, NO_OUTCOME), cell)
+        return outcome_deltas(when, what, label_time, cell, +1)
+
+    def _put(self, slots: Int64Array, labels: Labels) -> list[Deltas]:
+        """Put timely labels in force where they win over the label in force."""
+        when = self._table.when(slots)
+        model = self._terms.model_of(when)
+        given = words.label_words(labels.time, labels.value, self._strata(model, labels))
+        own = self._table.what(slots)
+        given |= words.prediction_part(own)
+        if has_repeats(slots):
+            slots, own, given = succession(slots, given, own)
+            when = self._table.when(slots)
+            model = self._terms.model_of(when)
+        after = np.maximum(own, given)
+        self._table.label(slots, given)
+        first = words.label_values_of(own) < 0
+        np.add.at(self._books.applied, model[first], 1)
+        self._books.duplicate_labels += len(slots) - int(first.sum())
+        changed = rows_where(own != after)
+        when, own, after = when[changed], own[changed], after[changed]
+        add_at(self._books.labels, model[changed], words.label_values_of(after), 1)
+        return self._memory.move(when, own, when, after)
+
+    def _strata(self, model: Int64Array, labels: Labels) -> Int64Array:
+        """Return the sampling stratum of each label; `NO_STRATUM` for unweighted models."""
+        stratum = np.full(len(labels), NO_STRATUM, dtype=np.int64)
+        if self._terms.weighted.any():
+            weighed = np.flatnonzero(self._terms.weighted[model])
+            taken = labels.sampling_probability[weighed]
+            stratum[weighed] = strata(taken, labels.key[weighed])
+        return stratum
