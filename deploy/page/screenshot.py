@@ -49,7 +49,7 @@ def main(file: Path) -> None:
     app = create_app(
         lambda: snapshot,
         ready=lambda: True,
-        ask=lambda read: read(monitor),
+        read_engine=lambda read: read(monitor),
         patience=PATIENCE_SECONDS,
     )
     with BackgroundServer(app) as server, sync_playwright() as started:

@@ -20,7 +20,7 @@ from monitor.demo.playback import playback
 from monitor.demo.story import story
 from monitor.engine import Monitor
 from monitor.errors import MonitorError, UsageError
-from monitor.service.queries import QueryQueue
+from monitor.service.query_queue import QueryQueue
 from monitor.snapshot import Snapshot
 
 _PUBLISH_EVERY_SECONDS = 1.0

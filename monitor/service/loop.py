@@ -17,7 +17,7 @@ from monitor.service.changes import Reloadable, concerns_engine, restart_faults
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
 from monitor.service.liveness import Liveness
-from monitor.service.queries import QueryQueue
+from monitor.service.query_queue import QueryQueue
 from monitor.service.reloads import Reloads
 from monitor.snapshot import Snapshot
 

@@ -23,7 +23,7 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.report.answer_parts import MetricIntervals
 from monitor.report.diagnosis_answer import ComparedSide
 from monitor.report.vocabulary import JSON_METRICS
-from monitor.service.queries import MAX_WAITING, QueryQueue
+from monitor.service.query_queue import MAX_WAITING, QueryQueue
 from monitor.web.server import BackgroundServer
 
 JULY, SEPTEMBER = "2013-07", "2013-09-01..2013-10-01"
