@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import lognorm
 
-from monitor.labels import corrected
 from monitor.labels.cohorts import Coverage, delay_curve
+from monitor.labels.corrected import corrected
 from monitor.labels.delays import EDGES_SECONDS
 from monitor.labels.pace import pace
 from monitor.snapshot import METRICS

@@ -14,7 +14,7 @@ from monitor.config import Config
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
 from monitor.engine import Monitor
-from monitor.labels import corrected
+from monitor.labels.corrected import corrected
 from monitor.labels.cohorts import Coverage
 from monitor.metrics import balanced_precision
 from monitor.snapshot import METRICS
