@@ -1,0 +1,290 @@
+"""False pages, silence, dead models and slow decay on days that scatter and hang together.
+
+    PYTHONPATH=tests python -m tests.benchmarks.real_streams [--part null faults dead gradual]
+        [--models N] [--days N] [--first 7d 28d] [--stream PATH ...] [--seed N]
+
+Every stream goes through a `Monitor` as hourly `counts` with default settings but for the
+reference; each model is looked at every six hours. Worlds are simulated (sd and rho of the
+day's recall, false-positive rate and class ratio on the logit scale) or whole weeks of a
+recorded stream, drawn with replacement: the bundled flights, and those that --stream names.
+
+A model pages where ModelDegraded would: a window's verdict says degraded and the detector
+has fired, or, where there is no detector, the longest window's verdict has said so for a
+day. A page starts at a look that pages after one that does not.
+
+    null     the model is as ever: page starts a model and year, share of looks at which a
+             window's verdict says degraded, share of looks without a verdict
+    faults   recall x .75, FPR + .05, both, for the last 84 days: found, days, page starts
+    dead     calls that do not tell the classes apart, for the last 28 days: share of the
+             looks after the first day with a degraded verdict, and share that page
+    gradual  recall falls by a quarter over 60 and 120 days, the reference trailing 7 days
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.events.columns import CountDeltas, EventBatch, Group
+from monitor.snapshot import Watched
+from tests.benchmarks.worlds import (
+    DAY,
+    DEAD,
+    FN,
+    FP,
+    TN,
+    TP,
+    WORSE,
+    Hours,
+    Resampled,
+    Simulated,
+    World,
+    from_hour,
+    in_weeks,
+    ramp,
+    recorded,
+)
+
+START_MS, HOUR_MS = 1_767_225_600_000, 3_600_000
+LOOK_HOURS = 6
+LOOKS_A_DAY = DAY // LOOK_HOURS
+WINDOWS = ("1h", "1d", "7d")
+LONGEST = len(WINDOWS) - 1
+DEGRADED = ("model_degraded", "prevalence_shift_and_model_degraded")
+SILENT = "insufficient_evidence"
+FAULT_DAYS, DEAD_DAYS, RAMPS = 84, 28, (60, 120)
+FLIGHTS = Path(__file__).parents[2] / "monitor" / "demo" / "flights.ndjson.gz"
+SIMULATED = (
+    Simulated("independent"),
+    Simulated("sd .1", sd=0.1),
+    Simulated("sd .2", sd=0.2),
+    Simulated("sd .3", sd=0.3),
+    Simulated("sd .2, rho .7", sd=0.2, rho=0.7),
+    Simulated("sd .5, rho .4", sd=0.5, rho=0.4),
+    Simulated("20,000 a day, sd .2, rho .7", 20_000, sd=0.2, rho=0.7),
+    Simulated("20,000 a day, 1 %, sd .2", 20_000, 0.01, sd=0.2),
+    Simulated("700 a day, 8 %", 700, 0.08),
+)
+
+
+class Looks(NamedTuple):
+    """What was seen at every look.
+
+    Attributes:
+        degraded: bool (looks, models, windows): the verdict says degraded.
+        silent: bool of that shape: it says `insufficient_evidence`.
+        pages: bool (looks, models): ModelDegraded pages.
+    """
+
+    degraded: NDArray[np.bool_]
+    silent: NDArray[np.bool_]
+    pages: NDArray[np.bool_]
+
+    def since(self, look: int) -> Looks:
+        """Those from a look on."""
+        return Looks(*(seen[look:] for seen in self))
+
+    def starts(self) -> NDArray[np.bool_]:
+        """Looks at which a page starts, (looks, models)."""
+        before = np.concatenate([np.zeros((1, self.pages.shape[1]), np.bool_), self.pages[:-1]])
+        return self.pages & ~before
+
+
+class Run(NamedTuple):
+    """One cell of a table: a world, what happens to it, and the reference.
+
+    Attributes:
+        world: streams as ever.
+        models: how many, each with a stream of its own.
+        days: of each stream, counted from the end of the reference.
+        reference: setting of the models.
+        reference_days: days that it takes up.
+        seed: of the streams.
+        fault: name in `WORSE` or `DEAD`, a ramp's days, or None.
+        fault_days: days at the end that the fault lasts.
+    """
+
+    world: World
+    models: int
+    days: int
+    reference: dict[str, str]
+    reference_days: int
+    seed: int
+    fault: str | int | None = None
+    fault_days: int = 0
+
+    @property
+    def fault_look(self) -> int:
+        """The look at which the fault begins, counted from the stream's start."""
+        return (self.reference_days + self.days - self.fault_days) * LOOKS_A_DAY
+
+
+def streams(run: Run) -> NDArray[np.int64]:
+    """Outcomes of every model by the hour, (hours, models, 4)."""
+    rng = np.random.default_rng(run.seed)
+    return np.stack([_stream(run, rng) for _ in range(run.models)], axis=1)
+
+
+def _stream(run: Run, rng: np.random.Generator) -> Hours:
+    days = run.reference_days + run.days
+    hours, start = run.world.hours(days, rng), (days - run.fault_days) * DAY
+    if run.fault is None:
+        return hours
+    if isinstance(run.fault, int):
+        return ramp(hours, start, run.fault, 0.25, rng)
+    return from_hour(hours, start, (WORSE | DEAD)[run.fault], rng)
+
+
+def batches(outcomes: NDArray[np.int64]) -> Iterator[EventBatch]:
+    """Six hours a batch, as a system that counts itself would send them."""
+    hours, models, _ = outcomes.shape
+    groups = tuple(Group(f"m{number}", "", ()) for number in range(models))
+    model = np.tile(np.arange(models), LOOK_HOURS)
+    for opens in range(0, hours, LOOK_HOURS):
+        cells = outcomes[opens : opens + LOOK_HOURS].reshape(-1, 4)
+        hour = np.repeat(np.arange(opens, opens + LOOK_HOURS), models)
+        time = START_MS + hour * HOUR_MS
+        counts = CountDeltas(
+            time=time,
+            group=model,
+            cells=cells,
+            population=np.stack([cells[:, TP] + cells[:, FP], cells[:, FN] + cells[:, TN]], axis=1),
+            batch_key=np.zeros(len(time), dtype=np.uint64),
+            watermark=time + HOUR_MS,
+        )
+        yield EventBatch(counts=counts, groups=groups, records=len(time))
+
+
+def looks(run: Run) -> Looks:
+    """Run the streams through a monitor."""
+    model = {"maturity": "1h", "label_timeout": "1d", "reference": run.reference}
+    names = {f"m{number}": model for number in range(run.models)}
+    monitor = Monitor(Config(models=names, windows=list(WINDOWS)))
+    verdicts, fired, off = [], [], []
+    for batch in batches(streams(run)):
+        monitor.apply(batch)
+        watched = [model.watched for model in monitor.snapshot().models]
+        verdicts.append([_verdicts(one) for one in watched])
+        fired.append([one.degradation_detected for one in watched])
+        off.append([one.warming_up for one in watched])
+    said = np.array(verdicts)
+    degraded = np.isin(said, DEGRADED)
+    held = _held(degraded[..., LONGEST])
+    pages = (degraded.any(axis=2) & np.array(fired)) | (held & np.array(off))
+    return Looks(degraded, said == SILENT, pages)
+
+
+def _verdicts(watched: Watched) -> list[str]:
+    found = (watched.verdicts.get(name) for name in WINDOWS)
+    return [SILENT if one is None else str(one.verdict) for one in found]
+
+
+def _held(said: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether a verdict has been the same for a day, at each look."""
+    held = np.zeros_like(said)
+    for look in range(LOOKS_A_DAY, len(said)):
+        held[look] = said[look - LOOKS_A_DAY : look + 1].all(axis=0)
+    return held
+
+
+def null(run: Run) -> str:
+    """A row about a model that is as ever."""
+    seen = looks(run).since((run.reference_days + 1) * LOOKS_A_DAY)
+    years = seen.pages.size / LOOKS_A_DAY / 365
+    wrong = " · ".join(f"{share:.2%}" for share in seen.degraded.mean(axis=(0, 1)))
+    silent = " · ".join(f"{share:.0%}" for share in seen.silent.mean(axis=(0, 1)))
+    return f"{seen.starts().sum() / years:.2f} | {wrong} | {silent}"
+
+
+def found(run: Run) -> str:
+    """A row about a fault that lasts: how many models page, after how many days, how often."""
+    seen = looks(run).since(run.fault_look)
+    first = np.where(seen.pages.any(axis=0), seen.pages.argmax(axis=0) / LOOKS_A_DAY, np.inf)
+    days = np.median(first[np.isfinite(first)]) if np.isfinite(first).any() else np.nan
+    starts = seen.starts().sum(axis=0)
+    return f"{np.isfinite(first).mean():.0%} | {days:.1f} | {starts.mean():.1f}, {starts.max()}"
+
+
+def dead(run: Run) -> str:
+    """A row about a model that does not tell the classes apart any more."""
+    seen = looks(run).since(run.fault_look + LOOKS_A_DAY)
+    return f"{seen.degraded[..., 1:].any(axis=2).mean():.0%} | {seen.pages.mean():.0%}"
+
+
+class Table(NamedTuple):
+    """One of the tables: its columns, and how a row of it is made."""
+
+    columns: str
+    row: Callable[[Run], str]
+    faults: tuple[str | int | None, ...]
+    fault_days: int
+
+
+TABLES = {
+    "null": Table(
+        "page starts a year | wrong 1h · 1d · 7d | silent 1h · 1d · 7d", null, (None,), 0
+    ),
+    "faults": Table("found | median days | page starts, most", found, tuple(WORSE), FAULT_DAYS),
+    "dead": Table("looks degraded | looks that page", dead, tuple(DEAD), DEAD_DAYS),
+    "gradual": Table("found | median days | page starts, most", found, RAMPS, 0),
+}
+
+
+def runs(part: str, worlds: Iterable[World], args: argparse.Namespace) -> Iterator[Run]:
+    """The rows of a table."""
+    table = TABLES[part]
+    lengths = [(name, int(name.removesuffix("d"))) for name in args.first]
+    references = [({"first": name}, days) for name, days in lengths]
+    if part == "gradual":
+        references = [({"trailing": "7d"}, 7)]
+    number = 0
+    for world in worlds:
+        for reference, length in references:
+            for fault in table.faults:
+                number += 1
+                lasts = table.fault_days if not isinstance(fault, int) else fault + 14
+                yield Run(
+                    world=world,
+                    models=args.models,
+                    days=args.days if fault is None else lasts + 28,
+                    reference=reference,
+                    reference_days=length,
+                    seed=args.seed * 1_000 + number,
+                    fault=fault,
+                    fault_days=lasts,
+                )
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--part", nargs="+", choices=TABLES, default=list(TABLES))
+    parser.add_argument("--models", type=int, default=10, help="of each row")
+    parser.add_argument("--days", type=int, default=365, help="of each model that is as ever")
+    parser.add_argument("--first", nargs="+", default=["7d", "28d"], help="reference lengths")
+    parser.add_argument("--stream", nargs="*", type=Path, default=[], help="NDJSON of events")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    paths = (FLIGHTS, *args.stream)
+    worlds = [*SIMULATED, *(Resampled(f"weeks: {p.name}", in_weeks(recorded(p))) for p in paths)]
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for part in args.part:
+            table, wanted = TABLES[part], list(runs(part, worlds, args))
+            print(f"\n{part}\n| world | reference | fault | {table.columns} |")
+            for run, row in zip(wanted, pool.map(table.row, wanted), strict=True):
+                ((kind, length),) = run.reference.items()
+                fault = f"{run.fault} d ramp" if isinstance(run.fault, int) else run.fault or ""
+                print(f"| {run.world.name} | {kind} {length} | {fault} | {row} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
