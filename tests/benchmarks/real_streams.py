@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events.columns import CountDeltas, EventBatch, Group
-from monitor.snapshot import Watched
+from monitor.verdicts import Watched
 from tests.benchmarks.worlds import (
     DAY,
     DEAD,

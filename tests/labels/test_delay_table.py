@@ -14,8 +14,8 @@ from monitor.config import Config
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
 from monitor.engine import Monitor
-from monitor.labels.corrected import corrected
 from monitor.labels.cohorts import Coverage
+from monitor.labels.corrected import corrected
 from monitor.metrics import balanced_precision
 from monitor.snapshot import METRICS
 
