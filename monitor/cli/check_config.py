@@ -2,8 +2,8 @@
 
 from argparse import Namespace
 
+from monitor.cli.config_warnings import warn
 from monitor.cli.output import show, tell
-from monitor.cli.warnings import warn
 from monitor.config import describe, load_config
 from monitor.service.listeners import refused_listeners
 from monitor.service.sources import unavailable_feeds

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from monitor.cli.backfill import backfilled
+from monitor.cli.config_warnings import warn
 from monitor.cli.output import show, tell
 from monitor.cli.progress import Progress
 from monitor.cli.replay_text import replay_text
-from monitor.cli.warnings import warn
 from monitor.clock import SystemClock
 from monitor.config import Config, Labelling, load_config
 from monitor.engine import Monitor

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from types import FrameType
 
+from monitor.cli.config_warnings import warn
 from monitor.cli.failures import complain
 from monitor.cli.output import tell
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.shutdown import leave
-from monitor.cli.warnings import warn
 from monitor.clock import SystemClock
 from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError

@@ -8,9 +8,9 @@ import sys
 from argparse import Namespace
 from typing import Any
 
+from monitor.cli.config_warnings import warn
 from monitor.cli.output import show
 from monitor.cli.progress import Progress
-from monitor.cli.warnings import warn
 from monitor.clock import SystemClock
 from monitor.config import Config, load_config
 from monitor.engine import Monitor

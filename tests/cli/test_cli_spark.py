@@ -88,6 +88,12 @@ def test_only_the_job_itself_imports_spark():
     assert importing == {PACKAGE / "distributed" / f"{name}.py" for name in SPARK_MODULES}
 
 
+def test_no_module_beside_the_command_hides_one_of_the_standard_library():
+    """`spark-submit` runs the file as a script, whose folder comes first on the path."""
+    names = {path.stem for path in (PACKAGE / "cli").glob("*.py")}
+    assert names & sys.stdlib_module_names == set()
+
+
 def test_the_core_and_every_other_command_do_without_spark():
     program = (
         "import sys, importlib, pkgutil, monitor, monitor.cli\n"
