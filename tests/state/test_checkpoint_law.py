@@ -188,5 +188,5 @@ def test_a_stretch_of_time_that_is_being_counted_goes_on():
         interrupted.apply(batch)
         if number == 1:
             interrupted = taken_up(interrupted)
-            ranges[1] = interrupted._ranges[0]
+            ranges[1] = interrupted._stages.ranges[0]
     assert list(differences(*(found.state() for found in ranges))) == []
