@@ -92,7 +92,7 @@ class DeadLetter:
 def encoded(rejection: Rejection) -> bytes:
     r"""Return a rejection as a line.
 
-    >>> from monitor.events.columns import RejectReason
+    >>> from monitor.events.reject_reasons import RejectReason
     >>> encoded(Rejection(RejectReason.MALFORMED, "a:1", "is not UTF-8", b"\xff"))
     b'{"reason":"malformed",...,"record":"/w==","encoding":"base64"}\n'
     """
