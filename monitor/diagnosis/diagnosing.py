@@ -26,7 +26,8 @@ from monitor.drift import (
     attribute,
     judge,
 )
-from monitor.drift.components import Component, changes
+from monitor.drift.component_changes import changes
+from monitor.drift.components import Component
 from monitor.drift.roc import below_reference_curve, standardised_to
 from monitor.drift.verdict import OF_THE_MODEL, roc_decides
 

@@ -29,7 +29,7 @@ from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
 from monitor.join.deltas import known, settled
-from monitor.watch.first_days import FIRST_MS, end_of_first_days
+from monitor.watch.first_days import FIRST_MS, PROVISIONAL_MS, end_of_first_days
 from monitor.windows.range_counts import RangeCounts
 
 
@@ -137,7 +137,8 @@ class RecordedComparison:
             counts = ConfusionCounts(tp=given.tp, fp=given.fp, fn=given.fn, tn=given.tn)
             return Period.given(counts)
         later = TimeRange(after.opens or 0, after.closes or 0)
-        asked = self._before or reference_range(self._reference, later) or self._first(model)
+        asked = self._before or reference_range(self._reference, later)
+        asked = asked or self._first(model, later.opens)
         check_apart(asked, later)
         option = f"--before (reference {self._source})" if self._source else "--before"
         period = self._counted(option, model, asked, self._source)
@@ -145,12 +146,14 @@ class RecordedComparison:
             return period
         return replace(period, scores=self._scores.days(model, *asked))
 
-    def _first(self, model: str) -> TimeRange:
+    def _first(self, model: str, until: int) -> TimeRange:
         opens = self._all.span(model)[0] // HOUR_MS * HOUR_MS
         length = -(-(self._reference.first or FIRST_MS) // HOUR_MS) * HOUR_MS
-        closes = end_of_first_days(opens, length, None, lambda ends: self._sums(model, opens, ends))
-        assert closes is not None  # noqa: S101  # all outcomes are known
-        return TimeRange(opens, closes)
+        closes = end_of_first_days(
+            opens, length, until, lambda ends: self._sums(model, opens, ends), spare=0
+        )
+        shortest = opens + min(length, PROVISIONAL_MS)
+        return TimeRange(opens, shortest if closes is None else closes)
 
     def _sums(self, model: str, opens: int, ends: Sequence[int]) -> Int64Array:
         """Counts of a model from `opens` up to each end, (ends, 6)."""

@@ -19,7 +19,15 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtri
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.components import SmoothedRates, as_blocks, jackknife_variance, leave_one_out
+from monitor.drift.component_changes import (
+    BetweenDays,
+    Changes,
+    as_blocks,
+    jackknife_variance,
+    leave_one_out,
+    with_days,
+)
+from monitor.drift.components import SmoothedRates, covariance_of_logs
 from monitor.drift.dispersion import Dispersion
 from monitor.metrics.ratio import FloatArray, ratio
 
@@ -91,6 +99,7 @@ def attribute(
     after: ConfusionCounts,
     dispersion: Dispersion | ArrayLike = 1.0,
     *,
+    between: BetweenDays | None = None,
     level: float = 0.95,
 ) -> Attribution:
     """Split a change of precision into prevalence, recall and false positives.
@@ -100,11 +109,14 @@ def attribute(
             too), or those of its blocks of time along the last axis.
         after: outcomes of the later window, in the same form.
         dispersion: variance over that of independent rows, at least 1.
+        between: what the scatter of days adds to the errors of independent rows, instead
+            of the scatter of blocks; None to estimate the errors from the blocks.
         level: coverage of the intervals in points, in (0, 1).
 
     Returns:
         The attribution. The intervals are those of the delta method, with half a count
-        added to each cell, or of the scatter between blocks where that is larger.
+        added to each cell, or of the scatter between blocks where that is larger. With
+        `between`, they use Student's t for the days behind them.
 
     Raises:
         ValueError: the counts have more than one axis (see `causes`), or the
@@ -130,9 +142,8 @@ def attribute(
     old, new = as_blocks(before), as_blocks(after)
     total_old, total_new = old.sum(axis=-1), new.sum(axis=-1)
     logit, points = causes(total_old, total_new)
-    half_width = ndtri((1 + level) / 2) * np.sqrt(
-        _points_variance(old, new, Dispersion.of(dispersion))
-    )
+    errors = _points_errors(old, new, Dispersion.of(dispersion), between)
+    half_width = errors.margin(float(ndtri((1 + level) / 2)))
     corners = _corner_precisions(_ratios(total_old), _ratios(total_new))
     return Attribution(
         logit=_named(logit),
@@ -175,22 +186,34 @@ def causes(before: ConfusionCounts, after: ConfusionCounts) -> tuple[FloatArray,
     return change, np.stack(points)
 
 
-def _points_variance(
-    old: ConfusionCounts, new: ConfusionCounts, dispersion: Dispersion
-) -> FloatArray:
-    """Variance of each part in points, over both windows, with half a count in each cell."""
+def _points_errors(
+    old: ConfusionCounts,
+    new: ConfusionCounts,
+    dispersion: Dispersion,
+    between: BetweenDays | None,
+) -> Changes:
+    """Errors of each part in points, over both windows, with half a count in each cell."""
     rates_old, rates_new = SmoothedRates.of(old.sum(axis=-1)), SmoothedRates.of(new.sum(axis=-1))
     gradient = _gradient(_smooth_logs(rates_old), _smooth_logs(rates_new))
-    total = np.zeros(len(CAUSES))
+    rows = np.zeros(len(CAUSES))
     for side, (blocks, rates) in enumerate(((old, rates_old), (new, rates_new))):
         variance = gradient[:, side] ** 2 @ _log_variances(rates, dispersion)
-        if blocks.shape[-1] > 1:
+        if between is None and blocks.shape[-1] > 1:
             left_out = _smooth_logs(SmoothedRates.of(leave_one_out(blocks)))
             around = _smooth_logs(rates)
             linear = gradient[:, side] @ (left_out - around[:, None])
             variance = np.fmax(variance, jackknife_variance(linear, blocks.total > 0))
-        total += variance
-    return total
+        rows += variance
+    if between is None:
+        return with_days(rows, rows, None)
+    days = []
+    for side, (added, rates) in enumerate(
+        ((between.before, rates_old), (between.after, rates_new))
+    ):
+        covariance, slopes = covariance_of_logs(added, rates), gradient[:, side]
+        days.append(np.einsum("pi,ij,pj->p", slopes, covariance, slopes))
+    freedom = np.full(len(CAUSES), float(between.freedom.min()))
+    return with_days(rows, rows, BetweenDays(days[0], days[1], freedom))
 
 
 def _gradient(old: FloatArray, new: FloatArray) -> FloatArray:

@@ -1,14 +1,10 @@
-"""The components of a change, and how well each is known.
+"""The components of a change.
 
     log r, logit TPR, logit FPR, log LR+ = log TPR - log FPR,
     log LR- = log(1 - TPR) - log(1 - FPR), log odds ratio = logit TPR - logit FPR
 
-Half a count is added to each cell, so that every component is finite. A change is after
-minus before. Its standard error is the larger of two: that of independent rows (delta
-method) and that between blocks of time (jackknife). On real streams the rows of one day
-are correlated, which makes the first several times too small. Recall and false positives
-also move together from day to day, which makes log LR+ far better known than either; so
-each component has its own error between blocks, instead of one factor for all.
+Half a count is added to each cell, so that every component is finite. `changes` compares the
+components of two windows.
 """
 
 from __future__ import annotations
@@ -18,7 +14,6 @@ from enum import IntEnum
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.dispersion import Dispersion
@@ -133,17 +128,60 @@ class SmoothedRates:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """Components after minus before, and their standard errors.
+COMPONENTS = len(Component)
 
-    Attributes:
-        change: (8, *series) in the order of `Component`; log-odds of rates, logs of ratios.
-        standard_error: same shape, above 0.
+
+def gradients(counts: ConfusionCounts) -> FloatArray:
+    """Return the derivatives of the components by log r, logit TPR and logit FPR, (8, 3).
+
+    Args:
+        counts: outcomes whose operating point they are taken at, a scalar; half a count is
+            added to each cell.
+
+    >>> gradients(ConfusionCounts(tp=80, fp=20, fn=20, tn=80))[Component.ODDS_RATIO].tolist()
+    [0.0, 1.0, -1.0]
     """
+    rates = SmoothedRates.of(counts)
+    miss, specificity = float(rates.miss_rate), float(rates.specificity)
+    return np.array(
+        [
+            [1, 0, 0],
+            [0, 1, 0],
+            [0, 0, 1],
+            [0, miss, -specificity],
+            [0, miss - 1, 1 - specificity],
+            [0, 1, -1],
+            [1, 0, -specificity],
+            [1, miss, 0],
+        ]
+    )
 
-    change: FloatArray
-    standard_error: FloatArray
+
+def covariance_of_logs(between: FloatArray, rates: SmoothedRates) -> FloatArray:
+    """Return the covariance between days of log r, log TPR and log FPR, (3, 3).
+
+    Args:
+        between: variance that days add to each component, (8,). Those of the sums and
+            differences of two logs give their covariance.
+        rates: the operating point, scalars.
+    """
+    recall, false = Component.RECALL, Component.FALSE_POSITIVE_RATE
+    variances = [
+        between[Component.CLASS_RATIO],
+        between[recall] * float(rates.miss_rate) ** 2,
+        between[false] * float(rates.specificity) ** 2,
+    ]
+    found = np.diag(variances)
+    for first, second, sign, component in (
+        (0, 1, 1, Component.ALL_BUT_FALSE_POSITIVES),
+        (0, 2, -1, Component.ALL_BUT_RECALL),
+        (1, 2, -1, Component.LOG_LIKELIHOOD_RATIO),
+    ):
+        both = variances[first] + variances[second]
+        most = np.sqrt(variances[first] * variances[second])
+        covariance = np.clip(sign * (between[component] - both) / 2, -most, most)
+        found[first, second] = found[second, first] = covariance
+    return np.asarray(found)
 
 
 def components(counts: ConfusionCounts) -> FloatArray:
@@ -167,72 +205,6 @@ def components(counts: ConfusionCounts) -> FloatArray:
     return SmoothedRates.of(counts).components()[: Component.ODDS_RATIO]
 
 
-def changes(
-    before: ConfusionCounts, after: ConfusionCounts, dispersion: Dispersion | ArrayLike = 1.0
-) -> Changes:
-    """Return the change of each component from one window to another, and its error.
-
-    Args:
-        before: outcomes of blocks of time along the last axis; one series for each
-            index of the axes in front. A scalar is one block.
-        after: the same; the number of blocks may differ.
-        dispersion: variance over that of independent rows, at least 1. It scales only
-            the error of independent rows; the error between blocks includes it.
-
-    Returns:
-        Changes of shape (8, *series). The variance of each window is the larger of that
-        of independent rows and that between its non-empty blocks (delete-one-block
-        jackknife); that of independent rows where it has fewer than two such blocks.
-
-    Source:
-        Efron 1982 (jackknife); Busing et al. 1999 (delete-m); delta method.
-
-    >>> day = ConfusionCounts(tp=[8, 9], fp=[5, 6], fn=[2, 1], tn=[90, 90])
-    >>> found = changes(day, day)
-    >>> float(abs(found.change).max()), bool((found.standard_error > 0).all())
-    (0.0, True)
-    """
-    factors = Dispersion.of(dispersion)
-    old, old_variance = _estimate(before, factors)
-    new, new_variance = _estimate(after, factors)
-    return Changes(change=new - old, standard_error=np.sqrt(old_variance + new_variance))
-
-
-def leave_one_out(blocks: ConfusionCounts) -> ConfusionCounts:
-    """Return the sum of all blocks but one, for each block of the last axis (same shape).
-
-    >>> leave_one_out(ConfusionCounts(tp=[1, 2, 4], fp=0, fn=0, tn=0)).tp.tolist()
-    [6, 5, 3]
-    """
-    cells = blocks.cells
-    return ConfusionCounts.from_cells(cells.sum(axis=-2, keepdims=True) - cells)
-
-
-def jackknife_variance(estimates: FloatArray, occupied: NDArray[np.bool_]) -> FloatArray:
-    """Return the variance of an estimate between blocks of time: delete-one-block jackknife.
-
-    Args:
-        estimates: the estimate with one block left out, blocks along the last axis.
-        occupied: True where the left-out block has outcomes; broadcasts against the
-            estimates.
-
-    Returns:
-        (g - 1)/g times the sum of squares about the mean over the g occupied blocks,
-        without the last axis; NaN where g < 2.
-
-    Source:
-        Efron 1982, eq. 3.2 (the jackknife estimate of variance).
-
-    >>> float(jackknife_variance(np.array([1.0, 2.0, 3.0]), np.array([True, True, True])))
-    1.3333333333333333
-    """
-    blocks = occupied.sum(axis=-1)
-    weight = occupied / np.maximum(blocks, 1)[..., None]
-    mean = (weight * estimates).sum(axis=-1, keepdims=True)
-    spread = (weight * (estimates - mean) ** 2).sum(axis=-1)
-    return np.where(blocks > 1, (blocks - 1) * spread, np.nan)
-
-
 def block_seconds(window_seconds: float) -> float:
     """Return the length of the blocks of time for errors: days, or hours in short windows.
 
@@ -246,18 +218,3 @@ def block_seconds(window_seconds: float) -> float:
     (86400.0, 3600.0)
     """
     return DAY if window_seconds >= _DAYS_THAT_SUFFICE * DAY else HOUR
-
-
-def _estimate(window: ConfusionCounts, dispersion: Dispersion) -> tuple[FloatArray, FloatArray]:
-    blocks = as_blocks(window)
-    rates = SmoothedRates.of(blocks.sum(axis=-1))
-    variances = rates.variances(dispersion)
-    if blocks.shape[-1] > 1:
-        estimates = SmoothedRates.of(leave_one_out(blocks)).components()
-        variances = np.fmax(variances, jackknife_variance(estimates, blocks.total > 0))
-    return rates.components(), variances
-
-
-def as_blocks(window: ConfusionCounts) -> ConfusionCounts:
-    """Return the window as blocks along the last axis; a scalar becomes one block."""
-    return window[None] if window.shape == () else window

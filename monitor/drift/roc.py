@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from monitor.counts import ConfusionCounts, CountArray
-from monitor.drift.components import SmoothedRates, as_blocks, jackknife_variance, leave_one_out
+from monitor.drift.component_changes import as_blocks, jackknife_variance, leave_one_out
+from monitor.drift.components import SmoothedRates
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.skill import Z_TWO_SIDED
 from monitor.metrics.histogram import ScoreHistogram

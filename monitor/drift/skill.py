@@ -12,7 +12,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.drift.components import Changes, Component
+from monitor.counts import ConfusionCounts
+from monitor.drift.component_changes import Changes
+from monitor.drift.components import Component, SmoothedRates
 from monitor.metrics.ratio import FloatArray
 
 EQUIVALENCE = 0.2
@@ -23,13 +25,18 @@ Z_ONE_SIDED = 2.3263478740408408  # .99: equivalence at p < .01
 Z_TWO_SIDED = 2.5758293035489004  # .995: p < .01 of one component alone
 _Z_TWO_LEFT = 2.807033768343811  # 1 - .01/4: p < .01/2
 _Z_THREE_LEFT = 2.935199468866699  # 1 - .01/6: p < .01/3
-_Z_ODDS_RATIO = 3.2905267314919255  # .9995: p < .001
+Z_ODDS_RATIO = 3.090232306167813  # .999: p < .002
+_Z_SMALL = 3.2905267314919255  # .9995: p < .001
 
 _SMALL = 2 * EQUIVALENCE
-"""A smaller change of one rate may be a slide of the threshold that also moved the other."""
+"""Smaller changes of both rates may be a slide of the threshold, seen with noise."""
+
 _COMPARABLE = 0.25
 """A slide of the threshold moves the log-odds of the one rate by this share of the other's."""
+_DEAD_SHARE = 0.25
+"""A model that has less than this share of the reference's TPR - FPR left separates nothing."""
 
+_RATES = [Component.RECALL, Component.FALSE_POSITIVE_RATE]
 CLEAN, CHANGED, UNKNOWN = np.int8(0), np.int8(1), np.int8(2)
 """Statuses of a component."""
 
@@ -55,9 +62,10 @@ def statuses(found: Changes) -> NDArray[np.int8]:
         changed    where it is not clean and p < .01: it certainly changed
         unknown    otherwise
 
-    The tests of log r, TPR and FPR are corrected for looking at three (Holm); LR+ and
-    LR- are tested alone. Equivalence comes first: with a million outcomes every change
-    is significant, and one that is certainly small still counts as none.
+    Where days are behind the errors, the quantiles are those of Student's t. The tests of
+    log r, TPR and FPR are corrected for looking at three (Holm); LR+ and LR- are tested
+    alone. Equivalence comes first: with a million outcomes every change is significant,
+    and one that is certainly small still counts as none.
 
     Args:
         found: changes in the order of `Component` along the first axis.
@@ -73,12 +81,11 @@ def statuses(found: Changes) -> NDArray[np.int8]:
     [0, 1, 1, 0, 0]
     """
     decisive = slice(Component.ODDS_RATIO)
-    distance, error = np.abs(found.change[decisive]), found.standard_error[decisive]
-    z = distance / error
+    distance, z = np.abs(found.change[decisive]), np.abs(found.z[decisive])
     needed = np.full(z.shape, Z_TWO_SIDED)
     needed[_HOLM_FAMILY] = _holm_bound(z[_HOLM_FAMILY])
     status = np.where(z > needed, CHANGED, UNKNOWN)
-    status[distance + Z_ONE_SIDED * error < EQUIVALENCE] = CLEAN
+    status[distance + found.margin(Z_ONE_SIDED)[decisive] < EQUIVALENCE] = CLEAN
     return status
 
 
@@ -95,38 +102,34 @@ def skill(
     found: Changes,
     status: NDArray[np.int8],
     below_reference_curve: NDArray[np.bool_] | None = None,
+    dead: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.int8]:
-    """Decide on skill from the changes of TPR, FPR, LR+ and LR-.
+    """Decide on skill from the changes of TPR, FPR, their likelihood and odds ratios.
 
     *Changed*, *clean* and *unknown* are the statuses that `statuses` gives; TPR and FPR
-    are compared as log-odds.
+    are compared as log-odds. The odds ratio *certainly* fell or rose where p < .005, or
+    p < .001 where both rates moved by less than 2 τ = .4, and its change is not certainly
+    smaller than τ.
 
-    1. TPR and FPR changed in opposite directions: degraded where TPR fell, improved
-       where it rose.
-    2. Both changed in the same direction: the operating point moved along the ROC
-       curve, unless the new point is dominated, or dominates, on every concave ROC
-       curve. Both fell: degraded where LR+ changed and fell, improved where LR- changed
-       and fell. Both rose: degraded where LR- changed and rose, improved where LR+
-       changed and rose.
-    3. Only one changed. The other is clean, or its estimate moved in the opposite
-       direction: degraded where TPR fell or FPR rose, else improved. The other is unknown
-       and its estimate moved in the same direction: degraded or improved as in 2, by the
-       signs of the changes of LR+ and LR- alone; unknown where these give neither.
-    4. Neither changed: clean where both are clean or log LR+ is clean, else unknown.
+    1. Degraded: the odds ratio certainly fell, and a slide of the threshold is no
+       explanation. It is none where TPR fell and FPR rose, nor where one of them moved by
+       less than a quarter as much as the other. Where they moved by comparable amounts in
+       one direction, it is none below every concave ROC curve through the old point: both
+       fell and LR+ fell, or both rose and LR- rose. If both rates changed, that ratio must
+       have changed as well; otherwise the direction of its estimate decides.
+       Also degraded: a rate changed, one of them by at least 2 τ, and neither moved for the
+       better. Then the odds ratio fell as well, however few cases there are to show it.
+    2. Improved: the same with every direction reversed.
+    3. The operating point moved: neither degraded nor improved, and both rates changed in
+       the same direction; or one changed, and the other moved in the same direction
+       (p < .01 alone) by at least a quarter as much.
+    4. Clean: neither rate changed, and both are clean or log LR+ is clean.
+    5. Unknown: otherwise.
 
-    Two additions keep rule 3 from blaming the model for a small slide of the threshold,
-    which takes one rate just past τ and leaves the other just below it:
-
-    (a) Only one rate changed, but the other certainly moved in the same direction
-        (p < .01 each, alone), and the smaller of the two moves is at least a quarter of
-        the larger: rule 2 applies instead, with LR+ and LR- tested alone at p < .01.
-    (b) Where rule 3 applies and the rate changed by less than 2 τ = .4, skill is unknown
-        unless the odds ratio of TPR and FPR certainly changed (p < .001). A slide leaves
-        it about as it was.
-
-    Where scores come, and a rate changed, a TPR significantly below the reference's ROC
-    curve at today's FPR means degraded: instead of a moved operating point, of unknown,
-    and of improved by rule 2.
+    Before these, a dead model (see `is_dead`) is degraded, whatever the two rates do: that
+    nothing is flagged any more, or everything, is no slide of the threshold. Where scores
+    come, and a rate changed, a TPR significantly below the reference's ROC curve at
+    today's FPR is degraded as well.
 
     Args:
         found: changes in the order of `Component` along the first axis.
@@ -134,6 +137,8 @@ def skill(
         below_reference_curve: True where TPR is significantly below the reference's ROC
             curve at today's FPR (see `roc.below_reference_curve`), shape of the series;
             None where there are no scores.
+        dead: True where the model does not tell the classes apart any more, shape of the
+            series; None where that is not tested.
 
     Returns:
         A `Skill` for each series.
@@ -143,70 +148,115 @@ def skill(
         likelihood ratios); Glas et al. 2003 (The diagnostic odds ratio: a single
         indicator of test performance).
     """
-    recall, false = found.change[Component.RECALL], found.change[Component.FALSE_POSITIVE_RATE]
-    recall_status, false_status = status[Component.RECALL], status[Component.FALSE_POSITIVE_RATE]
-    recall_changed, false_changed = recall_status == CHANGED, false_status == CHANGED
-    any_changed, both = recall_changed | false_changed, recall_changed & false_changed
-    opposite = recall * false < 0
-    slid = any_changed & ~both & _moved_together(found)
-    one_clean = (recall_status == CLEAN) | (false_status == CLEAN)
-    one_sided = any_changed & (opposite | (one_clean & ~slid))
-    large = np.where(recall_changed, np.abs(recall), np.abs(false)) >= _SMALL
-    odds_ratio_changed = _is_certain(found, Component.ODDS_RATIO, _Z_ODDS_RATIO)
-    decisive = any_changed & (both | slid | large | odds_ratio_changed)
-    for_the_worse = np.where(recall_changed, recall < 0, false > 0)
-    by_one = np.where(for_the_worse, np.int8(Skill.DEGRADED), np.int8(Skill.IMPROVED))
-    worse, better = _dominance(found, status, both=both, slid=slid)
-    worse, better = decisive & ~one_sided & worse, decisive & ~one_sided & better
+    rates = status[_RATES]
+    any_changed, both_changed = (rates == CHANGED).any(axis=0), (rates == CHANGED).all(axis=0)
+    fell, rose = _odds_ratio_moved(found)
+    below, above = _is_no_slide(found, status, both_changed=both_changed)
+    large = np.abs(found.change[_RATES]).max(axis=0) >= _SMALL
+    one_sided = any_changed & large & ~_same_direction(found)
+    for_the_worse = found.change[Component.ODDS_RATIO] < 0
+    worse = (fell & below) | (one_sided & for_the_worse)
+    better = (rose & above) | (one_sided & ~for_the_worse)
     if below_reference_curve is not None:
         worse = worse | (any_changed & below_reference_curve)
         better = better & ~below_reference_curve
-    clean = (recall_status == CLEAN) & (false_status == CLEAN)
-    clean |= status[Component.LOG_LIKELIHOOD_RATIO] == CLEAN
-    verdict = np.where(both | slid, np.int8(Skill.MOVED), np.int8(Skill.UNKNOWN))
-    verdict = np.where(better, np.int8(Skill.IMPROVED), verdict)
-    verdict = np.where(worse, np.int8(Skill.DEGRADED), verdict)
-    verdict = np.where(one_sided & decisive, by_one, verdict)
-    return np.where(~any_changed & clean, Skill.CLEAN, verdict).astype(np.int8)
+    if dead is not None:
+        worse, better = worse | dead, better & ~dead
+    clean = (rates == CLEAN).all(axis=0) | (status[Component.LOG_LIKELIHOOD_RATIO] == CLEAN)
+    verdict = np.where(moved_along_curve(found, status), np.int8(Skill.MOVED), Skill.UNKNOWN)
+    verdict = np.where(~any_changed & clean, Skill.CLEAN, verdict)
+    verdict = np.where(better, Skill.IMPROVED, verdict)
+    return np.where(worse, Skill.DEGRADED, verdict).astype(np.int8)
 
 
-def _moved_together(found: Changes) -> NDArray[np.bool_]:
-    """Test for both rates moving in one direction, each at p < .01, by comparable amounts."""
-    rates = Component.RECALL, Component.FALSE_POSITIVE_RATE
-    one, other = found.change[rates[0]], found.change[rates[1]]
-    larger, smaller = np.maximum(abs(one), abs(other)), np.minimum(abs(one), abs(other))
-    alike = (one * other > 0) & (smaller >= _COMPARABLE * larger)
-    return np.asarray(alike & _is_certain(found, rates[0]) & _is_certain(found, rates[1]))
+def is_dead(before: ConfusionCounts, after: ConfusionCounts, found: Changes) -> NDArray[np.bool_]:
+    """Test for a model that does not tell the classes apart any more.
 
+    It flags nothing, or everything, or at random. Youden's J = TPR - FPR is then 0, and
+    here its 99 % upper bound is below a quarter of the reference's. Either rate or their
+    odds ratio must also have moved by more than days do (p < .01), since on streams whose
+    days scatter widely a day with a small J is a normal one.
 
-def _is_certain(found: Changes, component: Component, z: float = Z_TWO_SIDED) -> NDArray[np.bool_]:
-    return np.asarray(np.abs(found.change[component]) > z * found.standard_error[component])
+    Args:
+        before: outcomes of the reference, one series for each index.
+        after: outcomes of the window, same shape.
+        found: the changes between them.
 
+    Returns:
+        Bool array in the shape of the series; False where a class is missing.
 
-def _dominance(
-    found: Changes,
-    status: NDArray[np.int8],
-    *,
-    both: NDArray[np.bool_],
-    slid: NDArray[np.bool_],
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Test for a point that is dominated, or dominates, on every concave ROC curve.
+    Source:
+        Youden 1950.
 
-    Both rates fell: the point is dominated below the chord from the origin (LR+ fell),
-    and dominates above the line to (1, 1) (LR- fell). Both rose: it is dominated where
-    LR- rose and dominates where LR+ rose. The change of the ratio counts where its
-    status is changed if both rates changed, where p < .01 under addition (a), and by its
-    sign alone otherwise. A point that does both (a model worse than chance) does neither.
+    >>> from monitor.drift.component_changes import changes
+    >>> before = ConfusionCounts(tp=800, fn=200, fp=450, tn=8_550)
+    >>> after = ConfusionCounts(tp=0, fn=200, fp=0, tn=1_800)
+    >>> bool(is_dead(before, after, changes(before, after)))
+    True
     """
-    indices = [Component.LOG_LIKELIHOOD_RATIO, Component.NEGATIVE_LOG_LIKELIHOOD_RATIO]
-    change = found.change
-    certain = np.stack([_is_certain(found, index) for index in indices])
-    counted = np.where(both, status[indices] == CHANGED, certain | ~slid)
-    fell, rose = counted & (change[indices] < 0), counted & (change[indices] > 0)
-    recall_changed = status[Component.RECALL] == CHANGED
-    falling = np.where(
-        recall_changed, change[Component.RECALL] < 0, change[Component.FALSE_POSITIVE_RATE] < 0
-    )
-    dominated = np.where(falling, fell[0], rose[1])
-    dominating = np.where(falling, fell[1], rose[0])
-    return dominated & ~dominating, dominating & ~dominated
+    old, new = SmoothedRates.of(before), SmoothedRates.of(after)
+    usual, now = old.recall - old.false_positive_rate, new.recall - new.false_positive_rate
+    variance = new.recall_variance + new.false_positive_rate_variance
+    bound = np.maximum(now, 0) + Z_ONE_SIDED * np.sqrt(variance)
+    both_classes = (after.actual_positive > 0) & (after.actual_negative > 0)
+    tested = [Component.RECALL, Component.FALSE_POSITIVE_RATE, Component.ODDS_RATIO]
+    moved = (np.abs(found.z[tested]) > Z_TWO_SIDED).any(axis=0)
+    return np.asarray(both_classes & moved & (bound < _DEAD_SHARE * usual))
+
+
+def moved_along_curve(found: Changes, status: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Test for recall and false positives moving in one direction, as by another threshold.
+
+    Args:
+        found: changes in the order of `Component` along the first axis.
+        status: their statuses, as `statuses` gives them.
+
+    Returns:
+        True where both changed in one direction; or one changed, and the other moved in
+        that direction (p < .01 alone) by at least a quarter as much.
+    """
+    changed = status[_RATES] == CHANGED
+    certain = (np.abs(found.z[_RATES]) > Z_TWO_SIDED).all(axis=0)
+    together = changed.all(axis=0) | (changed.any(axis=0) & certain & _comparable(found))
+    return np.asarray(_same_direction(found) & together)
+
+
+def _same_direction(found: Changes) -> NDArray[np.bool_]:
+    recall, false = found.change[_RATES]
+    return np.asarray(recall * false > 0)
+
+
+def _comparable(found: Changes) -> NDArray[np.bool_]:
+    size = np.abs(found.change[_RATES])
+    return np.asarray(size.min(axis=0) >= _COMPARABLE * size.max(axis=0))
+
+
+def _odds_ratio_moved(found: Changes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Test for an odds ratio that certainly fell, and for one that certainly rose."""
+    index = Component.ODDS_RATIO
+    change = found.change[index]
+    tolerable = np.abs(change) + found.margin(Z_ONE_SIDED)[index] < EQUIVALENCE
+    large = np.abs(found.change[_RATES]).max(axis=0) >= _SMALL
+    needed = np.where(large, Z_ODDS_RATIO, _Z_SMALL)
+    certain = (np.abs(found.z[index]) > needed) & ~tolerable
+    return certain & (change < 0), certain & (change > 0)
+
+
+def _is_no_slide(
+    found: Changes, status: NDArray[np.int8], *, both_changed: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Test for a point that no slide of the threshold leads to: below the curve, and above it.
+
+    Both rates fell: the point is below the chord from the origin where LR+ fell, and above
+    the line to (1, 1) where LR- fell. Both rose: it is below that line where LR- rose, and
+    above the chord where LR+ rose.
+    """
+    recall, false = found.change[_RATES]
+    ratios = [Component.LOG_LIKELIHOOD_RATIO, Component.NEGATIVE_LOG_LIKELIHOOD_RATIO]
+    counted = ~both_changed | (status[ratios] == CHANGED)
+    fell, rose = counted & (found.change[ratios] < 0), counted & (found.change[ratios] > 0)
+    falling = recall + false < 0
+    slide = _same_direction(found) & (both_changed | _comparable(found))
+    below = ~slide | np.where(falling, fell[0], rose[1])
+    above = ~slide | np.where(falling, fell[1], rose[0])
+    return np.asarray(below), np.asarray(above)

@@ -19,16 +19,28 @@ gives `no_change`; `Judgement.unknown` names the components that remain open.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.components import Changes, Component, as_blocks, changes
+from monitor.drift.component_changes import BetweenDays, Changes, as_blocks, changes
+from monitor.drift.components import Component
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.skill import CHANGED, CLEAN, UNKNOWN, Z_TWO_SIDED, Skill, skill, statuses
+from monitor.drift.skill import (
+    CHANGED,
+    CLEAN,
+    UNKNOWN,
+    Z_TWO_SIDED,
+    Skill,
+    is_dead,
+    moved_along_curve,
+    skill,
+    statuses,
+)
 
 _CERTAIN_SHARE = 0.25
 
@@ -125,13 +137,17 @@ class Judgement:
             `odds_ratio`, after minus before: of the logit of a rate, of the log of a
             ratio. Half a count is added to each cell, so that it is always finite.
         standard_error: standard error of each change.
-        operating_point_moved: True where skill is `moved`: TPR and FPR moved in the same
-            direction along the ROC curve, as after a change of the threshold.
+        freedom: degrees of freedom behind each standard error; very many where no scatter
+            of days is in it.
+        operating_point_moved: True where TPR and FPR moved in the same direction, as after
+            a change of the threshold; beside a degradation, both happened.
         main_driver: the cause with the largest share of the change of precision.
         fell: components whose status is changed, and that fell.
         rose: components whose status is changed, and that rose.
         unknown: components whose status is unknown.
         below_reference_curve: the argument of `judge`.
+        dead: True where the model does not tell the classes apart any more: it flags
+            nothing, or everything, or at random (see `skill.is_dead`).
     """
 
     verdict: Verdict
@@ -144,6 +160,22 @@ class Judgement:
     rose: tuple[str, ...]
     unknown: tuple[str, ...]
     below_reference_curve: bool = False
+    dead: bool = False
+    freedom: Mapping[str, float] = field(default_factory=dict)
+
+    def interval(self, component: str, level: float = 0.95) -> tuple[float, float]:
+        """Return the confidence interval of a change.
+
+        Args:
+            component: a key of `change`.
+            level: coverage, in (0, 1).
+
+        Returns:
+            Lower and upper limit, by Student's t.
+        """
+        half = float(stdtrit(self.freedom[component], (1 + level) / 2))
+        half *= self.standard_error[component]
+        return self.change[component] - half, self.change[component] + half
 
 
 def roc_decides(judgement: Judgement) -> bool:
@@ -161,6 +193,7 @@ def judge(
     after: ConfusionCounts,
     dispersion: Dispersion | ArrayLike = 1.0,
     *,
+    between: BetweenDays | None = None,
     labels_trustworthy: bool = True,
     below_reference_curve: bool = False,
 ) -> Judgement:
@@ -175,6 +208,9 @@ def judge(
             errors of independent rows, which are the least that is used. Where the
             blocks are hours, give the reference's dispersion between days, since the
             hours of one day are correlated.
+        between: what the scatter of days adds to the errors of independent rows (see
+            `day_scatter.DayScatter.between`), instead of the scatter of blocks. None to
+            estimate the errors from the blocks.
         labels_trustworthy: False where the labels do not stand for the missing ones.
         below_reference_curve: True where TPR is significantly below the reference's ROC
             curve at today's FPR (see `roc.below_reference_curve`).
@@ -200,15 +236,22 @@ def judge(
             f"judge: counts must be scalars or blocks of time along one axis, got shapes "
             f"{before.shape} and {after.shape}; judge many series with verdicts()"
         )
+    found = changes(before, after, dispersion, between)
+    whole = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
     return judge_changes(
-        changes(before, after, dispersion),
+        found,
         labels_trustworthy=labels_trustworthy,
         below_reference_curve=below_reference_curve,
+        dead=bool(is_dead(*whole, found)),
     )
 
 
 def judge_changes(
-    found: Changes, *, labels_trustworthy: bool = True, below_reference_curve: bool = False
+    found: Changes,
+    *,
+    labels_trustworthy: bool = True,
+    below_reference_curve: bool = False,
+    dead: bool = False,
 ) -> Judgement:
     """Judge changes of one series that are computed already; see `judge`.
 
@@ -216,30 +259,34 @@ def judge_changes(
         found: changes of shape (8,), in the order of `Component`.
         labels_trustworthy: as for `judge`.
         below_reference_curve: as for `judge`.
+        dead: True where the model does not tell the classes apart any more.
 
     Returns:
         The judgement.
     """
     known = statuses(found)
-    separation = skill(found, known, np.asarray(below_reference_curve))
+    separation = skill(found, known, np.asarray(below_reference_curve), np.asarray(dead))
     code = int(_verdict_codes(separation, known))
     verdict = _VERDICTS[code] if labels_trustworthy else Verdict.LABELS_NOT_TRUSTWORTHY
     names = [component.name.lower() for component in Component][: Component.ODDS_RATIO + 1]
     named = dict(zip(names, known.tolist(), strict=False))
     status = {name: _STATUSES[s] for name, s in list(named.items())[:4]}
     change = {name: float(found.change[i]) for i, name in enumerate(names)}
+    freedom = np.broadcast_to(found.freedom, found.change.shape)
     certain = {name: change[name] for name, s in named.items() if s == CHANGED}
     return Judgement(
         verdict=verdict,
         status=status,
         change=change,
         standard_error={name: float(found.standard_error[i]) for i, name in enumerate(names)},
-        operating_point_moved=bool(separation == Skill.MOVED),
+        operating_point_moved=not dead and bool(moved_along_curve(found, known)),
         main_driver=_main_driver(found),
         fell=tuple(name for name, value in certain.items() if value < 0),
         rose=tuple(name for name, value in certain.items() if value > 0),
         unknown=tuple(name for name, s in named.items() if s == UNKNOWN),
         below_reference_curve=below_reference_curve,
+        dead=dead,
+        freedom=dict(zip(names, freedom.tolist(), strict=False)),
     )
 
 
@@ -267,9 +314,10 @@ def verdicts(
     """
     if not blocks:
         before, after = before[..., None], after[..., None]
-    found = changes(as_blocks(before), as_blocks(after), dispersion)
-    known = statuses(found)
-    return np.asarray(_VERDICTS[_verdict_codes(skill(found, known), known)], dtype=object)
+    found = changes(before, after, dispersion)
+    known, dead = statuses(found), is_dead(before.sum(axis=-1), after.sum(axis=-1), found)
+    codes = _verdict_codes(skill(found, known, dead=dead), known)
+    return np.asarray(_VERDICTS[codes], dtype=object)
 
 
 def _verdict_codes(separation: NDArray[np.int8], known: NDArray[np.int8]) -> NDArray[np.intp]:
@@ -281,7 +329,7 @@ def _verdict_codes(separation: NDArray[np.int8], known: NDArray[np.int8]) -> NDA
 
 
 def _main_driver(found: Changes) -> MainDriver:
-    change, error = found.change, found.standard_error
+    change, margin = found.change, found.margin(Z_TWO_SIDED)
     whole = change[Component.CLASS_RATIO] + change[Component.LOG_LIKELIHOOD_RATIO]
     rest = {
         "prevalence": Component.LOG_LIKELIHOOD_RATIO,
@@ -292,7 +340,7 @@ def _main_driver(found: Changes) -> MainDriver:
     direction = 1.0 if whole >= 0 else -1.0
     cause = max(parts, key=lambda name: direction * parts[name])
     others = rest[cause]
-    bound = abs(change[others]) + Z_TWO_SIDED * error[others]
+    bound = abs(change[others]) + margin[others]
     return MainDriver(
         cause=cause,
         share=float(parts[cause] / whole) if whole else float("nan"),

@@ -18,14 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from monitor.counts import ConfusionCounts, CountArray
-from monitor.drift.components import (
+from monitor.drift.component_changes import (
+    BetweenDays,
     Changes,
-    SmoothedRates,
     changes,
     jackknife_variance,
     leave_one_out,
+    with_days,
 )
+from monitor.drift.components import SmoothedRates
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.skill import is_dead
 from monitor.drift.verdict import Judgement, judge_changes
 from monitor.metrics.ratio import FloatArray, ratio
 
@@ -109,6 +112,7 @@ def judge_within_segments(
     after: ConfusionCounts,
     dispersion: Dispersion | ArrayLike = 1.0,
     *,
+    between: BetweenDays | None = None,
     labels_trustworthy: bool = True,
     below_reference_curve: bool = False,
 ) -> Judgement:
@@ -122,6 +126,7 @@ def judge_within_segments(
         before: outcomes of shape (segments,), or (segments, blocks of time).
         after: the same segments in the same order.
         dispersion: variance over that of independent rows, at least 1.
+        between: as for `verdict.judge`.
         labels_trustworthy: as for `verdict.judge`.
         below_reference_curve: True where TPR is below the reference's ROC curve also with
             the reference's mix of segments (see `roc.standardised_to`).
@@ -144,31 +149,34 @@ def judge_within_segments(
     """
     old, new = _blocks(before), _blocks(after)
     _check(old, new)
-    found = _standardised_changes(old, new, Dispersion.of(dispersion))
+    found = _standardised_changes(old, new, Dispersion.of(dispersion), between)
+    whole = old.sum(axis=(0, 1)), new.sum(axis=(0, 1))
     return judge_changes(
         found,
         labels_trustworthy=labels_trustworthy,
         below_reference_curve=below_reference_curve,
+        dead=bool(is_dead(*whole, found)),
     )
 
 
 def _standardised_changes(
-    old: ConfusionCounts, new: ConfusionCounts, dispersion: Dispersion
+    old: ConfusionCounts,
+    new: ConfusionCounts,
+    dispersion: Dispersion,
+    between: BetweenDays | None,
 ) -> Changes:
     standard = _Standard.of(old.sum(axis=-1), new.sum(axis=-1))
     estimates, variances = [], []
     for blocks in (old, new):
         rates = standard.rates(blocks.sum(axis=-1)[:, None])
         variance = rates.variances(dispersion)[:, 0]
-        if blocks.shape[-1] > 1:
+        if between is None and blocks.shape[-1] > 1:
             left_out = standard.rates(leave_one_out(blocks)).components()
             occupied = blocks.total.sum(axis=0) > 0
             variance = np.fmax(variance, jackknife_variance(left_out, occupied))
         estimates.append(rates.components()[:, 0])
         variances.append(variance)
-    return Changes(
-        change=estimates[1] - estimates[0], standard_error=np.sqrt(variances[0] + variances[1])
-    )
+    return with_days(estimates[1] - estimates[0], variances[0] + variances[1], between)
 
 
 @dataclass(frozen=True, slots=True)

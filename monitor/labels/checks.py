@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.counts import Outcome
-from monitor.drift.components import jackknife_variance
+from monitor.drift.component_changes import jackknife_variance
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.faults import SIDES, LabelFault, faults_of_sides, strata

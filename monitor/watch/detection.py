@@ -11,6 +11,7 @@ from monitor.config import RiverDetectorConfig
 from monitor.counts import ConfusionCounts
 from monitor.drift.class_ratio_detector import ClassRatioDetector
 from monitor.drift.components import DAY as DAY_SECONDS
+from monitor.drift.day_scatter import DayScatter
 from monitor.drift.detectors import ShiryaevRoberts
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.river_detector import RiverDetector
@@ -45,6 +46,7 @@ class Detection:
         cuts: for each segment key the series of its values; the totals alone
             without segment keys.
         threshold: of a statistic, see `monitor.drift.detectors.page_threshold`.
+        scatter: how the days of the reference scatter, which widens the errors of panes.
     """
 
     def __init__(
@@ -52,8 +54,11 @@ class Detection:
         reference: MatureReference,
         cuts: Sequence[Int64Array],
         threshold: float,
+        scatter: DayScatter,
     ) -> None:
         self.reference = reference
+        a_day = reference.counts.cells / reference.days_behind
+        self._dispersion = scatter.of_panes(ConfusionCounts.from_cells(a_day))
         self._threshold = threshold
         self._profile = reference.profile
         self._cuts: list[Int64Array] = []
@@ -138,7 +143,7 @@ class Detection:
         return ShiryaevRoberts(
             reference=ConfusionCounts.from_cells(cells),
             threshold=self._threshold,
-            dispersion=self.reference.dispersion,
+            dispersion=self._dispersion,
             segments=True,
         )
 

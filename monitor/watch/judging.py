@@ -19,6 +19,8 @@ from monitor.drift import (
     judge,
     judge_within_segments,
 )
+from monitor.drift.component_changes import BetweenDays
+from monitor.drift.day_scatter import as_dispersion, days_behind
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.roc import below_reference_curve, standardised_to
 from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL, roc_decides
@@ -30,6 +32,7 @@ from monitor.labels.stopped_reports import Reports
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.label_checks import LabelChecks
+from monitor.watch.model_days import Days, LearnedScatter
 from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
@@ -83,6 +86,8 @@ class Judge:
         reports: Reports | None,
     ) -> None:
         self.reference = reference
+        self.learned = LearnedScatter(reference, labelling)
+        self._scatter = self.learned.scatter
         self._model = model
         self._windows = windows
         self._labelling = labelling
@@ -122,16 +127,32 @@ class Judge:
             for name, one in found.items()
         }
 
-    def says_degraded(self, now: int, age: int, cuts: Cuts) -> bool:
-        """Return whether the verdict on some window is a degradation.
+    def degradation(self, now: int, age: int, cuts: Cuts) -> Judgement | None:
+        """Return the judgement of the first window of a day or more that is degraded, or None.
 
         Args:
             now: the moment that windows end by, epoch milliseconds.
             age: the model's maturity, milliseconds.
             cuts: its series by segment key.
         """
-        names = self._windows.names
-        return any(self._verdict(name, now, age, cuts).verdict in DEGRADED for name in names)
+        for name in self._windows.names:
+            if self._windows.length(name) >= DAY_MS:
+                found = self._verdict(name, now, age, cuts)
+                if found.verdict in DEGRADED:
+                    return found.judgement
+        return None
+
+    def of_days(self, days: Days, cuts: Cuts) -> Judgement | None:
+        """Judge days of the model; None where nothing can be judged, or labels are at fault.
+
+        Args:
+            days: some days that end with the last mature one.
+            cuts: its series by segment key.
+        """
+        if not len(days.cells):
+            return None
+        found = self._judgement(days.cells, days.weights, cuts, DAY_MS)
+        return None if found.label_fault else found.judgement
 
     def may_be_labels(self, now: int, age: int, totals: int) -> bool:
         """Return whether missing labels may explain a shift of prevalence that is seen now.
@@ -165,6 +186,9 @@ class Judge:
         fault = fault or self._labels.latest_fault(now, age, cuts.totals)
         if closes is not None and now - age - length < closes:
             return _UNJUDGED if fault is None else _untrusted(fault)
+        if self._scatter is not self.learned.scatter:
+            self._scatter = self.learned.scatter
+            self._judged_windows.clear()
         edition = self._windows.edition(name, self._model, now, age)
         known = self._judged_windows.get(name)
         if known is None or edition is None or known.edition != edition:
@@ -194,18 +218,25 @@ class Judge:
         if not after.total.any():
             fault = self._labels.fault_behind(cells[:, 0], 0.0)
             return _UNJUDGED if fault is None else _untrusted(fault)
-        before, dispersion = self.reference.blocks, self._dispersion(block_ms).larger(sampling)
-        judgement = judge(before, after, dispersion)
-        below = roc_decides(judgement) and self._is_below_curve(outcomes, cuts, dispersion)
+        before, dispersion = self.reference.counts, self._dispersion(sampling)
+        a_day = max(1, DAY_MS // block_ms)
+        after_days = days_behind(after.total, a_day)
+        between = self._scatter.between(self.reference.days_behind, after_days)
+        after = after.sum(axis=-1)
+        judgement = judge(before, after, dispersion, between=between)
+        curve = dispersion.larger(as_dispersion(after, between.after))
+        below = roc_decides(judgement) and self._is_below_curve(outcomes, cuts, curve)
         if below:
-            judgement = judge(before, after, dispersion, below_reference_curve=True)
+            judgement = judge(
+                before, after, dispersion, between=between, below_reference_curve=True
+            )
         fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
         if judgement.verdict in OF_THE_MODEL:
-            judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion)
+            judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion, between)
         found = WindowVerdict(
             verdict=judgement.verdict,
             judgement=judgement,
-            attribution=attribute(before, after, dispersion),
+            attribution=attribute(before, after, dispersion, between=between),
             labels_in_order=self._in_order(cells[:, 0], judgement),
         )
         return found if fault is None else _untrusted(fault)
@@ -221,11 +252,9 @@ class Judge:
             return True
         return min(labels_by_stratum(self._labelling, cells, weights)) > 0
 
-    def _dispersion(self, block_ms: int) -> Dispersion:
-        """Return that of the reference where blocks are hours, which hide the scatter of days."""
-        days = min(block_ms, self.reference.block_ms) >= DAY_MS
-        of_days = days and self._labelling not in SAMPLES
-        return Dispersion.of(1.0) if of_days else self.reference.dispersion
+    def _dispersion(self, sampling: Dispersion | None) -> Dispersion:
+        """Return the variance of rows over that of independent ones, of window or reference."""
+        return self.reference.sampling(self._labelling).larger(sampling)
 
     def _is_below_curve(self, outcomes: CountArray, cuts: Cuts, dispersion: Dispersion) -> bool:
         """Return whether TPR lies below the reference's ROC curve, overall and at the old mix."""
@@ -255,10 +284,13 @@ class Judge:
         cells: CountArray,
         cuts: Cuts,
         dispersion: Dispersion,
+        between: BetweenDays,
     ) -> Judgement:
         below = whole.below_reference_curve
         for before, after in self._by_segment(cells, cuts):
-            within = judge_within_segments(before, after, dispersion, below_reference_curve=below)
+            within = judge_within_segments(
+                before, after, dispersion, between=between, below_reference_curve=below
+            )
             if within.verdict in NOT_OF_THE_MODEL:
                 return within
         return whole

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitor.config import ReferenceCounts
+from monitor.config import Labelling, ReferenceCounts
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion
+from monitor.drift.day_scatter import UNDATED_DAYS, days_behind
 from monitor.drift.profile import SeasonalProfile
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.join.deltas import CELLS
+from monitor.labels.sampled_labels import SAMPLES
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.days import DAY_MS
 
@@ -148,6 +150,32 @@ class MatureReference:
             labelling=state["labelling"].copy(),
             version=state["version"],
         )
+
+    def sampling(self, labelling: Labelling) -> Dispersion:
+        """Return the variance of its rows over that of independent ones: 1 unless sampled.
+
+        Args:
+            labelling: the labelling regime.
+        """
+        return self.dispersion if labelling in SAMPLES else Dispersion.of(1.0)
+
+    @property
+    def by_day(self) -> ConfusionCounts | None:
+        """Its outcomes by days since its first moment; None for given counts."""
+        if not self.block_ms:
+            return None
+        starts = np.arange(0, self.blocks.shape[-1], self._blocks_a_day)
+        return ConfusionCounts.from_cells(np.add.reduceat(self.blocks.cells, starts, axis=0))
+
+    @property
+    def days_behind(self) -> float:
+        """Number of days that its outcomes stem from, at least 1."""
+        by_day = self.by_day
+        return UNDATED_DAYS if by_day is None else days_behind(by_day.total, 1)
+
+    @property
+    def _blocks_a_day(self) -> int:
+        return max(1, DAY_MS // self.block_ms)
 
     @property
     def opened(self) -> FloatArray:

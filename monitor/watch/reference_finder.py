@@ -18,6 +18,7 @@ from monitor.watch.first_days import FIRST_MS, end_of_first_days
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
+from monitor.windows.pane_widths import SPARE_MS
 from monitor.windows.scores import Scores
 
 
@@ -36,21 +37,29 @@ class ReferenceFinder:
         self._scores = scores
         self._found: dict[int, MatureReference] = {}
 
-    def of(self, model: int, mature: int) -> MatureReference | None:
+    def of(self, model: int, mature: int, *, moved: bool = False) -> MatureReference | None:
         """Return the reference of a model; None while it is not mature.
+
+        A provisional reference of the first days is replaced by the configured one once
+        that is mature, but not while the model looks moved: what moved it would else become
+        the normal state.
 
         Args:
             model: its number.
             mature: up to this moment, epoch milliseconds, outcomes are mature.
+            moved: True while the model looks moved against its reference.
         """
         known = self._found.get(model)
-        if known is not None and not self._is_outdated(model, known, mature):
+        if known is not None and (moved or not self._is_outdated(model, known, mature)):
             return known
         found = self._find(model, mature)
+        if found is not None and known is not None and found.closes == known.closes:
+            return known
         if found is not None:
             number = 1 if known is None else known.version + 1
             self._found[model] = found = replace(found, version=number)
-            self._windows.forget_beginning(model)
+            if not self._is_provisional(model, found):
+                self._windows.forget_beginning(model)
         return found or known
 
     def found(self, model: int) -> MatureReference | None:
@@ -67,11 +76,24 @@ class ReferenceFinder:
         self._found[model] = reference
 
     def _is_outdated(self, model: int, known: MatureReference, mature: int) -> bool:
-        """Return whether a trailing reference lags by its whole length and must move on."""
-        length = self._catalogue.settings[model].reference.trailing
-        if length is None or known.closes is None:
+        """Return whether a trailing reference must move on, or a provisional one is replaced.
+
+        A trailing reference moves on where it lags by its whole length.
+        """
+        setting = self._catalogue.settings[model].reference
+        if known.closes is None or known.opens is None:
             return False
-        return mature - length >= known.closes + length
+        if setting.trailing is not None:
+            return mature - setting.trailing >= known.closes + setting.trailing
+        if setting.first is None or known.closes - known.opens >= setting.first:
+            return False
+        return mature >= known.opens + setting.first + SPARE_MS
+
+    def _is_provisional(self, model: int, found: MatureReference) -> bool:
+        first = self._catalogue.settings[model].reference.first
+        if first is None or found.closes is None or found.opens is None:
+            return False
+        return found.closes - found.opens < first
 
     def _find(self, model: int, mature: int) -> MatureReference | None:
         setting = self._catalogue.settings[model].reference
@@ -83,7 +105,9 @@ class ReferenceFinder:
         if setting.trailing is not None:
             closes = mature - setting.trailing
             return self._after_first("trailing", model, closes - setting.trailing, closes)
-        return self._first(model, setting.first or FIRST_MS, mature)
+        known = self._found.get(model)
+        opens = None if known is None else known.opens
+        return self._first(model, setting.first or FIRST_MS, mature, opens)
 
     def _after_first(
         self, source: str, model: int, opens: int, closes: int
@@ -93,13 +117,14 @@ class ReferenceFinder:
             return None
         return self._cut(source, model, opens, closes)
 
-    def _first(self, model: int, length: int, mature: int) -> MatureReference | None:
-        """Cut the first days, once they hold enough outcomes or cannot grow further."""
-        first = self._windows.first_pane(model)
+    def _first(
+        self, model: int, length: int, mature: int, known_open: int | None
+    ) -> MatureReference | None:
+        """Cut the first days, from where a provisional reference opened, once enough are known."""
+        step, first = self._windows.step_ms, self._windows.first_pane(model)
         if first is None:
             return None
-        step = self._windows.step_ms
-        opens = first * step
+        opens = first * step if known_open is None else known_open
 
         def sums(ends: Sequence[int]) -> Int64Array:
             return self._windows.sums_from_first(model, [closes // step for closes in ends])

@@ -1,21 +1,29 @@
-"""Steps the detectors of one model over its mature panes."""
+"""Steps the detectors of one model over its mature panes and days."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from monitor.counts import Outcome
+from monitor.drift import Judgement
+from monitor.drift.verdict import DEGRADED
 from monitor.events.catalogue import Catalogue
+from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 from monitor.verdicts import Detected
 from monitor.watch.cuts import Cuts
-from monitor.watch.detection import Alarms, Detection, RiverDetection
+from monitor.watch.day_detection import DayDetection
+from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Judge
 from monitor.watch.live_ratio import LiveRatio
+from monitor.watch.model_days import STRETCH_DAYS, DayReader
+from monitor.watch.page import JUDGED_DAYS, Page
 from monitor.windows import Windows
+from monitor.windows.days import DAY_MS
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,40 +31,65 @@ class ModelWatch:
     """Detectors, judge and detections of one model.
 
     Attributes:
-        detection: the detectors; None where the labels allow none.
-        judge: of its windows.
+        detection: the detectors by pane; None where the labels allow none.
+        by_day: the detector by days; None where a detector of river takes its place.
+        judge: of its windows and days.
+        page: whether the model pages.
         done: first coarse pane that the detectors have not seen.
+        day: first day since 1970, UTC, that is not closed.
+        learned_until: first day of the stretch that the scatter is learned from next.
+        paged: whether the model paged when the last stretch ended.
         ratio: its live class ratio.
-        degraded_at: event time of the last alarm of the skill detectors, epoch milliseconds.
-        confirmed: a verdict has agreed with that alarm, and it is listed.
-        shifted_at: event time of the last alarm of the class ratio detector.
+        shifted_at: event time of the last alarm of the class ratio detector, epoch
+            milliseconds.
         detections: all detections so far.
     """
 
     detection: Detection | RiverDetection | None
+    by_day: DayDetection | None
     judge: Judge
+    page: Page
     done: int
+    day: int
+    learned_until: int
     ratio: LiveRatio
-    degraded_at: int | None = None
-    confirmed: bool = False
+    paged: bool = False
     shifted_at: int | None = None
     detections: list[Detected] = field(default_factory=list)
+
+    @property
+    def evidence(self) -> float:
+        """The largest of the statistics over their thresholds; NaN without a detector."""
+        running = [one.evidence for one in (self.detection, self.by_day) if one is not None]
+        return max(running, default=float("nan"))
 
     def state(self) -> State:
         """Serializable state."""
         return {
             "detection": None if self.detection is None else self.detection.state(),
+            "by_day": None if self.by_day is None else self.by_day.state(),
+            "learned": self.judge.learned.state(),
+            "page": self.page.state(),
             "done": self.done,
+            "day": self.day,
+            "learned_until": self.learned_until,
+            "paged": self.paged,
             "ratio": self.ratio.state(),
-            "degraded_at": self.degraded_at,
-            "confirmed": self.confirmed,
             "shifted_at": self.shifted_at,
             "detections": [[found.at, found.kind] for found in self.detections],
         }
 
 
+class _Pane(NamedTuple):
+    """A coarse pane: its number, and the outcomes (series, 4) of some series by number."""
+
+    number: int
+    cells: Int64Array
+    rows: Int64Array
+
+
 class Stepper:
-    """Steps detectors over panes, and lists what they detect.
+    """Steps detectors over panes and days, and lists what they detect.
 
     Args:
         catalogue: models and series.
@@ -66,11 +99,12 @@ class Stepper:
     def __init__(self, catalogue: Catalogue, windows: Windows) -> None:
         self._catalogue = catalogue
         self._windows = windows
+        self._days = DayReader(catalogue, windows)
 
     def steps(
         self, model: int, watch: ModelWatch, cuts: Cuts, mature: int, age: int
     ) -> Iterator[None]:
-        """Step the detectors over the panes that have matured since the last call.
+        """Step the detectors over the panes and days that have matured since the last call.
 
         Args:
             model: its number.
@@ -80,23 +114,20 @@ class Stepper:
             age: its maturity, milliseconds.
 
         Yields:
-            Nothing; after each pane with outcomes.
+            Nothing; after each pane with outcomes, and after each day.
         """
-        detection, step = watch.detection, self._windows.step_ms
+        step = self._windows.step_ms
         first, end = watch.done, mature // step
-        if end <= first or detection is None:
-            return
-        rows = self._catalogue.rows_of(model)
-        own = int(np.searchsorted(rows, cuts.totals))
-        table = self._windows.panes(first, end, rows)[..., : len(Outcome)]
-        for i in np.flatnonzero(table.any(axis=(1, 2))).tolist():
-            pane = first + i
-            watch.ratio.update(table[i, own], pane)
-            alarms = detection.update(table[i], rows, pane * step, cuts.totals)
-            self._note(watch, cuts, alarms, (pane + 1) * step + age, age)
-            watch.done = pane + 1
-            yield
-        watch.done = end
+        if end > first and watch.detection is not None:
+            rows = self._catalogue.rows_of(model)
+            table = self._windows.panes(first, end, rows)[..., : len(Outcome)]
+            for i in np.flatnonzero(table.any(axis=(1, 2))).tolist():
+                yield from self._close_days(model, watch, cuts, (first + i) * step, age)
+                self._step(watch, cuts, _Pane(first + i, table[i], rows), age)
+                watch.done = first + i + 1
+                yield
+            watch.done = end
+        yield from self._close_days(model, watch, cuts, mature, age)
 
     def is_active(self, at: int | None, now: int) -> bool:
         """Return whether a detection lies no further back than the longest window.
@@ -107,29 +138,76 @@ class Stepper:
         """
         return at is not None and now - at <= self._windows.longest
 
-    def _note(self, watch: ModelWatch, cuts: Cuts, alarms: Alarms, at: int, age: int) -> None:
-        """Add what the detectors say after a pane to the detections, unless labels explain it."""
-        longest = max(self._windows.names, key=self._windows.length)
-        silent = any(alarms) and watch.judge.reports_are_missing(longest, at, age)
-        self._note_degraded(watch, cuts, at, age, alarm=alarms.degraded and not silent)
-        if not alarms.shifted or silent:
+    def _step(self, watch: ModelWatch, cuts: Cuts, pane: _Pane, age: int) -> None:
+        """Step the detectors by pane, and start a page where a window confirms them."""
+        if watch.detection is None:
             return
-        if not watch.judge.may_be_labels(at, age, cuts.totals):
+        step, (number, cells, rows) = self._windows.step_ms, pane
+        watch.ratio.update(cells[int(np.searchsorted(rows, cuts.totals))], number)
+        alarms = watch.detection.update(cells, rows, number * step, cuts.totals)
+        at = (number + 1) * step + age
+        silent = any(alarms) and self._is_silent(watch, at, age)
+        if alarms.degraded and not silent:
+            watch.page.fire(at)
+        if watch.page.awaits_judgement(at):
+            found = watch.judge.degradation(at, age, cuts)
+            if found is not None and watch.page.is_sudden(found):
+                _start(watch, at, found)
+        if alarms.shifted and not silent and not watch.judge.may_be_labels(at, age, cuts.totals):
             if not self.is_active(watch.shifted_at, at):
                 watch.detections.append(Detected(at, "prevalence_shift"))
             watch.shifted_at = at
 
-    def _note_degraded(
-        self, watch: ModelWatch, cuts: Cuts, at: int, age: int, *, alarm: bool
-    ) -> None:
-        """List a page once the detector has fired and a verdict agrees."""
-        if not self.is_active(watch.degraded_at, at):
-            watch.confirmed = False
-            watch.degraded_at = None
-        if alarm:
-            watch.degraded_at = at
-        if watch.degraded_at is None or watch.confirmed:
-            return
-        if watch.judge.says_degraded(at, age, cuts):
-            watch.confirmed = True
-            watch.detections.append(Detected(at, "model_degraded"))
+    def _close_days(
+        self, model: int, watch: ModelWatch, cuts: Cuts, until: int, age: int
+    ) -> Iterator[None]:
+        """Close the days that end by a moment, epoch milliseconds."""
+        while (watch.day + 1) * DAY_MS <= until:
+            watch.day += 1
+            self._close_day(model, watch, cuts, watch.day, age)
+            yield
+
+    def _close_day(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, age: int) -> None:
+        """Step the detector by days over the day before day `end`, judge, and learn."""
+        at, page = end * DAY_MS + age, watch.page
+        day = self._days.days(model, cuts, end - 1, end)
+        scatter = watch.judge.learned.scatter
+        if watch.by_day is not None and watch.by_day.update(day, cuts, scatter):
+            watch.by_day.restart()
+            if not self._is_silent(watch, at, age):
+                page.fire(at)
+        lengths = JUDGED_DAYS if page.awaits_judgement(at) else page.days_to_judge(at)
+        for length in lengths:
+            found = self._judged(model, watch, cuts, end, length)
+            if found is None:
+                continue
+            if page.awaits_judgement(at):
+                if found.verdict in DEGRADED:
+                    _start(watch, at, found)
+            elif length in page.days_to_judge(at):
+                page.judge_return(length, found)
+        if watch.paged is not page.active or end - watch.learned_until >= STRETCH_DAYS:
+            watch.paged = page.active
+            stretch = self._days.days(model, cuts, watch.learned_until, end)
+            watch.judge.learned.learn(stretch)
+            watch.learned_until = end
+
+    def _judged(
+        self, model: int, watch: ModelWatch, cuts: Cuts, end: int, length: int
+    ) -> Judgement | None:
+        """Judge the last days before day `end`, those of the reference left out."""
+        closes = watch.judge.reference.closes
+        first = end - length if closes is None else max(end - length, -(-closes // DAY_MS))
+        if first >= end:
+            return None
+        return watch.judge.of_days(self._days.days(model, cuts, first, end), cuts)
+
+    def _is_silent(self, watch: ModelWatch, at: int, age: int) -> bool:
+        """Return whether silence in the longest window may be missing reports."""
+        longest = max(self._windows.names, key=self._windows.length)
+        return watch.judge.reports_are_missing(longest, at, age)
+
+
+def _start(watch: ModelWatch, at: int, found: Judgement) -> None:
+    watch.page.start(at, found.change["odds_ratio"])
+    watch.detections.append(Detected(at, "model_degraded"))

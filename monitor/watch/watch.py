@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from monitor.config import Labelling, ModelConfig
 from monitor.drift import Verdict
+from monitor.drift.day_detector import day_threshold
 from monitor.drift.detectors import page_threshold
 from monitor.drift.live_class_ratio import UNKNOWN_RATIO
 from monitor.drift.river_detector import RiverDetector
@@ -28,17 +29,22 @@ from monitor.labels.refusals import WITHOUT_DETECTORS
 from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import Detected, ReferenceOutcomes, Watched, WindowVerdict
-from monitor.watch.cuts import CutsByModel
+from monitor.watch.cuts import Cuts, CutsByModel
+from monitor.watch.day_detection import DayDetection
 from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Judge
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.missing_labels import MissingLabelTests
+from monitor.watch.page import Page
 from monitor.watch.reference import MatureReference
 from monitor.watch.reference_finder import ReferenceFinder
 from monitor.watch.stepping import ModelWatch, Stepper
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
+
+_DETECTORS = 2
+"""Detectors, by pane and by day, that share a model's budget of false pages."""
 
 
 class Watch:
@@ -85,7 +91,9 @@ class Watch:
             if age is None or self._labelling(model) is Labelling.FLAGGED_ONLY:
                 continue
             mature = now - age
-            reference = self._references.of(model, mature)
+            known = self._models.get(model)
+            moved = known is not None and known.page.is_open(mature + age)
+            reference = self._references.of(model, mature, moved=moved)
             if reference is not None:
                 watch = self._watched(model, reference)
                 yield from self._stepper.steps(model, watch, self._cuts.of(model), mature, age)
@@ -118,9 +126,9 @@ class Watch:
         return Watched(
             reference=_before(watching.judge.reference),
             verdicts=verdicts,
-            evidence=float("nan") if detection is None else detection.evidence,
+            evidence=watching.evidence,
             warming_up=detection is not None and detection.warming_up,
-            degradation_detected=self._stepper.is_active(watching.degraded_at, now),
+            degradation_detected=watching.page.active,
             prevalence_shift_detected=self._stepper.is_active(watching.shifted_at, now),
             detections=tuple(watching.detections),
             detectors_off=off,
@@ -137,34 +145,57 @@ class Watch:
             if known.detection is not None:
                 known.detection.follow(watched)
             return known
-        detection, judge = self._detection(model, reference, watched), self._judge(model, reference)
+        fresh = self._started(model, reference, cuts)
         if known is not None:
-            known.detection, known.judge = detection, judge
-            known.ratio.profile = reference.profile
-            return known
-        first = self._windows.first_pane(model) or 0
-        closes, step = reference.closes, self._windows.step_ms
-        done = first if closes is None else closes // step
-        self._models[model] = ModelWatch(
-            detection=detection, judge=judge, done=done, ratio=self._ratio(reference)
+            fresh.done, fresh.day, fresh.learned_until = known.done, known.day, known.day
+            fresh.page, fresh.paged, fresh.detections = known.page, known.paged, known.detections
+            fresh.ratio, fresh.shifted_at = known.ratio, known.shifted_at
+            fresh.ratio.profile = reference.profile
+        self._models[model] = fresh
+        return fresh
+
+    def _started(self, model: int, reference: MatureReference, cuts: Cuts) -> ModelWatch:
+        """Return the watch of a model against a reference, from its end on."""
+        first, step = self._windows.first_pane(model) or 0, self._windows.step_ms
+        done = first if reference.closes is None else reference.closes // step
+        day = -(-done * step // DAY_MS)
+        judge = self._judge(model, reference)
+        return ModelWatch(
+            detection=self._detection(model, judge, cuts.watched),
+            by_day=self._day_detection(model, reference, cuts),
+            judge=judge,
+            page=Page(),
+            done=done,
+            day=day,
+            learned_until=day,
+            ratio=self._ratio(reference),
         )
-        return self._models[model]
 
     def _ratio(self, reference: MatureReference) -> LiveRatio:
         return LiveRatio(reference, self._windows.shortest, self._windows.step_ms)
 
     def _detection(
-        self, model: int, reference: MatureReference, cuts: list[Int64Array]
+        self, model: int, judge: Judge, cuts: list[Int64Array]
     ) -> Detection | RiverDetection | None:
-        """Create the detectors; None where the labels allow none."""
+        """Create the detectors by pane; None where the labels allow none."""
         if self._labelling(model) in WITHOUT_DETECTORS:
             return None
-        settings = self._catalogue.settings[model]
+        settings, reference = self._catalogue.settings[model], judge.reference
         if settings.river_detector is not None:
             return RiverDetection(reference, settings.river_detector)
         seconds, pages = self._windows.step_ms / 1000, settings.false_pages_per_year
-        threshold = page_threshold(pages, series=1, pane_seconds=seconds)
-        return Detection(reference, cuts, threshold)
+        threshold = page_threshold(pages / _DETECTORS, series=1, pane_seconds=seconds)
+        return Detection(reference, cuts, threshold, judge.learned.scatter)
+
+    def _day_detection(
+        self, model: int, reference: MatureReference, cuts: Cuts
+    ) -> DayDetection | None:
+        """Create the detector by days; None where a detector of river takes its place."""
+        settings = self._catalogue.settings[model]
+        if settings.river_detector is not None and settings.labelling not in WITHOUT_DETECTORS:
+            return None
+        threshold = day_threshold(settings.false_pages_per_year / _DETECTORS)
+        return DayDetection(reference, settings.labelling, cuts, threshold)
 
     def _judge(self, model: int, reference: MatureReference) -> Judge:
         labelling = self._labelling(model)
@@ -222,20 +253,19 @@ class Watch:
     def _restored(
         self, model: int, reference: MatureReference, state: State, left: Numbers
     ) -> ModelWatch:
-        watched = self._cuts.of(model).watched
-        detection = self._detection(model, reference, watched)
-        if detection is not None and state["detection"] is not None:
-            detection.restore(state["detection"], left)
-        return ModelWatch(
-            detection=detection,
-            judge=self._judge(model, reference),
-            done=state["done"],
-            ratio=self._ratio(reference).restored(state["ratio"]),
-            degraded_at=state["degraded_at"],
-            confirmed=state["confirmed"],
-            shifted_at=state["shifted_at"],
-            detections=[Detected(at, kind) for at, kind in state["detections"]],
-        )
+        watch = self._started(model, reference, self._cuts.of(model))
+        watch.judge.learned.restored(state["learned"])
+        if watch.detection is not None and state["detection"] is not None:
+            watch.detection.restore(state["detection"], left)
+        if watch.by_day is not None and state["by_day"] is not None:
+            watch.by_day.restore(state["by_day"], left)
+        watch.page.restored(state["page"])
+        watch.ratio.restored(state["ratio"])
+        watch.done, watch.day = state["done"], state["day"]
+        watch.paged = state["paged"]
+        watch.learned_until, watch.shifted_at = state["learned_until"], state["shifted_at"]
+        watch.detections = [Detected(at, kind) for at, kind in state["detections"]]
+        return watch
 
     def _labelling(self, model: int) -> Labelling:
         return self._catalogue.settings[model].labelling

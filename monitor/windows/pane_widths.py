@@ -15,6 +15,9 @@ HOUR_MS = 3_600_000
 LONGEST_FIRST_MS = 28 * DAY_MS
 """Longest extension of a reference of the first days that has too few outcomes."""
 
+SPARE_MS = 7 * DAY_MS
+"""How much must be known after a reference of the first days before it replaces a shorter one."""
+
 _LONGEST_MATURITY_MS = 60 * DAY_MS
 """Highest age at which windows end where labels have no timeout."""
 _SLACK_MS = 2 * DAY_MS
@@ -94,7 +97,7 @@ def _longest_span(config: Config) -> int:
     """Return the longest stretch of event time that windows or references read."""
     settings = [*config.models.values()] or [config.defaults]
     references = [_reach(s.reference) for s in settings]
-    return max(*config.window_lengths.values(), *references, LONGEST_FIRST_MS)
+    return max(*config.window_lengths.values(), *references, LONGEST_FIRST_MS) + SPARE_MS
 
 
 def _reach(reference: Reference) -> int:

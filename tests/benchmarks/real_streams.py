@@ -8,9 +8,8 @@ reference; each model is looked at every six hours. Worlds are simulated (sd and
 day's recall, false-positive rate and class ratio on the logit scale) or whole weeks of a
 recorded stream, drawn with replacement: the bundled flights, and those that --stream names.
 
-A model pages where ModelDegraded would: a window's verdict says degraded and the detector
-has fired, or, where there is no detector, the longest window's verdict has said so for a
-day. A page starts at a look that pages after one that does not.
+A model pages where ModelDegraded would: while `degradation_detected` holds. A page starts
+at a look that pages after one that does not.
 
     null     the model is as ever: page starts a model and year, share of looks at which a
              window's verdict says degraded, share of looks without a verdict
@@ -58,7 +57,6 @@ START_MS, HOUR_MS = 1_767_225_600_000, 3_600_000
 LOOK_HOURS = 6
 LOOKS_A_DAY = DAY // LOOK_HOURS
 WINDOWS = ("1h", "1d", "7d")
-LONGEST = len(WINDOWS) - 1
 DEGRADED = ("model_degraded", "prevalence_shift_and_model_degraded")
 SILENT = "insufficient_evidence"
 FAULT_DAYS, DEAD_DAYS, RAMPS = 84, 28, (60, 120)
@@ -169,31 +167,19 @@ def looks(run: Run) -> Looks:
     model = {"maturity": "1h", "label_timeout": "1d", "reference": run.reference}
     names = {f"m{number}": model for number in range(run.models)}
     monitor = Monitor(Config(models=names, windows=list(WINDOWS)))
-    verdicts, fired, off = [], [], []
+    verdicts, pages = [], []
     for batch in batches(streams(run)):
         monitor.apply(batch)
         watched = [model.watched for model in monitor.snapshot().models]
         verdicts.append([_verdicts(one) for one in watched])
-        fired.append([one.degradation_detected for one in watched])
-        off.append([one.warming_up for one in watched])
+        pages.append([one.degradation_detected for one in watched])
     said = np.array(verdicts)
-    degraded = np.isin(said, DEGRADED)
-    held = _held(degraded[..., LONGEST])
-    pages = (degraded.any(axis=2) & np.array(fired)) | (held & np.array(off))
-    return Looks(degraded, said == SILENT, pages)
+    return Looks(np.isin(said, DEGRADED), said == SILENT, np.array(pages))
 
 
 def _verdicts(watched: Watched) -> list[str]:
     found = (watched.verdicts.get(name) for name in WINDOWS)
     return [SILENT if one is None else str(one.verdict) for one in found]
-
-
-def _held(said: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether a verdict has been the same for a day, at each look."""
-    held = np.zeros_like(said)
-    for look in range(LOOKS_A_DAY, len(said)):
-        held[look] = said[look - LOOKS_A_DAY : look + 1].all(axis=0)
-    return held
 
 
 def null(run: Run) -> str:

@@ -6,14 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.components import (
-    Component,
-    block_seconds,
-    changes,
-    components,
-    jackknife_variance,
-    leave_one_out,
-)
+from monitor.drift.component_changes import changes, jackknife_variance, leave_one_out
+from monitor.drift.components import Component, block_seconds, components
 from monitor.drift.dispersion import Dispersion
 
 cells = st.tuples(*[st.integers(0, 10_000)] * 4)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Status, Verdict, judge, verdicts
-from monitor.drift.components import Changes
+from monitor.drift.component_changes import Changes
 from monitor.drift.verdict import judge_changes
 
 NORMAL = NormalDist()

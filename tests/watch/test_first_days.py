@@ -37,12 +37,23 @@ def test_with_few_outcomes_it_waits_for_four_weeks_and_no_longer():
     assert end_of_first_days(0, LENGTH, 28 * DAY_MS, a_day(1, 1)) == 28 * DAY_MS
 
 
-def test_a_longer_configured_length_does_not_grow():
-    assert end_of_first_days(0, 40 * DAY_MS, None, a_day(1, 1)) == 40 * DAY_MS
+def test_a_longer_length_stands_once_it_and_a_week_are_known():
+    assert end_of_first_days(0, 28 * DAY_MS, None, a_day(1, 1)) == 28 * DAY_MS
+    assert end_of_first_days(0, 28 * DAY_MS, 35 * DAY_MS, a_day(1, 1)) == 28 * DAY_MS
+    assert end_of_first_days(0, 28 * DAY_MS, 28 * DAY_MS, a_day(1, 1), spare=0) == 28 * DAY_MS
+
+
+@pytest.mark.parametrize(
+    ("tp", "fp", "until", "days"),
+    [(20, 5, 6, None), (20, 5, 8, 7), (20, 5, 34, 7), (10, 5, 9, None), (10, 5, 34, 10)],
+)
+def test_a_week_or_more_stands_in_for_a_longer_length_until_then(tp, fp, until, days):
+    closes = end_of_first_days(0, 28 * DAY_MS, until * DAY_MS, a_day(tp, fp))
+    assert closes == (None if days is None else days * DAY_MS)
 
 
 def test_the_rule_in_words_has_its_numbers():
     assert FIRST_DAYS == (
-        "the first 7 days, extended up to 28 while they hold under 1,000 positives or "
-        "500 false positives"
+        "the first 28 days; until 35 are known, the first 7, extended while they hold under "
+        "100 positives or 20 false positives"
     )

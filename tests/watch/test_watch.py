@@ -7,8 +7,8 @@ from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 
-DAYS = 40
-CHANGE = 24 * 25
+DAYS = 52
+CHANGE = 24 * 40
 
 
 def fed(cells_by_group, segments=(), **settings):
@@ -58,7 +58,7 @@ def test_each_kind_of_change_gets_its_verdict_and_its_detection(after, verdict, 
     assert found.verdicts["7d"].verdict == verdict
     assert {detected.kind for detected in found.detections} == kinds
     assert found.degradation_detected == ("model_degraded" in kinds)
-    assert all(CHANGE * HOUR < d.at < (CHANGE + 24) * HOUR for d in found.detections)
+    assert all(CHANGE * HOUR < d.at < (CHANGE + 48) * HOUR for d in found.detections)
 
 
 def test_a_daily_rhythm_of_prevalence_pages_nobody():
@@ -102,23 +102,48 @@ def test_segments_that_come_up_later_are_followed():
 
 
 def test_the_reference_is_extended_while_it_has_too_few_outcomes():
-    few = watched(fed({(): stream(60, rates(24 * DAYS))}))
-    many = watched(fed({(): stream(2000, rates(24 * DAYS))}))
+    week = {"first": "7d"}
+    few = watched(fed({(): stream(60, rates(24 * DAYS))}, reference=week))
+    many = watched(fed({(): stream(2000, rates(24 * DAYS))}, reference=week))
     assert many.reference.closes - many.reference.opens == 7 * DAY
     assert few.reference.closes - few.reference.opens > 7 * DAY
     assert few.reference.counts.actual_positive >= 1000
 
 
-def test_nothing_alarms_while_warming_up():
-    cells = stream(10, changed(recall=0.2))
-    found = watched(fed({(): cells}))
+def test_a_week_stands_in_until_four_weeks_and_a_window_are_known():
+    short, long = (watched(fed({(): stream(2000, rates(24 * n))})) for n in (34, 36))
+    assert (short.reference.closes, short.reference.version) == (7 * DAY, 1)
+    assert (long.reference.closes, long.reference.version) == (28 * DAY, 2)
+
+
+def test_a_model_that_moved_in_its_third_week_is_not_taken_for_normal():
+    cells = np.concatenate([rates(24 * 15), rates(24 * 37, recall=0.4)])
+    found = watched(fed({(): stream(2000, cells)}))
+    assert found.reference.closes == 7 * DAY
+    assert found.degradation_detected
+    assert [15 < d.at / DAY < 20 for d in found.detections if d.kind == "model_degraded"] == [True]
+
+
+def test_a_small_model_is_watched_by_days_while_detectors_by_pane_warm_up():
+    found = watched(fed({(): stream(10, changed(recall=0.2))}, reference={"first": "7d"}))
     assert found.warming_up
-    assert found.detections == ()
+    assert [d.kind for d in found.detections] == ["model_degraded"]
+    assert found.detections[0].at < (CHANGE + 24 * 8) * HOUR
+
+
+def test_one_lasting_degradation_is_one_page_that_ends_once_the_model_is_back():
+    cells = np.concatenate([changed(recall=0.6), rates(24 * 40, recall=0.6)])
+    lasting = watched(fed({(): stream(2000, cells)}))
+    assert [d.kind for d in lasting.detections] == ["model_degraded"]
+    assert lasting.degradation_detected
+    back = watched(fed({(): stream(2000, np.concatenate([cells, rates(24 * 10)]))}))
+    assert [d.kind for d in back.detections] == ["model_degraded"]
+    assert not back.degradation_detected
 
 
 def test_windows_that_reach_into_the_reference_are_not_judged():
     found = watched(fed({(): stream(2000, rates(24 * 9))}))
-    assert found.verdicts["1d"].verdict != Verdict.INSUFFICIENT_EVIDENCE
+    assert found.verdicts["1d"].judgement is not None
     assert found.verdicts["7d"].verdict == Verdict.INSUFFICIENT_EVIDENCE
     assert found.verdicts["7d"].judgement is None
 

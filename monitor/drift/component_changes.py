@@ -1,0 +1,238 @@
+"""Changes of the components from one window to another, and how well each is known.
+
+A change is after minus before. Rows of real streams are not independent: those of one day are
+correlated, which makes the errors of independent rows several times too small. Recall and
+false positives also move together from day to day, which makes log LR+ and the odds ratio far
+better known than either rate, so that each component has its own error.
+
+Where the scatter of days is known (`BetweenDays`), the variance of a change is that of rows
+plus that of days. Else it is the larger of that of independent rows (delta method) and that
+between the blocks of time of each window (jackknife).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri, stdtr, stdtrit, xlogy
+
+from monitor.counts import ConfusionCounts
+from monitor.drift.components import Component, SmoothedRates
+from monitor.drift.dispersion import Dispersion
+from monitor.metrics.ratio import FloatArray
+
+_MANY = 1e6
+_TINY = 1e-12
+_LEAST_STATISTIC = 0.5
+
+
+class BetweenDays(NamedTuple):
+    """What the scatter of days adds to the errors of a change; see `DayScatter.between`.
+
+    Attributes:
+        before: variance of each component of the window before, (8,).
+        after: variance of each component of the window after, (8,).
+        freedom: degrees of freedom behind both, (8,), above 0.
+    """
+
+    before: FloatArray
+    after: FloatArray
+    freedom: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Components after minus before, and their standard errors.
+
+    Attributes:
+        change: (8, *series) in the order of `Component`; log-odds of rates, logs of ratios.
+        standard_error: same shape, above 0.
+        freedom: degrees of freedom behind the standard errors, broadcasts to them; very
+            many where they are known without the scatter of days.
+    """
+
+    change: FloatArray
+    standard_error: FloatArray
+    freedom: FloatArray = field(default_factory=lambda: np.array(_MANY))
+
+    @property
+    def z(self) -> FloatArray:
+        """Change over its error, as the normal quantile with the p-value of Student's t."""
+        t = self.change / self.standard_error
+        if (self.freedom >= _MANY).all():
+            return t
+        return np.asarray(-np.sign(t) * ndtri(stdtr(self.freedom, -np.abs(t))))
+
+    def margin(self, z: float) -> FloatArray:
+        """Half-width of the interval at a level given as a normal quantile, by Student's t.
+
+        Args:
+            z: quantile of the standard normal, above 0.
+
+        Returns:
+            Half-widths in the shape of the changes: z standard errors, or more where few
+            days are behind them.
+        """
+        if (self.freedom >= _MANY).all():
+            return z * self.standard_error
+        return np.asarray(stdtrit(self.freedom, ndtr(z)) * self.standard_error)
+
+
+def changes(
+    before: ConfusionCounts,
+    after: ConfusionCounts,
+    dispersion: Dispersion | ArrayLike = 1.0,
+    between: BetweenDays | None = None,
+) -> Changes:
+    """Return the change of each component from one window to another, and its error.
+
+    Args:
+        before: outcomes of blocks of time along the last axis; one series for each
+            index of the axes in front. A scalar is one block.
+        after: the same; the number of blocks may differ.
+        dispersion: variance over that of independent rows, at least 1. It scales only
+            the error of independent rows; the error between blocks includes it.
+        between: what the scatter of days adds to the variance of independent rows; the
+            blocks are then summed. None to estimate the errors from the blocks alone.
+
+    Returns:
+        Changes of shape (8, *series). Without `between`, the variance of each window is
+        the larger of that of independent rows and that between its non-empty blocks
+        (delete-one-block jackknife); that of independent rows where it has fewer than two
+        such blocks. With it, the degrees of freedom are Satterthwaite's: many where the
+        rows make up most of the error; and the variances of the rows of TPR, FPR and the
+        odds ratio are those that the likelihood ratio test implies.
+
+    Source:
+        Efron 1982 (jackknife); Busing et al. 1999 (delete-m); delta method;
+        Satterthwaite 1946 (degrees of freedom of a sum of variances).
+
+    >>> day = ConfusionCounts(tp=[8, 9], fp=[5, 6], fn=[2, 1], tn=[90, 90])
+    >>> found = changes(day, day)
+    >>> float(abs(found.change).max()), bool((found.standard_error > 0).all())
+    (0.0, True)
+    """
+    factors = Dispersion.of(dispersion)
+    if between is not None:
+        before, after = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
+    old, old_variance = _estimate(before, factors)
+    new, new_variance = _estimate(after, factors)
+    change, rows = new - old, old_variance + new_variance
+    if between is not None:
+        rows = _of_small_counts(before, after, change, rows, factors)
+    return with_days(change, rows, between)
+
+
+def _of_small_counts(
+    before: ConfusionCounts,
+    after: ConfusionCounts,
+    change: FloatArray,
+    rows: FloatArray,
+    dispersion: Dispersion,
+) -> FloatArray:
+    """Replace the variances of the rates and the odds ratio by those of the likelihood ratio.
+
+    With few counts the delta method is too wide where a rate falls to zero and too narrow
+    where a rare rate rises. The signed root of the likelihood ratio is closer to normal.
+    """
+    rows = rows.copy()
+    for component, hits, misses, factor in (
+        (Component.RECALL, "tp", "fn", dispersion.recall),
+        (Component.FALSE_POSITIVE_RATE, "fp", "tn", dispersion.false_positive_rate),
+    ):
+        old = np.asarray(getattr(before, hits), float), np.asarray(getattr(before, misses), float)
+        new = np.asarray(getattr(after, hits), float), np.asarray(getattr(after, misses), float)
+        statistic = _likelihood_ratio(*old, *new) / factor
+        square = change[component] ** 2
+        usable = statistic > _LEAST_STATISTIC
+        implied = square / np.where(usable, statistic, 1.0)
+        rows[component] = np.where(usable, implied, rows[component])
+    rows[Component.ODDS_RATIO] = rows[Component.RECALL] + rows[Component.FALSE_POSITIVE_RATE]
+    return rows
+
+
+def _likelihood_ratio(
+    old_hits: FloatArray, old_misses: FloatArray, new_hits: FloatArray, new_misses: FloatArray
+) -> FloatArray:
+    """Twice the log likelihood ratio of two rates against one common rate."""
+    old, new = old_hits + old_misses, new_hits + new_misses
+    hits, misses = old_hits + new_hits, old_misses + new_misses
+    separate = xlogy(old_hits, old_hits / np.maximum(old, _TINY))
+    separate = separate + xlogy(old_misses, old_misses / np.maximum(old, _TINY))
+    separate = separate + xlogy(new_hits, new_hits / np.maximum(new, _TINY))
+    separate = separate + xlogy(new_misses, new_misses / np.maximum(new, _TINY))
+    cases = np.maximum(old + new, _TINY)
+    common = xlogy(hits, hits / cases) + xlogy(misses, misses / cases)
+    return np.asarray(2 * (separate - common))
+
+
+def with_days(change: FloatArray, rows: FloatArray, between: BetweenDays | None) -> Changes:
+    """Return changes whose errors add the scatter of days to that of rows.
+
+    Args:
+        change: (8, *series), in the order of `Component`.
+        rows: variances without the scatter of days, same shape.
+        between: what the scatter of days adds; None for nothing.
+    """
+    if between is None:
+        return Changes(change=change, standard_error=np.sqrt(rows))
+    shape = (-1,) + (1,) * (rows.ndim - 1)
+    days = (between.before + between.after).reshape(shape)
+    variance = rows + days
+    freedom = between.freedom.reshape(shape) * (variance / np.maximum(days, _TINY)) ** 2
+    return Changes(
+        change=change, standard_error=np.sqrt(variance), freedom=np.minimum(freedom, _MANY)
+    )
+
+
+def leave_one_out(blocks: ConfusionCounts) -> ConfusionCounts:
+    """Return the sum of all blocks but one, for each block of the last axis (same shape).
+
+    >>> leave_one_out(ConfusionCounts(tp=[1, 2, 4], fp=0, fn=0, tn=0)).tp.tolist()
+    [6, 5, 3]
+    """
+    cells = blocks.cells
+    return ConfusionCounts.from_cells(cells.sum(axis=-2, keepdims=True) - cells)
+
+
+def jackknife_variance(estimates: FloatArray, occupied: NDArray[np.bool_]) -> FloatArray:
+    """Return the variance of an estimate between blocks of time: delete-one-block jackknife.
+
+    Args:
+        estimates: the estimate with one block left out, blocks along the last axis.
+        occupied: True where the left-out block has outcomes; broadcasts against the
+            estimates.
+
+    Returns:
+        (g - 1)/g times the sum of squares about the mean over the g occupied blocks,
+        without the last axis; NaN where g < 2.
+
+    Source:
+        Efron 1982, eq. 3.2 (the jackknife estimate of variance).
+
+    >>> float(jackknife_variance(np.array([1.0, 2.0, 3.0]), np.array([True, True, True])))
+    1.3333333333333333
+    """
+    blocks = occupied.sum(axis=-1)
+    weight = occupied / np.maximum(blocks, 1)[..., None]
+    mean = (weight * estimates).sum(axis=-1, keepdims=True)
+    spread = (weight * (estimates - mean) ** 2).sum(axis=-1)
+    return np.where(blocks > 1, (blocks - 1) * spread, np.nan)
+
+
+def as_blocks(window: ConfusionCounts) -> ConfusionCounts:
+    """Return the window as blocks along the last axis; a scalar becomes one block."""
+    return window[None] if window.shape == () else window
+
+
+def _estimate(window: ConfusionCounts, dispersion: Dispersion) -> tuple[FloatArray, FloatArray]:
+    blocks = as_blocks(window)
+    rates = SmoothedRates.of(blocks.sum(axis=-1))
+    variances = rates.variances(dispersion)
+    if blocks.shape[-1] > 1:
+        estimates = SmoothedRates.of(leave_one_out(blocks)).components()
+        variances = np.fmax(variances, jackknife_variance(estimates, blocks.total > 0))
+    return rates.components(), variances

@@ -1,0 +1,120 @@
+"""The detector by days of one model, within the values of each segment key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from monitor.config import Labelling
+from monitor.counts import ConfusionCounts, CountArray
+from monitor.drift.day_detector import DayDetector
+from monitor.drift.day_scatter import DayScatter
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import Numbers, State, new_numbers
+from monitor.labels.sampled_labels import expected
+from monitor.watch.cuts import Cuts
+from monitor.watch.model_days import Days
+from monitor.watch.reference import MatureReference
+
+
+class DayDetection:
+    """Watches the odds ratio of one model against its reference, a day at a time.
+
+    There is one statistic for each segment key (one of the totals without segment keys),
+    and all of them must alarm, so that a change of mix by any one key does not.
+
+    Args:
+        reference: of the model.
+        labelling: the labelling regime.
+        cuts: the model's series by segment key.
+        threshold: of a statistic, see `monitor.drift.day_detector.day_threshold`.
+    """
+
+    def __init__(
+        self, reference: MatureReference, labelling: Labelling, cuts: Cuts, threshold: float
+    ) -> None:
+        self._reference = reference
+        self._labelling = labelling
+        self._threshold = threshold
+        self._cuts: list[Int64Array] = []
+        self._detectors: list[DayDetector] = []
+        self.follow(cuts)
+
+    @property
+    def evidence(self) -> float:
+        """The lowest of the statistics over its threshold; an alarm from 1 on."""
+        return min(detector.evidence for detector in self._detectors)
+
+    def follow(self, cuts: Cuts) -> None:
+        """Add new segment values, and retain the evidence so far."""
+        watched = cuts.watched
+        if [len(cut) for cut in watched] == [len(cut) for cut in self._cuts]:
+            return
+        states = [detector.state() for detector in self._detectors]
+        self._cuts = list(watched)
+        self._detectors = [self._detector(cut) for cut in self._cuts]
+        for detector, state in zip(self._detectors, states, strict=False):
+            detector.restore(state)
+
+    def update(self, day: Days, cuts: Cuts, scatter: DayScatter) -> bool:
+        """Add one day and return whether all statistics alarm after it.
+
+        Args:
+            day: one day, or none where it has no prediction.
+            cuts: the model's series by segment key, in the order of the day's series.
+            scatter: how days scatter.
+        """
+        self.follow(cuts)
+        outcomes, sampling = expected(self._labelling, day.cells, day.weights)
+        total: CountArray = outcomes.sum(axis=0)
+        places = _places(cuts)
+        alarms = [
+            detector.update(ConfusionCounts.from_cells(total[place]), scatter, sampling or 1.0)
+            for detector, place in zip(self._detectors, places, strict=True)
+        ]
+        return all(alarms)
+
+    def restart(self) -> None:
+        """Forget the evidence."""
+        for detector in self._detectors:
+            detector.restart()
+
+    def state(self) -> State:
+        """Serializable state: the evidence, and its series."""
+        return {
+            "cuts": [cut.copy() for cut in self._cuts],
+            "detectors": [dict(detector.state()) for detector in self._detectors],
+        }
+
+    def restore(self, state: State, left: Numbers) -> None:
+        """Load what `state` returned, for the same reference.
+
+        Args:
+            state: of an earlier run.
+            left: the models and series that are still there.
+        """
+        self._cuts = [new_numbers(left.series)[cut] for cut in state["cuts"]]
+        self._detectors = [self._detector(cut) for cut in self._cuts]
+        for detector, evidence in zip(self._detectors, state["detectors"], strict=True):
+            detector.restore(evidence)
+
+    def _detector(self, cut: Int64Array) -> DayDetector:
+        cells = self._reference.cells_of(cut)
+        if not len(self._reference.rows):
+            cells = self._reference.counts.cells[None, :]
+        return DayDetector(
+            reference=ConfusionCounts.from_cells(cells),
+            days=self._reference.days_behind,
+            threshold=self._threshold,
+            sampling=self._reference.sampling(self._labelling),
+        )
+
+
+def _places(cuts: Cuts) -> Sequence[Int64Array]:
+    """Places of each key's values among a day's series; that of the totals without keys."""
+    if not cuts.segments:
+        return [np.array([0])]
+    ends = np.cumsum([1, *(len(rows) for rows in cuts.segments)])
+    return [np.arange(start, end) for start, end in pairwise(ends.tolist())]

@@ -1,0 +1,132 @@
+"""Days of one model's outcomes, and what was learned of how they scatter."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from monitor.config import Labelling
+from monitor.counts import ConfusionCounts, CountArray
+from monitor.drift.day_scatter import DayScatter
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import State
+from monitor.labels.sampled_labels import expected
+from monitor.watch.cuts import Cuts
+from monitor.watch.reference import MatureReference
+from monitor.windows import Windows
+from monitor.windows.days import DAY_MS
+
+STRETCH_DAYS = 28
+"""Length of the stretches that a model's scatter is learned from after its reference."""
+_MOST_STRETCHES = 13
+_FEWEST_DAYS = 2
+
+
+class Days(NamedTuple):
+    """Successive days of one model; days without a prediction are left out.
+
+    Attributes:
+        numbers: of the days since 1970, ascending.
+        cells: all counts, (days, series, 6): the totals, then each segment key's values.
+        weights: of its labels, (days, series, 8).
+    """
+
+    numbers: Int64Array
+    cells: Int64Array
+    weights: Int64Array
+
+    def last(self, days: int, end: int) -> Days:
+        """Return the last so many days before day `end`."""
+        chosen = self.numbers >= end - days
+        return Days(self.numbers[chosen], self.cells[chosen], self.weights[chosen])
+
+
+class DayReader:
+    """Reads days of models.
+
+    Args:
+        catalogue: numbers of models and series.
+        windows: counts.
+    """
+
+    def __init__(self, catalogue: Catalogue, windows: Windows) -> None:
+        self._catalogue = catalogue
+        self._windows = windows
+
+    def days(self, model: int, cuts: Cuts, first: int, end: int) -> Days:
+        """Return the days [first, end) of a model.
+
+        Args:
+            model: its number.
+            cuts: its series by segment key.
+            first: number of the first day since 1970, UTC.
+            end: number of the day after the last.
+
+        Returns:
+            Days before those that are stored are left out. Where segment values are not
+            stored by days, their counts are zeros.
+        """
+        found = self._windows.past.recall(model, first * DAY_MS, end * DAY_MS, DAY_MS)
+        rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
+        column = {self._catalogue.series[row]: row for row in rows.tolist()}
+        place = {column[one]: at for at, one in enumerate(found.columns) if one in column}
+        at = np.array([place.get(row, -1) for row in rows.tolist()])
+        cells, weights = found.cells[:, at], found.label_weights[:, at]
+        cells[:, at < 0] = 0
+        weights[:, at < 0] = 0
+        return Days(found.numbers, cells, weights)
+
+
+class LearnedScatter:
+    """How the days of one model scatter: of its reference, and of the time since.
+
+    Every 28 days that follow the reference are learned from, divided where a page starts or
+    ends. Each stretch counts by the deviations from its own level, so that a change of level
+    is no scatter. Stretches in which a model pages count as well: were they left out, a
+    model that pages by chance would never learn that its days scatter more.
+
+    Args:
+        reference: of the model.
+        labelling: the labelling regime.
+    """
+
+    def __init__(self, reference: MatureReference, labelling: Labelling) -> None:
+        self._labelling = labelling
+        self._sampling = reference.sampling(labelling)
+        self._reference = reference.by_day
+        self._since: list[CountArray] = []
+        self.scatter = self._learned()
+
+    def learn(self, days: Days) -> None:
+        """Learn from a stretch of days; a single day teaches nothing.
+
+        Args:
+            days: of the stretch.
+        """
+        if len(days.numbers) < _FEWEST_DAYS:
+            return
+        outcomes, _ = expected(self._labelling, days.cells, days.weights)
+        self._since = [*self._since, outcomes[:, 0]][-_MOST_STRETCHES:]
+        self.scatter = self._learned()
+
+    def state(self) -> State:
+        """Serializable state: outcomes by day of each stretch since the reference."""
+        return {"since": [stretch.copy() for stretch in self._since]}
+
+    def restored(self, state: State) -> Self:
+        """Load what `state` returned, and return itself."""
+        self._since = [stretch.copy() for stretch in state["since"]]
+        self.scatter = self._learned()
+        return self
+
+    def _learned(self) -> DayScatter:
+        stretches = [ConfusionCounts.from_cells(cells) for cells in self._since]
+        if self._reference is not None:
+            stretches.insert(0, self._reference)
+        factors = self._sampling
+        return DayScatter.learn(
+            stretches,
+            sampling=[factors.class_ratio, factors.recall, factors.false_positive_rate],
+        )

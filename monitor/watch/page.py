@@ -1,0 +1,121 @@
+"""The page of one model: when it starts, and when the model is certainly back."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from monitor.drift import Judgement
+from monitor.drift.verdict import DEGRADED
+from monitor.events.renumbering import State
+from monitor.windows.days import DAY_MS
+
+ALARM_MS = 28 * DAY_MS
+"""How long after an alarm of a detector a certain degradation starts a page."""
+JUDGED_DAYS = (7, 28)
+"""Lengths of the stretches of whole days that are judged beside the windows."""
+_BACK_SHARE = 0.5
+_LEVEL_DAYS = 7
+_SUDDEN = 0.9999
+_CERTAINTY = 0.9
+"""Coverage of the two-sided interval whose lower bound is certain at p < .05."""
+
+
+class Page:
+    """Whether a model pages: from a certain degradation on, until it is certainly back.
+
+    A page starts where a detector has fired within 28 days and the last 7 or 28 days are
+    judged degraded; a fall that is large enough starts it within the day. It ends once the
+    odds ratio is certainly (p < .05) above half of its fall, over the last 7 or 28 days, all
+    of them since the page started. So one lasting degradation is one page, and it does not
+    fade as the fault fills the windows.
+    """
+
+    def __init__(self) -> None:
+        self._fired: int | None = None
+        self._began: int | None = None
+        self._fall = 0.0
+
+    @property
+    def active(self) -> bool:
+        """True while the model pages."""
+        return self._began is not None
+
+    def fire(self, at: int) -> None:
+        """Note an alarm of a detector.
+
+        Args:
+            at: event time, epoch milliseconds.
+        """
+        self._fired = at
+
+    def awaits_judgement(self, at: int) -> bool:
+        """Return whether a degraded judgement would start a page.
+
+        Args:
+            at: event time, epoch milliseconds.
+        """
+        fired = self._fired is not None and at - self._fired <= ALARM_MS
+        return fired and not self.active
+
+    def is_open(self, at: int) -> bool:
+        """Return whether the model pages, or an alarm awaits its judgement.
+
+        Args:
+            at: event time, epoch milliseconds.
+        """
+        return self.active or self.awaits_judgement(at)
+
+    def is_sudden(self, found: Judgement) -> bool:
+        """Return whether a judgement of a window starts a page before the day is over.
+
+        A window is judged after every pane, so that chance has many more looks at it than at
+        whole days: the odds ratio must have fallen at p < .0001, or the model be dead.
+
+        Args:
+            found: a judgement on a window of a day or more.
+        """
+        _, upper = found.interval("odds_ratio", level=_SUDDEN)
+        return found.verdict in DEGRADED and (found.dead or upper < 0)
+
+    def start(self, at: int, fall: float) -> None:
+        """Start the page.
+
+        Args:
+            at: event time, epoch milliseconds.
+            fall: change of the log odds ratio, below 0 where it fell.
+        """
+        self._began, self._fall = at, fall
+
+    def days_to_judge(self, at: int) -> tuple[int, ...]:
+        """Return over how many last days it is judged whether the model is back.
+
+        Args:
+            at: event time, epoch milliseconds.
+        """
+        if self._began is None:
+            return ()
+        return tuple(days for days in JUDGED_DAYS if at - self._began >= days * DAY_MS)
+
+    def judge_return(self, days: int, found: Judgement) -> None:
+        """End the page if the model is certainly back.
+
+        Args:
+            days: number of last days judged.
+            found: the judgement on them.
+        """
+        change = found.change["odds_ratio"]
+        lower, _ = found.interval("odds_ratio", level=_CERTAINTY)
+        if days == _LEVEL_DAYS:
+            self._fall = min(self._fall, change)
+        if lower > _BACK_SHARE * self._fall and found.verdict not in DEGRADED:
+            self._began = self._fired = None
+
+    def state(self) -> State:
+        """Serializable state."""
+        return {"fired": self._fired, "began": self._began, "fall": self._fall}
+
+    def restored(self, state: State) -> Self:
+        """Load what `state` returned, and return itself."""
+        self._fired, self._began = state["fired"], state["began"]
+        self._fall = state["fall"]
+        return self
