@@ -328,8 +328,8 @@ def test_silence_is_diagnosed_as_a_negative_once_it_may_be(capsys, tmp_path):
     assert found["before"]["outcomes"] == {"tp": 200, "fp": 100, "fn": 0, "tn": 1700}
     early = ran(capsys, "diagnose", *words, *sides, "1970-01-26..1970-02-18")
     assert early.code == 2
-    assert "--after: ends before silence is known to be a negative" in early.err
-    assert "has passed for predictions up to 1970-02-17T" in early.err
+    assert "--after: ends before missing labels count as negatives" in early.err
+    assert "they count for predictions to 1970-02-17T" in early.err
 
 
 def test_a_sample_of_labels_is_diagnosed(capsys, tmp_path):

@@ -156,7 +156,7 @@ def test_the_sample_is_said_and_its_silence_is_no_lack():
     found = diagnosed(SAMPLED)
     said = " ".join(found.notes)
     assert "labels are a sample (sampled): predicted positives and negatives labelled" in said
-    assert "what became of them" not in said
+    assert "their outcomes are not known" not in said
     assert "Wait for labels" not in diagnosis_text(found)
 
 

@@ -53,13 +53,13 @@ def changes_said(scatter, days=14):
 def test_days_that_scatter_are_no_shift_of_prevalence():
     share, found = changes_said(scatter=0.5)
     assert share <= 0.1
-    assert any("widened by how the 14 days of before scatter" in note for note in found.notes)
+    assert any("widened by the scatter of the 14 days of before" in note for note in found.notes)
 
 
 def test_a_reference_of_few_days_says_that_it_cannot_know():
     share, found = changes_said(scatter=0.5, days=3)
     assert share > 0.2
-    assert any("do not hold what a whole day has in common" in note for note in found.notes)
+    assert any("leave out the scatter between days" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("days", [3, 14])

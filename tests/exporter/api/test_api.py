@@ -101,7 +101,7 @@ def test_a_comparison_is_what_diagnose_says_of_the_recorded_events(client, recor
     live = got(client, "diagnosis", before=JULY, after=SEPTEMBER)
     told = json.loads(done.out)
     assert (live["below_reference_curve"], told["below_reference_curve"]) == (None, False)
-    assert "labelled scores are kept for 62 days" in live["notes"].pop()
+    assert "labelled scores are stored for 62 days" in live["notes"].pop()
     (more,) = (sentence for sentence in told["plainly"] if sentence not in live["plainly"])
     assert more.startswith("By the scores, too, recall is not certainly below")
     rest = [{k: v for k, v in one.items() if k not in CURVED} for one in (live, told)]
