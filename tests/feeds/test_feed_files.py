@@ -5,9 +5,9 @@ import sys
 from importlib.resources import files as package_files
 
 import pytest
-from feeds.oracle import decode, key, rows_of, until_error
-from feeds.strategies import streams
-from feeds.test_decode import DECODER
+from feeds.decode.oracle import decode, key, rows_of, until_error
+from feeds.decode.strategies import streams
+from feeds.decode.test_decode import DECODER
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,7 @@
 import json
 from itertools import pairwise
 
-from feeds.oracle import rows_of, until_error
+from feeds.decode.oracle import rows_of, until_error
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -11,8 +11,8 @@ from importlib.resources import files as package_files
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from feeds.oracle import rows_of
-from feeds.test_decode import DECODER
+from feeds.decode.oracle import rows_of
+from feeds.decode.test_decode import DECODER
 from hypothesis import given
 from hypothesis import strategies as st
 

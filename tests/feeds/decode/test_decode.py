@@ -3,8 +3,8 @@ from operator import mul
 
 import numpy as np
 import pytest
-from feeds.oracle import KEYS, SEGMENTS, THRESHOLDS, decode, key, rows_of
-from feeds.strategies import good, streams
+from feeds.decode.oracle import KEYS, SEGMENTS, THRESHOLDS, decode, key, rows_of
+from feeds.decode.strategies import good, streams
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

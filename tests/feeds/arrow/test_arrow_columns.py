@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
-from feeds.oracle import rows_of
-from feeds.test_decode import DECODER
+from feeds.decode.oracle import rows_of
+from feeds.decode.test_decode import DECODER
 from feeds.test_tables import ANY, ROWS, SCHEMA, as_json, by_arrow, by_lines, same
 from hypothesis import given
 from hypothesis import strategies as st

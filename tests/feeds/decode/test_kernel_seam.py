@@ -14,7 +14,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from feeds.strategies import labels, predictions, streams
+from feeds.decode.strategies import labels, predictions, streams
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
