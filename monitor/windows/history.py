@@ -174,7 +174,7 @@ class PastCounts:
         """Weights of labels by blocks, (blocks, rows, 8); zeros where they are not stored."""
         width = self._coarse.width
         whole = opens % width == closes % width == block_ms % width == 0
-        if self._weights.kept and whole and self._coarse.reaches_back(opens // width):
+        if self._weights.stored and whole and self._coarse.reaches_back(opens // width):
             table = self._weights.table(PaneRange(COARSE, opens // width, closes // width), rows)
             return in_blocks(table, opens, width, block_ms)
         steps = np.zeros(((closes - opens) // HOUR_MS, len(rows), SUMS), dtype=np.int64)

@@ -40,14 +40,14 @@ def stormy(rng, days, scatter):
 
 def changes_said(scatter, days=14):
     rng = np.random.default_rng(1)
-    said = []
+    reported = []
     for _ in range(40):
         before, after = (
             Period.counted(Hours(stormy(rng, n, scatter)), "m", 0, n * DAY) for n in (days, 3)
         )
-        said.append(diagnose(before, after))
+        reported.append(diagnose(before, after))
     silent = (Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE)
-    return np.mean([found.verdict not in silent for found in said]), said[0]
+    return np.mean([found.verdict not in silent for found in reported]), reported[0]
 
 
 def test_days_that_scatter_are_no_shift_of_prevalence():
