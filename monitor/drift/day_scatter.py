@@ -25,7 +25,7 @@ from scipy.special import ndtri, stdtrit
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays
-from monitor.drift.components import COMPONENTS, SmoothedRates, gradients
+from monitor.drift.components import COMPONENTS, Component, SmoothedRates, gradients
 from monitor.drift.dispersion import Dispersion
 from monitor.metrics.ratio import FloatArray
 
@@ -45,6 +45,9 @@ _MOST_CARRY_OVER = 0.9
 _MOST_LOST = 0.8
 _SMOOTHING = 0.5
 _FEWEST_DAYS = 2
+_FEWEST_OF_A_LEVEL = 5
+_OF_A_CHANGE = 0.65
+_SMALLEST = 1e-12
 _CERTAIN = 0.995
 
 
@@ -163,6 +166,36 @@ class DayScatter:
         return self.variance * (1 + self.carry_over) / (1 - self.carry_over)
 
 
+def at_one_level(days: ConfusionCounts) -> list[ConfusionCounts]:
+    """Divide days where their level changed, since a change of level is no scatter.
+
+    Args:
+        days: outcomes by day along the last axis.
+
+    Returns:
+        The days as they are; or two parts, where the best division explains over .65 of
+        the variance of a day's log r, TPR or FPR. Days that hang together rarely reach that.
+        Parts of fewer than 5 days are dropped.
+    """
+    count = days.shape[-1]
+    found = _influences(days) if count >= 2 * _FEWEST_OF_A_LEVEL else None
+    if found is None:
+        return [days]
+    influence, _ = found
+    occupied = np.flatnonzero(days.total > 0)
+    deviation = np.cumsum(influence - influence.mean(axis=1, keepdims=True), axis=1)[:, :-1]
+    first = np.arange(1, len(occupied))
+    rest = len(occupied) - first
+    explained = deviation**2 * (1 / first + 1 / rest)
+    share = explained / np.maximum(influence.var(axis=1, keepdims=True) * len(occupied), _SMALLEST)
+    best = int(share.max(axis=0).argmax())
+    if share[:, best].max() < _OF_A_CHANGE:
+        return [days]
+    cut = int(occupied[best + 1])
+    parts = [days[np.arange(cut)], days[np.arange(cut, count)]]
+    return [part for part in parts if part.shape[-1] >= _FEWEST_OF_A_LEVEL]
+
+
 def share_of_mean(days: FloatArray, carry_over: FloatArray) -> FloatArray:
     """Return the variance of a mean of correlated days over that of one day.
 
@@ -223,6 +256,24 @@ def as_dispersion(counts: ConfusionCounts, added: FloatArray) -> Dispersion:
     return Dispersion(class_ratio=ratio, recall=recall, false_positive_rate=false)
 
 
+def off_the_curve(counts: ConfusionCounts, added: FloatArray) -> Dispersion:
+    """Return the scatter of days off the ROC curve as a factor on the variance of rows.
+
+    Days move a point along the curve and off it. What moves both rates alike stays on it, so
+    that the scatter of the odds ratio stands for that of recall at a given FPR.
+
+    Args:
+        counts: outcomes of the window, a scalar; half a count is added to each cell.
+        added: variance that days add to the window's components, (8,).
+
+    Returns:
+        Factors for `roc.below_reference_curve`, at least 1.
+    """
+    scatter = np.zeros(COMPONENTS)
+    scatter[Component.RECALL] = min(added[Component.RECALL], added[Component.ODDS_RATIO])
+    return as_dispersion(counts, scatter)
+
+
 def _sum(counts: Sequence[ConfusionCounts]) -> FloatArray:
     cells = [one.cells for one in counts] or [np.zeros(4)]
     return np.asarray(np.sum(cells, axis=0, dtype=np.float64))
@@ -238,24 +289,31 @@ def _prior(gradient: FloatArray) -> FloatArray:
 
 def _stretch(days: ConfusionCounts, gradient: FloatArray, sampling: ArrayLike) -> _Stretch | None:
     """Influences of days about the level of their stretch; None with fewer than two days."""
+    found = _influences(days)
+    if found is None:
+        return None
+    influence, rows = found
+    factors = np.broadcast_to(np.asarray(sampling, dtype=np.float64), (len(rows),))
+    return _Stretch(gradient @ influence, gradient**2 @ (rows * factors))
+
+
+def _influences(days: ConfusionCounts) -> tuple[FloatArray, FloatArray] | None:
+    """Influences on log r, logit TPR and FPR, (3, days), and the variances of all rows, (3,)."""
     days = days[np.flatnonzero(days.total > 0)]
     if days.shape[-1] < _FEWEST_DAYS:
         return None
-    streams = [
+    influences, rows = [], []
+    for hits, trials in (
         (days.actual_positive, days.total),
         (days.tp, days.actual_positive),
         (days.fp, days.actual_negative),
-    ]
-    influences, rows = [], []
-    for hits, trials in streams:
+    ):
         rate = (hits.sum() + _SMOOTHING) / (trials.sum() + 2 * _SMOOTHING)
         information = np.maximum(trials.mean(), _SMOOTHING) * rate * (1 - rate)
         influences.append((hits - trials * rate) / information)
         share = trials / max(float(trials.sum()), _SMOOTHING)
-        own = (trials * (1 - share)).sum() * rate * (1 - rate) / information**2
-        rows.append(own)
-    factors = np.broadcast_to(np.asarray(sampling, dtype=np.float64), (len(rows),))
-    return _Stretch(gradient @ np.stack(influences), gradient**2 @ (np.array(rows) * factors))
+        rows.append((trials * (1 - share)).sum() * rate * (1 - rate) / information**2)
+    return np.stack(influences), np.array(rows)
 
 
 def _carry_over(

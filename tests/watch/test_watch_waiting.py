@@ -42,7 +42,13 @@ def drawn(per_hour, prevalence):
 def read_by_hour(read, cells):
     """Cells read while each hour is applied, and when the reference was found."""
     config = Config(
-        defaults={"label_timeout": "2d", "maturity": "0s", "segments": ["k"]}, windows=["1d"]
+        defaults={
+            "label_timeout": "2d",
+            "maturity": "0s",
+            "segments": ["k"],
+            "reference": {"first": "7d"},
+        },
+        windows=["1d"],
     )
     monitor = Monitor(config)
     found, by_hour = None, []
