@@ -107,7 +107,7 @@ def skill(
     """Decide on skill from the changes of TPR, FPR, their likelihood and odds ratios.
 
     *Changed*, *clean* and *unknown* are the statuses that `statuses` gives; TPR and FPR
-    are compared as log-odds. The odds ratio *certainly* fell or rose where p < .005, or
+    are compared as log-odds. The odds ratio *certainly* fell or rose where p < .002, or
     p < .001 where both rates moved by less than 2 τ = .4, and its change is not certainly
     smaller than τ.
 
