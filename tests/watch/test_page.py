@@ -1,0 +1,79 @@
+"""When a page starts, that it lasts, and when it ends."""
+
+import pytest
+
+from monitor.counts import ConfusionCounts
+from monitor.drift import judge
+from monitor.drift.day_scatter import DayScatter
+from monitor.watch.page import ALARM_MS, Page
+from monitor.windows.days import DAY_MS
+
+BEFORE = ConfusionCounts(tp=22_400, fp=12_600, fn=5_600, tn=239_400)
+A_DAY = BEFORE.cells / 28
+QUIET = DayScatter.learn([ConfusionCounts.from_cells([A_DAY] * 28)])
+
+
+def judged(recall, days=7):
+    positives, negatives = 1_000 * days, 9_000 * days
+    tp, fp = int(positives * recall), int(negatives * 0.05)
+    now = ConfusionCounts(tp=tp, fp=fp, fn=positives - tp, tn=negatives - fp)
+    return judge(BEFORE, now, between=QUIET.between(28, days))
+
+
+def paging(fall=-1.0):
+    page = Page()
+    page.fire(0)
+    page.start(0, fall)
+    return page
+
+
+def test_a_page_needs_an_alarm_of_the_last_28_days():
+    page = Page()
+    assert not page.awaits_judgement(0)
+    page.fire(0)
+    assert page.awaits_judgement(ALARM_MS)
+    assert not page.awaits_judgement(ALARM_MS + 1)
+    page.start(5, -1.0)
+    assert page.active
+    assert not page.awaits_judgement(6)
+
+
+@pytest.mark.parametrize(("recall", "sudden"), [(0.75, False), (0.3, True), (0.0, True)])
+def test_only_a_large_fall_starts_a_page_within_the_day(recall, sudden):
+    assert Page().is_sudden(judged(recall, days=1)) == sudden
+
+
+def test_the_return_is_judged_on_days_since_the_page_alone():
+    page = paging()
+    assert page.days_to_judge(6 * DAY_MS) == ()
+    assert page.days_to_judge(7 * DAY_MS) == (7,)
+    assert page.days_to_judge(28 * DAY_MS) == (7, 28)
+
+
+def test_a_page_lasts_while_the_fault_does_and_ends_when_the_model_is_back():
+    page = paging()
+    for _ in range(100):
+        page.judge_return(7, judged(0.6))
+    assert page.active
+    page.judge_return(7, judged(0.8))
+    assert not page.active
+    assert not page.awaits_judgement(0), "another page needs another alarm"
+
+
+def test_a_page_does_not_end_where_it_is_not_certain_that_the_model_is_back():
+    page = paging(fall=-0.3)
+    page.judge_return(7, judged(0.78))
+    assert page.active
+
+
+def test_a_dead_model_never_counts_as_back():
+    page = paging(fall=0.2)
+    page.judge_return(28, judged(0.0, days=28))
+    assert page.active
+
+
+def test_the_state_is_restored():
+    page = paging()
+    again = Page().restored(page.state())
+    assert again.state() == page.state()
+    assert again.active
