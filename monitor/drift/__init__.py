@@ -1,11 +1,13 @@
 """Drift: what moved precision, and the verdict on it. Pure functions of counts.
 
-    components, dispersion    changes of log r, TPR, FPR, LR+ and LR-, and their errors
+    components                log r, TPR, FPR, LR+, LR- and the odds ratio
+    component_changes         their changes from one window to another, and the errors
+    day_scatter, dispersion   how days, and panes, scatter beyond independent rows
     skill, verdict            the rule for skill, and the verdict on two windows
     attribution               contribution of each cause, in log-odds and in points
     within_segments           changes within segments apart from changes of their mix
     roc                       the reference's ROC curve, where scores come
-    detectors                 alarms on closed panes (shiryaev_roberts: their statistic)
+    detectors, day_detector   alarms by panes and by days (shiryaev_roberts: their statistic)
     class_ratio_detector      alarm where the class ratio leaves its seasonal profile
     live_class_ratio          the class ratio, smoothed over panes
     prevalence, label_free    prevalence and precision without labels

@@ -15,7 +15,7 @@ from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.labels.sampled_labels import expected
 from monitor.watch.cuts import Cuts
-from monitor.watch.model_days import Days
+from monitor.watch.model_days import RecentDays
 from monitor.watch.reference import MatureReference
 
 
@@ -58,7 +58,7 @@ class DayDetection:
         for detector, state in zip(self._detectors, states, strict=False):
             detector.restore(state)
 
-    def update(self, day: Days, cuts: Cuts, scatter: DayScatter) -> bool:
+    def update(self, day: RecentDays, cuts: Cuts, scatter: DayScatter) -> bool:
         """Add one day and return whether all statistics alarm after it.
 
         Args:

@@ -32,7 +32,7 @@ from monitor.labels.stopped_reports import Reports
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.label_checks import LabelChecks
-from monitor.watch.model_days import Days, LearnedScatter
+from monitor.watch.model_days import LearnedScatter, RecentDays
 from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
@@ -142,7 +142,7 @@ class Judge:
                     return found.judgement
         return None
 
-    def of_days(self, days: Days, cuts: Cuts) -> Judgement | None:
+    def of_days(self, days: RecentDays, cuts: Cuts) -> Judgement | None:
         """Judge days of the model; None where nothing can be judged, or labels are at fault.
 
         Args:

@@ -24,7 +24,7 @@ _MOST_STRETCHES = 13
 _FEWEST_DAYS = 2
 
 
-class Days(NamedTuple):
+class RecentDays(NamedTuple):
     """Successive days of one model; days without a prediction are left out.
 
     Attributes:
@@ -36,11 +36,6 @@ class Days(NamedTuple):
     numbers: Int64Array
     cells: Int64Array
     weights: Int64Array
-
-    def last(self, days: int, end: int) -> Days:
-        """Return the last so many days before day `end`."""
-        chosen = self.numbers >= end - days
-        return Days(self.numbers[chosen], self.cells[chosen], self.weights[chosen])
 
 
 class DayReader:
@@ -55,7 +50,7 @@ class DayReader:
         self._catalogue = catalogue
         self._windows = windows
 
-    def days(self, model: int, cuts: Cuts, first: int, end: int) -> Days:
+    def days(self, model: int, cuts: Cuts, first: int, end: int) -> RecentDays:
         """Return the days [first, end) of a model.
 
         Args:
@@ -76,7 +71,7 @@ class DayReader:
         cells, weights = found.cells[:, at], found.label_weights[:, at]
         cells[:, at < 0] = 0
         weights[:, at < 0] = 0
-        return Days(found.numbers, cells, weights)
+        return RecentDays(found.numbers, cells, weights)
 
 
 class LearnedScatter:
@@ -99,7 +94,7 @@ class LearnedScatter:
         self._since: list[CountArray] = []
         self.scatter = self._learned()
 
-    def learn(self, days: Days) -> None:
+    def learn(self, days: RecentDays) -> None:
         """Learn from a stretch of days; a single day teaches nothing.
 
         Args:
