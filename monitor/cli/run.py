@@ -32,6 +32,7 @@ from monitor.service.notify import Notify
 from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
 from monitor.service.sources import open_sources, unavailable_feeds
+from monitor.service.state_watch import StateWatch
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
 from monitor.web.access import read_access
@@ -99,7 +100,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
     access, notify = read_access((), config.exporter.web_config), Notify()
     decoder = LiveDecoder(DecodeSettings.from_config(config))
     with ExitStack() as opened:
-        opened.enter_context(StateLock(config.state.directory))
+        locked = opened.enter_context(StateLock(config.state.directory))
         faults = StateFaults()
         checkpointer = Checkpointer(
             config,
@@ -107,7 +108,9 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             faults=faults,
             clock=SystemClock(),
             say=_say,
+            check=locked.check,
         )
+        begins = not checkpointer.found
         sources = open_sources(config, decoder, SystemClock(), _say)
         posted = [
             opened.enter_context(closing(p))
@@ -119,6 +122,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         )
         rejected = NewRejections(dead_letter)
         reloadables: list[Reloadable] = [ReloadableDecoder(decoder), *posted]
+        watch = StateWatch([locked.check, *(feed.check_place for feed in posted)], _say, faults)
         service = Service(
             config,
             sources,
@@ -129,6 +133,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             reloadables=reloadables,
             alive=notify.alive,
             checkpointer=checkpointer,
+            state_watch=watch,
         )
         telemetry = ProcessCollector(reloads.readings)
         telemetry.add(service.liveness.readings)
@@ -139,6 +144,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             lambda: service.snapshot,
             ready=lambda: service.ready,
             restored=lambda: service.restored,
+            fault=lambda: watch.fault,
             collectors=[telemetry],
             read_engine=service.queries,
             reload=reloads.ask if config.exporter.allow_reload else None,
@@ -157,6 +163,8 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             listeners = [server.listener, *(one for feed in posted for one in feed.listeners)]
             telemetry.add(listener_readings(listeners))
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
+            if begins:
+                _say(f"no state in {config.state.directory}; counting begins")
             notify.ready()
             service.run(stopping)
             notify.stopping()

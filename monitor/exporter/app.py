@@ -41,6 +41,7 @@ def create_app(
     *,
     ready: Callable[[], bool],
     restored: Callable[[], bool] = lambda: True,
+    fault: Callable[[], str] = lambda: "",
     collectors: Iterable[Collector] = (),
     reload: Callable[[], Future[None]] | None = None,
     access: Access | None = None,
@@ -56,6 +57,8 @@ def create_app(
         ready: returns whether state is restored and feeds are attached; called at each probe.
         restored: returns whether snapshots hold all that was counted before the start. Until
             then /metrics answers 503: Prometheus would take lower counters for a reset.
+        fault: returns what keeps a running monitor from saving events, "" if nothing does; the
+            readiness probe answers it with 503.
         collectors: further series of the process to serve at /metrics.
         reload: starts a reload of the configuration; its future is done once that is in
             force. There is no such route where None.
@@ -74,7 +77,7 @@ def create_app(
     routes = [
         Route("/metrics", metrics.answer),
         Route("/healthz", _health),
-        Route("/readyz", _readiness(ready)),
+        Route("/readyz", _readiness(ready, fault)),
         *api_routes(queries),
         *page_routes(queries),
     ]
@@ -139,8 +142,12 @@ async def _health(_: Request) -> Response:
     return PlainTextResponse("alive\n")
 
 
-def _readiness(ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Response]]:
+def _readiness(
+    ready: Callable[[], bool], fault: Callable[[], str]
+) -> Callable[[Request], Awaitable[Response]]:
     async def answer(_: Request) -> Response:
+        if why := fault():
+            return PlainTextResponse(f"not ready: {why}\n", status_code=503)
         if ready():
             return PlainTextResponse("ready\n")
         return PlainTextResponse("not ready\n", status_code=503)

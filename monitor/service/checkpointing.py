@@ -62,6 +62,7 @@ class Checkpointer:
         clock: wall and monotonic time.
         say: prints a one-line message for the operator.
         writer: executor that writes; a thread of its own if None.
+        check: raises a `StateGoneError` if the state directory is no longer in its place.
 
     Raises:
         StateError: there are checkpoints, and all are damaged.
@@ -76,9 +77,11 @@ class Checkpointer:
         clock: Clock,
         say: Callable[[str], None],
         writer: Executor | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._config = config
         self._checkpoints = checkpoints
+        self._check = check
         self._faults = faults
         self._clock = clock
         self._say = say
@@ -98,6 +101,11 @@ class Checkpointer:
     def engine_state(self) -> State | None:
         """State of the engine in the checkpoint; None without a checkpoint."""
         return None if self._found is None else self._found["engine"]
+
+    @property
+    def found(self) -> bool:
+        """True until `resume`, if there is a checkpoint."""
+        return self._found is not None
 
     def position(self, identity: str) -> Position | None:
         """Return the position of a source in the checkpoint; None if it has none."""
@@ -241,6 +249,7 @@ class Checkpointer:
         self._writing = (self._writer.submit(self._write, state, began, stall), positions)
 
     def _write(self, state: State, began: float, stall: float) -> _Written:
+        self._check()
         nbytes = self._checkpoints.write(state)
         return _Written(state["at"], stall, self._clock.monotonic() - began, nbytes)
 

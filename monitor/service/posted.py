@@ -46,6 +46,7 @@ from monitor.state import (
     JournalPosition,
     StateFault,
     StateFaults,
+    StateGoneError,
 )
 from monitor.web.access import read_access
 from monitor.web.listener_telemetry import Listener
@@ -131,6 +132,23 @@ class PostedFeeds:
             StateError: the journal is damaged.
         """
         self._journal.check(self._position)
+
+    @property
+    def fault(self) -> str:
+        """Why events cannot be stored, without paths; "" unless the journal is gone."""
+        try:
+            self._journal.check_place()
+        except StateGoneError:
+            return "events cannot be stored: the state directory was removed or replaced"
+        return ""
+
+    def check_place(self) -> None:
+        """Check that the journal is where it was; safe from any thread.
+
+        Raises:
+            StateGoneError: it was removed or replaced.
+        """
+        self._journal.check_place()
 
     def listen(self) -> None:
         """Start the servers; they accept events once the journal is replayed.

@@ -147,6 +147,11 @@ class AppendFile:
         self._sync(self._file)
         self.size, self._torn = size, False
 
+    @property
+    def descriptor(self) -> int:
+        """Descriptor of the open file."""
+        return self._file
+
     def close(self) -> None:
         """Close the file."""
         if self._file >= 0:

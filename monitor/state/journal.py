@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
 from monitor.state.disk import AppendFile, Sync, make_directory, sync_directory
+from monitor.state.locked_directory import LockedDirectory, check_place
 from monitor.state.segment import (
     Body,
     SegmentHeader,
@@ -22,7 +24,7 @@ from monitor.state.segment import (
     whole_end,
 )
 from monitor.state.segment_files import cut_off, missing, segment_numbers, segment_path
-from monitor.state.state_errors import StateError, StateFullError
+from monitor.state.state_errors import StateError, StateFullError, StateGoneError
 
 JOURNAL = "journal"
 """Its directory in the state directory, and its key among the positions of a checkpoint."""
@@ -51,8 +53,8 @@ START = JournalPosition(0, 0, 0)
 class Journal:
     r"""Posted requests on disk: once `append` returns, its bodies survive a crash.
 
-    Belongs to one process (see `StateLock`). One thread appends; other threads may
-    delete segments and read the size.
+    Belongs to one process, which locks the directory. One thread appends; other threads may
+    delete segments, read the size and check the place.
 
     Args:
         directory: directory of the segments; created if missing.
@@ -66,7 +68,7 @@ class Journal:
 
     Raises:
         StateError: the last segment is damaged, segments or acknowledged bodies are missing,
-            or the directory cannot be written.
+            the directory cannot be written, or another process uses it.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
@@ -92,11 +94,15 @@ class Journal:
         self._lock = threading.Lock()
         self._make_directory()
         self._found_ends: dict[int, int] = {}
-        self._numbers = segment_numbers(directory)
-        self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
-        if reaches != START:
-            self._check_reaches(reaches, self._whole_end())
-        self._open_last()
+        with ExitStack() as opened:
+            self._locked = LockedDirectory(directory)
+            opened.callback(self.close)
+            self._numbers = segment_numbers(directory)
+            self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
+            if reaches != START:
+                self._check_reaches(reaches, self._whole_end())
+            self._open_last()
+            opened.pop_all()
 
     @property
     def nbytes(self) -> int:
@@ -119,9 +125,11 @@ class Journal:
             The position behind each.
 
         Raises:
+            StateGoneError: the journal is no longer where it was.
             StateFullError: they could not be written. The journal is as before,
                 and a later call may succeed.
         """
+        self.check_place()
         try:
             if self._file is None or self._file.size >= self._segment_bytes:
                 with self._lock:
@@ -129,6 +137,7 @@ class Journal:
             assert self._file is not None  # noqa: S101  # opened above or before
             offset = self._file.size
             self._file.append(encode_frame(bodies, salt=self._salt, offset=offset))
+            self._check_or_cut(offset)
         except OSError as error:
             raise StateFullError(
                 f"{self._directory}: cannot be written: {error.strerror}; free space on the disk"
@@ -136,6 +145,17 @@ class Journal:
         return [
             JournalPosition(self._numbers[-1], offset, number + 1) for number in range(len(bodies))
         ]
+
+    def check_place(self) -> None:
+        """Check that directory and last segment are where they were; safe from any thread.
+
+        Raises:
+            StateGoneError: one of them was removed or replaced.
+        """
+        with self._lock:
+            self._locked.check()
+            if self._file is not None:
+                check_place(self._path(self._numbers[-1]), self._file.descriptor)
 
     def read(self, since: JournalPosition = START) -> Iterator[tuple[Body, JournalPosition]]:
         """Yield all bodies behind a position, in order, each with the position behind it.
@@ -186,10 +206,9 @@ class Journal:
             ) from error
 
     def close(self) -> None:
-        """Close the files."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Close the files and release the directory."""
+        self._close_last()
+        self._locked.close()
 
     def __enter__(self) -> Self:
         return self
@@ -201,6 +220,20 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _close_last(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _check_or_cut(self, size: int) -> None:
+        """Check the place after an append; undo the append if the journal has gone meanwhile."""
+        try:
+            self.check_place()
+        except StateGoneError:
+            assert self._file is not None  # noqa: S101  # it was appended to
+            self._file.cut(size)
+            raise
 
     def _path(self, number: int) -> Path:
         return segment_path(self._directory, number)
@@ -273,7 +306,7 @@ class Journal:
             file.close()
             path.unlink()
             raise
-        self.close()
+        self._close_last()
         self._sizes |= {number - 1: size, number: 0} if size else {number: 0}
         self._numbers.append(number)
         self._file, self._salt = file, header.salt

@@ -58,7 +58,10 @@ def test_it_serves_what_comes_until_sigterm(tmp_path):
         process.send_signal(signal.SIGTERM)
         _, rest = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0
-    assert rest == "precision-monitor: stopped\n"
+    assert rest == (
+        f"precision-monitor: no state in {tmp_path}/state; counting begins\n"
+        "precision-monitor: stopped\n"
+    )
     kept = (tmp_path / "state" / "dead-letter.ndjson").read_text()
     assert f'"position":"{events}:2"' in kept
 

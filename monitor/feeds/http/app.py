@@ -102,6 +102,11 @@ class Intake(Protocol):
         """Whether it accepts events now."""
         ...
 
+    @property
+    def fault(self) -> str:
+        """Why it cannot store events now, for clients; "" where it does not know."""
+        ...
+
     def store(self, posted: PostedEvents) -> Future[None]:
         """Store events.
 
@@ -285,7 +290,7 @@ class _Feed:
         try:
             await asyncio.wrap_future(self._intake.store(posted))
         except MonitorError as error:
-            text = "events cannot be written to disk; try again"
+            text = f"{self._intake.fault or 'events cannot be written to disk'}; try again"
             raise retry_later(503, text, seconds=_FULL_SECONDS) from error
 
 

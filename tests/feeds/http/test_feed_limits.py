@@ -110,6 +110,11 @@ def test_events_that_cannot_be_stored_are_503_and_release_their_memory(feed):
     assert feed.post(EVENT).status_code == 200
 
 
+def test_the_fault_of_the_intake_is_the_reason_of_a_503(feed):
+    feed.intake.full, feed.intake.fault = True, "the disk is gone"
+    assert feed.post(EVENT).json() == {"error": "the disk is gone; try again"}
+
+
 def test_before_the_intake_is_ready_events_are_503(feed):
     feed.intake.ready = False
     answer = feed.post(EVENT)
