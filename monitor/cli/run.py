@@ -146,6 +146,8 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             restored=lambda: service.restored,
             fault=lambda: watch.fault,
             collectors=[telemetry],
+            max_series=lambda: service.max_series,
+            say=_say,
             read_engine=service.queries,
             reload=reloads.ask if config.exporter.allow_reload else None,
             access=access,

@@ -158,7 +158,9 @@ class Config(Section):
         "and counted.",
     )
     max_series: PositiveInt = setting(
-        10_000, "Maximum number of exported series; above it segment values are left out."
+        40_000,
+        "Maximum number of series at /metrics; above it segment values, then models, are left out "
+        "there and counted. A model takes some 320 with three windows, a segment value 100.",
     )
     max_record_bytes: Annotated[Size, AfterValidator(_fits_a_record)] = setting(
         "64KiB", "Longer lines of a feed are rejected as too_large; at most 64KiB."

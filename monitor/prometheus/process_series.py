@@ -42,6 +42,14 @@ SCRAPE_DURATION = SeriesDescription(
     meaning="Time to render the answer to a scrape, by format.",
 )
 
+SERIES_LEFT_OUT = SeriesDescription(
+    name="precision_monitor_series_left_out",
+    kind="gauge",
+    labels=("kind",),
+    meaning="Models, sources of counts and segment values that are counted, and of which this "
+    "scrape has no series, because of max_series; what it has is exact.",
+)
+
 CONFIG_LAST_RELOAD_SUCCESSFUL = SeriesDescription(
     name="precision_monitor_config_last_reload_successful",
     kind="gauge",
@@ -200,6 +208,7 @@ FOLLOWED_FAULTS = SeriesDescription(
 
 PROCESS_SERIES = (
     SCRAPE_DURATION,
+    SERIES_LEFT_OUT,
     LOOP_STALL,
     HTTP_REQUESTS,
     HTTP_REQUESTS_IN_PROGRESS,

@@ -107,6 +107,11 @@ class Service:
         self.restored = not self._restoring
 
     @property
+    def max_series(self) -> int:
+        """Maximum number of exported series, of the configuration in force."""
+        return self._config.max_series
+
+    @property
     def ready(self) -> bool:
         """True when the state is restored and published, and every source can be read."""
         return self.restored and all(source.attached for source in self._sources)
