@@ -81,7 +81,7 @@ class Service:
     ) -> None:
         self._config = config
         self._checkpointer = checkpointer
-        self._monitor = Monitor(config, None if checkpointer is None else checkpointer.engine_state)
+        self._monitor = Monitor(config) if checkpointer is None else checkpointer.engine()
         self._sources = sources
         self._open = list(sources)
         self._shared = [source for source in sources if isinstance(source, SharedSource)]

@@ -122,7 +122,11 @@ class PostedFeeds:
             ]
             self._opened = opened.pop_all()
         if torn := self._journal.torn_bytes:
-            say(f"journal: cut off {torn} bytes at its end that were never acknowledged")
+            beside = self._journal.torn_file
+            say(
+                f"journal: cut off {torn} bytes at its end that are not whole: they never became "
+                f"durable, or are damaged{f'; they are in {beside}' if beside else ''}"
+            )
             faults.note(StateFault.JOURNAL_TORN)
 
     def check(self) -> None:

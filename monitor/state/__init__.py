@@ -9,6 +9,8 @@
     checkpoints.py    the whole state in one file; the last two stay
     dead_letter.py    rejected records, each with its reason
     disk.py           durable and atomic writes
+    salvage.py        copies a state directory without its damage
+    segment_repair.py     repairs one segment
     inspection.py     checks a state directory without changing it
     state_faults.py   counters of faults
     state_errors.py   errors
@@ -20,7 +22,8 @@ them, from the positions that it holds. What both checkpoints cover is deleted.
 
 from monitor.state.checkpoints import Checkpoint, Checkpoints
 from monitor.state.commits import Commits
-from monitor.state.journal import JOURNAL, START, Journal, JournalPosition
+from monitor.state.journal import Journal
+from monitor.state.journal_position import JOURNAL, START, JournalPosition
 from monitor.state.lock import StateLock
 from monitor.state.segment import Body
 from monitor.state.state_errors import StateError, StateFullError, StateGoneError
