@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -36,9 +37,12 @@ from monitor.service.state_watch import StateWatch
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
 from monitor.web.access import read_access
+from monitor.web.descriptors import connections_each
 from monitor.web.server import BackgroundServer
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_SWITCH_SECONDS = 0.001
+"""Interval at which threads take turns; the usual 5 ms add up when both listeners are busy."""
 
 
 def run(args: Namespace) -> int:
@@ -99,6 +103,8 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
     host, port = config.exporter.address
     access, notify = read_access((), config.exporter.web_config), Notify()
     decoder = LiveDecoder(DecodeSettings.from_config(config))
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    most = _most_connections(config)
     with ExitStack() as opened:
         locked = opened.enter_context(StateLock(config.state.directory))
         faults = StateFaults()
@@ -114,7 +120,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         sources = open_sources(config, decoder, SystemClock(), _say)
         posted = [
             opened.enter_context(closing(p))
-            for p in _posted_feeds(config, decoder, faults, checkpointer)
+            for p in _posted_feeds(config, decoder, faults, checkpointer, most)
         ]
         sources += posted
         dead_letter = opened.enter_context(
@@ -155,7 +161,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         reloadables.append(ExporterAccess(app))
         for feed in posted:
             feed.check()
-        limits = {"max_connections": config.exporter.max_connections}
+        limits = {"max_connections": min(config.exporter.max_connections, most)}
         server = BackgroundServer(app, host=host, port=port, tls=access.web.tls, **limits)
         server.start()
         opened.callback(server.stop)
@@ -172,15 +178,41 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             notify.stopping()
 
 
+def _most_connections(config: Config) -> int:
+    """Return the connections of a listener that descriptors suffice for; say where they do not."""
+    listeners = [config.exporter, *(feed for feed in config.feeds if isinstance(feed, HttpFeed))]
+    most = connections_each(len(listeners))
+    if any(listener.max_connections > most for listener in listeners):
+        _say(
+            f"each listener serves {most} connections at a time, fewer than max_connections: the "
+            "limit of open files allows no more; raise it (ulimit -n, LimitNOFILE)"
+        )
+    return most
+
+
 def _posted_feeds(
-    config: Config, decoder: LiveDecoder, faults: StateFaults, checkpointer: Checkpointer
+    config: Config,
+    decoder: LiveDecoder,
+    faults: StateFaults,
+    checkpointer: Checkpointer,
+    most_connections: int,
 ) -> list[PostedFeeds]:
     """Return the source of the HTTP feeds, if there are any."""
     posted_to = any(isinstance(feed, HttpFeed) for feed in config.feeds)
     if not posted_to:
         return []
     since = checkpointer.position(JOURNAL)
-    return [PostedFeeds(config, decoder, SystemClock(), _say, faults, since=since)]
+    return [
+        PostedFeeds(
+            config,
+            decoder,
+            SystemClock(),
+            _say,
+            faults,
+            since=since,
+            most_connections=most_connections,
+        )
+    ]
 
 
 def _named(sources: list[Source]) -> str:

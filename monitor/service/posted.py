@@ -50,7 +50,7 @@ from monitor.state import (
 )
 from monitor.web.access import read_access
 from monitor.web.listener_telemetry import Listener
-from monitor.web.server import BackgroundServer
+from monitor.web.server import MAX_CONNECTIONS, BackgroundServer
 
 GRACE_SECONDS = 2
 """Time for open requests to finish when the program stops."""
@@ -66,6 +66,7 @@ class PostedFeeds:
         say: prints a one-line message for the operator.
         faults: counts faults of the journal.
         since: position in the journal that the checkpoint covers; None for the start.
+        most_connections: connections of a listener that descriptors suffice for.
 
     Raises:
         ConfigError: a token file or web configuration cannot be used.
@@ -84,6 +85,7 @@ class PostedFeeds:
         faults: StateFaults | None = None,
         *,
         since: Position | None = None,
+        most_connections: int = MAX_CONNECTIONS,
     ) -> None:
         faults = StateFaults() if faults is None else faults
         self._say = say
@@ -115,7 +117,7 @@ class PostedFeeds:
                     port=feed.address.port,
                     header_timeout=feed.header_timeout / SECOND_MS,
                     grace=GRACE_SECONDS,
-                    max_connections=feed.max_connections,
+                    max_connections=min(feed.max_connections, most_connections),
                     tls=setting.access.web.tls,
                 )
                 for feed, setting in zip(feeds, self._settings, strict=True)

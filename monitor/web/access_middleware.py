@@ -8,7 +8,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from monitor.clock import SystemClock
 from monitor.web.access import Access
+from monitor.web.connection_shares import network
+from monitor.web.guesses import TooManyGuessesError
+from monitor.web.pace import Pace
 
 SECURITY_HEADERS = {
     "Cache-Control": "no-store",
@@ -23,7 +27,7 @@ SECURITY_HEADERS = {
 
 
 class AccessMiddleware:
-    """Passes authenticated requests to an app; answers the others with 401.
+    """Passes authenticated requests to an app; the others get 401, or 429 if too many.
 
     Args:
         app: handles the requests.
@@ -38,6 +42,7 @@ class AccessMiddleware:
         self.access = access
         self._app = app
         self._open = frozenset(open_paths)
+        self._pace = Pace(SystemClock())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request; arguments as in ASGI.
@@ -51,7 +56,19 @@ class AccessMiddleware:
         send_with_headers = _with_headers(send, headers)
         if scope["type"] == "http" and scope["path"] not in self._open:
             given = Headers(scope=scope).get("authorization")
-            if await self.access.client(given) is None:
+            address = client_address(scope)
+            wait = self._pace.wait(network(address))
+            if wait:
+                refusal = _too_many("too many requests", wait)
+                await refusal(scope, receive, send_with_headers)
+                return
+            try:
+                client = await self.access.client(given, address)
+            except TooManyGuessesError as error:
+                refusal = _too_many("too many wrong passwords", error.seconds)
+                await refusal(scope, receive, send_with_headers)
+                return
+            if client is None:
                 challenge = {"WWW-Authenticate": self.access.challenges}
                 refusal = PlainTextResponse(
                     "authentication required\n", status_code=401, headers=challenge
@@ -59,6 +76,18 @@ class AccessMiddleware:
                 await refusal(scope, receive, send_with_headers)
                 return
         await self._app(scope, receive, send_with_headers)
+
+
+def _too_many(what: str, seconds: int) -> PlainTextResponse:
+    headers = {"Retry-After": str(seconds), "Connection": "close"}
+    text = f"{what} from your address; try again in {seconds} s\n"
+    return PlainTextResponse(text, status_code=429, headers=headers)
+
+
+def client_address(scope: Scope) -> str:
+    """Return the address of the client of a connection; "" if it is unknown."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:

@@ -42,6 +42,7 @@ from monitor.feeds.http.responses import (
     retry_later,
 )
 from monitor.web.access import Access
+from monitor.web.guesses import TooManyGuessesError
 
 AHEAD_MS = HOUR_MS
 """An event further ahead of the clock is rejected as `timestamp_out_of_range`."""
@@ -266,7 +267,11 @@ class _Feed:
     async def _admit(self, request: Request) -> str:
         """Return the name of the client, or refuse the request."""
         access = self._settings.access
-        client = await access.client(request.headers.get("authorization"))
+        address = request.client.host if request.client else ""
+        try:
+            client = await access.client(request.headers.get("authorization"), address)
+        except TooManyGuessesError as error:
+            raise retry_later(429, str(error), seconds=error.seconds, close=True) from error
         if client is None:
             challenge = {"WWW-Authenticate": access.challenges}
             text = "authentication required; send Authorization: Bearer TOKEN"
@@ -275,7 +280,7 @@ class _Feed:
             raise RefusedError(403, "events from web pages are refused")
         if not self._intake.ready:
             raise retry_later(503, "state is being restored; try again", seconds=_STARTING_SECONDS)
-        client = client or (request.client.host if request.client else "")
+        client = client or address
         self._rate.per_second = self._settings.max_per_second
         wait = self._rate.wait(client)
         if wait:
