@@ -5,7 +5,7 @@ web_config.py          web configuration files in the format of Prometheus's exp
 tokens.py              bearer tokens, read from files
 passwords.py           users with bcrypt hashes
 guesses.py             limits wrong passwords by address
-pace.py                limits the requests of each address
+request_pace.py        limits the requests of each address
 access.py              authenticates a request by token or user
 access_middleware.py   ASGI middleware: authentication and security headers
 connection_shares.py   shares the connections of a listener between addresses

@@ -12,7 +12,7 @@ from monitor.clock import SystemClock
 from monitor.web.access import Access
 from monitor.web.connection_shares import network
 from monitor.web.guesses import TooManyGuessesError
-from monitor.web.pace import Pace
+from monitor.web.request_pace import RequestPace
 
 SECURITY_HEADERS = {
     "Cache-Control": "no-store",
@@ -42,7 +42,7 @@ class AccessMiddleware:
         self.access = access
         self._app = app
         self._open = frozenset(open_paths)
-        self._pace = Pace(SystemClock())
+        self._pace = RequestPace(SystemClock())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request; arguments as in ASGI.

@@ -26,9 +26,9 @@ from monitor.web.guesses import (
     Guesses,
     TooManyGuessesError,
 )
-from monitor.web.pace import BURST as PACE_BURST
-from monitor.web.pace import PER_SECOND, Pace
 from monitor.web.passwords import MOST_OF_ONE, Users
+from monitor.web.request_pace import BURST as PACE_BURST
+from monitor.web.request_pace import PER_SECOND, RequestPace
 from monitor.web.server import BackgroundServer
 from monitor.web.web_config import Tls, WebConfig
 
@@ -166,7 +166,7 @@ def test_addresses_that_are_forgotten_are_the_oldest():
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 1)), max_size=600))
 def test_no_address_is_answered_faster_than_its_pace(steps):
     clock, answered = ManualClock(), Counter()
-    pace = Pace(clock)
+    pace = RequestPace(clock)
     for address, seconds in steps:
         clock.sleep(seconds / 100)
         answered[address] += not pace.wait(address)
@@ -185,7 +185,7 @@ def test_a_guesser_and_a_flood_are_answered_429_and_hang_up():
 
     async def ask():
         app = guarded(access)
-        app._pace = Pace(ManualClock())
+        app._pace = RequestPace(ManualClock())
         access._users = Users(WEB.users, ManualClock())
         for _ in range(BURST):
             access._users._guesses.note("192.0.2.1")

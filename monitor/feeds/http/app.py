@@ -34,6 +34,7 @@ from monitor.feeds.http.memory_budget import MemoryBudget, Reservation
 from monitor.feeds.http.offload import offload
 from monitor.feeds.http.openapi import DOCUMENT
 from monitor.feeds.http.rate_limit import RateLimiter
+from monitor.feeds.http.receiving import Receiving
 from monitor.feeds.http.responses import (
     RefusedError,
     accepted_response,
@@ -177,6 +178,7 @@ class _Feed:
         self._decoder = decoder
         self._settings = settings
         self._clock = clock
+        self._receiving = Receiving()
         self._rate = RateLimiter(settings.max_per_second, clock)
         inference = settings.inference
         self._inference = None if inference is None else InferenceEvents(inference, clock)
@@ -243,7 +245,8 @@ class _Feed:
     async def _process(self, request: Request, to_lines: _ToLines) -> Response:
         client = await self._admit(request)
         with self._settings.budget.reservation() as reservation:
-            body = await read_body(request, self._settings.limits, reservation)
+            with self._receiving.body(client) as unfinished:
+                body = await read_body(request, self._settings.limits, reservation, unfinished)
             arrival_ms = int(self._clock.now() * SECOND_MS)
             converted = await to_lines(request, body)
             lines = converted.data

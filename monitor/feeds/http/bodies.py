@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from monitor.feeds.blocks import TornError, inflated, sliced
 from monitor.feeds.http.memory_budget import Reservation
+from monitor.feeds.http.receiving import UnfinishedBody
 from monitor.feeds.http.responses import RefusedError, retry_later
 
 if sys.version_info >= (3, 14):
@@ -42,13 +43,16 @@ class BodyLimits:
     seconds: float
 
 
-async def read_body(request: Request, limits: BodyLimits, reservation: Reservation) -> bytes:
+async def read_body(
+    request: Request, limits: BodyLimits, reservation: Reservation, unfinished: UnfinishedBody
+) -> bytes:
     """Read and decompress the body of a request.
 
     Args:
         request: the request.
         limits: limits of the body.
         reservation: grows by the memory that the body takes.
+        unfinished: the body among those that its client is sending.
 
     Raises:
         RefusedError: the body is too large (413), too slow (408), in an unsupported
@@ -59,7 +63,7 @@ async def read_body(request: Request, limits: BodyLimits, reservation: Reservati
         raise _too_large(limits)
     try:
         async with asyncio.timeout(limits.seconds):
-            body = await _received(request, limits, reservation)
+            body = await _received(request, limits, reservation, unfinished)
     except TimeoutError as error:
         text = f"the body did not arrive within {limits.seconds:g} s; send it faster"
         raise RefusedError(408, text, {"Connection": "close"}) from error
@@ -96,11 +100,16 @@ def _declared(request: Request) -> int:
     return int(length) if length.isdecimal() else 0
 
 
-async def _received(request: Request, limits: BodyLimits, reservation: Reservation) -> bytes:
+async def _received(
+    request: Request, limits: BodyLimits, reservation: Reservation, unfinished: UnfinishedBody
+) -> bytes:
     body = bytearray()
     async for piece in request.stream():
         if len(body) + len(piece) > limits.max_bytes:
             raise _too_large(limits)
+        if not unfinished.grow(len(piece), reservation.budget):
+            text = "too many bodies of this client are unfinished; finish them, and try again"
+            raise retry_later(429, text, seconds=_RETRY_SECONDS, close=True)
         _grow(reservation, len(piece))
         body += piece
     return bytes(body)

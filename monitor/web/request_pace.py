@@ -14,7 +14,7 @@ PER_SECOND, BURST = 50, 200
 _ROUNDING = 1e-9
 
 
-class Pace:
+class RequestPace:
     """A limit of requests for each address; for one event loop.
 
     Args:
@@ -22,7 +22,7 @@ class Pace:
 
     >>> from monitor.clock import ManualClock
     >>> clock = ManualClock()
-    >>> pace = Pace(clock)
+    >>> pace = RequestPace(clock)
     >>> [pace.wait("a") for _ in range(201)][-2:], pace.wait("b")
     ([0, 1], 0)
     >>> clock.sleep(0.5)
