@@ -13,7 +13,7 @@ from monitor.cli.config_warnings import warn
 from monitor.cli.failures import complain
 from monitor.cli.output import tell
 from monitor.cli.parser.command import PROGRAM
-from monitor.cli.shutdown import leave
+from monitor.cli.shutdown import leave, release_hangups
 from monitor.clock import SystemClock
 from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError
@@ -24,6 +24,7 @@ from monitor.prometheus.process_series import ProcessCollector
 from monitor.service import Service
 from monitor.service.changes import Reloadable, ReloadableDecoder
 from monitor.service.checkpointing import Checkpointer
+from monitor.service.dead_letter_readings import dead_letter_readings
 from monitor.service.follow_readings import follow_readings
 from monitor.service.journal_replay import NewRejections
 from monitor.service.kafka_readings import kafka_readings
@@ -58,6 +59,7 @@ def run(args: Namespace) -> int:
     warn(config)
     reloads = Reloads(lambda: _checked(args), clock=SystemClock(), say=_say)
     with _until_signal() as stopping, _on_hangup(reloads.ask):
+        release_hangups()
         try:
             _watch(config, reloads, stopping)
         except _ServedError as ended:
@@ -143,6 +145,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         )
         telemetry = ProcessCollector(reloads.readings)
         telemetry.add(service.liveness.readings)
+        telemetry.add(dead_letter_readings(dead_letter))
         all_readings = (checkpointer.readings, kafka_readings(sources), follow_readings(sources))
         for readings in (*all_readings, *(feed.readings for feed in posted)):
             telemetry.add(readings)
@@ -180,9 +183,10 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
 
 def _most_connections(config: Config) -> int:
     """Return the connections of a listener that descriptors suffice for; say where they do not."""
-    listeners = [config.exporter, *(feed for feed in config.feeds if isinstance(feed, HttpFeed))]
-    most = connections_each(len(listeners))
-    if any(listener.max_connections > most for listener in listeners):
+    feeds = [feed.max_connections for feed in config.feeds if isinstance(feed, HttpFeed)]
+    wanted = [config.exporter.max_connections, *feeds]
+    most = connections_each(len(wanted))
+    if max(wanted) > most:
         _say(
             f"each listener serves {most} connections at a time, fewer than max_connections: the "
             "limit of open files allows no more; raise it (ulimit -n, LimitNOFILE)"

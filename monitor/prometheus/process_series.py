@@ -166,6 +166,14 @@ REPLAYED_RECORDS = SeriesDescription(
     meaning="Records that the last start read again from the journal.",
 )
 
+DEAD_LETTERS = SeriesDescription(
+    name="precision_monitor_dead_letters_total",
+    kind="counter",
+    labels=("outcome",),
+    meaning="Rejected records since the start, by whether the dead-letter file has them: written, "
+    "or dropped because it is full or cannot be written.",
+)
+
 _PARTITION = ("group", "topic", "partition")
 KAFKA_LAG = SeriesDescription(
     name="precision_monitor_kafka_lag_messages",
@@ -225,6 +233,7 @@ PROCESS_SERIES = (
     STATE_FAULTS,
     JOURNAL_BYTES,
     REPLAYED_RECORDS,
+    DEAD_LETTERS,
     CONFIG_LAST_RELOAD_SUCCESSFUL,
     CONFIG_LAST_RELOAD_SUCCESS,
     KAFKA_LAG,

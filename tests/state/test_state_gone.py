@@ -1,11 +1,13 @@
 """A state directory that is removed, moved or replaced while it is in use."""
 
+import os
 import shutil
+import stat
 
 import pytest
 from state.test_journal import BODIES, GROUPS, read
 
-from monitor.state import Journal, StateError, StateGoneError, StateLock
+from monitor.state import Checkpoints, Journal, StateError, StateGoneError, StateLock
 
 
 def replaced(folder):
@@ -104,6 +106,23 @@ def test_a_state_directory_without_its_lock_file_is_still_locked(tmp_path):
         with pytest.raises(StateError, match="is in use by another process"):
             StateLock(tmp_path / "state")
     StateLock(tmp_path / "state").close()
+
+
+def test_all_that_is_created_is_for_this_user_alone(tmp_path):
+    before = os.umask(0)
+    try:
+        with (
+            StateLock(tmp_path / "a" / "state"),
+            Journal(tmp_path / "a" / "state" / "journal") as j,
+        ):
+            j.append(GROUPS[0])
+            Checkpoints(tmp_path / "a" / "state" / "checkpoints").write({"n": 1})
+    finally:
+        os.umask(before)
+    made = list((tmp_path / "a").rglob("*"))
+    assert len(made) == 6
+    for path in made:
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
 
 
 def test_a_refused_journal_leaves_its_directory_unlocked(tmp_path):
