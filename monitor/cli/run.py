@@ -42,6 +42,7 @@ from monitor.web.descriptors import connections_each
 from monitor.web.server import BackgroundServer
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_GONE = "the state directory was removed or replaced; see the log"
 _SWITCH_SECONDS = 0.001
 """Interval at which threads take turns; the usual 5 ms add up when both listeners are busy."""
 
@@ -153,7 +154,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             lambda: service.snapshot,
             ready=lambda: service.ready,
             restored=lambda: service.restored,
-            fault=lambda: watch.fault,
+            fault=lambda: _GONE if watch.fault else "",
             collectors=[telemetry],
             max_series=lambda: service.max_series,
             say=_say,
