@@ -39,7 +39,9 @@ from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
 from monitor.web.access import read_access
 from monitor.web.descriptors import connections_each
+from monitor.web.hosts import AllowedHosts
 from monitor.web.server import BackgroundServer
+from monitor.web.tokens import is_loopback
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _GONE = "the state directory was removed or replaced; see the log"
@@ -161,6 +163,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             read_engine=service.queries,
             reload=reloads.ask if config.exporter.allow_reload else None,
             access=access,
+            hosts=AllowedHosts(config.exporter.hosts) if is_loopback(host) else None,
         )
         reloadables.append(ExporterAccess(app))
         for feed in posted:

@@ -22,6 +22,7 @@ from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config import quantities as q
 from monitor.config.feeds import Feed, HttpFeed
 from monitor.config.fields import (
+    Distinct,
     FilePath,
     Listen,
     Name,
@@ -46,9 +47,13 @@ class ExporterConfig(Section):
         "Web configuration file in the format of Prometheus's exporters: TLS, users with bcrypt "
         "passwords, response headers.",
     )
-    max_connections: PositiveInt = setting(
-        1024, "Connections served at a time; at most as many again wait."
+    hosts: Annotated[tuple[Name, ...], Distinct] = setting(
+        (),
+        "Names, besides addresses, localhost and those of this machine, by which a listener on "
+        "loopback without authentication is opened, such as that of a reverse proxy.",
+        json_schema_extra={"default": [], "uniqueItems": True},
     )
+    max_connections: PositiveInt = setting(1024, "Connections served at a time; others wait.")
     allow_reload: bool = setting(
         False, "Whether POST /-/reload reloads the configuration, as SIGHUP does."
     )

@@ -168,7 +168,8 @@ def _written(node: yaml.Node) -> Any:
         return {_written(key): _written(inner) for key, inner in node.value}
     if isinstance(node, yaml.SequenceNode):
         return tuple(map(_written, node.value))
-    return None if node.style is None and node.value in _NULLS else node.value
+    plain = isinstance(node, yaml.ScalarNode) and node.style is None
+    return None if plain and node.value in _NULLS else node.value
 
 
 def _flow(value: Any) -> str:

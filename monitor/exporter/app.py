@@ -32,6 +32,7 @@ from monitor.prometheus.series_limit import LeftOut
 from monitor.snapshot import Snapshot
 from monitor.web.access import Access
 from monitor.web.access_middleware import AccessMiddleware
+from monitor.web.hosts import AllowedHosts
 
 _RELOAD_SECONDS = 30
 """How long a client waits for a reload, which goes on after that."""
@@ -50,6 +51,7 @@ def create_app(
     say: Callable[[str], None] = lambda _: None,
     reload: Callable[[], Future[None]] | None = None,
     access: Access | None = None,
+    hosts: AllowedHosts | None = None,
     read_engine: ReadEngine | None = None,
     clock: Clock | None = None,
     patience: float = PATIENCE_SECONDS,
@@ -70,6 +72,7 @@ def create_app(
         reload: starts a reload of the configuration; its future is done once that is in
             force. There is no such route where None.
         access: who may read, everybody by default; the probes are open to all.
+        hosts: names that requests may carry where no authentication is required; any if None.
         read_engine: reads the history for the API, which answers 503 where None.
         clock: measures how long scrapes take; the machine's where None.
         patience: seconds that a list of models waits for its trends.
@@ -100,7 +103,8 @@ def create_app(
     ]
     if reload is not None:
         routes.append(Route("/-/reload", _reloading(reload), methods=["POST"]))
-    return AccessMiddleware(Starlette(routes=routes), access or Access(), ("/healthz", "/readyz"))
+    probes = ("/healthz", "/readyz")
+    return AccessMiddleware(Starlette(routes=routes), access or Access(), probes, hosts)
 
 
 def _left_out_text(left: LeftOut, most: int) -> str:

@@ -4,6 +4,7 @@ server.py              runs an ASGI app in a background thread
 web_config.py          web configuration files in the format of Prometheus's exporters
 tokens.py              bearer tokens, read from files
 passwords.py           users with bcrypt hashes
+hosts.py               names by which browsers may open a listener
 guesses.py             limits wrong passwords by address
 request_pace.py        limits the requests of each address
 access.py              authenticates a request by token or user

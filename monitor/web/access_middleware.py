@@ -12,6 +12,7 @@ from monitor.clock import SystemClock
 from monitor.web.access import Access
 from monitor.web.connection_shares import network
 from monitor.web.guesses import TooManyGuessesError
+from monitor.web.hosts import AllowedHosts
 from monitor.web.request_pace import RequestPace
 
 SECURITY_HEADERS = {
@@ -26,6 +27,12 @@ SECURITY_HEADERS = {
 """Default headers, which keep browsers from running or embedding a response."""
 
 
+_OTHER_HOST = (
+    "this name is not answered, so that no web page reads the monitor by a name of its own; use "
+    "an address or localhost, or add the name to exporter.hosts\n"
+)
+
+
 class AccessMiddleware:
     """Passes authenticated requests to an app; the others get 401, or 429 if too many.
 
@@ -33,13 +40,21 @@ class AccessMiddleware:
         app: handles the requests.
         access: authenticates them.
         open_paths: paths that need no authentication, such as those of health probes.
+        hosts: names that requests may carry where no authentication is required; any if None.
 
     Attributes:
         access: authenticates requests; may be replaced while the app is served.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, open_paths: Collection[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        open_paths: Collection[str],
+        hosts: AllowedHosts | None = None,
+    ) -> None:
         self.access = access
+        self._hosts = hosts
         self._app = app
         self._open = frozenset(open_paths)
         self._pace = RequestPace(SystemClock())
@@ -55,7 +70,12 @@ class AccessMiddleware:
         headers = {**SECURITY_HEADERS, **self.access.web.headers}
         send_with_headers = _with_headers(send, headers)
         if scope["type"] == "http" and scope["path"] not in self._open:
-            given = Headers(scope=scope).get("authorization")
+            headers_given = Headers(scope=scope)
+            given, host = headers_given.get("authorization"), headers_given.get("host")
+            if self._hosts and not self.access.restricted and not self._hosts.allow(host):
+                refusal = PlainTextResponse(_OTHER_HOST, status_code=403)
+                await refusal(scope, receive, send_with_headers)
+                return
             address = client_address(scope)
             wait = self._pace.wait(network(address))
             if wait:

@@ -26,6 +26,7 @@ from monitor.web.guesses import (
     Guesses,
     TooManyGuessesError,
 )
+from monitor.web.hosts import AllowedHosts
 from monitor.web.passwords import MOST_OF_ONE, Users
 from monitor.web.request_pace import BURST as PACE_BURST
 from monitor.web.request_pace import PER_SECOND, RequestPace
@@ -204,6 +205,37 @@ def test_a_guesser_and_a_flood_are_answered_429_and_hang_up():
     assert "too many wrong passwords from your address" in guessing[0].text
     assert "too many requests from your address" in flooding[0].text
     assert [answer.status_code for answer in good] == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("host", "code"),
+    [
+        ("127.0.0.1:9108", 200),
+        ("[::1]:9108", 200),
+        ("localhost", 200),
+        ("LocalHost.:1", 200),
+        ("a.localhost:1", 200),
+        (f"{socket.gethostname()}:9108", 200),
+        ("proxy.example.com", 200),
+        ("Proxy.Example.com:443", 200),
+        ("evil.example.com:9108", 403),
+        ("localhost.evil.example.com", 403),
+        ("127.0.0.1.evil.example.com:9108", 403),
+        ("xproxy.example.com", 403),
+    ],
+)
+def test_names_of_other_sites_are_refused_where_nobody_authenticates(host, code):
+    async def ask(access, path):
+        app = Starlette(routes=[Route("/", hello), Route("/healthz", hello)])
+        guarded = AccessMiddleware(app, access, ["/healthz"], AllowedHosts(["proxy.example.com"]))
+        transport = httpx.ASGITransport(app=guarded)
+        async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
+            given = {"Host": host, "Authorization": f"Bearer {TOKEN}"}
+            return (await client.get(path, headers=given)).status_code
+
+    assert asyncio.run(ask(Access(), "/")) == code
+    assert asyncio.run(ask(Access(), "/healthz")) == 200
+    assert asyncio.run(ask(Access([TOKEN]), "/")) == 200
 
 
 async def hello(_):
