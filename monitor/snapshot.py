@@ -247,6 +247,7 @@ class Snapshot:
         delay_edges: upper edges of the delay bins, seconds; the last is infinite.
         overflowed_values: predictions whose segment value counts under `OTHER_VALUE`.
         sources: progress of each named source of counts.
+        hidden_series: series that are counted, and that this part of a snapshot leaves out.
     """
 
     series: tuple[Series, ...] = ()
@@ -263,6 +264,7 @@ class Snapshot:
     delay_edges: FloatArray = field(default_factory=lambda: np.array([np.inf]))
     overflowed_values: int = 0
     sources: tuple[SourceProgress, ...] = ()
+    hidden_series: int = 0
 
     def precision_at_reference(self, window: Window) -> Estimate:
         """Precision of each series at the class ratio of its model's reference.

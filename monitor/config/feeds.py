@@ -73,9 +73,7 @@ class HttpFeed(Section):
         "Web configuration file in the format of Prometheus's exporters: TLS, users with bcrypt "
         "passwords, response headers.",
     )
-    max_connections: PositiveInt = setting(
-        1024, "Connections served at a time; at most as many again wait."
-    )
+    max_connections: PositiveInt = setting(1024, "Connections served at a time; others wait.")
     max_body_bytes: Size = setting(
         "8MiB", "Requests with a larger body are refused; applies before and after decompression."
     )

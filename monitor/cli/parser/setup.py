@@ -108,24 +108,32 @@ objective must then be recorded by hand.
 def _state(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
-        choices=("check", "show"),
-        help="check: read every file and list damaged ones; show: describe the newest checkpoint",
+        choices=("check", "show", "salvage"),
+        help="check: read every file and list damaged ones; show: describe the newest checkpoint; "
+        "salvage: copy what is whole",
     )
     parser.add_argument("directory", metavar="DIR", help="configured state.directory")
+    parser.add_argument("--to", metavar="NEW_DIR", help="of salvage: the directory to create")
 
 
 STATE = Command(
     "state",
-    "inspect the state on disk",
+    "inspect the state on disk, or salvage it",
     about="""\
 Reads a state directory without changing it; the monitor may be running. `check`
 reads every checkpoint and every segment of the journal, prints a line for each,
 and exits with 1 if one is damaged. `show` describes the newest good checkpoint,
 and the position at which each feed continues.
+
+`salvage`, while no monitor runs, copies the directory without its damage, and
+exits with 1 if the copy lacks something. It repairs single damaged bytes, leaves
+out damaged checkpoints, and puts blank lines in place of damaged requests. Then
+move the directory away, and the copy into its place.
 """,
     examples=f"""\
   {PROGRAM} state check ./state
   {PROGRAM} state show ./state
+  {PROGRAM} state salvage ./state --to ./state.salvaged
 """,
     arguments=_state,
 )

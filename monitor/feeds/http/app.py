@@ -34,6 +34,7 @@ from monitor.feeds.http.memory_budget import MemoryBudget, Reservation
 from monitor.feeds.http.offload import offload
 from monitor.feeds.http.openapi import DOCUMENT
 from monitor.feeds.http.rate_limit import RateLimiter
+from monitor.feeds.http.receiving import Receiving
 from monitor.feeds.http.responses import (
     RefusedError,
     accepted_response,
@@ -42,6 +43,7 @@ from monitor.feeds.http.responses import (
     retry_later,
 )
 from monitor.web.access import Access
+from monitor.web.guesses import TooManyGuessesError
 
 AHEAD_MS = HOUR_MS
 """An event further ahead of the clock is rejected as `timestamp_out_of_range`."""
@@ -100,6 +102,11 @@ class Intake(Protocol):
     @property
     def ready(self) -> bool:
         """Whether it accepts events now."""
+        ...
+
+    @property
+    def fault(self) -> str:
+        """Why it cannot store events now, for clients; "" where it does not know."""
         ...
 
     def store(self, posted: PostedEvents) -> Future[None]:
@@ -171,6 +178,7 @@ class _Feed:
         self._decoder = decoder
         self._settings = settings
         self._clock = clock
+        self._receiving = Receiving()
         self._rate = RateLimiter(settings.max_per_second, clock)
         inference = settings.inference
         self._inference = None if inference is None else InferenceEvents(inference, clock)
@@ -237,7 +245,8 @@ class _Feed:
     async def _process(self, request: Request, to_lines: _ToLines) -> Response:
         client = await self._admit(request)
         with self._settings.budget.reservation() as reservation:
-            body = await read_body(request, self._settings.limits, reservation)
+            with self._receiving.body(client) as unfinished:
+                body = await read_body(request, self._settings.limits, reservation, unfinished)
             arrival_ms = int(self._clock.now() * SECOND_MS)
             converted = await to_lines(request, body)
             lines = converted.data
@@ -261,7 +270,11 @@ class _Feed:
     async def _admit(self, request: Request) -> str:
         """Return the name of the client, or refuse the request."""
         access = self._settings.access
-        client = await access.client(request.headers.get("authorization"))
+        address = request.client.host if request.client else ""
+        try:
+            client = await access.client(request.headers.get("authorization"), address)
+        except TooManyGuessesError as error:
+            raise retry_later(429, str(error), seconds=error.seconds, close=True) from error
         if client is None:
             challenge = {"WWW-Authenticate": access.challenges}
             text = "authentication required; send Authorization: Bearer TOKEN"
@@ -270,7 +283,7 @@ class _Feed:
             raise RefusedError(403, "events from web pages are refused")
         if not self._intake.ready:
             raise retry_later(503, "state is being restored; try again", seconds=_STARTING_SECONDS)
-        client = client or (request.client.host if request.client else "")
+        client = client or address
         self._rate.per_second = self._settings.max_per_second
         wait = self._rate.wait(client)
         if wait:
@@ -285,7 +298,7 @@ class _Feed:
         try:
             await asyncio.wrap_future(self._intake.store(posted))
         except MonitorError as error:
-            text = "events cannot be written to disk; try again"
+            text = f"{self._intake.fault or 'events cannot be written to disk'}; try again"
             raise retry_later(503, text, seconds=_FULL_SECONDS) from error
 
 
