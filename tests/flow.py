@@ -32,7 +32,7 @@ FLOW = (
     Stage("read", "bytes to columns", ("web", "feeds", "state")),
     Stage("count", "columns to counts", ("join", "windows", "labels")),
     Stage("judge", "counts to verdicts", ("watch", "engine", "diagnosis", "distributed")),
-    Stage("show", "verdicts to readers", ("report", "prometheus", "exporter")),
+    Stage("show", "verdicts to readers", ("report", "prometheus", "exporter", "python")),
     Stage("run", "all of it, running", ("service", "demo", "cli", "__main__")),
 )
 """The stages that events pass through, in their order."""
