@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from monitor import drift, metrics
     from monitor.config import Config, load_config
     from monitor.counts import ConfusionCounts
-    from monitor.engine import Monitor
     from monitor.errors import MonitorError
+    from monitor.python.monitor import EmbeddedMonitor as Monitor
     from monitor.snapshot import Snapshot
 
 __all__ = [
