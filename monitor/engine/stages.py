@@ -69,8 +69,8 @@ class Stages:
         Yields:
             Nothing; after each step.
         """
-        yield from self.received.enter(batch, SLICE_ROWS)
-        batch = self.received.book(batch)
+        yield from self.received.number_groups(batch, SLICE_ROWS)
+        batch = self.received.count(batch)
         came = self.received.events["prediction"] - len(batch.predictions)
         for part in self._parts(batch, came):
             before = self.watermark

@@ -1,8 +1,8 @@
-"""A batch cut where one after the other matters: the same parts, wherever batches end.
+"""Cuts a batch where the order of records matters; the cuts do not depend on batch sizes.
 
-Between two cuts the order of records decides nothing, so that whole columns do what the
-records do one by one. A batch is cut where the watermark enters another step, and behind
-every so-many-th prediction, where room is given back.
+Between two cuts the order of records has no effect, so that whole columns can be applied
+at once. A batch is cut where the watermark enters another step, and after every n-th
+prediction, where the join evicts predictions.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from monitor.events.watermark import Watermark
 def parts_of(
     batch: EventBatch, watermark: Watermark, step: int, every: tuple[int, int]
 ) -> Iterator[EventBatch]:
-    """The parts of a batch, in order.
+    """Yield the parts of a batch, in order.
 
     Args:
         batch: its rows in the order of their records.
-        watermark: of all that came before.
-        step: of event time, milliseconds; a part ends with the record that brings the
-            watermark into another one.
-        every: predictions that came before, and behind how many of them a part ends.
+        watermark: of all records before the batch.
+        step: length of the steps of event time, milliseconds; a part ends with the record
+            that moves the watermark into another step.
+        every: number of predictions before the batch; and n, where a part ends after
+            every n-th prediction.
     """
     order = in_sequence(batch)
     kind = np.repeat(np.arange(len(KINDS)), [len(getattr(batch, name)) for name in KINDS])
@@ -49,7 +50,7 @@ def in_slices(batch: EventBatch, most: int) -> Iterator[EventBatch]:
         most: records of a slice, at most.
 
     Yields:
-        The batch itself where it is small enough, else its slices in order; the first
+        The batch itself if it is small enough, else its slices in order; the first one
         holds the rejected records.
     """
     sizes = [len(getattr(batch, name)) for name in KINDS]

@@ -1,11 +1,11 @@
-"""How far event time has come: the third-highest event time seen.
+"""The watermark: the third-highest event time seen.
 
-Where counts say how far their sender has come, that far at least.
+If `counts` events carry the watermark of their sender, it is at least that.
 
-Two stray records from the future move nothing. An event counts once however
-often it is delivered, so that repeated strays do not add up. A record with both
-a prediction and its label is one event, at the time of the prediction: how late its
-label came says nothing about how far the stream is.
+Two stray records from the future do not move it. An event counts once however often it
+is delivered, so that repeated strays do not add up. A record with both a prediction and
+its label is one event, at the time of the prediction: the time of its label does not
+show how far the stream has come.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ AnyColumns = Predictions | Labels | Outcomes | CountDeltas
 
 _RANK = 3
 _LOOKED_AT = 32
-"""So many of the highest times nearly always hold three that differ."""
+"""This many highest times nearly always include three that differ."""
 _BEFORE_ALL = NO_TIME
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Watermark:
-    """Event time as it advances; never goes back.
+    """The watermark; never decreases.
 
     Attributes:
         time: the third-highest event time seen, epoch milliseconds; None before
@@ -55,7 +55,7 @@ class Watermark:
         self._highest: list[tuple[int, int, int]] = []
 
     def advance(self, batch: EventBatch) -> None:
-        """Take notice of all events of a batch."""
+        """Advance by all events of a batch."""
         known = set(self._highest)
         for kind, name in enumerate(KINDS):
             columns = getattr(batch, name)
@@ -73,16 +73,16 @@ class Watermark:
                 self._reach(reached)
 
     def seeing(self, batch: EventBatch) -> Watermark:
-        """What this is once it has taken notice of a batch."""
-        seen = copy(self)  # which replaces what it changes
+        """Return a copy, advanced by a batch."""
+        seen = copy(self)  # shallow: `advance` replaces attributes and changes none in place
         seen.advance(batch)
         return seen
 
     def along(self, batch: EventBatch) -> Int64Array:
-        """The watermark before each record of a batch, as `advance` would find it one by one.
+        """Compute the watermark before each record of a batch, as if advanced one by one.
 
         Returns:
-            Epoch milliseconds, a value a row, kind by kind; `NO_TIME` before three
+            Epoch milliseconds, a value for each row, kind by kind; `NO_TIME` before three
             distinct events came.
         """
         sizes = [len(getattr(batch, name)) for name in KINDS]
@@ -105,7 +105,12 @@ class Watermark:
         return before
 
     def enters_another(self, step: int, seen: Watermark) -> bool:
-        """Whether it is in another step of event time (milliseconds) when it has come so far."""
+        """Return whether a later watermark is in another step of event time.
+
+        Args:
+            step: length of the steps, milliseconds.
+            seen: the later watermark.
+        """
         return self.moment // step != seen.moment // step
 
     @property
@@ -118,18 +123,18 @@ class Watermark:
         return {"time": self.time, "highest": [list(event) for event in self._highest]}
 
     def restore(self, state: State) -> None:
-        """Go on from what `state` gave."""
+        """Restore from `state`."""
         self._highest = [(when, key, kind) for when, key, kind in state["highest"]]
         if state["time"] is not None:
             self._reach(state["time"])
 
     def _reach(self, time: int) -> None:
-        """Come to a time; which events made it, and those before, decides nothing any more."""
+        """Advance to a time; drop the events up to it, which can no longer matter."""
         self.time = time if self.time is None else max(self.time, time)
         self._highest = [event for event in self._highest if event[0] > self.time]
 
     def _later(self, columns: AnyColumns) -> Int64Array:
-        """Rows of those events that are later than the watermark."""
+        """Return the rows of the events that are later than the watermark."""
         later: BoolArray = columns.time > self.moment
         if isinstance(columns, Labels):
             later = later & columns.alone
@@ -143,19 +148,19 @@ class Watermark:
         return np.concatenate([np.zeros(0, dtype=np.uint64), *known])
 
     def _running(self, time: Int64Array, reached: Int64Array) -> Int64Array:
-        """The watermark after each of some records, given the times of distinct later events."""
+        """Compute the watermark after each of some records, from times of distinct later events."""
         known = sorted([event[0] for event in self._highest], reverse=True)
         tops = [*known, *[_BEFORE_ALL] * _RANK][:_RANK]
         highest = time
         for top in tops:
             highest = np.maximum.accumulate(np.concatenate([[top], time]))
-            time = np.minimum(highest[:-1], time)  # all but the highest, for the next
+            time = np.minimum(highest[:-1], time)  # without the highest so far
         third = highest[1:]
         return np.maximum(np.maximum(third, np.maximum.accumulate(reached)), self.moment)
 
 
 def _keys(columns: AnyColumns, rows: Int64Array) -> KeyArray:
-    """What tells one event from another: its id, or all that it says where it has none."""
+    """Hash what identifies events: the id, or all fields of an event without an id."""
     if isinstance(columns, Outcomes):
         chosen = columns.take(rows)
         called = chosen.predicted_positive * 2 + chosen.actual_positive
@@ -171,7 +176,7 @@ def _identities(time: Int64Array, key: KeyArray, kind: int) -> KeyArray:
 
 
 def _mixed(parts: Sequence[NDArray[Any]]) -> KeyArray:
-    """One 64-bit key of several columns."""
+    """Hash several columns into one 64-bit key."""
     found = np.zeros(len(parts[0]), dtype=np.uint64)
     for part in parts:
         found = (found ^ part.astype(np.uint64)) * _MIX
@@ -180,7 +185,7 @@ def _mixed(parts: Sequence[NDArray[Any]]) -> KeyArray:
 
 
 def _once(time: Int64Array, identity: KeyArray, known: KeyArray) -> Int64Array:
-    """Times of events in their order; of those that came before, one that says nothing."""
+    """Return times of events, with `_BEFORE_ALL` for those that came before."""
     counted = (time != _BEFORE_ALL).nonzero()[0]
     own = np.concatenate([known, identity[counted]])
     ordered = np.sort(own)
@@ -188,13 +193,13 @@ def _once(time: Int64Array, identity: KeyArray, known: KeyArray) -> Int64Array:
         return time
     _, first = np.unique(own, return_index=True)
     fresh = np.full(len(time), _BEFORE_ALL)
-    kept = counted[first[first >= len(known)] - len(known)]
-    fresh[kept] = time[kept]
+    new = counted[first[first >= len(known)] - len(known)]
+    fresh[new] = time[new]
     return fresh
 
 
 def _highest_of(columns: AnyColumns) -> Int64Array:
-    """Rows of those events that may be among the highest."""
+    """Return the rows of the events that may be among the highest."""
     time = columns.time
     if isinstance(columns, Labels) and not (alone := columns.alone).all():
         rows = alone.nonzero()[0]
@@ -207,7 +212,7 @@ def _highest_times(time: Int64Array) -> Int64Array:
 
 
 def _third_highest_time(time: Int64Array) -> int:
-    """A time at or below which the third-highest distinct event of these lies."""
+    """Return the third-highest distinct time; the lowest if there are fewer."""
     few = min(len(time), _LOOKED_AT)
     distinct = np.unique(np.partition(time, -few)[-few:])
     if len(distinct) < _RANK:
