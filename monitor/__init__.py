@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from monitor.config import Config, load_config
     from monitor.counts import ConfusionCounts
     from monitor.errors import MonitorError
-    from monitor.python.monitor import EmbeddedMonitor as Monitor
+    from monitor.python.embedded import EmbeddedMonitor as Monitor
     from monitor.snapshot import Snapshot
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import Any
 _MODULES = {
     "Config": "monitor.config",
     "ConfusionCounts": "monitor.counts",
-    "Monitor": "monitor.python.monitor",
+    "Monitor": "monitor.python.embedded",
     "MonitorError": "monitor.errors",
     "Snapshot": "monitor.snapshot",
     "load_config": "monitor.config",

@@ -22,11 +22,11 @@ from monitor.config.fields import (
     Listen,
     Name,
     PositiveDuration,
-    Section,
     Size,
     setting,
 )
 from monitor.config.inference import InferenceConfig
+from monitor.config.mapping import MappedRecords
 
 _TABLES = {".csv", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
 
@@ -35,7 +35,7 @@ def _without_gz(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() == ".gz" else path
 
 
-class FileFeed(Section):
+class FileFeed(MappedRecords):
     """Events from a file."""
 
     type: Literal["file"] = Field(description="A file of events.")
@@ -57,7 +57,7 @@ class FileFeed(Section):
         return value
 
 
-class HttpFeed(Section):
+class HttpFeed(MappedRecords):
     """Events posted to an HTTP listener of the monitor."""
 
     type: Literal["http"] = Field(description="A listener that clients post events to.")
@@ -154,7 +154,7 @@ class KafkaStart(StrEnum):
     LATEST = "latest"
 
 
-class KafkaFeed(Section):
+class KafkaFeed(MappedRecords):
     """Events from Kafka topics."""
 
     type: Literal["kafka"] = Field(description="Topics of a Kafka cluster.")

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from monitor.config.mapping import FIELDS
 from monitor.errors import FeedError
 from monitor.feeds import table_fields
 from monitor.feeds.arrow.arrow_files import EXTRA
@@ -93,7 +94,7 @@ def _record(names: list[str], row: tuple[Any, ...], row_type: str) -> dict[str, 
         for name, value in zip(names, row, strict=True)
         if value is not None or name == "label"
     }
-    fields = {name: given.pop(name) for name in table_fields.FIELDS if name in given}
+    fields = {name: given.pop(name) for name in FIELDS if name in given}
     fields.setdefault("type", row_type)
     if given:
         segment = fields.setdefault("segment", {})

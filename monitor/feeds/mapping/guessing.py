@@ -1,0 +1,115 @@
+"""The mapping of a table whose columns have common names, where these leave no doubt.
+
+Names are compared in lower case. A guess is made only where the columns lack what an event
+needs, and only where it makes whole events: a time with a prediction and its label, or with
+an id and either of them. Otherwise the message says which options to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from monitor.config.mapping import MappedRecords
+from monitor.errors import FeedError
+from monitor.feeds.mapping.field_sources import fields_of
+
+Say = Callable[[str], None]
+"""Prints one line for a person."""
+
+COMMON_NAMES: dict[str, tuple[str, ...]] = {
+    "ts": (
+        *("timestamp", "time", "event_time", "event_timestamp", "datetime", "date_time"),
+        *("prediction_time", "prediction_timestamp", "predicted_at", "created_at", "scored_at"),
+    ),
+    "id": ("prediction_id", "event_id", "request_id", "inference_id", "uuid"),
+    "score": (
+        *("proba", "probability", "y_score", "y_proba", "y_prob", "y_pred_proba", "pred_proba"),
+        *("predicted_probability", "prediction_score", "model_score"),
+    ),
+    "prediction": ("y_pred", "y_hat", "pred", "predicted", "predicted_class", "predicted_label"),
+    "label": ("y_true", "target", "actual", "ground_truth", "true_label", "actual_label", "truth"),
+    "label_ts": ("label_time", "label_timestamp", "labelled_at", "labeled_at"),
+    "model": ("model_name", "model_id"),
+    "version": ("model_version",),
+}
+"""Names that columns often have, by field."""
+
+_UNKNOWN = "COLUMN"
+
+
+def settled(
+    name: str,
+    columns: Sequence[str],
+    mapping: MappedRecords | None,
+    say: Say,
+) -> MappedRecords | None:
+    """Return the mapping to read a table by: the given one, completed where it lacks fields.
+
+    Args:
+        name: of the table, for messages.
+        columns: names of its columns.
+        mapping: as given; None without one.
+        say: prints which columns are taken for which fields.
+
+    Raises:
+        FeedError: no column is known to hold the time; names the options to write.
+    """
+    known = fields_of(columns, mapping)
+    if _suffices(known):
+        return mapping
+    found = _candidates(columns, mapping, known)
+    certain = {field: names[0] for field, names in found.items() if len(names) == 1}
+    if len(certain) == len(found) and _suffices(known | certain.keys()):
+        given = MappedRecords() if mapping is None else mapping
+        taken = ", ".join(f"{column} as {field}" for field, column in certain.items())
+        say(f"{name}: reads {taken}; to fix that, write {_options(certain)}")
+        return given.model_copy(update={"fields": {**given.fields, **certain}})
+    if "ts" not in known:
+        shown = ", ".join(columns[:12]) or "none"
+        asked = _asked(known, certain)
+        raise FeedError(
+            f"{name}: has no column 'ts', got {shown}; say which column is which: write "
+            f"{_options(asked)}"
+        )
+    return mapping
+
+
+def _candidates(
+    columns: Sequence[str], mapping: MappedRecords | None, known: Collection[str]
+) -> dict[str, list[str]]:
+    """Columns that have a common name of a field that is not known, by field."""
+    taken = set() if mapping is None else {str(source) for source in mapping.fields.values()}
+    free = [column for column in columns if column not in taken]
+    found = {
+        field: [column for column in free if _plain(column) in (field, *names)]
+        for field, names in COMMON_NAMES.items()
+        if field not in known
+    }
+    return {field: names for field, names in found.items() if names}
+
+
+def _plain(column: str) -> str:
+    return column.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def _suffices(fields: Collection[str]) -> bool:
+    """Whether rows with these fields make whole events."""
+    if "ts" not in fields:
+        return False
+    decided = "prediction" in fields or "score" in fields
+    labelled = "label" in fields
+    return "type" in fields or "tp" in fields or (decided + labelled + ("id" in fields) >= 2)  # noqa: PLR2004  # two of three
+
+
+def _asked(known: Collection[str], certain: dict[str, str]) -> dict[str, str]:
+    """What is still to be written, with a placeholder where no column is certain."""
+    asked = {"ts": _UNKNOWN, **certain}
+    if not {"prediction", "score"} & {*known, *asked}:
+        asked["prediction"] = _UNKNOWN
+    if not {"label"} & {*known, *asked}:
+        asked["label"] = _UNKNOWN
+    return asked
+
+
+def _options(fields: dict[str, str]) -> str:
+    return " ".join(f"--field {field}={column}" for field, column in fields.items())
