@@ -21,7 +21,7 @@ from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.decode.reasons import Fault, Fields
 from monitor.feeds.mapping.field_sources import sources_of_table
-from monitor.feeds.mapping.guessing import Say, settled
+from monitor.feeds.mapping.guessing import Say, settled, to_stderr
 from monitor.feeds.mapping.values import mapped_readers, readers_of_text
 
 
@@ -33,7 +33,7 @@ def read_csv(
     *,
     separator: str = ",",
     mapping: MappedRecords | None = None,
-    say: Say = print,
+    say: Say = to_stderr,
 ) -> Iterator[EventBatch]:
     """Yield the events of a CSV file in batches.
 

@@ -12,7 +12,7 @@ from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder
 from monitor.feeds.mapping.field_sources import sources_of_table
-from monitor.feeds.mapping.guessing import Say, settled
+from monitor.feeds.mapping.guessing import Say, settled, to_stderr
 
 BATCH_ROWS = 20_000
 """Rows decoded at a time; a row may hold a prediction and its label."""
@@ -27,7 +27,7 @@ def read_arrow(
     *,
     parquet: bool,
     mapping: MappedRecords | None = None,
-    say: Say = print,
+    say: Say = to_stderr,
 ) -> Iterator[tuple[EventBatch, float]]:
     """Yield the events of a Parquet or Arrow file in batches.
 

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from starlette.requests import ClientDisconnect, Request
 
 from monitor.feeds.blocks import TornError, inflated
+from monitor.feeds.decompression import unzstd
 from monitor.feeds.http.memory_budget import Reservation
 from monitor.feeds.http.responses import RefusedError, retry_later
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 _GZIP, _ZSTD = ("gzip", "x-gzip"), ("zstd",)
 _PIECE = 256 * 1024
-_MAX_WINDOW_LOG = 23
-"""Largest window of a zstd frame, log2 of bytes: 8 MiB, as RFC 8878 recommends."""
-_WINDOW_LOG = zstd.DecompressionParameter.window_log_max
 _PLAIN = ("", "identity")
 _RETRY_SECONDS = 1
 
@@ -84,7 +76,9 @@ def _decompressor(encoding: str) -> Callable[[bytes, BodyLimits, Reservation], b
             inflated([body], _PIECE), limits, reservation
         )
     if encoding in _ZSTD:
-        return lambda body, limits, reservation: _joined(_unzstd(body), limits, reservation)
+        return lambda body, limits, reservation: _joined(
+            unzstd([body], _PIECE), limits, reservation
+        )
     text = f"Content-Encoding must be gzip, zstd or none, got {encoding[:80]!r}"
     raise RefusedError(415, text, {"Accept-Encoding": "gzip, zstd"})
 
@@ -102,27 +96,6 @@ async def _received(request: Request, limits: BodyLimits, reservation: Reservati
         _grow(reservation, len(piece))
         body += piece
     return bytes(body)
-
-
-def _unzstd(body: bytes) -> Iterator[bytes]:
-    """Decompress zstd frames in pieces.
-
-    Raises:
-        TornError: the data ends within a frame, or is not zstd.
-    """
-    while body:
-        frame = zstd.ZstdDecompressor(options={_WINDOW_LOG: _MAX_WINDOW_LOG})
-        while not frame.eof:
-            try:
-                data = frame.decompress(body, _PIECE)
-            except zstd.ZstdError as error:
-                raise TornError(f"zstd data is damaged: {error}") from error
-            body = b""
-            if data:
-                yield data
-            elif not frame.eof:
-                raise TornError("zstd data is truncated")
-        body = frame.unused_data
 
 
 def _joined(pieces: Iterable[bytes], limits: BodyLimits, reservation: Reservation) -> bytes:

@@ -7,10 +7,15 @@ an id and either of them. Otherwise the message says which options to write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+import msgspec
 
 from monitor.config.mapping import MappedRecords
 from monitor.errors import FeedError
+from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.mapping.field_sources import fields_of
 
 Say = Callable[[str], None]
@@ -72,6 +77,44 @@ def settled(
             f"{_options(asked)}"
         )
     return mapping
+
+
+def settled_by_record(
+    name: str, data: bytes, mapping: MappedRecords | None, say: Say
+) -> MappedRecords | None:
+    """Return the mapping to read lines of JSON by, judged by the first record.
+
+    Args:
+        name: of the file, for messages.
+        data: its first lines.
+        mapping: as given; None without one.
+        say: prints which columns are taken for which fields.
+    """
+    first = next((line for line in data.removeprefix(BOM).split(b"\n") if line.strip(BLANK)), b"")
+    try:
+        record = msgspec.json.decode(first)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return mapping
+    if not isinstance(record, dict):
+        return mapping
+    try:
+        return settled(name, list(_names(record)), mapping, say)
+    except FeedError:
+        return mapping  # other records may differ; each says what it lacks
+
+
+def _names(record: dict[str, Any], above: str = "", depth: int = 3) -> Iterator[str]:
+    """Names of a record's values, nested ones with dots."""
+    for name, value in record.items():
+        if isinstance(value, dict) and depth:
+            yield from _names(value, f"{above}{name}.", depth - 1)
+        else:
+            yield f"{above}{name}"
+
+
+def to_stderr(text: str) -> None:
+    """Print a line to stderr."""
+    sys.stderr.write(f"{text}\n")
 
 
 def _candidates(
