@@ -6,7 +6,14 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BeforeValidator, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
 
 from monitor.config import quantities as q
 from monitor.config.fields import Name, Section, setting
@@ -196,3 +203,32 @@ class MappedRecords(Section):
     def is_mapped(self) -> bool:
         """True where anything differs from the fields of events."""
         return bool(self.fields or self.values) or self.time != TimeForm()
+
+
+def mapped_records(
+    fields: Mapping[str, Any], values: Mapping[str, Any], time: Mapping[str, Any]
+) -> MappedRecords:
+    """Return a mapping that options or arguments give.
+
+    Args:
+        fields: as in a configuration file.
+        values: likewise.
+        time: likewise.
+
+    Raises:
+        ValueError: it is invalid; names each field with its fault.
+    """
+    try:
+        return MappedRecords.model_validate({"fields": fields, "values": values, "time": time})
+    except ValidationError as error:
+        raise ValueError("; ".join(map(_fault, error.errors(include_url=False)))) from error
+
+
+def _fault(detail: ErrorDetails) -> str:
+    steps = [str(step) for step in detail["loc"] if step != "[key]"]
+    context = detail.get("ctx", {})
+    name = ".".join(steps[1:] or steps)
+    if detail["type"] == "unfit":
+        return f"{name}: {context['what']}, got {detail['input']!r}; {context['allowed']}"
+    allowed = f"; it is {context['expected']}" if "expected" in context else ""
+    return f"{name}: is not known, got {detail['input']!r}{allowed}"

@@ -17,15 +17,17 @@ from typing import BinaryIO
 from monitor.config.mapping import MappedRecords
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
-from monitor.feeds.arrow.arrow_files import read_arrow
+from monitor.feeds.arrow.arrow_files import columns_of, read_arrow
 from monitor.feeds.blocks import TornError, blocks, pieces
 from monitor.feeds.csv_file import read_csv
 from monitor.feeds.decode import Decoder, LineDecoder
+from monitor.feeds.decode.lines import BOM
 from monitor.feeds.decompression import decompressed, is_compressed
 from monitor.feeds.json_array import array_lines
 from monitor.feeds.mapping.guessing import Say, settled_by_record, to_stderr
 from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.merge import merged
+from monitor.feeds.segment_keys import segment_columns_of, segment_keys_of
 
 CHUNK_BYTES = 1_500_000
 """Bytes of lines in a batch: about ten thousand events, the size that decodes fastest."""
@@ -76,6 +78,34 @@ def read(
         for name in names
     ]
     return streams[0] if len(streams) == 1 else merged(streams)
+
+
+def keys_of(path: str | PathLike[str]) -> tuple[str, ...]:
+    """Return the segment keys that the first records of a file could be split by.
+
+    Args:
+        path: as for `read`; not standard input.
+
+    Returns:
+        Keys of `segment`, or columns of a table that are no fields of events.
+
+    Raises:
+        FeedError: the file cannot be read.
+    """
+    name = fspath(path)
+    form = _format_of(name)
+    with _feed_errors(name), _opened(name) as stream:
+        if form in (_Format.PARQUET, _Format.ARROW):
+            with _seekable(stream) as whole:
+                return segment_columns_of(columns_of(whole, parquet=form is _Format.PARQUET))
+        plain = decompressed(pieces(stream))
+        first = next(blocks(array_lines(plain) if form is _Format.JSON else plain, 1), None)
+        lines = [] if first is None else first.data.splitlines()
+        if form in (_Format.CSV, _Format.TSV):
+            separator = b"," if form is _Format.CSV else b"\t"
+            cells = lines[0].removeprefix(BOM).split(separator) if lines else []
+            return segment_columns_of([cell.decode(errors="replace").strip() for cell in cells])
+        return segment_keys_of(lines)
 
 
 class _Format(Enum):

@@ -62,6 +62,21 @@ def read_arrow(
                 first_row += part.num_rows
 
 
+def columns_of(stream: BinaryIO, *, parquet: bool) -> list[str]:
+    """Return the names of the columns of a file.
+
+    Args:
+        stream: the file.
+        parquet: True for Parquet, False for Arrow.
+
+    Raises:
+        FeedError: pyarrow is not installed, or the file is not what its name says.
+    """
+    with _arrow_errors(str(stream.name)):
+        names: list[str] = (_Parquet(stream) if parquet else _Ipc(stream)).schema.names
+        return names
+
+
 @contextmanager
 def _arrow_errors(name: str) -> Iterator[None]:
     try:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from monitor.config.mapping import MappedRecords
+from monitor.config.mapping import SEGMENT, MappedRecords
 from monitor.errors import FeedError
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.mapping.field_sources import fields_of
@@ -53,14 +53,15 @@ def settled(
     Args:
         name: of the table, for messages.
         columns: names of its columns.
-        mapping: as given; None without one.
+        mapping: as given, and returned so where it names a column that is not there; None
+            without one.
         say: prints which columns are taken for which fields.
 
     Raises:
         FeedError: no column is known to hold the time; names the options to write.
     """
     known = fields_of(columns, mapping)
-    if _suffices(known):
+    if _suffices(known) or not known >= _given(mapping):
         return mapping
     found = _candidates(columns, mapping, known)
     certain = {field: names[0] for field, names in found.items() if len(names) == 1}
@@ -129,6 +130,12 @@ def _candidates(
         if field not in known
     }
     return {field: names for field, names in found.items() if names}
+
+
+def _given(mapping: MappedRecords | None) -> frozenset[str]:
+    """Fields that a mapping names, without segment keys."""
+    given = () if mapping is None else mapping.fields
+    return frozenset(field for field in given if not field.startswith(SEGMENT))
 
 
 def _plain(column: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -74,6 +75,34 @@ class MappedLines:
         except _UNDECODABLE:
             return parse(line)
         return found if isinstance(found, dict) and is_utf8(line) else parse(line)
+
+
+def canonical_lines(lines: bytes, mapping: MappedRecords, keys: Sequence[str]) -> bytes:
+    r"""Return records of a mapping as events with their own names, a line each.
+
+    A line that is no JSON object stays as it is: decoding says what is wrong with it.
+
+    Args:
+        lines: NDJSON.
+        mapping: which columns hold the fields.
+        keys: segment keys to keep.
+
+    >>> mapping = MappedRecords(fields={"ts": "time"})
+    >>> canonical_lines(b'{"id": 7, "time": 5, "label": 1}\n', mapping, ())
+    b'{"id":"7","label":1,"ts":5.0,"type":"label"}\n'
+    """
+    reader = RecordReader(sources_of_records(mapping, keys), mapped_readers(mapping))
+    return b"".join(_canonical(line, reader) + b"\n" for line in lines.split(b"\n") if line)
+
+
+def _canonical(line: bytes, reader: RecordReader) -> bytes:
+    try:
+        record = msgspec.json.decode(line)
+        if isinstance(record, dict) and is_utf8(line):
+            return msgspec.json.encode(dict(reader.fields(record)))
+    except _UNDECODABLE:
+        pass
+    return line
 
 
 def lines_decoder(decoder: Decoder, mapping: MappedRecords | None) -> LineDecoder:
