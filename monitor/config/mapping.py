@@ -1,6 +1,7 @@
 """Settings of a mapping: where records hold the fields of events, and how values are written."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Annotated, Any, Self
@@ -70,17 +71,24 @@ Texts = Annotated[
 """Values of a column, by their texts."""
 
 
-class FixedValue(Section):
-    """A field that has the same value in every record."""
+@dataclass(frozen=True, slots=True)
+class FixedValue:
+    """A field that has the same value in every record.
 
-    value: str | int | float | bool = setting("", "The value.")
+    Attributes:
+        value: the value.
+    """
+
+    value: str | int | float | bool
 
 
 def _source(value: Any) -> Any:
     if isinstance(value, str):
         return _column(value)
     if isinstance(value, Mapping) and set(value) == {"value"}:
-        return FixedValue.model_validate(value)
+        fixed = value["value"]
+        if isinstance(fixed, str | int | float):
+            return FixedValue(fixed)
     if isinstance(value, FixedValue):
         return value
     raise q.unfit("must be a column", "write COLUMN, or {value: V} for one value everywhere")
