@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from monitor.config import load_config
 from monitor.engine import Monitor
+from monitor.events.reject_reasons import Rejection
+from monitor.python.tables import TableRead, TableReader, mapping_of
 from monitor.python.views import ModelView
 
 _SHOWN = 7
 """Models that a `repr` shows."""
+_SHOWN_REJECTIONS = 5
 
 
 class EmbeddedMonitor(Monitor):
@@ -43,6 +47,54 @@ class EmbeddedMonitor(Monitor):
                 line.
         """
         return cls(load_config(path))
+
+    def feed(
+        self,
+        table: Any,
+        *,
+        values: Mapping[str, Any] | None = None,
+        time: Mapping[str, Any] | None = None,
+        **columns: Any,
+    ) -> TableRead:
+        """Count the rows of a table, in whole columns.
+
+        Args:
+            table: a frame of pandas or polars, an Arrow table, or arrays by name.
+            values: values of prediction and label that stand for the classes, such as
+                `{"label": {"positive": ["fraud"]}}`; 0 and 1 by default.
+            time: `{"zone": "Europe/Berlin"}` for times without a zone, `{"unit": "ms"}`
+                for numbers that are no seconds.
+            **columns: column of each field of an event: `id`, `ts`, `score`, `prediction`,
+                `label`, `label_ts`, `model` and so on; `{"value": V}` for one value in every
+                row; `segment` has the column of each segment key. A field that is left out is
+                the column of its own name, or of a common name that leaves no doubt.
+
+        Returns:
+            How many rows were read, and how many rejected, by reason.
+
+        Raises:
+            ValueError: the columns cannot hold events, or every row was rejected.
+
+        >>> monitor = EmbeddedMonitor()
+        >>> table = {"time": [0, 60, 120], "flagged": [1, 0, 1], "fraud": ["yes", "no", "no"]}
+        >>> monitor.feed(table, ts="time", prediction="flagged", label="fraud",
+        ...              values={"label": {"positive": ["yes"]}})
+        3 rows read, 0 rejected
+        >>> monitor["default"]["all"].counts
+        ConfusionCounts(tp=1, fp=1, fn=0, tn=1)
+        """
+        self.flush()
+        reader = TableReader(table, mapping_of(columns, values, time), self._decoder)
+        rows, rejected, first = 0, Counter[str](), list[Rejection]()
+        for batch in reader.batches():
+            self.apply(batch)
+            rows += batch.records
+            rejected.update(str(rejection.reason) for rejection in batch.rejected)
+            first += batch.rejected[: _SHOWN_REJECTIONS - len(first)]
+        found = TableRead(rows=rows, rejected=rejected, first=tuple(first), note=reader.note)
+        if rows and rejected.total() == rows:
+            raise ValueError(f"table: every row was rejected\n{found!r}")
+        return found
 
     def __getitem__(self, model: str) -> ModelView:
         snapshot = self.snapshot()

@@ -110,20 +110,26 @@ class CanonicalBatches:
 def nested(batch: Any, column: str) -> Any:
     """Return a column, or a field of structs by a name with dots; nulls where it is not there.
 
+    String views, which few functions of Arrow take, become plain strings.
+
     Args:
         batch: a record batch.
         column: its name.
     """
     index = batch.schema.get_field_index(column)
     if index >= 0:
-        return batch.column(index)
+        return _without_views(batch.column(index))
     root, *path = column.split(".")
     index = batch.schema.get_field_index(root)
     found = None if index < 0 else batch.column(index)
     for name in path:
         inside = found is not None and pa.types.is_struct(found.type)
         found = pc.struct_field(found, name) if inside and _has(found.type, name) else None
-    return pa.nulls(batch.num_rows) if found is None else found
+    return pa.nulls(batch.num_rows) if found is None else _without_views(found)
+
+
+def _without_views(column: Any) -> Any:
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 
 def _has(kind: Any, name: str) -> bool:
@@ -158,8 +164,4 @@ def _all_match(column: Any, pattern: str) -> bool:
 def _is_text(kind: Any) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_view(kind))
-
-
-def _is_view(kind: Any) -> bool:
-    return bool(pa.types.is_string_view(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -8,7 +8,7 @@ an id and either of them. Otherwise the message says which options to write.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -47,6 +47,7 @@ def settled(
     columns: Sequence[str],
     mapping: MappedRecords | None,
     say: Say,
+    written: Callable[[Mapping[str, str]], str] | None = None,
 ) -> MappedRecords | None:
     """Return the mapping to read a table by: the given one, completed where it lacks fields.
 
@@ -56,10 +57,13 @@ def settled(
         mapping: as given, and returned so where it names a column that is not there; None
             without one.
         say: prints which columns are taken for which fields.
+        written: gives the mapping as a person writes it, by column of each field; None for
+            options of the command line.
 
     Raises:
         FeedError: no column is known to hold the time; names the options to write.
     """
+    shown_as = written or _options
     known = fields_of(columns, mapping)
     if _suffices(known) or not known >= _given(mapping):
         return mapping
@@ -68,14 +72,14 @@ def settled(
     if len(certain) == len(found) and _suffices(known | certain.keys()):
         given = MappedRecords() if mapping is None else mapping
         taken = ", ".join(f"{column} as {field}" for field, column in certain.items())
-        say(f"{name}: reads {taken}; to fix that, write {_options(certain)}")
+        say(f"{name}: reads {taken}; to fix that, write {shown_as(certain)}")
         return given.model_copy(update={"fields": {**given.fields, **certain}})
     if "ts" not in known:
         shown = ", ".join(columns[:12]) or "none"
         asked = _asked(known, certain)
         raise FeedError(
             f"{name}: has no column 'ts', got {shown}; say which column is which: write "
-            f"{_options(asked)}"
+            f"{shown_as(asked)}"
         )
     return mapping
 
@@ -161,5 +165,5 @@ def _asked(known: Collection[str], certain: dict[str, str]) -> dict[str, str]:
     return asked
 
 
-def _options(fields: dict[str, str]) -> str:
+def _options(fields: Mapping[str, str]) -> str:
     return " ".join(f"--field {field}={column}" for field, column in fields.items())

@@ -93,15 +93,15 @@ class TimeReader:
         self.per_second = form.unit.per_second
 
     def __call__(self, value: Any) -> Any:
-        """Return epoch seconds, or a `datetime` with a zone."""
+        """Return epoch seconds."""
         if isinstance(value, str):
             value = number_of_text(value)
         if isinstance(value, str):
             return self._of_text(value)
         if isinstance(value, datetime):
-            return aware(value, self.zone)
+            return aware(value, self.zone).timestamp()
         if isinstance(value, date):
-            return aware(datetime.combine(value, time()), self.zone)
+            return aware(datetime.combine(value, time()), self.zone).timestamp()
         if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
             return float(value) / self.per_second
         return value
@@ -114,7 +114,7 @@ class TimeReader:
             found = datetime.fromisoformat(value.strip())
         except ValueError:
             return value
-        return value if found.tzinfo is not None else aware(found, self.zone)
+        return value if found.tzinfo is not None else aware(found, self.zone).timestamp()
 
 
 _OF_TEXT: Mapping[str, Reader] = {
@@ -129,7 +129,7 @@ _OF_TEXT: Mapping[str, Reader] = {
 
 def _typed_time(value: Any) -> Any:
     if isinstance(value, datetime):
-        return aware(value, None)
+        return aware(value, None).timestamp()
     return _number(value)
 
 
