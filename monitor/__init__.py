@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from monitor.config import Config, load_config
     from monitor.counts import ConfusionCounts
     from monitor.errors import MonitorError
+    from monitor.python.comparing import compare
     from monitor.python.embedded import EmbeddedMonitor as Monitor
     from monitor.snapshot import Snapshot
 
@@ -25,6 +26,7 @@ __all__ = [
     "Snapshot",
     "__getattr__",
     "__version__",
+    "compare",
     "drift",
     "load_config",
     "metrics",

@@ -13,6 +13,7 @@ _MODULES = {
     "Monitor": "monitor.python.embedded",
     "MonitorError": "monitor.errors",
     "Snapshot": "monitor.snapshot",
+    "compare": "monitor.python.comparing",
     "load_config": "monitor.config",
 }
 _OWN_NAMES = {"Monitor": "EmbeddedMonitor"}

@@ -10,7 +10,11 @@ from typing import Any, Self
 
 from monitor.config import load_config
 from monitor.engine import Monitor
+from monitor.errors import UsageError
 from monitor.events.reject_reasons import Rejection
+from monitor.exporter.api.queries import Queries
+from monitor.python.comparing import STEPS
+from monitor.python.comparison_report import ComparisonReport
 from monitor.python.tables import TableRead, TableReader, mapping_of
 from monitor.python.views import ModelView
 
@@ -95,6 +99,29 @@ class EmbeddedMonitor(Monitor):
         if rows and rejected.total() == rows:
             raise ValueError(f"table: every row was rejected\n{found!r}")
         return found
+
+    def compare(
+        self, before: str | None = None, after: str | None = None, *, model: str | None = None
+    ) -> ComparisonReport:
+        """Explain why precision of a model moved between two stretches of its past.
+
+        Args:
+            before: `A..B`, a month or a day, in UTC, of whole hours; the reference if left
+                out.
+            after: likewise; the longest window if left out.
+            model: name of the model; the only one if left out.
+
+        Raises:
+            ValueError: there is no such model, or the two cannot be compared.
+        """
+        snapshot = self.snapshot()
+        queries = Queries(lambda: snapshot, lambda read: read(self))
+        try:
+            found = queries.explanation(model, before, after)
+            series = queries.series(model, most=STEPS)
+        except UsageError as error:
+            raise ValueError(str(error)) from error
+        return ComparisonReport(found.diagnosis, found.curve, series)
 
     def __getitem__(self, model: str) -> ModelView:
         snapshot = self.snapshot()

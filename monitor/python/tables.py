@@ -22,7 +22,7 @@ from monitor.events.reject_reasons import Rejection
 from monitor.feeds.arrow.arrow_files import BATCH_ROWS
 from monitor.feeds.decode import Decoder
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
-from monitor.feeds.mapping.guessing import settled
+from monitor.feeds.mapping.guessing import settled, suffices
 from monitor.feeds.mapping.record_reader import RecordReader
 from monitor.feeds.mapping.values import mapped_readers
 from monitor.feeds.table_fields import type_of_rows
@@ -99,12 +99,13 @@ class TableReader:
         self.note = ""
         self._table = table
         self._decoder = decoder
-        names = _names(table)
+        names = names_of(table)
         keys = decoder.settings.segment_keys
         try:
             found = settled("table", names, mapping, self._take_note, _keywords)
             self._mapping = mapping if found is None else found
             self._sources = sources_of_table("table", names, self._mapping, keys)
+            _check_events(names, self._sources)
         except FeedError as error:
             raise ValueError(str(error)) from error
         self._used = [name for name in names if name in self._sources.used]
@@ -168,12 +169,28 @@ class TableReader:
         )
 
 
+def _check_events(names: Sequence[str], sources: Sources) -> None:
+    if not suffices(sources.fields):
+        lacks = [f for f in ("ts", "id", "prediction", "label") if f not in sources.fields]
+        raise ValueError(
+            f"table: its columns make no events, got {', '.join(names) or 'none'}; say which "
+            f"column is which of {', '.join(lacks)}, as in {lacks[-1]}='COLUMN'"
+        )
+
+
 def _record_reader(sources: Sources, mapping: MappedRecords) -> RecordReader:
     return RecordReader(sources, mapped_readers(mapping), type_of_rows(sources.fields))
 
 
-def _names(table: Any) -> list[str]:
-    """Names of the columns of a table."""
+def names_of(table: Any) -> list[str]:
+    """Return the names of the columns of a table.
+
+    Args:
+        table: a frame, an Arrow table, or arrays by name.
+
+    Raises:
+        ValueError: it is none of these.
+    """
     if isinstance(table, Mapping):
         names: Any = table.keys()
     elif hasattr(table, "column_names"):  # pyarrow, whose `columns` are arrays

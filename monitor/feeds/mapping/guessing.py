@@ -65,11 +65,11 @@ def settled(
     """
     shown_as = written or _options
     known = fields_of(columns, mapping)
-    if _suffices(known) or not known >= _given(mapping):
+    if suffices(known) or not known >= _given(mapping):
         return mapping
     found = _candidates(columns, mapping, known)
     certain = {field: names[0] for field, names in found.items() if len(names) == 1}
-    if len(certain) == len(found) and _suffices(known | certain.keys()):
+    if len(certain) == len(found) and suffices(known | certain.keys()):
         given = MappedRecords() if mapping is None else mapping
         taken = ", ".join(f"{column} as {field}" for field, column in certain.items())
         say(f"{name}: reads {taken}; to fix that, write {shown_as(certain)}")
@@ -146,8 +146,12 @@ def _plain(column: str) -> str:
     return column.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def _suffices(fields: Collection[str]) -> bool:
-    """Whether rows with these fields make whole events."""
+def suffices(fields: Collection[str]) -> bool:
+    """Return True where rows with these fields make whole events.
+
+    Args:
+        fields: those that a table has.
+    """
     if "ts" not in fields:
         return False
     decided = "prediction" in fields or "score" in fields
