@@ -18,7 +18,11 @@ class Stage(NamedTuple):
 
 
 SHARED = (
-    Stage("base", "imported from everywhere", ("errors", "version", "clock", "counts", "config")),
+    Stage(
+        "base",
+        "imported from everywhere",
+        ("errors", "version", "extras", "clock", "counts", "config"),
+    ),
     Stage("events", "events as columns", ("events",)),
     Stage(
         "functions",

@@ -13,6 +13,7 @@ from monitor.clock import Clock
 from monitor.config import Config, FileFeed, KafkaFeed
 from monitor.config.mapping import MappedRecords
 from monitor.errors import ConfigError, FeedError
+from monitor.extras import install_command
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder
 from monitor.feeds.follow import FollowedFiles
@@ -87,7 +88,7 @@ def unavailable_feeds(config: Config) -> tuple[str, ...]:
         return ("feeds: none is configured; add one, such as {type: file, path: events.ndjson}",)
     return tuple(
         f"feeds[{number}].type: needs a client that is not installed, got {feed.type!r}; "
-        "pip install 'precision-monitor[kafka]'"
+        f"{install_command('kafka')}"
         for number, feed in enumerate(config.feeds)
         if isinstance(feed, KafkaFeed) and not installed.is_installed()
     )

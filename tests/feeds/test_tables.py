@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 from datetime import UTC, datetime
 from importlib.resources import files as package_files
@@ -20,6 +21,7 @@ from monitor.errors import FeedError
 from monitor.events.batches import concatenate
 from monitor.events.columns import Group
 from monitor.events.reject_reasons import RejectReason
+from monitor.extras import install_command
 from monitor.feeds.arrow.decoding import ArrowDecoder
 from monitor.feeds.csv_file import read_csv
 from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
@@ -328,7 +330,7 @@ def test_what_is_no_table_is_refused(tmp_path, name, data):
 def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
     path = written(pa.table({"id": ["a"], "ts": [5]}), tmp_path / "a.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow.lib", None)
-    with pytest.raises(FeedError, match=r"pip install 'precision-monitor\[parquet\]'"):
+    with pytest.raises(FeedError, match=re.escape(install_command("parquet"))):
         list(read([path], ANY))
 
 

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 from monitor.config.mapping import MappedRecords
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
+from monitor.extras import install_command
 from monitor.feeds.decode import Decoder
 from monitor.feeds.mapping.field_sources import sources_of_table
 from monitor.feeds.mapping.guessing import Say, settled, to_stderr
@@ -17,7 +18,8 @@ from monitor.feeds.mapping.guessing import Say, settled, to_stderr
 BATCH_ROWS = 20_000
 """Rows decoded at a time; a row may hold a prediction and its label."""
 IPC_FILE_MAGIC = b"ARROW1"
-EXTRA = "pip install 'precision-monitor[parquet]'"
+EXTRA = "parquet"
+"""The extra that brings pyarrow."""
 
 
 def read_arrow(
@@ -82,7 +84,7 @@ def _arrow_errors(name: str) -> Iterator[None]:
     try:
         lib = import_module("pyarrow.lib")
     except ImportError as error:
-        raise FeedError(f"{name}: needs pyarrow to be read; {EXTRA}") from error
+        raise FeedError(f"{name}: needs pyarrow to be read; {install_command(EXTRA)}") from error
     try:
         yield
     except lib.ArrowException as error:

@@ -121,7 +121,7 @@ def nested(batch: Any, column: str) -> Any:
         return _without_views(batch.column(index))
     root, *path = column.split(".")
     index = batch.schema.get_field_index(root)
-    found = None if index < 0 else batch.column(index)
+    found: Any = None if index < 0 else batch.column(index)
     for name in path:
         inside = found is not None and pa.types.is_struct(found.type)
         found = pc.struct_field(found, name) if inside and _has(found.type, name) else None

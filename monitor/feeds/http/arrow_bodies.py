@@ -50,7 +50,7 @@ def arrow_lines(body: bytes, max_bytes: int) -> bytes:
     try:
         lib = import_module("pyarrow.lib")
     except ImportError as error:
-        text = f"Arrow bodies need pyarrow on the monitor's host: {EXTRA}; or send NDJSON"
+        text = f"Arrow bodies need the extra {EXTRA!r} on the monitor's host; or send NDJSON"
         raise RefusedError(415, text) from error
     try:
         _refuse_compressed(body)

@@ -82,7 +82,8 @@ def sources_of_table(
             hint = f"did you mean {near[0]!r}?" if near else f"it has {_some(columns)}"
             raise FeedError(f"{name}: {wanted}: there is no column {column!r}; {hint}")
     there = {f: column for f, column in found.columns.items() if _is_there(column, columns)}
-    segments = {key: column for key in keys if (column := _segment(found, key, columns))}
+    places = {key: _segment(found, key, columns) for key in keys}
+    segments = {key: place for key, place in places.items() if place is not None}
     if "ts" not in there and "ts" not in found.constants:
         table_fields.require_time(name, columns)
     return Sources(columns=there, segments=segments, constants=found.constants)
