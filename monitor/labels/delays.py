@@ -318,8 +318,8 @@ class LabelDelays:
             state: of an earlier run.
             models: old numbers of the models that are still there.
         """
-        kept = models[models < len(state["counts"])]
-        self._counts, self._total_ms = state["counts"][kept], state["total_ms"][kept]
+        stored = models[models < len(state["counts"])]
+        self._counts, self._total_ms = state["counts"][stored], state["total_ms"][stored]
         self._latest.restore(state["latest"], models)
         if state["cohorts"]["width"] == self._cohorts.width:
             self._cohorts.restore(state["cohorts"], models)

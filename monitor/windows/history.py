@@ -60,12 +60,22 @@ class PastCounts:
         return self._days.nbytes + self._hours.nbytes
 
     def ensure(self, models: int, rows: int) -> None:
-        """Make room for so many models and series."""
+        """Extend the tables.
+
+        Args:
+            models: number of models.
+            rows: number of series.
+        """
         self._hours.ensure(models)
         self._days.ensure(rows)
 
     def add_totals(self, model: Int64Array, deltas: Deltas) -> None:
-        """Count changes of the models' totals; `model` is the model number of each."""
+        """Count changes of the models' totals.
+
+        Args:
+            model: model number of each change.
+            deltas: the changes.
+        """
         self._hours.add(self._hours.pane_of(deltas.time), model, deltas.cell, deltas.count)
 
     def add_late(self, pane: Int64Array, row: Int64Array, cell: Int64Array, n: Int64Array) -> None:
@@ -104,7 +114,12 @@ class PastCounts:
         return History(hours * HOUR_MS, self._silence.as_negatives(cells[:, None], rows)[:, 0])
 
     def holds(self, opens: int, closes: int) -> bool:
-        """Return whether the hours of [opens, closes), epoch milliseconds, are stored."""
+        """Return whether the hours of [opens, closes) are stored.
+
+        Args:
+            opens: epoch milliseconds.
+            closes: epoch milliseconds.
+        """
         longest = self._hours.span * HOUR_MS
         return closes - opens <= longest and self._hours.reaches_back(opens // HOUR_MS)
 
@@ -159,7 +174,7 @@ class PastCounts:
         """Weights of labels by blocks, (blocks, rows, 8); zeros where they are not stored."""
         width = self._coarse.width
         whole = opens % width == closes % width == block_ms % width == 0
-        if self._weights.kept and whole and self._coarse.reaches_back(opens // width):
+        if self._weights.stored and whole and self._coarse.reaches_back(opens // width):
             table = self._weights.table(PaneRange(COARSE, opens // width, closes // width), rows)
             return in_blocks(table, opens, width, block_ms)
         steps = np.zeros(((closes - opens) // HOUR_MS, len(rows), SUMS), dtype=np.int64)

@@ -234,15 +234,15 @@ class PaneRing:
         if state["width"] != self.width:
             raise ValueError(f"PaneRing: panes are {self.width} ms, got {state['width']}")
         self.newest, counts = state["newest"], state["counts"]
-        kept = rows[rows < counts.shape[1]]
-        self._rows = len(kept)
-        self._counts = np.zeros((self.span, len(kept), self.cells), dtype=counts.dtype)
+        stored = rows[rows < counts.shape[1]]
+        self._rows = len(stored)
+        self._counts = np.zeros((self.span, len(stored), self.cells), dtype=counts.dtype)
         panes = state["panes"]
         inside = np.flatnonzero(panes > (self.newest or 0) - self.span)
         slots = panes[inside] % self.span
         self._written[:] = False
         self._written[slots] = True
-        self._counts[slots] = counts[np.ix_(inside, kept)]
+        self._counts[slots] = counts[np.ix_(inside, stored)]
         self._ahead.clear()
         for pane, row, cell, count in state["ahead"].tolist():
             number = int(renumbered(np.array([row]), rows)[0])

@@ -258,7 +258,11 @@ class Plain:
         return self.peek(known, self._offset - known) == self._tail
 
     def read(self, size: int) -> bytes:
-        """As `Content.read`; checks that the bytes before are still those read before."""
+        """As `Content.read`.
+
+        Raises:
+            ReplacedError: the file no longer holds the bytes read before.
+        """
         known = len(self._tail)
         found = self.peek(known + size, self._offset - known)
         if not found.startswith(self._tail):
