@@ -79,7 +79,7 @@ class PrecisionAt(_OfCounts):
     """
 
     def __init__(self, class_ratio: float, cm: Any = None, pos_val: Any = True) -> None:  # noqa: FBT002  # river's own argument
-        super().__init__(cm, pos_val)
+        super().__init__(cm, pos_val)  # type: ignore[no-untyped-call]  # river's own
         self.class_ratio = class_ratio
 
     def get(self) -> float:

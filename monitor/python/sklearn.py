@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import make_scorer
+from sklearn.metrics import make_scorer  # type: ignore[import-untyped]  # has no types
 
 from monitor import metrics
 from monitor.counts import ConfusionCounts
