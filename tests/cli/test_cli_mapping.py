@@ -6,14 +6,19 @@ import io
 import json
 import random
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from zoneinfo import ZoneInfo
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
 from cli.commands import ran
 from pyarrow import feather
+
+from monitor import Monitor
+from monitor.report.replay_json import replay_json
 
 COLUMNS = ("timestamp", "user_id", "proba", "decision", "fraud")
 LINE = ("--field", "id=user_id", "--field", "prediction=decision", "--field", "label=fraud")
@@ -127,6 +132,29 @@ def test_the_held_table_counts_alike_in_every_format(capsys, tmp_path, canonical
     expected = replayed(capsys, canonical).out
     assert json.loads(expected)["models"]["default"]["outcomes"]["tp"] > 50
     assert replayed(capsys, path, *line).out == expected
+
+
+FRAMES = {
+    "pandas": lambda: pd.DataFrame(RECORDS).astype({"fraud": "Int8"}),
+    "pandas, a float for a missing label": lambda: pd.DataFrame(RECORDS),
+    "Arrow": lambda: TABLE,
+    "arrays": lambda: {name: TABLE[name].to_pylist() for name in COLUMNS},
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_the_held_table_as_a_frame_counts_alike(capsys, canonical, kind):
+    monitor = Monitor()
+    monitor.feed(FRAMES[kind](), id="user_id", prediction="decision", label="fraud")
+    assert f"{replay_json(monitor.snapshot())}\n" == replayed(capsys, canonical).out
+
+
+@pytest.mark.dev("polars")
+def test_the_held_table_as_a_frame_of_polars_counts_alike(capsys, canonical):
+    frame = import_module("polars").from_arrow(TABLE)
+    monitor = Monitor()
+    monitor.feed(frame, id="user_id", prediction="decision", label="fraud")
+    assert f"{replay_json(monitor.snapshot())}\n" == replayed(capsys, canonical).out
 
 
 def test_what_is_taken_for_what_is_told_in_one_line(capsys, tmp_path):
