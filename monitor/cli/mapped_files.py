@@ -16,6 +16,7 @@ from monitor.errors import FeedError, UsageError
 from monitor.events.columns import EventBatch
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.segment_keys import segment_keys
 
 _LISTS = ("positive", "negative", "missing")
 
@@ -65,7 +66,8 @@ class RecordedFeed:
 
     def segment_keys(self) -> tuple[str, ...]:
         """Return the segment keys that the first records of each file could be split by."""
-        found = [key for path in self._paths if path != files.STDIN for key in files.keys_of(path)]
+        heads = [files.first_rows(path) for path in self._paths if path != files.STDIN]
+        found = [key for head in heads for key in segment_keys(head.rows, tabular=head.tabular)]
         return tuple(dict.fromkeys(found))
 
 

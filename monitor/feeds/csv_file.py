@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from monitor.config.mapping import SEGMENT, MappedRecords
@@ -59,6 +60,22 @@ def read_csv(
             table = _Rows(name, header, decoder, separator=separator, mapping=mapping, say=say)
             skipped = 1
         yield table.decode(lines[skipped:], block.first_line + skipped)
+
+
+def rows_of_text(text: bytes, separator: str, most: int) -> list[dict[str, Any]]:
+    r"""Return the first rows of a CSV file by column, for looking at them.
+
+    Args:
+        text: the start of the file.
+        separator: character between cells.
+        most: rows to return at most.
+
+    >>> rows_of_text(b"a;b\n1;2\n", ";", 10)
+    [{'a': '1', 'b': '2'}]
+    """
+    lines = text.decode(errors="replace").splitlines()
+    rows = csv.DictReader(lines, delimiter=separator)
+    return [row for row in islice(rows, most) if None not in row]
 
 
 class _Rows:

@@ -8,18 +8,21 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
+from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path, PurePath
 from tempfile import TemporaryFile
 from types import MappingProxyType
-from typing import BinaryIO
+from typing import Any, BinaryIO, NamedTuple
+
+import msgspec
 
 from monitor.config.mapping import MappedRecords
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
-from monitor.feeds.arrow.arrow_files import columns_of, read_arrow
+from monitor.feeds.arrow.arrow_files import read_arrow, rows_of_table
 from monitor.feeds.blocks import TornError, blocks, pieces
-from monitor.feeds.csv_file import read_csv
+from monitor.feeds.csv_file import read_csv, rows_of_text
 from monitor.feeds.decode import Decoder, LineDecoder
 from monitor.feeds.decode.lines import BOM
 from monitor.feeds.decompression import decompressed, is_compressed
@@ -27,7 +30,6 @@ from monitor.feeds.json_array import array_lines
 from monitor.feeds.mapping.guessing import Say, settled_by_record, to_stderr
 from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.merge import merged
-from monitor.feeds.segment_keys import segment_columns_of, segment_keys_of
 
 CHUNK_BYTES = 1_500_000
 """Bytes of lines in a batch: about ten thousand events, the size that decodes fastest."""
@@ -80,14 +82,24 @@ def read(
     return streams[0] if len(streams) == 1 else merged(streams)
 
 
-def keys_of(path: str | PathLike[str]) -> tuple[str, ...]:
-    """Return the segment keys that the first records of a file could be split by.
+class FirstRows(NamedTuple):
+    """The first records of a file, as they are written.
+
+    Attributes:
+        rows: by the name of the column; only what could be read.
+        tabular: True for a table, False for records of JSON.
+    """
+
+    rows: list[dict[str, Any]]
+    tabular: bool
+
+
+def first_rows(path: str | PathLike[str], most: int = 2_000) -> FirstRows:
+    """Return the first records of a file, for looking at them.
 
     Args:
         path: as for `read`; not standard input.
-
-    Returns:
-        Keys of `segment`, or columns of a table that are no fields of events.
+        most: records to return at most.
 
     Raises:
         FeedError: the file cannot be read.
@@ -97,15 +109,26 @@ def keys_of(path: str | PathLike[str]) -> tuple[str, ...]:
     with _feed_errors(name), _opened(name) as stream:
         if form in (_Format.PARQUET, _Format.ARROW):
             with _seekable(stream) as whole:
-                return segment_columns_of(columns_of(whole, parquet=form is _Format.PARQUET))
+                parquet = form is _Format.PARQUET
+                return FirstRows(rows_of_table(whole, name, parquet=parquet, most=most), True)
         plain = decompressed(pieces(stream))
-        first = next(blocks(array_lines(plain) if form is _Format.JSON else plain, 1), None)
-        lines = [] if first is None else first.data.splitlines()
-        if form in (_Format.CSV, _Format.TSV):
-            separator = b"," if form is _Format.CSV else b"\t"
-            cells = lines[0].removeprefix(BOM).split(separator) if lines else []
-            return segment_columns_of([cell.decode(errors="replace").strip() for cell in cells])
-        return segment_keys_of(lines)
+        lines = array_lines(plain) if form is _Format.JSON else plain
+        first = next(blocks(lines, CHUNK_BYTES), None)
+        text = b"" if first is None else first.data.removeprefix(BOM)
+    if form in (_Format.CSV, _Format.TSV):
+        separator = "," if form is _Format.CSV else "\t"
+        return FirstRows(rows_of_text(text, separator, most), True)
+    return FirstRows(list(islice(_objects(text), most)), False)
+
+
+def _objects(text: bytes) -> Iterator[dict[str, Any]]:
+    for line in text.split(b"\n"):
+        try:
+            record = msgspec.json.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            yield record
 
 
 class _Format(Enum):

@@ -1,42 +1,30 @@
-"""Segment keys that recorded events could be split by, for messages."""
+"""Segment keys that recorded events could be split by."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-import msgspec
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from monitor.config.mapping import FIELDS, SEGMENT
 
-_LOOKED_AT = 1_000
-"""Records whose keys are looked at."""
 
-
-def segment_columns_of(columns: Iterable[str]) -> tuple[str, ...]:
-    """Return the columns of a table that are no fields of events, as segment keys.
-
-    >>> segment_columns_of(["ts", "segment.region", "channel"])
-    ('region', 'channel')
-    """
-    return tuple(c.removeprefix(SEGMENT) for c in columns if c and c not in FIELDS)
-
-
-def segment_keys_of(lines: Iterable[bytes]) -> tuple[str, ...]:
-    """Return the keys of `segment` in records, each once.
+def segment_keys(rows: Sequence[Mapping[str, Any]], *, tabular: bool) -> tuple[str, ...]:
+    """Return the keys of `segment` in records, and the columns of a table that are no fields.
 
     Args:
-        lines: NDJSON; only the first thousand are read.
+        rows: some records by the name of the column.
+        tabular: True for rows of a table.
 
-    >>> segment_keys_of([b'{"segment": {"region": "eu"}}', b"no record"])
+    >>> segment_keys([{"ts": 0, "segment.region": "eu", "channel": "web"}], tabular=True)
+    ('region', 'channel')
+    >>> segment_keys([{"ts": 0, "segment": {"region": "eu"}, "note": "x"}], tabular=False)
     ('region',)
     """
     found: dict[str, None] = {}
-    for _, line in zip(range(_LOOKED_AT), lines, strict=False):
-        try:
-            record = msgspec.json.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            continue
-        segment = record.get("segment") if isinstance(record, dict) else None
-        if isinstance(segment, dict):
-            found |= dict.fromkeys(segment)
+    for row in rows:
+        inside = row.get("segment")
+        if isinstance(inside, Mapping):
+            found |= dict.fromkeys(inside)
+        columns = row if tabular else [name for name in row if name.startswith(SEGMENT)]
+        found |= {name.removeprefix(SEGMENT): None for name in columns if name not in FIELDS}
     return tuple(found)

@@ -64,19 +64,24 @@ def read_arrow(
                 first_row += part.num_rows
 
 
-def columns_of(stream: BinaryIO, *, parquet: bool) -> list[str]:
-    """Return the names of the columns of a file.
+def rows_of_table(stream: BinaryIO, name: str, *, parquet: bool, most: int) -> list[dict[str, Any]]:
+    """Return the first rows of a file by column, for looking at them.
 
     Args:
         stream: the file.
+        name: of the file, for messages.
         parquet: True for Parquet, False for Arrow.
+        most: rows to return at most.
 
     Raises:
         FeedError: pyarrow is not installed, or the file is not what its name says.
     """
-    with _arrow_errors(str(stream.name)):
-        names: list[str] = (_Parquet(stream) if parquet else _Ipc(stream)).schema.names
-        return names
+    with _arrow_errors(name):
+        opened = _Parquet(stream) if parquet else _Ipc(stream)
+        for batch, _ in opened.batches(opened.schema.names):
+            rows: list[dict[str, Any]] = batch.slice(0, most).to_pylist()
+            return rows
+    return []
 
 
 @contextmanager
