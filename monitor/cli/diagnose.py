@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monitor.cli.mapped_files import RecordedFeed
+from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.remote import Remote
 from monitor.cli.usable import rejected_text
@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
     if args.url is not None:
         return _finding(_ask(args), failing)
     config = _config(args)
-    feed = RecordedFeed(_paths(args, config), config, args)
+    feed = RecordedFeed(_paths(args, config), config, mapping_of(args))
     monitor = Monitor(config)
     compared = RecordedComparison(monitor, args.model, before=args.before, after=args.after)
     data = None if args.html is None else _report_data(monitor, args.after)

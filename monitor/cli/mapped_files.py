@@ -27,22 +27,19 @@ class RecordedFeed:
     Args:
         paths: the files.
         config: models, and the mapping of each configured feed.
-        args: the options of the mapping, which take precedence.
+        given: the mapping of the options, which takes precedence; None without one.
 
     Attributes:
         records: records read so far.
         torn: the error of a file that ends in a damaged part; None without one.
-
-    Raises:
-        UsageError: the options of the mapping cannot be used.
     """
 
-    def __init__(self, paths: Sequence[str], config: Config, args: Namespace) -> None:
+    def __init__(self, paths: Sequence[str], config: Config, given: MappedRecords | None) -> None:
         self.records = 0
         self.torn: FeedError | None = None
         self._paths = paths
         self._decoder = Decoder(DecodeSettings.from_config(config))
-        self._mappings = _mappings(paths, config, args)
+        self._mappings = _mappings(paths, config, given)
 
     def batches(self) -> Iterator[EventBatch]:
         """Yield all batches, with progress on stderr.
@@ -71,16 +68,24 @@ class RecordedFeed:
         return tuple(dict.fromkeys(found))
 
 
-def _mappings(paths: Sequence[str], config: Config, args: Namespace) -> Mapping[str, MappedRecords]:
-    given = _given(args)
+def _mappings(
+    paths: Sequence[str], config: Config, given: MappedRecords | None
+) -> Mapping[str, MappedRecords]:
     feeds = {fspath(f.path): f for f in config.feeds if isinstance(f, FileFeed) and f.is_mapped}
     if given is not None:
         return dict.fromkeys(paths, given)
     return {path: feeds[path] for path in paths if path in feeds}
 
 
-def _given(args: Namespace) -> MappedRecords | None:
-    """Return the mapping of the options; None without one."""
+def mapping_of(args: Namespace) -> MappedRecords | None:
+    """Return the mapping of a command's options; None without one.
+
+    Args:
+        args: as parsed.
+
+    Raises:
+        UsageError: an option cannot be used.
+    """
     fields: dict[str, object] = dict(_pairs("field", args.field))
     fields |= {name: {"value": value} for name, value in _pairs("constant", args.constant)}
     values: dict[str, dict[str, list[str]]] = {}

@@ -8,7 +8,7 @@ from itertools import islice
 
 from monitor.cli.backfill import backfilled
 from monitor.cli.config_warnings import warn
-from monitor.cli.mapped_files import RecordedFeed
+from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.replay_text import replay_text
 from monitor.cli.usable import usable
@@ -36,7 +36,7 @@ def run(args: Namespace) -> int:
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
     monitor, rejected = Monitor(config), _Rejected()
-    feed = RecordedFeed(args.files, config, args)
+    feed = RecordedFeed(args.files, config, mapping_of(args))
     with backfilled(monitor, args) as apply:
         for batch in feed.batches():
             apply(batch)

@@ -8,7 +8,7 @@ from argparse import Namespace
 from typing import Any
 
 from monitor.cli.config_warnings import warn
-from monitor.cli.mapped_files import RecordedFeed
+from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show
 from monitor.config import Config, load_config
 from monitor.engine import Monitor
@@ -34,7 +34,7 @@ def run(args: Namespace) -> int:
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
     monitor = Monitor(config)
-    for batch in RecordedFeed(args.feed, config, args).batches():
+    for batch in RecordedFeed(args.feed, config, mapping_of(args)).batches():
         monitor.apply(batch)
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)

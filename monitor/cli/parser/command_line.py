@@ -11,7 +11,7 @@ from monitor.cli.parser.cluster import SPARK
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.parser.recorded import DIAGNOSE, REPLAY, THRESHOLD
 from monitor.cli.parser.serving import DEMO, HEALTHCHECK, RUN, TOP
-from monitor.cli.parser.setup import CHECK_CONFIG, RULES, SCHEMA, STATE
+from monitor.cli.parser.setup import CHECK_CONFIG, INIT, RULES, SCHEMA, STATE
 from monitor.version import __version__
 
 COMMANDS = {
@@ -24,6 +24,7 @@ COMMANDS = {
         TOP,
         DEMO,
         SPARK,
+        INIT,
         CHECK_CONFIG,
         SCHEMA,
         RULES,

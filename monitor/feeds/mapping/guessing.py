@@ -103,16 +103,22 @@ def settled_by_record(
     if not isinstance(record, dict):
         return mapping
     try:
-        return settled(name, list(_names(record)), mapping, say)
+        return settled(name, list(names_of(record)), mapping, say)
     except FeedError:
         return mapping  # other records may differ; each says what it lacks
 
 
-def _names(record: dict[str, Any], above: str = "", depth: int = 3) -> Iterator[str]:
-    """Names of a record's values, nested ones with dots."""
+def names_of(record: dict[str, Any], above: str = "", depth: int = 3) -> Iterator[str]:
+    """Yield the names of a record's values, nested ones with dots.
+
+    Args:
+        record: JSON.
+        above: names of the objects around it, each with a dot.
+        depth: objects within objects to look into, at most.
+    """
     for name, value in record.items():
         if isinstance(value, dict) and depth:
-            yield from _names(value, f"{above}{name}.", depth - 1)
+            yield from names_of(value, f"{above}{name}.", depth - 1)
         else:
             yield f"{above}{name}"
 
