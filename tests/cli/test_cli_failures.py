@@ -99,6 +99,26 @@ def test_an_unknown_segment_key_of_a_table_lists_its_columns(capsys, tmp_path):
     assert "--segments: no prediction has the key 'country'; there are region" in done.err
 
 
+def test_a_model_whose_labels_stopped_says_so_instead_of_no_segments(capsys, tmp_path):
+    """Twenty days of labels, then ten days of predictions without one."""
+    path, report = tmp_path / "events.ndjson", tmp_path / "report.html"
+    day, rows = 86_400, []
+    for number in range(30 * 200):
+        moment = number * day / 200
+        event = {"id": number, "ts": moment, "prediction": int(number % 3 == 0)}
+        rows.append({**event, "segment": {"region": ("eu", "us")[number % 2]}})
+        if moment < 20 * day:
+            rows.append({"id": number, "ts": moment + 600, "label": int(number % 5 == 0)})
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    words = ("--segments", "region", "--before", "1970-01-01..1970-01-15")
+    words = (*words, "--after", "1970-01-22..1970-01-30")
+    done = ran(capsys, "diagnose", "--feed", path, *words, "--html", report)
+    assert done.code == 0
+    page = report.read_text()
+    assert "Segments are left out: " in page
+    assert "No segments: name keys" not in page
+
+
 ORIGINS = {
     "index": (None, "'precision-monitor[kafka]'"),
     "folder": ({"url": "file:///src/pm%20x", "dir_info": {}}, "'/src/pm x[kafka]'"),
