@@ -28,7 +28,7 @@ from monitor.config.fields import (
 from monitor.config.inference import InferenceConfig
 from monitor.config.mapping import MappedRecords
 
-_TABLES = {".csv", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
+_TABLES = {".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
 
 
 def _without_gz(path: Path) -> Path:
@@ -40,8 +40,9 @@ class FileFeed(MappedRecords):
 
     type: Literal["file"] = Field(description="A file of events.")
     path: FilePath = Field(
-        description="Path of the file, relative to the working directory: NDJSON, CSV, Parquet or "
-        "Arrow, by its extension; a pattern like logs/*.ndjson for several; - for standard input."
+        description="Path of the file, relative to the working directory: NDJSON, JSON, CSV, TSV, "
+        "Parquet or Arrow, by its extension; a pattern like logs/*.ndjson for several; - for "
+        "standard input."
     )
     follow: bool = setting(
         False,

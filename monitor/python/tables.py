@@ -99,7 +99,8 @@ class TableReader:
         self.note = ""
         self._table = table
         self._decoder = decoder
-        names = names_of(table)
+        self._own_names = _columns(table)
+        names = list(self._own_names)
         keys = decoder.settings.segment_keys
         try:
             found = settled("table", names, mapping, self._take_note, _keywords)
@@ -122,11 +123,14 @@ class TableReader:
         if hasattr(self._table, "__arrow_c_stream__"):
             return self._by_columns(self._stream(arrow))
         try:
-            arrays = {n: arrow.array(_plain(self._table[n]), from_pandas=True) for n in self._used}
+            arrays = {n: arrow.array(_plain(self._column(n)), from_pandas=True) for n in self._used}
             whole = arrow.table(arrays)
         except (arrow.ArrowException, TypeError, OverflowError):
             return self._by_rows()  # values of several types in one column
         return self._by_columns(whole.to_reader())
+
+    def _column(self, name: str) -> Any:
+        return self._table[self._own_names[name]]
 
     def _take_note(self, text: str) -> None:
         self.note = text
@@ -134,8 +138,9 @@ class TableReader:
     def _stream(self, arrow: Any) -> Any:
         table: Any = self._table
         try:
-            chosen = table.select(self._used) if hasattr(table, "select") else table[self._used]
-            return arrow.RecordBatchReader.from_stream(chosen)
+            if hasattr(table, "iloc"):  # pandas, which converts whatever it exports
+                table = table[[self._own_names[name] for name in self._used]]
+            return arrow.RecordBatchReader.from_stream(table)
         except arrow.ArrowException as error:
             raise ValueError(f"table: a column cannot be read: {error}") from error
 
@@ -150,7 +155,7 @@ class TableReader:
                 first += part.num_rows
 
     def _by_rows(self) -> Iterator[EventBatch]:
-        columns = [_listed(name, self._table[name]) for name in self._used]
+        columns = [_listed(name, self._column(name)) for name in self._used]
         if len({len(column) for column in columns}) > 1:
             sizes = {n: len(column) for n, column in zip(self._used, columns, strict=True)}
             raise ValueError(f"table: columns must be equally long, got {sizes}")
@@ -191,6 +196,11 @@ def names_of(table: Any) -> list[str]:
     Raises:
         ValueError: it is none of these.
     """
+    return list(_columns(table))
+
+
+def _columns(table: Any) -> dict[str, Any]:
+    """Columns of a table as it names them, by their names as text."""
     if isinstance(table, Mapping):
         names: Any = table.keys()
     elif hasattr(table, "column_names"):  # pyarrow, whose `columns` are arrays
@@ -201,7 +211,7 @@ def names_of(table: Any) -> list[str]:
         raise ValueError(
             f"table: must be a frame, an Arrow table or arrays by name, got {type(table).__name__}"
         )
-    return [str(name) for name in names]
+    return {str(name): name for name in names}
 
 
 def _pyarrow() -> Any:

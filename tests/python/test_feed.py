@@ -99,6 +99,22 @@ def test_a_frame_of_polars_counts_alike():
     assert fed(polars.from_pandas(FRAME))["default"].status == fed(FRAME)["default"].status
 
 
+@pytest.mark.dev("duckdb")
+def test_whatever_offers_a_stream_of_arrow_counts_alike():
+    duckdb = import_module("duckdb")
+    rows = pa.Table.from_pandas(FRAME)
+    relation = duckdb.connect().from_arrow(rows)
+    assert fed(relation)["default"].status == fed(FRAME)["default"].status
+
+
+@pytest.mark.usefixtures("maybe_without_pyarrow")
+def test_columns_of_pandas_may_have_numbers_for_names():
+    numbered = pd.DataFrame({0: [0.0, 60.0], 1: [1, 0], 2: [1, 1]})
+    monitor = Monitor()
+    monitor.feed(numbered, ts="0", prediction="1", label="2")
+    assert monitor["default"]["all"].counts == ConfusionCounts(tp=1, fp=0, fn=1, tn=0)
+
+
 CELL = st.tuples(
     st.none() | st.sampled_from(["a", "b", ""]),
     st.none() | st.sampled_from([1.0, 1.5e9, -1e12]),
