@@ -42,16 +42,18 @@ def _known_field(name: str) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as a mapping compares it: 1, 1.0 and "1" are the same.
+    """Return a value as a mapping compares it: 1, 1.0, "1" and "1.0" are the same.
 
-    >>> text_of(1.0), text_of(True), text_of(" deny ")
-    ('1', 'true', 'deny')
+    Args:
+        value: a text, a number or a bool.
+
+    >>> text_of(1.0), text_of("1.0"), text_of(True), text_of("True"), text_of(" deny ")
+    ('1', '1', 'true', 'true', 'deny')
     """
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
+    text = str(value).strip()
+    if text.endswith(".0") and text[:-2].lstrip("-").isdecimal():
+        return text[:-2]
+    return text.lower() if text.lower() in ("true", "false") else text
 
 
 def _texts(values: Any) -> Any:
