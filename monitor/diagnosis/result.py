@@ -13,7 +13,7 @@ from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.segments import SegmentPart
 from monitor.drift import Judgement, MainDriver, Status, Verdict
 
-METRICS = tuple(name for name in snapshot.METRICS if name != "log_likelihood_ratio")
+DIAGNOSED_METRICS = tuple(name for name in snapshot.METRIC_NAMES if name != "log_likelihood_ratio")
 """The metrics of either side, by their names in `monitor.metrics`; log LR+ is a component."""
 
 
@@ -53,7 +53,7 @@ class Side:
             "" where its bounds were asked for.
         predictions: made in it, labelled or not; None where it is not known.
         counts: its labelled outcomes, a scalar.
-        metrics: by the names in `METRICS`; intervals as of independent rows,
+        metrics: by the names in `DIAGNOSED_METRICS`; intervals as of independent rows,
             as everywhere where a single period is shown.
         blocks: blocks of time that hold an outcome.
         block_ms: length of a block; None where no time is known.

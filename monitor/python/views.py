@@ -14,8 +14,8 @@ from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.python.frames import frame
 from monitor.report.deciding_window import verdict_on
-from monitor.report.vocabulary import METRICS as WORDS
-from monitor.snapshot import METRICS, ModelState, Snapshot, Window
+from monitor.report.vocabulary import METRIC_WORDS
+from monitor.snapshot import METRIC_NAMES, ModelState, Snapshot, Window
 
 _LINES = 8
 """Rows of a table that its `repr` shows."""
@@ -31,7 +31,7 @@ class WindowView:
         closes: first moment after it, likewise.
         counts: its labelled outcomes, scalars.
         predictions: made in it, labelled or not.
-        metrics: estimates by the names in `monitor.snapshot.METRICS`.
+        metrics: estimates by the names in `monitor.snapshot.METRIC_NAMES`.
         verdict: what happened since the reference; None for "all" and for segment values.
         segments: the same window for each segment value, by segment key.
     """
@@ -110,7 +110,7 @@ class WindowView:
     def __repr__(self) -> str:
         ends = "everything" if self.opens is None else f"{_time(self.opens)}, {_time(self.closes)}"
         cells = ", ".join(f"{c.name.lower()} {self.counts.cells[c].item():,}" for c in Outcome)
-        rows = [f"  {WORDS[name].words:<22} {found}" for name, found in self.metrics.items()]
+        rows = [f"  {METRIC_WORDS[name].words:<22} {found}" for name, found in self.metrics.items()]
         return "\n".join([f"{self.name} [{ends}): {cells}", *rows])
 
 
@@ -268,7 +268,7 @@ def _row(
                 lower=float(window.metrics[name].lower[row]),
                 upper=float(window.metrics[name].upper[row]),
             )
-            for name in METRICS
+            for name in METRIC_NAMES
         },
         verdict=verdict,
         segments=segments,

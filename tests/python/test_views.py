@@ -14,7 +14,7 @@ from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.metrics import intervals
 from monitor.python.frames import frame
-from monitor.snapshot import METRICS
+from monitor.snapshot import METRIC_NAMES
 
 MODEL = "delay-hgb-v1"
 CONFIG = "defaults: {segments: [carrier], label_timeout: 1d}\nwindows: [1d, 7d, 30d]\n"
@@ -32,7 +32,7 @@ def test_numbers_are_plain_floats_and_those_of_the_snapshot(monitor):
     snapshot, view = monitor.snapshot(), monitor[MODEL]
     row = snapshot.models[0].row
     for window in snapshot.windows:
-        for name in METRICS:
+        for name in METRIC_NAMES:
             found = view[window.name].metrics[name]
             wanted = tuple(float(ends[row]) for ends in window.metrics[name])
             assert (found.estimate, found.lower, found.upper) == wanted
