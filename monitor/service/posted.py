@@ -335,6 +335,7 @@ def _settings(feed: HttpFeed, queue_full: Stopwatch) -> FeedSettings:
         budget=MemoryBudget(feed.max_queue_bytes, queue_full),
         max_per_second=feed.max_events_per_second,
         inference=feed.inference,
+        mapping=feed if feed.is_mapped else None,
     )
 
 

@@ -129,7 +129,7 @@ def test_a_feed_that_is_missing_is_one_line_and_exit_code_3(capsys, tmp_path):
         ("[]", "feeds: none is configured; add one"),
         (
             "[{type: kafka, brokers: ['a:1'], topics: [t]}]",
-            "feeds[0].type: needs a client that is not installed, got 'kafka'; pip install",
+            "feeds[0].type: needs a client that is not installed, got 'kafka'; ",
         ),
         (
             '[{type: http, listen: "0.0.0.0:0"}]',

@@ -4,7 +4,40 @@ from __future__ import annotations
 
 import argparse
 
-from monitor.cli.parser.command import PROGRAM, Command, add_config, no_arguments
+from monitor.cli.parser.command import (
+    PROGRAM,
+    Command,
+    add_config,
+    add_mapping,
+    no_arguments,
+)
+
+
+def _init(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="recorded events, as for replay")
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="monitor.yaml",
+        metavar="OUT",
+        help="file to write, which must not exist (default %(default)s); - for stdout",
+    )
+    add_mapping(parser)
+
+
+INIT = Command(
+    "init",
+    "look at recorded events and write a configuration for them",
+    about="""Reads a file as `replay` does, says what it found, and writes a commented
+configuration: the mapping, the models, segments of few values, how labels seem
+to come, a label timeout from the delays seen, and windows and a reference that
+the volume can carry. Asks nothing, and never overwrites a file.
+""",
+    examples=f"""  {PROGRAM} init events.ndjson
+  {PROGRAM} init claims.parquet --field label=fraud -o claims.yaml
+""",
+    arguments=_init,
+)
 
 
 def _check_config(parser: argparse.ArgumentParser) -> None:

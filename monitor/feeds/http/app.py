@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 
 from monitor.clock import HOUR_MS, SECOND_MS, Clock
 from monitor.config.inference import InferenceConfig
+from monitor.config.mapping import MappedRecords
 from monitor.errors import MonitorError
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
@@ -42,6 +43,7 @@ from monitor.feeds.http.responses import (
     json_response,
     retry_later,
 )
+from monitor.feeds.mapping.mapped_lines import canonical_lines
 from monitor.web.access import Access
 from monitor.web.guesses import TooManyGuessesError
 
@@ -131,6 +133,8 @@ class FeedSettings:
         max_per_second: records per second that each client may send; None for no limit.
         inference: how to extract predictions from payloads of inference servers; None to
             refuse such payloads.
+        mapping: which columns of posted events hold their fields; None where they are named
+            like these.
     """
 
     name: str
@@ -139,11 +143,12 @@ class FeedSettings:
     budget: MemoryBudget
     max_per_second: float | None = None
     inference: InferenceConfig | None = None
+    mapping: MappedRecords | None = None
 
     def become(self, other: FeedSettings) -> None:
         """Adopt other settings from the next request on, except `name` and `inference`."""
         self.access, self.limits = other.access, other.limits
-        self.max_per_second = other.max_per_second
+        self.max_per_second, self.mapping = other.max_per_second, other.mapping
         self.budget.resize(other.budget.size)
 
 
@@ -197,7 +202,14 @@ class _Feed:
         if kind.partition(";")[0].strip().lower() == MEDIA_TYPE:
             most = self._settings.limits.max_bytes
             return _Lines(await offload(len(body), lambda: arrow_lines(body, most)))
-        return _Lines(await offload(len(body), lambda: event_lines(body, kind)))
+        return _Lines(await offload(len(body), lambda: self._own_names(event_lines(body, kind))))
+
+    def _own_names(self, lines: bytes) -> bytes:
+        """Lines with the names of fields that events have."""
+        mapping = self._settings.mapping
+        if mapping is None:
+            return lines
+        return canonical_lines(lines, mapping, self._decoder.settings.segment_keys)
 
     async def _feedback(self, request: Request, body: bytes) -> _Lines:
         now = self._clock.now()

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from starlette.requests import ClientDisconnect, Request
 
-from monitor.feeds.blocks import TornError, inflated, sliced
+from monitor.feeds.blocks import TornError, inflated
+from monitor.feeds.decompression import unzstd
 from monitor.feeds.http.memory_budget import Reservation
 from monitor.feeds.http.receiving import UnfinishedBody
 from monitor.feeds.http.responses import RefusedError, retry_later
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 _GZIP, _ZSTD = ("gzip", "x-gzip"), ("zstd",)
 _PIECE = 256 * 1024
-_MAX_WINDOW_LOG = 23
-"""Largest window of a zstd frame, log2 of bytes: 8 MiB, as RFC 8878 recommends."""
 MAX_FRAMES = 10_000
 """Maximum number of zstd frames in a body; each costs some 10 µs of CPU, also an empty one."""
-_WINDOW_LOG = zstd.DecompressionParameter.window_log_max
 _PLAIN = ("", "identity")
 _RETRY_SECONDS = 1
 
@@ -90,7 +82,9 @@ def _decompressor(encoding: str) -> Callable[[bytes, BodyLimits, Reservation], b
             inflated([body], _PIECE), limits, reservation
         )
     if encoding in _ZSTD:
-        return lambda body, limits, reservation: _joined(_unzstd(body), limits, reservation)
+        return lambda body, limits, reservation: _joined(
+            unzstd([body], _PIECE, most_frames=MAX_FRAMES), limits, reservation
+        )
     text = f"Content-Encoding must be gzip, zstd or none, got {encoding[:80]!r}"
     raise RefusedError(415, text, {"Accept-Encoding": "gzip, zstd"})
 
@@ -113,39 +107,6 @@ async def _received(
         _grow(reservation, len(piece))
         body += piece
     return bytes(body)
-
-
-def _unzstd(body: bytes) -> Iterator[bytes]:
-    """Decompress zstd frames in pieces.
-
-    Raises:
-        TornError: the data ends within a frame, is not zstd, or has too many frames.
-    """
-    frame: zstd.ZstdDecompressor | None = None
-    frames = 0
-    for piece in sliced([body]):
-        rest: bytes | None = piece
-        while rest is not None:
-            if frame is None:
-                frame, frames = _new_frame(), frames + 1
-            if frames > MAX_FRAMES:
-                raise TornError(f"zstd data has more than {MAX_FRAMES} frames")
-            try:
-                data = frame.decompress(rest, _PIECE)
-            except zstd.ZstdError as error:
-                raise TornError(f"zstd data is damaged: {error}") from error
-            if data:
-                yield data
-            if frame.eof:
-                rest, frame = frame.unused_data or None, None
-            else:
-                rest = None if frame.needs_input else b""
-    if frame is not None:
-        raise TornError("zstd data is truncated")
-
-
-def _new_frame() -> zstd.ZstdDecompressor:
-    return zstd.ZstdDecompressor(options={_WINDOW_LOG: _MAX_WINDOW_LOG})
 
 
 def _joined(pieces: Iterable[bytes], limits: BodyLimits, reservation: Reservation) -> bytes:
