@@ -21,7 +21,7 @@ from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Judge
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.model_days import STRETCH_DAYS, DayReader
-from monitor.watch.page import JUDGED_DAYS, Page
+from monitor.watch.page import JUDGED_DAYS, ModelPage
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
 
@@ -48,7 +48,7 @@ class ModelWatch:
     detection: Detection | RiverDetection | None
     by_day: DayDetection | None
     judge: Judge
-    page: Page
+    page: ModelPage
     done: int
     day: int
     learned_until: int

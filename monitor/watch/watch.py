@@ -35,7 +35,7 @@ from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Judge
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.missing_labels import MissingLabelTests
-from monitor.watch.page import Page
+from monitor.watch.page import ModelPage
 from monitor.watch.reference import MatureReference
 from monitor.watch.reference_finder import ReferenceFinder
 from monitor.watch.stepping import ModelWatch, Stepper
@@ -164,7 +164,7 @@ class Watch:
             detection=self._detection(model, judge, cuts.watched),
             by_day=self._day_detection(model, reference, cuts),
             judge=judge,
-            page=Page(),
+            page=ModelPage(),
             done=done,
             day=day,
             learned_until=day,

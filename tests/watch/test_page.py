@@ -5,7 +5,7 @@ import pytest
 from monitor.counts import ConfusionCounts
 from monitor.drift import judge
 from monitor.drift.day_scatter import DayScatter
-from monitor.watch.page import ALARM_MS, Page
+from monitor.watch.page import ALARM_MS, ModelPage
 from monitor.windows.days import DAY_MS
 
 BEFORE = ConfusionCounts(tp=22_400, fp=12_600, fn=5_600, tn=239_400)
@@ -21,14 +21,14 @@ def judged(recall, days=7):
 
 
 def paging(fall=-1.0):
-    page = Page()
+    page = ModelPage()
     page.fire(0)
     page.start(0, fall)
     return page
 
 
 def test_a_page_needs_an_alarm_of_the_last_28_days():
-    page = Page()
+    page = ModelPage()
     assert not page.awaits_judgement(0)
     page.fire(0)
     assert page.awaits_judgement(ALARM_MS)
@@ -40,7 +40,7 @@ def test_a_page_needs_an_alarm_of_the_last_28_days():
 
 @pytest.mark.parametrize(("recall", "sudden"), [(0.75, False), (0.3, True), (0.0, True)])
 def test_only_a_large_fall_starts_a_page_within_the_day(recall, sudden):
-    assert Page().is_sudden(judged(recall, days=1)) == sudden
+    assert ModelPage().is_sudden(judged(recall, days=1)) == sudden
 
 
 def test_the_return_is_judged_on_days_since_the_page_alone():
@@ -74,6 +74,6 @@ def test_a_dead_model_never_counts_as_back():
 
 def test_the_state_is_restored():
     page = paging()
-    again = Page().restored(page.state())
+    again = ModelPage().restored(page.state())
     assert again.state() == page.state()
     assert again.active
