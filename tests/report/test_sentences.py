@@ -92,7 +92,7 @@ def test_a_worse_model_says_by_which_rate():
     assert worse[1] == "Positives are as frequent as before: prevalence is not the cause."
 
 
-def test_skill_that_fell_behind_a_better_precision_is_reported_where_the_verdict_is_open():
+def test_skill_that_fell_behind_a_better_precision_is_reported():
     text = " ".join(explanation(diagnose(*map(period, PAIRS["march-december"][:2]))))
     assert text.startswith("Skill (log LR+) certainly fell, by 0.16 ± 0.06; what became of recall")
     assert "Precision rose all the same: it does not show that skill fell." in text

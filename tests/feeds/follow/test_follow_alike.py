@@ -26,7 +26,7 @@ def renamed(path, number, content):
 
 
 def packed(path):
-    """What `gzip` leaves of a file: another one, of another inode."""
+    """Replace a file as `gzip` does, by one of another inode."""
     Path(f"{path}.gz").write_bytes(gzip.compress(Path(path).read_bytes()))
     Path(path).unlink()
 
