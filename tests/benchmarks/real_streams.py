@@ -77,7 +77,7 @@ SIMULATED = (
 
 
 class Looks(NamedTuple):
-    """What was seen at every look.
+    """Results of every look.
 
     Attributes:
         degraded: bool (looks, models, windows): the verdict says degraded.
@@ -189,7 +189,7 @@ def _verdicts(watched: Watched) -> list[str]:
 
 
 def _held(said: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether a verdict has been the same for a day, at each look."""
+    """True at each look at which the verdict has held for a day."""
     held = np.zeros_like(said)
     for look in range(LOOKS_A_DAY, len(said)):
         held[look] = said[look - LOOKS_A_DAY : look + 1].all(axis=0)
