@@ -1,4 +1,4 @@
-"""What must hold at every scrape: nothing that came is unaccounted for, and no counter falls."""
+"""Laws of every scrape: every event is accounted for, and no counter decreases."""
 
 from __future__ import annotations
 

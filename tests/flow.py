@@ -30,7 +30,7 @@ SHARED = (
         ("metrics", "drift", "verdicts", "snapshot"),
     ),
 )
-"""What every stage of the flow builds on."""
+"""Packages that every stage of the flow builds on."""
 
 FLOW = (
     Stage("read", "bytes to columns", ("web", "feeds", "state")),

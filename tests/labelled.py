@@ -33,7 +33,7 @@ class Stream:
         return np.bincount(kind[inside], minlength=4)
 
     def batches(self, until: float = np.inf, step: int = DAY):
-        """What happens before a moment (days), in order of time, a step of time a batch."""
+        """Yield the events before a moment (days) in order of time, a batch each step of time."""
         key = (np.arange(len(self.time), dtype=np.uint64) + np.uint64(1)) * _ODD
         labelled = np.flatnonzero(np.isfinite(self.delay))
         label_time = self.time[labelled] + (self.delay[labelled] * DAY).astype(np.int64)

@@ -25,6 +25,8 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = ("config", "deploy", "monitor", "tests")
 READMES = (ROOT / "README.md", *sorted(p for f in FOLDERS for p in (ROOT / f).rglob("README.md")))
 PLACE = re.compile(r"<!-- table: (.+?) -->\n(.*?)<!-- end: \1 -->", re.DOTALL)
+EXPLAINED = {"classifier_verdict": " What each means: [verdicts](../drift/README.md#verdicts)."}
+"""Links to the explanations of series, to follow their meaning."""
 BOUND_OF = re.compile(r" (Lower|Upper) end of the 95 % interval\.$")
 
 
@@ -82,7 +84,9 @@ def _series_row(item: tuple[str, list[Any]]) -> str:
     names = "<br>".join(f"`{one.name}`" for one in series)
     labels = ", ".join(series[0].labels)
     interval = " With its 95 % interval." if len(series) > 1 else ""
-    return f"| {names} | {series[0].kind}{'; ' if labels else ''}{labels} | {meaning}{interval} |"
+    link = EXPLAINED.get(series[0].name, "")
+    kind = f"{series[0].kind}{'; ' if labels else ''}{labels}"
+    return f"| {names} | {kind} | {meaning}{interval}{link} |"
 
 
 def _keys(schema: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

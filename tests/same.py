@@ -1,4 +1,4 @@
-"""Whether two states, or two snapshots, are the same to the last bit; and if not, where."""
+"""Comparison of two states, or two snapshots, to the last bit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitor.state.encoding import decoded, encoded
 
 
 def differences(one: Any, other: Any, at: str = "") -> Iterator[str]:  # noqa: C901  # a case a type
-    """Where they differ; NaN is the same as NaN."""
+    """Yield the differences; NaN equals NaN."""
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         one, other = np.asarray(one), np.asarray(other)
         same = one.shape == other.shape and one.dtype == other.dtype
@@ -45,5 +45,5 @@ def without_memory(snapshot: Snapshot) -> Snapshot:
 
 
 def through_disk(state: State) -> State:
-    """What is read of a state that was written."""
+    """Return a state as it is read after it was written."""
     return decoded(bytearray(b"".join(encoded(state, 1))), Path("1"))[1]

@@ -15,7 +15,7 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 
 
 class Shards:
-    """What a job does with batches of lines, and what it sends.
+    """A job's counting of batches of lines, and the counts that it sends.
 
     Args:
         config: of the job.

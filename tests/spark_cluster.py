@@ -264,7 +264,7 @@ def kill(pid):
 
 
 def is_in_batch(checkpoint, least):
-    """Whether a batch from this number on has begun and is not committed."""
+    """Return whether a batch from this number on has begun and is not committed."""
     begun = _numbers(checkpoint / "offsets")
     return (
         bool(begun) and max(begun) >= least and max(begun) not in _numbers(checkpoint / "commits")

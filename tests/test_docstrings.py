@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "monitor"
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 REFERENCE = re.compile(r"\b(?:[Ss]ee|[Aa]s) `(?P<owner>\w+)\.(?P<name>\w+)`")
-"""How the docstring of a method refers to the one whose arguments and errors it shares."""
+"""Phrase by which a method's docstring refers to the one with the same arguments and errors."""
 
 
 class Documented(NamedTuple):
@@ -43,7 +43,7 @@ class Documented(NamedTuple):
 
     @property
     def raises(self) -> bool:
-        """Whether a `raise` with an error stands in the function itself."""
+        """True if the function itself raises an error."""
         return any(isinstance(node, ast.Raise) and node.exc for node in _own_nodes(self.function))
 
 

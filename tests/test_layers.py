@@ -66,7 +66,7 @@ def imported_stages(path: Path) -> Iterator[str]:
 
 
 def only_hands_on(node: ast.stmt) -> bool:
-    """Whether a statement is a docstring, an import, one for type checkers, or `__all__`."""
+    """Return whether a statement is a docstring, an import, or an assignment of `__all__`."""
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant(value=str())):
             return True

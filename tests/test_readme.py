@@ -44,7 +44,7 @@ def anchors_of(path: Path) -> set[str]:
 
 
 def fault_of(target: Path, anchor: str) -> str:
-    """What is wrong with a link; "" where it leads somewhere."""
+    """Return the fault of a link; "" without one."""
     if not target.exists():
         return f"{target}: is missing"
     if anchor and anchor not in anchors_of(target):

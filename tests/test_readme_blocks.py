@@ -131,7 +131,7 @@ class Shell:
         )
 
     def run(self, commands: str) -> str:
-        """What the commands print; fails the test where one of them fails, or never ends."""
+        """Return what the commands print; fail the test where a command fails or never ends."""
         self._process.stdin.write(f"{{\n{commands}\n}} </dev/null\nprintf '\\n{MARK}\\n'\n")
         self._process.stdin.flush()
         printed = []

@@ -8,7 +8,7 @@ from grafana_foundation_sdk.builders.dashboard import Dashboard
 
 
 def model_detail() -> Dashboard:
-    """Which segment moved?"""
+    """Return the dashboard that shows which segment moved."""
     board = parts.new(
         "Precision monitor: model detail",
         "precision-monitor-model-detail",

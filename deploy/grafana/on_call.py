@@ -56,7 +56,7 @@ def _now() -> list[object]:
         "Precision": ("classifier_precision_ratio", "Share of predicted positives that are."),
         "Balanced precision": (
             "classifier_balanced_precision_ratio",
-            "Precision if half of the cases were positive: a fall means a worse model.",
+            "Precision if half of the cases were positive; prevalence cancels out.",
         ),
         "Prevalence": ("classifier_prevalence_ratio", "Share of cases that are positive."),
     }

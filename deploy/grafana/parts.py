@@ -1,5 +1,5 @@
 # ruff: noqa: INP001  # scripts beside what they write, no package
-"""What dashboards are put together from: variables, queries, panels, links."""
+"""Parts of the dashboards: variables, queries, panels, links."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Queries = Mapping[str, str]
 TOTALS = '{model="$model",window="$window",segment=""}'
 WINDOW = '{model="$model",window="$window"}'
 BY_SEGMENT = '{model="$model",window="$window",segment="$segment"}'
-"""What is chosen at the head of a dashboard, as matchers."""
+"""Matchers for the choices at the head of a dashboard."""
 
 
 def with_interval(
@@ -110,7 +110,7 @@ def new(title: str, uid: str, about: str, since: str) -> dashboard.Dashboard:
 
 
 def runbooks() -> dashboard.TextBoxVariable:
-    """Where the project's documents can be read."""
+    """Return the variable with the address of the project's documents."""
     return (
         dashboard.TextBoxVariable("runbooks")
         .label("Documents at")
@@ -120,7 +120,7 @@ def runbooks() -> dashboard.TextBoxVariable:
 
 
 def page() -> dashboard.TextBoxVariable:
-    """Where the monitor's own page is."""
+    """Return the variable with the address of the monitor's own page."""
     return (
         dashboard.TextBoxVariable("page")
         .label("Monitor at")
@@ -142,7 +142,7 @@ def choice(name: str, label: str, series: str, of: str) -> dashboard.QueryVariab
 
 
 def deployments() -> dashboard.AnnotationQuery:
-    """Where another version of the model began to predict."""
+    """Return the annotations at which another version of the model began to predict."""
     info = 'classifier_model_info{model="$model"}'
     return (
         dashboard.AnnotationQuery()

@@ -66,7 +66,7 @@ class StandardInput:
         return ""
 
     def commit(self, position: Mapping[str, Any]) -> None:
-        """Nothing is kept for it."""
+        """Do nothing: standard input stores nothing to release."""
 
     def close(self) -> None:
         """Do nothing: standard input stays open."""

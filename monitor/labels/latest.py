@@ -43,7 +43,7 @@ class LatestLabels:
 
         Args:
             model: its number.
-            changes: how often its labels have changed; the answer is cached until then.
+            changes: number of changes to its labels; the answer is cached until it grows.
 
         Returns:
             None without a label in the last 90 days.

@@ -1,4 +1,4 @@
-"""Tests whether young predictions get their labels at the pace of earlier ones.
+"""Test for a change in how fast labels come: young predictions against earlier ones.
 
 Today's cohorts are compared with earlier cohorts cut off at the same age, within one
 kind of outcome. The scatter of earlier cohorts is part of the comparison. A change of
@@ -20,11 +20,12 @@ class Pace(NamedTuple):
     """The pace of labels in young cohorts relative to mature ones.
 
     Attributes:
-        odds: of a late label in young cohorts over that in mature ones of the same
-            age: above 1 labels come later, towards 0 they have stopped. NaN where
-            there are too few cohorts or labels.
-        z: distance from the mature cohorts in units of their own usual distance at
-            the same age; 0 if one of them was nearly as far off.
+        odds: odds that a label of the young cohorts is late, divided by the odds in
+            mature cohorts of the same age. Above 1 labels come later; towards 0 they
+            have stopped. NaN where there are too few cohorts or labels.
+        z: deviation of the young cohorts from the mature ones, in units of the usual
+            deviation at earlier moments; 0 where an earlier moment deviated nearly as
+            far. NaN where `odds` is.
     """
 
     odds: float
@@ -36,19 +37,19 @@ _YOUNG = (0.1, 0.75)
 _FEWEST_MOMENTS = 14
 _FEWEST_SECONDS = 6 * 86_400
 _FEWEST_LABELS = 20
-_FURTHER = 1.1
+_BEYOND_EARLIER = 1.1
 _UNKNOWN = Pace(np.nan, np.nan)
 
 
-class _Seen(NamedTuple):
+class _LabelsByAge(NamedTuple):
     """Labels of every cohort cut off at the age of each young one, (cohorts, young).
 
     Attributes:
-        all: those that had come by then.
-        late: of these, those in the later half of the visible delays.
+        total: labels that had come at that age.
+        late: those of them in the later half of the visible delays.
     """
 
-    all: Int64Array
+    total: Int64Array
     late: Int64Array
 
 
@@ -83,8 +84,9 @@ def pace(counts: Int64Array, limits: FloatArray, curve: DelayCurve, kind: int) -
     if len(moments) * _width(limits) < _FEWEST_SECONDS or len(moments) < _FEWEST_MOMENTS:
         return _UNKNOWN
     came = np.cumsum(counts[:, kind], axis=1)
-    seen = _Seen(came[:, visible[ages]], came[:, visible[ages]] - came[:, split[ages] - 1])
-    return _compared(seen, mature, ages, moments)
+    total = came[:, visible[ages]]
+    labels = _LabelsByAge(total, total - came[:, split[ages] - 1])
+    return _compared(labels, mature, ages, moments)
 
 
 def _moments(mature: BoolArray, ages: Int64Array) -> Int64Array:
@@ -98,24 +100,35 @@ def _width(limits: FloatArray) -> float:
     return round(float(limits[0] - limits[-1]) / max(len(limits) - 1, 1), 3)
 
 
-def _compared(seen: _Seen, mature: BoolArray, ages: Int64Array, moments: Int64Array) -> Pace:
-    whole = np.maximum(seen.all[mature].sum(axis=0), 1)
-    normal = seen.late[mature].sum(axis=0) / whole
-    at = ages[None, :] - np.append(0, moments)[:, None]
+def _compared(
+    labels: _LabelsByAge, mature: BoolArray, ages: Int64Array, moments: Int64Array
+) -> Pace:
+    """Return the pace now, relative to the moments before.
+
+    Args:
+        labels: labels of every cohort at the age of each young one.
+        mature: whether each cohort is mature.
+        ages: indices of the young cohorts.
+        moments: by how many cohorts each earlier moment lies back.
+    """
+    mature_labels = np.maximum(labels.total[mature].sum(axis=0), 1)
+    late_share = labels.late[mature].sum(axis=0) / mature_labels
+    # One row for each moment, now first; one column for each young cohort of that moment.
+    cohort = ages[None, :] - np.append(0, moments)[:, None]
     column = np.arange(len(ages))
-    labels, late = seen.all[at, column], seen.late[at, column]
-    excess = (late - normal * labels).sum(axis=1)
-    scatter = normal * (1 - normal)
+    total, late = labels.total[cohort, column], labels.late[cohort, column]
+    excess = (late - late_share * total).sum(axis=1)
+    variance_of_one = late_share * (1 - late_share)
     # The expected share has an error too, common to all ages: they use the same cohorts.
-    unsure = (labels * np.sqrt(scatter / whole)).sum(axis=1) ** 2
-    chance = (labels * scatter).sum(axis=1) + unsure
-    enough = (labels.sum(axis=1) >= _FEWEST_LABELS) & (chance > 0)
-    before = excess[1:][enough[1:]] / np.sqrt(chance[1:][enough[1:]])
-    if not enough[0] or len(before) < _FEWEST_MOMENTS:
+    variance_of_share = (total * np.sqrt(variance_of_one / mature_labels)).sum(axis=1) ** 2
+    variance = (total * variance_of_one).sum(axis=1) + variance_of_share
+    enough = (total.sum(axis=1) >= _FEWEST_LABELS) & (variance > 0)
+    earlier = excess[1:][enough[1:]] / np.sqrt(variance[1:][enough[1:]])
+    if not enough[0] or len(earlier) < _FEWEST_MOMENTS:
         return _UNKNOWN
-    now = float(excess[0] / np.sqrt(chance[0]))
-    usual = max(1.0, float(np.sqrt(np.mean(before**2))))
-    furthest = float(np.max(before * np.sign(now), initial=0.0))
-    came, expected, made = late[0].sum(), (normal * labels[0]).sum(), labels[0].sum()
-    odds = (came + 0.5) / (made - came + 0.5) * (made - expected) / expected
-    return Pace(float(odds), 0.0 if abs(now) <= _FURTHER * furthest else now / usual)
+    now = float(excess[0] / np.sqrt(variance[0]))
+    usual = max(1.0, float(np.sqrt(np.mean(earlier**2))))
+    furthest = float(np.max(earlier * np.sign(now), initial=0.0))
+    late_now, expected, total_now = late[0].sum(), (late_share * total[0]).sum(), total[0].sum()
+    odds = (late_now + 0.5) / (total_now - late_now + 0.5) * (total_now - expected) / expected
+    return Pace(float(odds), 0.0 if abs(now) <= _BEYOND_EARLIER * furthest else now / usual)

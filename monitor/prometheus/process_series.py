@@ -210,8 +210,8 @@ FOLLOWED_FAULTS = SeriesDescription(
     name="precision_monitor_followed_faults_total",
     kind="counter",
     labels=("feed", "kind"),
-    meaning="Followed files of which lines may be lost or counted twice: gone before their end, "
-    "unclear whether read before, torn gzip.",
+    meaning="Followed files whose lines may be lost or counted twice: gone before they were read "
+    "to the end, unclear whether they were read before, or torn (gzip that ends early).",
 )
 
 PROCESS_SERIES = (

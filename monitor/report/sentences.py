@@ -142,9 +142,9 @@ def _slide(diagnosis: Diagnosis) -> Iterator[str]:
     )
     whole = diagnosis.change_points
     if fell and whole > 0:
-        yield "The better precision is paid for with positives that are missed."
+        yield "Precision rose at the cost of recall: more positives are missed."
     elif not fell and whole < 0:
-        yield "The positives found beyond before are paid for with false positives."
+        yield "Recall rose at the cost of precision: more negatives are flagged."
 
 
 def _curve(diagnosis: Diagnosis) -> Iterator[str]:
@@ -152,13 +152,13 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
         clean = diagnosis.judgement.status["log_likelihood_ratio"] is Status.CLEAN
         if diagnosis.operating_point_moved and not clean:
             yield (
-                "Labelled scores of both times, which tell a slide from a worse model, are not "
-                "available here."
+                "Labelled scores of both times, which distinguish a slide from a worse model, "
+                "are not available here."
             )
         return
     if diagnosis.below_reference_curve:
         yield (
-            "The scores tell a worse model from a slide of the threshold: recall lies certainly "
+            "The scores show a worse model, not a slide of the threshold: recall lies certainly "
             "below the ROC curve of before at today's false positive rate."
         )
     else:
@@ -201,8 +201,8 @@ def _hardly_apart(judgement: Judgement) -> str:
     by_recall = judgement.status["recall"] is Status.CHANGED
     worse = change["recall"] < 0 if by_recall else change["false_positive_rate"] > 0
     return (
-        "How well the classes are told apart (log odds ratio) moved by "
-        f"{change['odds_ratio']:+.2f} ± {error:.2f}: too little to tell a "
+        "The separation of the classes (log odds ratio) moved by "
+        f"{change['odds_ratio']:+.2f} ± {error:.2f}: too little to distinguish a "
         f"{'worse' if worse else 'better'} model from a slide of the threshold."
     )
 
@@ -214,8 +214,8 @@ def _unplaced(diagnosis: Diagnosis, how: str) -> Iterator[str]:
     fell = judgement.change["log_likelihood_ratio"] < 0
     yield (
         f"Skill (log LR+) certainly {how}; what became of {' and '.join(open_rates)} is not "
-        f"certain, so that a {'worse' if fell else 'better'} model cannot be told from a slide "
-        "of the threshold."
+        f"certain, so that a {'worse' if fell else 'better'} model cannot be distinguished from "
+        "a slide of the threshold."
     )
     if fell and diagnosis.change_points > 0:
         yield "Precision rose all the same: it does not show that skill fell."

@@ -20,7 +20,7 @@ _CERTAINTY = 0.9
 """Coverage of the two-sided interval whose lower bound is certain at p < .05."""
 
 
-class Page:
+class ModelPage:
     """Whether a model pages: from a certain degradation on, until it is certainly back.
 
     A page starts where a detector has fired within 28 days and the last 7 or 28 days are

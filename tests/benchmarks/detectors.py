@@ -1,4 +1,4 @@
-"""What the detectors promise, measured: false pages, delays, run length, mix, overdispersion, cost.
+"""Measure what the detectors claim: false pages, delays, run length, mix, overdispersion, cost.
 
     python -m tests.benchmarks.detectors [--series 200] [--panes 1000] [--rivals]
 
@@ -33,7 +33,7 @@ RUN_LENGTH = 1e5  # panes between two false pages of one series
 
 @dataclass(frozen=True)
 class Truth:
-    """What generates a stream from the change on."""
+    """Parameters of a stream from the change on."""
 
     prevalence: float = 0.1
     recall: float = 0.8

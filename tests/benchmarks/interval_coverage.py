@@ -1,4 +1,4 @@
-"""How often the 95 % intervals hold the truth.
+"""Coverage of the 95 % intervals: the share that contains the truth.
 
     python -m tests.benchmarks.interval_coverage [--draws N] [--seed S]
 

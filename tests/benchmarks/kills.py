@@ -60,7 +60,7 @@ PRODUCED = 20
 
 
 class Result(NamedTuple):
-    """What was found.
+    """Result of the kills.
 
     Attributes:
         kills: how often it was killed.
@@ -156,7 +156,7 @@ class Service:
         return seen[-1]
 
     def faults(self) -> int:
-        """What was found wrong with the kept state, since it was started."""
+        """Number of faults in the stored state since the start."""
         text = httpx.get(f"{self.exporter}/metrics").text
         return _sum(text, "precision_monitor_state_faults_total", "")
 

@@ -1,4 +1,4 @@
-"""How often labels that are in order are said to have changed their pace.
+"""Rate of false alarms that labels have changed their pace.
 
     python -m tests.benchmarks.label_alarms [--seeds N]
 
@@ -103,7 +103,7 @@ def stream(shape, world, per_cohort, seed, slower=1.0):
 
 
 def looks(counts, shape):
-    """What is said at the end of each cohort: alarm and doubt."""
+    """Yield (alarm, doubt) at the end of each cohort."""
     for end in range(shape.warm_up, len(counts)):
         stored = counts[max(0, end - shape.warm_up) : end]
         limits = np.arange(len(stored) - 1, -1, -1) * shape.width

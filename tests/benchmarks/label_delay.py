@@ -1,4 +1,4 @@
-"""What windows say, however labels come and however late: seeded streams through the engine.
+"""Errors of windows under many label delays: seeded streams through the engine.
 
     python -m tests.benchmarks.label_delay [--seeds N] [--looks N] [--part PART ...]
 
@@ -106,7 +106,7 @@ def law_of(events: dict[str, Any], day: float) -> np.ndarray:
 
 
 def looked(window: Window, truth: np.ndarray, law: np.ndarray) -> Look:
-    """What one window says."""
+    """Return the look at one window."""
     counts = window.counts[0]
     with np.errstate(all="ignore"):
         raw = float(counts.tp / (counts.tp + counts.fp))

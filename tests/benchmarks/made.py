@@ -24,7 +24,7 @@ CELLS = ("tp", "fp", "fn", "tn")
 
 @dataclass(frozen=True)
 class Made:
-    """What a stream is like.
+    """Parameters of a stream.
 
     Attributes:
         models: how many, each as busy as the others.

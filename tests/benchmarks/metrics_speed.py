@@ -1,4 +1,4 @@
-"""What a metric costs: nanoseconds a table, over 100,000 tables at once.
+"""Cost of each metric: nanoseconds a table, over 100,000 tables at once.
 
     python -m tests.benchmarks.metrics_speed
 

@@ -34,7 +34,7 @@ _PAUSE = 0.5
 
 
 class Case(NamedTuple):
-    """What is watched.
+    """A monitor to look at.
 
     Attributes:
         name: in the table.
@@ -90,7 +90,7 @@ class Case(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What one look at the page cost."""
+    """Cost of one look at the page."""
 
     first: float
     last: float

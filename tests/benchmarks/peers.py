@@ -1,4 +1,4 @@
-"""What users would otherwise write: each takes blocks of lines and counts outcomes.
+"""Programs that users would otherwise write: each reads blocks of lines and counts outcomes.
 
 Every variant has `remember` for predictions that wait from the start, `take` for a
 block of lines, and `cells` for what was counted.
@@ -21,7 +21,7 @@ from .turns import wanted
 
 
 class Plain:
-    """What a team writes first: json, a dictionary, river's matrix, prometheus_client counters."""
+    """A team's first version: json, a dictionary, river's matrix, prometheus_client counters."""
 
     windows: tuple[dt.timedelta, ...] = ()
 
@@ -152,7 +152,7 @@ def _met(waiting: dict | None, event: dict) -> tuple[dict | None, int | None]:
 
 
 class Careful:
-    """What a careful team writes: a fast decoder, few objects, integers."""
+    """A careful team's version: a fast decoder, few objects, integers."""
 
     def __init__(self) -> None:
         self.pending: dict[str, tuple[str, int]] = {}
@@ -197,5 +197,5 @@ class CarefulLines(Careful):
 
 
 def cell_of(predicted: int, is_: int) -> int:
-    """Where an outcome counts: tp, fp, fn, tn."""
+    """Index of the cell of an outcome in tp, fp, fn, tn."""
     return (not predicted) * 2 + (predicted != is_ if predicted else not is_)

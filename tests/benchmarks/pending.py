@@ -1,4 +1,4 @@
-"""What is remembered: bytes, growth, checkpoints, and how long a start takes.
+"""Cost of pending predictions: bytes, growth, checkpoints, and the time of a start.
 
     python -m tests.benchmarks.pending [--pending N ...]      # e.g. 1000000 10000000
 

@@ -75,7 +75,7 @@ SIMULATED = (
 
 
 class Looks(NamedTuple):
-    """What was seen at every look.
+    """Results of every look.
 
     Attributes:
         degraded: bool (looks, models, windows): the verdict says degraded.

@@ -1,4 +1,4 @@
-"""What it costs to recompute instead: pandas and DuckDB over the events that a window holds.
+"""Cost of recomputing instead: pandas and DuckDB over the events that a window holds.
 
 Once a minute all events held are joined and counted anew, so that an event is paid for
 as often as its window has minutes. The cost of taking events in is left out.

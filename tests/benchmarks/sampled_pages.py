@@ -1,4 +1,4 @@
-"""How often ModelDegraded would page where labels are a sample and the model is as ever.
+"""False pages of ModelDegraded where labels are a sample and the model is unchanged.
 
     PYTHONPATH=tests python -m tests.benchmarks.sampled_pages [--models N] [--days N]
 
@@ -153,7 +153,7 @@ def pages(degraded):
 
 
 class Counted(NamedTuple):
-    """What became of some models: sums, and for each that got worse the days until its page."""
+    """Sums over some models, and the days until the page of each that got worse."""
 
     model_days: float
     at_once: int

@@ -51,7 +51,7 @@ def stock(read: Callable[[], Snapshot], form: str, encoding: str) -> Callable[[]
 
 
 def ours(read: Callable[[], Snapshot], form: str, encoding: str) -> Callable[[], bytes]:
-    """What /metrics does, the process's own series aside."""
+    """Return a function that renders /metrics without the process's own series."""
     exposition = Exposition(read, CollectorRegistry())
     return lambda: exposition.render(openmetrics=form == "openmetrics", gzip=encoding == "gzip")
 

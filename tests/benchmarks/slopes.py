@@ -1,4 +1,4 @@
-"""What an event costs as models, segments, windows, pending and rate grow.
+"""Cost of an event as models, segments, windows, pending and rate grow.
 
     python -m tests.benchmarks.slopes [--events N]
 
@@ -73,7 +73,7 @@ def slope(cases: list[Case], costs: list[float]) -> float:
 
 
 def growth(exponent: float) -> str:
-    """Whether that is flat.
+    """Describe an exponent of growth.
 
     >>> [growth(exponent) for exponent in (0.02, 0.5, 1.0, 2.0)]
     ['flat', 'less than linear', 'linear', 'worse than linear']

@@ -32,7 +32,7 @@ BODY = HEADERS + b"Content-Length: 1000\r\n\r\n{"
 
 
 class Found(NamedTuple):
-    """What was measured.
+    """Measurements.
 
     Attributes:
         slowest: seconds that the slowest /healthz took while all were there.

@@ -110,7 +110,7 @@ def _stream(variant: Variant, blocks: list[bytes]) -> None:
 
 
 def in_own_process(work: Callable[..., Result], *given: object) -> Result:
-    """What a function gives in a process that has imported all variants and done nothing yet."""
+    """Return the result of a function in a new process that has only imported all variants."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([f"{__package__}.peers", "monitor.engine"])
     with ProcessPoolExecutor(1, mp_context=context) as process:

@@ -1,4 +1,4 @@
-"""Where the time goes: CPU time of each stage of a run, on the real run.
+"""CPU time of each stage of a run, measured in the real run.
 
     python -m tests.benchmarks.stages [--events N] [--pending N]
 
@@ -52,7 +52,7 @@ STAGES: dict[str, list[tuple[type[Any], str]]] = {
 
 
 _DONE = object()
-"""What a generator gives that has no further step."""
+"""Result of a generator without a further step."""
 
 
 class Stages:

@@ -1,4 +1,4 @@
-"""How the state behaves where a test in CI cannot go.
+"""Checks of the state that are too slow or too invasive for CI.
 
 python tests/benchmarks/state.py ready --pending 1000000
 python tests/benchmarks/state.py disk-full          # as root: mounts a small tmpfs

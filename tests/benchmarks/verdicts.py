@@ -1,4 +1,4 @@
-"""How often the verdict is right, wrong or silent; attribution, mix, labels-free; real streams.
+"""Shares of right, wrong and silent verdicts; attribution, mix, label-free; real streams.
 
     python -m tests.benchmarks.verdicts [--draws 2000] [--flights PATH] [--rain PATH]
 
@@ -183,7 +183,7 @@ def stormy_days(draws: int, days: int = 30, outcomes: int = 1_000) -> tuple[floa
 
 
 def interval_coverage(draws: int, size: int) -> dict[str, float]:
-    """How often the 95 % intervals in points hold the true parts (10 to 5 %, TPR .8 to .7)."""
+    """Coverage of the true parts by the 95 % intervals in points (10 to 5 %, TPR .8 to .7)."""
     rng = np.random.default_rng(5)
     old, new = (0.1, 0.8, 0.05), (0.05, 0.7, 0.06)
     truth = attribute(*(_expected(rates) for rates in (old, new))).points

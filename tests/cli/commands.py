@@ -10,7 +10,7 @@ from monitor.cli import main
 
 
 class Ran(NamedTuple):
-    """What a command left behind."""
+    """Exit code and output of a command."""
 
     code: int
     out: str

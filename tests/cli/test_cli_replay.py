@@ -42,7 +42,7 @@ def label(number, *, positive=1, **fields):
 
 @pytest.fixture(scope="module")
 def flights():
-    """What is printed of the bundled flights, by a process of its own."""
+    """Output for the bundled flights, from a separate process."""
     command = [sys.executable, "-m", "monitor", "replay", str(FLIGHTS), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == ""
@@ -103,7 +103,7 @@ def test_order_and_duplicates_change_nothing(capsys, tmp_path, flights, flights_
 
 
 def counted(found):
-    """What is counted; a reference stays as it stood when it was found to be mature."""
+    """Return a model's counts without its reference, which stays as it was when it matured."""
     (model,) = found["models"].values()
     windows = {
         name: {key: value for key, value in window.items() if "reference" not in key}

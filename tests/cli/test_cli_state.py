@@ -12,7 +12,7 @@ from monitor.state.segment import HEADER_BYTES
 
 @pytest.fixture
 def folder(tmp_path):
-    """What a monitor of two checkpoints and a journal leaves behind."""
+    """State directory with two checkpoints and a journal."""
     clock = ManualClock(1_700_000_000)
     monitor = Monitor()
     for n in range(5):

@@ -1,4 +1,4 @@
-"""What stands in deploy/, taken apart: rules, series, selectors."""
+"""Rules, series and selectors, parsed from the files in deploy/."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ scrape_configs:
 
 
 class Live(NamedTuple):
-    """Where it can be asked."""
+    """Address of a running Prometheus, and the instance that it scrapes."""
 
     api: str
     instance: str
@@ -62,7 +62,7 @@ def config() -> Config:
 
 
 def snapshot() -> Snapshot:
-    """What there was to see at the end of September."""
+    """Return the snapshot at the end of September."""
     settings = config()
     monitor = Monitor(settings)
     for batch in playback(flights(settings), seconds=0, clock=SystemClock()):

@@ -66,7 +66,7 @@ def send(api, alerts):
 
 
 def states(api):
-    """Whether each alert that came is muted, by name, model and, where it has one, instance."""
+    """State of each alert, active or suppressed, by name, model and instance, if it has one."""
     return {
         tuple(filter(None, map(alert["labels"].get, ("alertname", "model", "instance")))): alert[
             "status"
@@ -78,7 +78,7 @@ def states(api):
 def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     sent = {
         "worse": ["ModelDegraded", "PrecisionBelowObjective", "PrevalenceShift"],
-        "promised": [
+        "objective": [
             "ModelDegraded",
             "BalancedPrecisionBelowObjective",
             "RecallBelowObjective",
@@ -90,7 +90,7 @@ def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     }
     muted = {
         ("PrecisionBelowObjective", "worse"),
-        *((name, "promised") for name in sent["promised"][1:]),
+        *((name, "objective") for name in sent["objective"][1:]),
         *((name, model) for model in ("blind", "stalled") for name in sent[model][1:]),
     }
     alerts = [(name, model) for model, names in sent.items() for name in names]

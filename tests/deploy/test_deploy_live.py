@@ -1,4 +1,4 @@
-"""What is shipped, asked of a real Prometheus that scrapes a real monitor."""
+"""The shipped files in a real Prometheus that scrapes a real monitor."""
 
 import json
 import re
@@ -61,7 +61,7 @@ def numbers(api, expr):
 
 
 def refused(api, expr):
-    """What Prometheus has against an expression."""
+    """Return the error or the warnings of Prometheus about an expression."""
     answer = httpx.get(f"{api}/query", params={"query": expr}, timeout=5).json()
     return answer.get("error") or answer.get("warnings")
 

@@ -52,7 +52,7 @@ def test_rules_of_any_configuration_have_no_fault(system_program, tmp_path, conf
 
 
 def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
-    """What it was where there is a reference, and no empty place for it where there is none."""
+    """Texts have the numbers of the reference, and no gap where there is no reference."""
     names = ("known", "bare", "careful")
     config = Config(models={name: {"labelling": "sampled"} for name in names})
     (tmp_path / "rules.yml").write_text(as_prometheus(groups(Scope.of(config))))

@@ -1,4 +1,4 @@
-"""What really happened to the flights, and to rain: never the opposite of what the figures say."""
+"""Diagnoses of real episodes of the flights, and of rain, never contradict the figures."""
 
 import pytest
 from diagnosis.episodes import PAIRS, given, period

@@ -13,7 +13,7 @@ TOTALS = Series("m")
 
 
 class Hours:
-    """What was counted, by hours: (hours, 4)."""
+    """Counts by the hour, (hours, 4)."""
 
     def __init__(self, cells):
         self._cells = np.concatenate([cells, cells[:, :2].sum(1, keepdims=True)], axis=1)

@@ -1,4 +1,4 @@
-"""Where a job's counts go, and what it does where they cannot go there."""
+"""Delivery of a job's counts, and its failures."""
 
 import json
 import threading

@@ -41,7 +41,7 @@ pytestmark = [
 
 
 def shown(port):
-    """What a monitor serves: samples by name, as (labels, number)."""
+    """Return the samples that a monitor serves, by name, as (labels, number)."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
         families = text_string_to_metric_families(answer.read().decode())
     found = {}
@@ -104,7 +104,7 @@ def test_killed_driver_worker_and_executor_change_no_count(tmp_path):
 
 
 def replayed(config, directory):
-    """What one monitor shows after the files of a directory."""
+    """Return the snapshot of one monitor after the files of a directory."""
     settings = load_config(config)
     monitor, decoder = Monitor(settings), Decoder(DecodeSettings.from_config(settings))
     for path in sorted(directory.iterdir()):

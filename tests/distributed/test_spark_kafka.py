@@ -30,7 +30,7 @@ def reader_of(cluster, topics, **options):
 
 
 def rows(reader, start, end):
-    """What the tasks of a batch read, each on a machine of its own."""
+    """Return the events that the tasks of a batch read, each on a machine of its own."""
     return [
         json.loads(value)
         for share in reader.partitions(start, end)

@@ -53,7 +53,7 @@ def monitor():
 
 
 def same(one, other):
-    """Where two snapshots differ, or the states that they were made of."""
+    """Return the differences of two snapshots and of the states behind them."""
     snapshots = [without_memory(each.snapshot()) for each in (one, other)]
     return [*differences(*snapshots), *differences(one.state(), other.state())]
 

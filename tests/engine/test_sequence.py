@@ -1,4 +1,4 @@
-"""What the monitor knows is a function of the sequence of records, wherever batches end."""
+"""The state of the monitor is a function of the sequence of records, wherever batches end."""
 
 import csv
 import io

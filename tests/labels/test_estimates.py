@@ -245,7 +245,7 @@ def test_retracted_labels_leave_no_weight_behind():
     assert not monitor.snapshot().lifetime.counts.total.any()
 
 
-def test_labels_without_their_probability_count_for_nothing_where_labels_are_weighted():
+def test_labels_without_a_probability_do_not_count_where_labels_are_weighted():
     window, _ = seen((1, 1, 0.5, 0.5), labelling="weighted")
     assert window.counts.total[0] > 0
     assert np.isnan(window.metrics["recall"].estimate[0])

@@ -50,7 +50,7 @@ def verdicts(events, **settings):
         ("all lost", LabelFault.LABELS_MISSING),
     ],
 )
-def test_labels_that_stop_are_named_within_two_maturities_and_never_taken_for_a_shift(kind, fault):
+def test_labels_that_stop_are_named_within_two_maturities_and_are_no_shift(kind, fault):
     found, model = verdicts(outage(kind))
     assert found[STOPPED]["7d"] == (Verdict.NO_CHANGE, "")
     within = STOPPED + 4  # the age of maturity is 1.8 days

@@ -132,7 +132,7 @@ def test_every_fault_has_its_row():
     assert set(FAULTS.values()) == set(LabelFault)
 
 
-def test_precision_of_flagged_cases_under_the_wrong_regime_is_right_from_the_first_day_on():
+def test_precision_of_flagged_cases_under_the_wrong_regime_is_right_at_once():
     snapshot = seen("flagged alone", until=3)
     window, model = snapshot.windows[0], snapshot.models[0]
     assert model.watched.reference is None
@@ -145,7 +145,7 @@ def test_precision_of_flagged_cases_under_the_wrong_regime_is_right_from_the_fir
     assert "precision" not in model.refused
 
 
-def test_a_loss_by_prediction_leaves_the_gaps_of_a_loss_of_positives_and_biases_recall():
+def test_a_loss_by_prediction_looks_like_a_loss_of_positives_and_biases_recall():
     """Why recall is withheld while positives seem to be lost: it may be what is wrong."""
     counts = seen("flagged lost in part").windows[0].counts[0]
     assert counts.tp / (counts.tp + counts.fn) < 0.75
@@ -185,7 +185,7 @@ def test_a_segment_whose_flagged_cases_alone_are_reviewed_is_withheld_by_itself(
     assert np.isnan(recall["eu"])
 
 
-def test_the_labelled_side_follows_from_the_counts_of_the_window_and_not_the_reference():
+def test_the_labelled_side_follows_from_the_window_and_not_the_reference():
     events, settings, end = faulty("")
     events.delay[(events.time < 8 * DAY) & ~events.predicted] = np.inf
     monitor = Monitor(Config(models={"m": settings}, windows=["1d"]))

@@ -199,7 +199,7 @@ def flights(flight_rows: dict[str, np.ndarray]) -> ScoreHistogram:
 
 
 @pytest.mark.parametrize("keep", [0.05, 0.2, 0.5])
-def test_a_carried_curve_predicts_the_other_half_of_the_flights_with_positives_thinned(
+def test_a_carried_curve_predicts_the_other_half_with_positives_thinned(
     flights: ScoreHistogram, keep: float
 ) -> None:
     """A hundred times over: half of the flights foretell the others, thinned."""

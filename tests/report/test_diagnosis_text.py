@@ -1,4 +1,4 @@
-"""What a person reads of July and September, word for word (`--record` writes it anew)."""
+"""Text of the diagnosis of July and September, word for word (`--record` writes it anew)."""
 
 import pytest
 from cli.commands import ran

@@ -1,4 +1,4 @@
-"""What a model lacks whose verdict is that there is not enough evidence; when it last predicted."""
+"""Evidence that is missing for a verdict, and the time of the last prediction."""
 
 import numpy as np
 import pytest

@@ -71,8 +71,8 @@ def test_a_slide_says_first_what_became_of_the_rates_and_whose_doing_it_is():
     for reported in (
         "Positives are as frequent as before: prevalence is not the cause.",
         "These two alone do not show a worse model.",
-        "The positives found beyond before are paid for with false positives.",
-        "Labelled scores of both times, which tell a slide from a worse model, are not available",
+        "Recall rose at the cost of precision: more negatives are flagged.",
+        "Labelled scores of both times, which distinguish a slide from a worse model, are not",
         "Skill (log LR+) certainly fell, by 1.61 ± 0.02, but it does so by itself when more cases",
         "First see what was changed between before and after",
     ):
@@ -83,7 +83,7 @@ def test_better_precision_for_missed_positives_is_no_good_news():
     diagnosis = found((8_000, 4_500, 2_000, 85_500), (4_800, 1_000, 5_200, 89_000))
     text = " ".join(explanation(diagnosis))
     assert text.startswith("Recall fell from .80 to .48; the false positive rate fell from .050 to")
-    assert "The better precision is paid for with positives that are missed." in text
+    assert "Precision rose at the cost of recall: more positives are missed." in text
 
 
 def test_a_worse_model_says_by_which_rate():
@@ -92,7 +92,7 @@ def test_a_worse_model_says_by_which_rate():
     assert worse[1] == "Positives are as frequent as before: prevalence is not the cause."
 
 
-def test_skill_that_fell_behind_a_better_precision_is_reported_where_the_verdict_is_open():
+def test_skill_that_fell_behind_a_better_precision_is_reported():
     text = " ".join(explanation(diagnose(*map(period, PAIRS["march-december"][:2]))))
     assert text.startswith("Skill (log LR+) certainly fell, by 0.16 ± 0.06; what became of recall")
     assert "Precision rose all the same: it does not show that skill fell." in text
@@ -127,7 +127,7 @@ def test_one_rate_that_moved_alone_is_weighed_by_the_odds_ratio(after, odds, way
     diagnosis = found(MANY, after)
     assert diagnosis.verdict == "insufficient_evidence"
     text = " ".join(explanation(diagnosis))
-    assert f"(log odds ratio) moved by {odds}: too little to tell a {way} model" in text
+    assert f"(log odds ratio) moved by {odds}: too little to distinguish a {way}" in text
     assert "as well as before" not in text
     reported = headline(diagnosis)
     assert len(reported) <= 100

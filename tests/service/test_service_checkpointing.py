@@ -112,9 +112,7 @@ def test_a_file_is_read_on_behind_the_checkpoint_and_outcomes_without_id_count_o
     assert any("resuming from" in line for line in third.reported)
 
 
-def test_a_first_checkpoint_is_written_at_once_so_that_a_file_rotated_before_a_crash_is_known(
-    start, tmp_path
-):
+def test_a_first_checkpoint_at_once_identifies_a_file_rotated_before_a_crash(start, tmp_path):
     path = tmp_path / "events.ndjson"
     path.write_bytes(lines(1, 2, 3))
     start().turns()

@@ -1,4 +1,4 @@
-"""What events carry reaches logs, series and files, and does nothing there."""
+"""Hostile text in events reaches logs, series and files without effect."""
 
 import json
 from dataclasses import replace

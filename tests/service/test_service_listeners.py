@@ -1,4 +1,4 @@
-"""What other machines could change without authentication is refused at the start."""
+"""A listener that other machines could write to without authentication is refused at the start."""
 
 import httpx
 import pytest

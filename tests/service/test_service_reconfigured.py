@@ -1,4 +1,4 @@
-"""What is counted goes on over a reload, as over a restart with the changed file."""
+"""Counts continue over a reload, as over a restart with the changed file."""
 
 import json
 import random
@@ -152,7 +152,7 @@ def test_a_reload_is_a_restart_without_the_gap(start, changes):
     assert found[0]["records"] == 2600
 
 
-def test_what_came_before_a_reload_and_is_counted_after_it_is_read_by_the_new_settings(start):
+def test_events_queued_before_a_reload_are_read_by_the_new_settings(start):
     """So that a crash after it reads the journal to the same counts."""
     service = start("live")
     service.keep(events(0, 100))

@@ -1,4 +1,4 @@
-"""What another configuration does to stored state: the README's table, row by row."""
+"""Effects of another configuration on stored state: the README's table, row by row."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a checkpoint holds is named by its schema version: other keys, another number."""
+"""The schema version of a checkpoint names its keys: other keys need another number."""
 
 import json
 from collections.abc import Iterator

@@ -225,8 +225,8 @@ class UnknownFiles:
         if part is None or kind is not ContentMatch.UNKNOWN or not enough or part.content:
             return wait.answer
         self._say(
-            f"{one.path}: begins as {part.path} did, of which more was read; is read from its "
-            "start, and what both hold counts again where it has no id"
+            f"{one.path}: begins like {part.path}, of which more was read; it is read from its "
+            "start, and records without an id that both files hold count twice"
         )
         return Answer(ContentMatch.NEW)
 

@@ -1,4 +1,4 @@
-"""What is written of the past is what the exporter would have shown then."""
+"""A backfill has the samples that the exporter would have shown at the time."""
 
 import json
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""What a stream of NDJSON means, implemented with the standard library alone, for comparison.
+"""Decoder of NDJSON with the standard library alone, for comparison.
 
 Shares no code with `monitor.feeds`: exact decimals for times, one record at a time.
 """

@@ -1,4 +1,4 @@
-"""What is appended comes once: lines, restarts, patterns, standard input."""
+"""Each appended line counts once: restarts, patterns, standard input."""
 
 import os
 import tempfile

@@ -26,7 +26,7 @@ def renamed(path, number, content):
 
 
 def packed(path):
-    """What `gzip` leaves of a file: another one, of another inode."""
+    """Replace a file as `gzip` does, by one of another inode."""
     Path(f"{path}.gz").write_bytes(gzip.compress(Path(path).read_bytes()))
     Path(path).unlink()
 
@@ -151,7 +151,7 @@ def test_a_short_file_that_begins_as_a_lost_one_waits_and_is_read_in_the_end(pat
     assert again.times(after=GRACE_SECONDS / 2) == []
     assert again.reported == []
     assert again.times(after=GRACE_SECONDS) == [1]
-    assert "begins as" in again.reported[0]
+    assert "begins like" in again.reported[0]
     assert "after line 3, it is not counted" in again.reported[1]
     readings = follow_readings([again])[FOLLOWED_FAULTS]()
     assert readings == {(str(path), "gone"): 1, (str(path), "unclear"): 1, (str(path), "torn"): 0}

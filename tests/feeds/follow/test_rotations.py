@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from feeds.follow.following import Following, append, line
 
-KEPT = 8
+RETAINED_FILES = 8
 
 
 class Writer:
@@ -52,12 +52,12 @@ class Writer:
         self._file.close()
 
     def _shift(self):
-        for number in range(KEPT, 0, -1):
+        for number in range(RETAINED_FILES, 0, -1):
             for ending in ("", ".gz"):
                 if Path(old := f"{self.path}.{number}{ending}").exists():
                     Path(old).rename(f"{self.path}.{number + 1}{ending}")
         for ending in ("", ".gz"):
-            if Path(last := f"{self.path}.{KEPT + 1}{ending}").exists():
+            if Path(last := f"{self.path}.{RETAINED_FILES + 1}{ending}").exists():
                 Path(last).unlink()
         if self.packs and Path(second := f"{self.path}.2").exists():
             with Path(second).open("rb") as plain, gzip.open(f"{second}.gz", "wb") as packed:
@@ -67,7 +67,7 @@ class Writer:
 
 
 def counted(folder, rotations, seed, *, rotate, packs):
-    """How often each event came, and how many there were, over so many rotations."""
+    """Return how often each event came, and the number of events, over so many rotations."""
     chance = random.Random(seed)
     path = folder / "events.ndjson"
     writer, source = Writer(path, chance, packs=packs), None

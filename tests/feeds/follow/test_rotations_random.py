@@ -18,7 +18,7 @@ from feeds.follow.following import Following, line
 
 from monitor.feeds.follow import follower
 
-KEPT = 30
+RETAINED_FILES = 30
 """Rotated files that are there at most."""
 ROTATIONS = 60
 """Rotations by one seed."""
@@ -63,7 +63,7 @@ class Folder:
 
     def pack(self):
         """Some of those that were rotated are packed, in any order."""
-        for number in range(2, KEPT):
+        for number in range(2, RETAINED_FILES):
             plain, packed = Path(f"{self.path}.{number}"), Path(f"{self.path}.{number}.gz")
             if plain.exists() and self.chance.randrange(2):
                 packed.write_bytes(gzip.compress(plain.read_bytes(), 1))
@@ -74,13 +74,13 @@ class Folder:
         self._file.close()
 
     def _shift(self):
-        for number in range(KEPT, 0, -1):
+        for number in range(RETAINED_FILES, 0, -1):
             for ending in ("", ".gz"):
                 old = Path(f"{self.path}.{number}{ending}")
                 if old.exists():
                     old.rename(f"{self.path}.{number + 1}{ending}")
         for ending in ("", ".gz"):
-            Path(f"{self.path}.{KEPT + 1}{ending}").unlink(missing_ok=True)
+            Path(f"{self.path}.{RETAINED_FILES + 1}{ending}").unlink(missing_ok=True)
 
 
 class Reader:
@@ -137,7 +137,7 @@ def counted(folder, rotations, seed, head):
         for step, one_in in ((files.pack, 4), (reader.save, 4), (reader.restart, 6)):
             if not chance.randrange(one_in):
                 step()
-        if number % (KEPT // 2) == 0:  # before any file is deleted that was not read
+        if number % (RETAINED_FILES // 2) == 0:  # before any file is deleted that was not read
             reader.read(100)
             reader.save()
     reader.read(100)

@@ -85,7 +85,7 @@ def records(monitor):
 
 
 def test_members_come_and_go_and_the_counts_equal_a_recount(cluster):
-    """What `tests/benchmarks/rebalances.py` does a hundred times."""
+    """Once through the scenario that `tests/benchmarks/rebalances.py` repeats a hundred times."""
     monitor, events = Monitor(), stream(600)
     reported, sources, produced = [], [], 0
 

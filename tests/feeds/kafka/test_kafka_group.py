@@ -1,4 +1,4 @@
-"""Who reads a partition, where it goes on, and what is committed."""
+"""Assignment of partitions, positions, and commits."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""What comes out of topics: messages as events, in which order, and what is missing."""
+"""Messages as events: their order, and gaps."""
 
 import json
 
