@@ -117,12 +117,14 @@ class Watched:
     Attributes:
         reference: None until it is known.
         verdicts: verdict of each window, by the name of the window.
-        evidence: statistic of the skill detectors over their threshold, an alarm from 1
-            on; NaN without a reference.
-        warming_up: True where there is no reference, or it is too small for the detectors.
-        degradation_detected: True where the skill detectors fired within the longest window.
+        evidence: the larger statistic of the skill detectors, by pane and by days, over its
+            threshold, an alarm from 1 on; NaN without a reference.
+        warming_up: True where there is no reference, or it is too small for the detectors
+            by pane.
+        degradation_detected: True while the model pages: from a certain degradation that a
+            detector found, until the model is certainly back.
         prevalence_shift_detected: True where the class ratio left its seasonal profile
-            within the longest window.
+            within the longest window; None where no detector watches the class ratio.
         detections: all detections, in order of time.
         detectors_off: why no detector runs, the name of a labelling regime; "" where
             detectors run.
@@ -142,7 +144,7 @@ class Watched:
     evidence: float = float("nan")
     warming_up: bool = True
     degradation_detected: bool = False
-    prevalence_shift_detected: bool = False
+    prevalence_shift_detected: bool | None = False
     detections: tuple[Detected, ...] = ()
     detectors_off: str = ""
     judged_age_ms: int | None = None

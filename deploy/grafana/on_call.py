@@ -157,10 +157,11 @@ def _coverage() -> object:
 def _evidence() -> object:
     panel = parts.lines(
         "Evidence for a fall of skill",
-        "Over the threshold that pages: at 1 the detector fires, and then starts anew.",
+        "Over the threshold of a detector, by pane or by days: at 1 it alarms, and then starts "
+        "anew. A page starts where the last days are judged degraded as well.",
         {
             "evidence": 'classifier_detector_evidence_ratio{model="$model"}',
-            "has fired": 'classifier_degradation_detected{model="$model"}',
+            "page": 'classifier_degradation_detected{model="$model"}',
         },
         unit="none",
         width=parts.THIRD,

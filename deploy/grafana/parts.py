@@ -155,10 +155,10 @@ def deployments() -> dashboard.AnnotationQuery:
 
 
 def degradations() -> dashboard.AnnotationQuery:
-    """While the detector of skill has fired."""
+    """While the model pages."""
     return (
         dashboard.AnnotationQuery()
-        .name("Detector of skill has fired")
+        .name("Model degraded")
         .datasource(SOURCE)
         .enable(True)
         .icon_color(RED)

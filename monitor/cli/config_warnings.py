@@ -7,7 +7,7 @@ from monitor.config import Config, ModelConfig
 
 
 def warn(config: Config) -> None:
-    """Print a line for each result that a model cannot have, or cannot page on, and why."""
+    """Print a line for each result that a model cannot have, or not within hours, and why."""
     from monitor.labels.refusals import REASONS  # noqa: PLC0415  # keeps NumPy out of `check-config`
 
     for name, model in config.models.items() or [("any model", config.defaults)]:
@@ -20,12 +20,14 @@ def warn(config: Config) -> None:
 
 
 def _too_small(model: ModelConfig) -> str:
-    """Return why detectors cannot use the configured reference counts; "" if they can."""
+    """Return what configured reference counts lack for detectors by pane; "" for nothing."""
     from monitor.counts import ConfusionCounts  # noqa: PLC0415  # as above
     from monitor.labels.refusals import WITHOUT_DETECTORS  # noqa: PLC0415  # as above
+    from monitor.labels.sampled_labels import SAMPLES  # noqa: PLC0415  # as above
     from monitor.report.reference_text import too_small_text  # noqa: PLC0415  # as above
 
     given = model.reference.counts
-    if given is None or model.labelling in WITHOUT_DETECTORS or model.river_detector is not None:
+    by_pane = model.labelling not in {*WITHOUT_DETECTORS, *SAMPLES}
+    if given is None or not by_pane or model.river_detector is not None:
         return ""
     return too_small_text(ConfusionCounts(tp=given.tp, fp=given.fp, fn=given.fn, tn=given.tn))

@@ -24,8 +24,6 @@ REFUSED: Mapping[Labelling, Mapping[str, str]] = {
 
 WITHOUT_DETECTORS: Mapping[Labelling, str] = {
     Labelling.FLAGGED_ONLY: "flagged_only",
-    Labelling.SAMPLED: "sampled",
-    Labelling.WEIGHTED: "weighted",
 }
 """Labelling regimes under which no detector runs, each with its reason code."""
 
@@ -33,10 +31,6 @@ REASONS: Mapping[str, str] = {
     "flagged_only": "only predicted positives are ever labelled, so precision alone can be known: "
     "recall, false-positive rate, prevalence and balanced precision are refused, not guessed, "
     "and why precision moved cannot be known",
-    "sampled": "labels are a sample of the predictions, at rates that may change: detectors would "
-    "mistake a change of the rates for a change of the model, so verdicts use whole windows only",
-    "weighted": "labels are weighted by how they were sampled: detectors, which step with every "
-    "pane, would depend on few labels of great weight, so verdicts use whole windows only",
     LabelFault.ONE_SIDE_LABELLED: "predicted positives get labels and predicted negatives do not, "
     "so precision alone is shown: recall, false-positive rate, prevalence and balanced precision "
     "would be far off",

@@ -84,27 +84,28 @@ def verdict_families() -> Iterator[Family]:
     )
     yield _by_model(
         "classifier_detector_evidence_ratio",
-        "Evidence for a fall of skill over the threshold that pages.",
+        "Evidence for a fall of skill over the threshold of a detector: the larger of those by "
+        "pane and by days. From 1 on it alarms; a page needs a degraded judgement as well.",
         lambda watched: [watched.evidence],
     )
     yield _by_model(
         "classifier_detector_warming_up",
-        "1 while the reference does not suffice for the detectors: it has under 1,000 positives "
-        "or 500 false positives, or there is none. A degraded verdict that holds for a day pages "
-        "then.",
+        "1 while the reference does not suffice for the detectors by pane: it has under 1,000 "
+        "positives or 500 false positives, or there is none. With a small one, changes are found "
+        "by days, not within hours.",
         lambda watched: [float(watched.warming_up)],
     )
     yield _by_model(
         "classifier_degradation_detected",
-        "1 where the skill detectors have fired within the longest window.",
+        "1 from a certain degradation that a detector has found, until the model is certainly "
+        "back. ModelDegraded fires on it.",
         lambda watched: [np.nan if watched.detectors_off else float(watched.degradation_detected)],
     )
     yield _by_model(
         "classifier_prevalence_shift_detected",
-        "1 where the class ratio has left its profile within the longest window.",
-        lambda watched: [
-            np.nan if watched.detectors_off else float(watched.prevalence_shift_detected)
-        ],
+        "1 where the class ratio has left its profile within the longest window; absent where "
+        "labels are a sample or of flagged cases alone.",
+        _shifted,
     )
     yield _by_model(
         "classifier_judged_age_seconds",
@@ -138,6 +139,11 @@ def verdict_families() -> Iterator[Family]:
         lambda watched: [np.nan if watched.reference is None else watched.reference.version],
     )
     yield _sources()
+
+
+def _shifted(watched: Watched) -> list[float]:
+    shifted = watched.prevalence_shift_detected
+    return [np.nan if shifted is None else float(shifted)]
 
 
 def _live_ratio(field: str, watched: Watched) -> list[float]:

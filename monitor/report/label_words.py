@@ -34,8 +34,7 @@ class LabellingWords(NamedTuple):
 
     Attributes:
         meaning: one sentence.
-        withheld: metrics or detectors that it does not allow, and why; None where it allows
-            all.
+        withheld: metrics that it does not allow, and why; None where it allows all.
     """
 
     meaning: str

@@ -27,7 +27,7 @@ def reference_text(before: ReferenceOutcomes) -> str:
 
 
 def too_small_text(reference: ConfusionCounts) -> str:
-    """Return what a reference lacks for detectors, and what pages instead.
+    """Return what a reference lacks for the detectors by pane, and what that means.
 
     Args:
         reference: its outcomes, a scalar.
@@ -36,8 +36,7 @@ def too_small_text(reference: ConfusionCounts) -> str:
         One line; "" where the reference suffices.
 
     >>> too_small_text(ConfusionCounts(tp=2_208, fp=15, fn=552, tn=97_225))
-    '15 of 500 false positives in the reference: detectors cannot page; a degraded verdict of the \
-longest window that holds for a day does'
+    '15 of 500 false positives in the reference: changes are found by days, not within hours'
     """
     needed = (
         (reference.actual_positive.item(), FEWEST_POSITIVES, "positives"),
@@ -46,14 +45,11 @@ longest window that holds for a day does'
     too_few = [f"{int(n):,} of {least:,} {what}" for n, least, what in needed if n < least]
     if not too_few:
         return ""
-    return (
-        f"{' and '.join(too_few)} in the reference: detectors cannot page; a degraded verdict of "
-        "the longest window that holds for a day does"
-    )
+    return f"{' and '.join(too_few)} in the reference: changes are found by days, not within hours"
 
 
 def warming_up_text(watched: Watched) -> str | None:
-    """Return why the detectors of a model cannot page; None where they can, or there are none."""
+    """Return what a model lacks for its detectors by pane; None for nothing, or without any."""
     if not watched.warming_up or watched.detectors_off:
         return None
     if watched.reference is None:

@@ -31,7 +31,7 @@ class ModelWatch:
     """Detectors, judge and detections of one model.
 
     Attributes:
-        detection: the detectors by pane; None where the labels allow none.
+        detection: the detectors by pane; None where labels are a sample.
         by_day: the detector by days; None where a detector of river takes its place.
         judge: of its windows and days.
         page: whether the model pages.

@@ -26,6 +26,7 @@ from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
 from monitor.labels.delays import LabelDelays
 from monitor.labels.pace import Pace
 from monitor.labels.refusals import WITHOUT_DETECTORS
+from monitor.labels.sampled_labels import SAMPLES
 from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import Detected, ReferenceOutcomes, Watched, WindowVerdict
@@ -110,13 +111,19 @@ class Watch:
             age: its maturity, milliseconds; None where it is not known yet.
             paces: at which negatives and positives have got their labels lately.
         """
-        watching, off = self._models.get(model), WITHOUT_DETECTORS.get(self._labelling(model), "")
-        if self._labelling(model) is Labelling.FLAGGED_ONLY:
+        watching, labelling = self._models.get(model), self._labelling(model)
+        if off := WITHOUT_DETECTORS.get(labelling, ""):
             nothing = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
             verdicts = dict.fromkeys(self._windows.names, nothing)
-            return Watched(verdicts=verdicts, detectors_off=off, judged_age_ms=age)
+            return Watched(
+                verdicts=verdicts,
+                prevalence_shift_detected=None,
+                detectors_off=off,
+                judged_age_ms=age,
+            )
         if watching is None or age is None:
-            return Watched(detectors_off=off, judged_age_ms=age)
+            shifted = None if labelling in SAMPLES else False
+            return Watched(prevalence_shift_detected=shifted, judged_age_ms=age)
         fault = None if paces is None else pace_fault(paces)
         doubt = paces is not None and pace_fault(paces, DOUBTFUL_PACE) is not None
         detection = watching.detection
@@ -129,9 +136,10 @@ class Watch:
             evidence=watching.evidence,
             warming_up=detection is not None and detection.warming_up,
             degradation_detected=watching.page.active,
-            prevalence_shift_detected=self._stepper.is_active(watching.shifted_at, now),
+            prevalence_shift_detected=None
+            if detection is None
+            else self._stepper.is_active(watching.shifted_at, now),
             detections=tuple(watching.detections),
-            detectors_off=off,
             judged_age_ms=age,
             live_class_ratio=UNKNOWN_RATIO if faulty else watching.ratio.now,
             expected_class_ratio=watching.ratio.expected,
@@ -177,8 +185,11 @@ class Watch:
     def _detection(
         self, model: int, judge: Judge, cuts: list[Int64Array]
     ) -> Detection | RiverDetection | None:
-        """Create the detectors by pane; None where the labels allow none."""
-        if self._labelling(model) in WITHOUT_DETECTORS:
+        """Create the detectors by pane; None where labels are a sample.
+
+        A pane has few labels then, some of great weight, and the rates of sampling may change.
+        """
+        if self._labelling(model) in SAMPLES:
             return None
         settings, reference = self._catalogue.settings[model], judge.reference
         if settings.river_detector is not None:
@@ -192,7 +203,7 @@ class Watch:
     ) -> DayDetection | None:
         """Create the detector by days; None where a detector of river takes its place."""
         settings = self._catalogue.settings[model]
-        if settings.river_detector is not None and settings.labelling not in WITHOUT_DETECTORS:
+        if settings.river_detector is not None and settings.labelling not in SAMPLES:
             return None
         threshold = day_threshold(settings.false_pages_per_year / _DETECTORS)
         return DayDetection(reference, settings.labelling, cuts, threshold)

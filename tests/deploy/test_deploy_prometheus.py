@@ -79,6 +79,7 @@ def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
     for name in names:
         labels = f'job="m",instance="a",model="{name}",window="7d",verdict="model_degraded"'
         gauges[f"classifier_verdict{{{labels}}}"] = 1
+        gauges[f'classifier_degradation_detected{{job="m",instance="a",model="{name}"}}'] = 1
     reported = {
         "known": "recall 0.300, was 0.796; false-positive rate 0.0200, was 0.0222; log LR+ 2.71, "
         "was 3.58; precision 0.500, was 0.800; balanced precision 0.938, was 0.973.",
@@ -98,9 +99,9 @@ def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
     ]
     scenario = {
         "interval": "10m",
-        "input_series": [{"series": n, "values": f"{v}x160"} for n, v in gauges.items()],
+        "input_series": [{"series": n, "values": f"{v}x12"} for n, v in gauges.items()],
         "alert_rule_test": [
-            {"eval_time": "1500m", "alertname": "ModelDegraded", "exp_alerts": expected}
+            {"eval_time": "100m", "alertname": "ModelDegraded", "exp_alerts": expected}
         ],
     }
     path = tmp_path / "test.yml"

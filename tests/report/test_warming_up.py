@@ -1,4 +1,4 @@
-"""A reference that is too small for detectors: how much is there, and what pages meanwhile."""
+"""A reference that is too small for detectors by pane: how much is there, and what it means."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from monitor.service.announce import announcements
 PRECISE = {"tp": 2_208, "fp": 15, "fn": 552, "tn": 97_225}
 LARGE = {"tp": 8_000, "fp": 4_500, "fn": 2_000, "tn": 85_500}
 FEED = "feeds: [{type: file, path: events.ndjson}]\n"
-PAGES = "detectors cannot page; a degraded verdict of the longest window that holds for a day does"
+PAGES = "changes are found by days, not within hours"
 SAID = f"15 of 500 false positives in the reference: {PAGES}"
 
 

@@ -178,11 +178,14 @@ class DetectorStatus(Struct, frozen=True, kw_only=True):
 
     Attributes:
         off: the labelling regime for which no detector runs; null where they run.
-        warming_up: the reference does not suffice for them, or there is none.
+        warming_up: the reference does not suffice for the detectors by pane, or there is none.
         warming_up_because: what is missing; null where nothing is.
-        evidence: their statistic over its page threshold; null without a reference.
-        degradation_detected: they have fired within the longest window.
-        prevalence_shift_detected: the class ratio has left its profile within it.
+        evidence: the larger statistic of the detectors, by pane and by days, over its
+            threshold; null without a reference.
+        degradation_detected: the model pages: from a certain degradation that a detector has
+            found, until the model is certainly back.
+        prevalence_shift_detected: the class ratio has left its profile within the longest
+            window; null where labels are a sample or of flagged cases alone.
     """
 
     off: str | None
@@ -190,7 +193,7 @@ class DetectorStatus(Struct, frozen=True, kw_only=True):
     warming_up_because: str | None
     evidence: float | None
     degradation_detected: bool
-    prevalence_shift_detected: bool
+    prevalence_shift_detected: bool | None
 
 
 class DetectionMark(Struct, frozen=True, kw_only=True):

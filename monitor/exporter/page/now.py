@@ -136,11 +136,13 @@ def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
 def _evidence(detectors: DetectorStatus) -> str:
     if detectors.off:
         return "no detector runs under this labelling"
-    if detectors.warming_up_because:
-        return detectors.warming_up_because
-    known = UNDEFINED if detectors.evidence is None else f"{100 * detectors.evidence:.2g} %"
-    fired = "; it has fired" if detectors.degradation_detected else ""
-    return f"{known} of the threshold for an alert{fired}"
+    lacking = detectors.warming_up_because
+    if detectors.evidence is None:
+        return lacking or UNDEFINED
+    known = f"{100 * detectors.evidence:.2g} % of the threshold for an alarm"
+    paging = "the page lasts until the model is certainly back"
+    parts = [known, paging if detectors.degradation_detected else None, lacking]
+    return "; ".join(filter(None, parts))
 
 
 def _unknown(model: ModelStatus) -> h.Element:

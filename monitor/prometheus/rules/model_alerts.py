@@ -9,8 +9,6 @@ from monitor.prometheus.rules.objective_alerts import objective_alerts
 from monitor.prometheus.rules.rule import Alert
 from monitor.prometheus.rules.scope import GAP, Scope
 
-HELD = "1d"
-"""How long a verdict must hold where no detector confirms it."""
 _DEGRADED = tuple(str(verdict) for verdict in Verdict if verdict in DEGRADED)
 _SHIFT = (str(Verdict.PREVALENCE_SHIFT),)
 _UNTRUSTED = (str(Verdict.LABELS_NOT_TRUSTWORTHY),)
@@ -31,61 +29,32 @@ def _verdict_holds(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> st
     """Return an expression that is 1 for each model with one of the verdicts.
 
     Args:
-        scope: of the rules.
-        verdicts: their names.
-        windows: those to look at; all where none are given.
+        scope: models and job of the rules.
+        verdicts: names of verdicts.
+        windows: in one of these windows.
     """
-    return f"{_verdict_in(scope, verdicts, *windows)} == 1"
-
-
-def _verdict_in(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> str:
-    """Return an expression that is 1 for each model with one of the verdicts, 0 for the others.
-
-    Args:
-        scope: of the rules.
-        verdicts: their names.
-        windows: those to look at; all where none are given.
-    """
-    where = {"window": windows} if windows else {}
-    found = scope.select("classifier_verdict", verdict=verdicts, **where)
-    return f"max without (window, verdict) (last_over_time({found}[{GAP}]))"
+    found = scope.select("classifier_verdict", verdict=verdicts, window=windows)
+    return f"max without (window, verdict) (last_over_time({found}[{GAP}])) == 1"
 
 
 def _model_degraded(scope: Scope) -> Alert:
-    fired = f"max_over_time({scope.select('classifier_degradation_detected')}[{GAP}])"
-    warming_up = f"max_over_time({scope.select('classifier_detector_warming_up')}[{GAP}])"
+    paging = scope.select("classifier_degradation_detected")
     return Alert(
         name="ModelDegraded",
-        why="Both the detector and a verdict must hold. The detector alone bounds false pages a "
-        "year, whatever the rhythm of the traffic; the verdict alone tells a worse model from "
-        "rarer positives. Where a model's detectors cannot page (labels are sampled or weighted, "
-        "or the reference is too small: warming up, for ever where it is given or dated), the "
-        "verdict of the longest window pages instead, once it has held for a day, because days "
-        "that scatter bring it about for hours. A verdict that did not exist a day ago has not "
-        "held for one. The look-back keeps a failed scrape from resolving a page; last_over_time "
-        "keeps one sample from carrying a verdict through the time it has to hold.",
-        expr=f"{_verdict_holds(scope, _DEGRADED)}\nand\n{fired} == 1\n"
-        f"or\n(\n{_held(scope)}\nunless\n({fired} unless {warming_up} == 1)\n)",
+        why="The gauge alone: it is 1 from the moment at which a detector and a judgement agree on "
+        "a degradation until the model is certainly back. A window's verdict comes and goes "
+        "meanwhile. The look-back keeps a failed scrape from resolving a page.",
+        expr=f"max_over_time({paging}[{GAP}]) == 1",
         severity="page",
         hold="5m",
         keep="30m",
         summary=f"{templates.MODEL} separates the classes worse than its reference."
-        + templates.in_windows(_DEGRADED, templates.skill_moved()),
-        description="The verdict lays the fall to the model, and so does the detector of skill "
-        "(where labels are sampled or the reference is too small for one, the verdict has held "
-        "for a day): recall fell or false positives rose, and rarer positives do not explain it. "
-        "Look for a deployment, a changed feature or a new kind of case; break it down by "
-        "segment.",
+        + templates.in_windows(_DEGRADED, templates.skill_moved(), always=scope.long),
+        description="A detector found that the model separates the classes worse, and its last "
+        "days are certainly degraded: recall fell or false positives rose, and rarer positives do "
+        "not explain it. The page lasts until the model is certainly back. Look for a deployment, "
+        "a changed feature or a new kind of case; break it down by segment.",
         runbook=scope.verdict_link(Verdict.MODEL_DEGRADED),
-    )
-
-
-def _held(scope: Scope) -> str:
-    """Return an expression that is 1 where the longest window has shown a worse model for a day."""
-    found = scope.select("classifier_verdict", verdict=_DEGRADED, window=scope.long)
-    return (
-        f"min_over_time((\n  {_verdict_in(scope, _DEGRADED, scope.long)}\n)[{HELD}:{GAP}]) == 1\n"
-        f"and\nmax without (window, verdict) (present_over_time({found}[{HELD}] offset {HELD}))"
     )
 
 

@@ -19,25 +19,34 @@ from monitor.prometheus.rules.recording import (
     REFERENCE_PRECISION,
     REFERENCE_RECALL,
 )
-from monitor.prometheus.rules.scope import GAP
+from monitor.prometheus.rules.scope import GAP, quoted
 
 MODEL = "{{ $labels.model }}"
 
 
-def in_windows(verdicts: tuple[str, ...], text: str, series: str = "classifier_verdict") -> str:
+def in_windows(
+    verdicts: tuple[str, ...], text: str, series: str = "classifier_verdict", always: str = ""
+) -> str:
     """Return a text that repeats for each window in which one of these verdicts holds.
 
     Args:
         verdicts: their names; none for a series without the label `verdict`.
         text: what follows the window's name; may use `at_window`.
         series: the gauge that is 1 in such a window.
+        always: name of a window that is listed whatever its verdict.
     """
     chosen = f',verdict=~"{"|".join(verdicts)}"' if verdicts else ""
-    query = f"max by (window) (last_over_time({series}{{model=%q{chosen}}}[{GAP}])) == 1"
+    query = f"{_by_window(series, chosen)} == 1"
+    if always:
+        query += f" or {_by_window(series, f',window={quoted(always)}')}"
     return (
         f"{{{{ range printf `{query}` $labels.model | query | sortByLabel `window` }}}}"
         f" {{{{ .Labels.window }}}}: {text}.{{{{ end }}}}"
     )
+
+
+def _by_window(series: str, matchers: str) -> str:
+    return f"max by (window) (last_over_time({series}{{model=%[1]q{matchers}}}[{GAP}]))"
 
 
 def at_window(series: str, digits: int = 3, **more: str) -> str:
