@@ -106,8 +106,8 @@ class ReferenceFinder:
             closes = mature - setting.trailing
             return self._after_first("trailing", model, closes - setting.trailing, closes)
         known = self._found.get(model)
-        opens = None if known is None else known.opens
-        return self._first(model, setting.first or FIRST_MS, mature, opens)
+        known_open = None if known is None else known.opens
+        return self._first(model, setting.first or FIRST_MS, mature, known_open)
 
     def _after_first(
         self, source: str, model: int, opens: int, closes: int

@@ -33,7 +33,9 @@ class ModelWatch:
     Attributes:
         detection: the detectors by pane; None where labels are a sample.
         by_day: the detector by days; None where a detector of river takes its place.
-        judge: of its windows and days.
+        judge: of its windows, against the reference.
+        level: judge of days and pages, against the reference that the detectors watch: the
+            first one where the reference trails, else the same.
         page: whether the model pages.
         done: first coarse pane that the detectors have not seen.
         day: first day since 1970, UTC, that is not closed.
@@ -48,6 +50,7 @@ class ModelWatch:
     detection: Detection | RiverDetection | None
     by_day: DayDetection | None
     judge: Judge
+    level: Judge
     page: ModelPage
     done: int
     day: int
@@ -68,7 +71,8 @@ class ModelWatch:
         return {
             "detection": None if self.detection is None else self.detection.state(),
             "by_day": None if self.by_day is None else self.by_day.state(),
-            "learned": self.judge.learned.state(),
+            "level": None if self.level is self.judge else self.level.reference.state(),
+            "learned": self.level.learned.state(),
             "page": self.page.state(),
             "done": self.done,
             "day": self.day,
@@ -150,7 +154,7 @@ class Stepper:
         if alarms.degraded and not silent:
             watch.page.fire(at)
         if watch.page.awaits_judgement(at):
-            found = watch.judge.degradation(at, age, cuts)
+            found = watch.level.degradation(at, age, cuts)
             if found is not None and watch.page.is_sudden(found):
                 _start(watch, at, found)
         if alarms.shifted and not silent and not watch.judge.may_be_labels(at, age, cuts.totals):
@@ -171,7 +175,7 @@ class Stepper:
         """Step the detector by days over the day before day `end`, judge, and learn."""
         at, page = end * DAY_MS + age, watch.page
         day = self._days.days(model, cuts, end - 1, end)
-        scatter = watch.judge.learned.scatter
+        scatter = watch.level.learned.scatter
         if watch.by_day is not None and watch.by_day.update(day, cuts, scatter):
             watch.by_day.restart()
             if not self._is_silent(watch, at, age):
@@ -189,18 +193,18 @@ class Stepper:
         if watch.paged is not page.active or end - watch.learned_until >= STRETCH_DAYS:
             watch.paged = page.active
             stretch = self._days.days(model, cuts, watch.learned_until, end)
-            watch.judge.learned.learn(stretch)
+            watch.level.learned.learn(stretch)
             watch.learned_until = end
 
     def _judged(
         self, model: int, watch: ModelWatch, cuts: Cuts, end: int, length: int
     ) -> Judgement | None:
         """Judge the last days before day `end`, those of the reference left out."""
-        closes = watch.judge.reference.closes
+        closes = watch.level.reference.closes
         first = end - length if closes is None else max(end - length, -(-closes // DAY_MS))
         if first >= end:
             return None
-        return watch.judge.of_days(self._days.days(model, cuts, first, end), cuts)
+        return watch.level.of_days(self._days.days(model, cuts, first, end), cuts)
 
     def _is_silent(self, watch: ModelWatch, at: int, age: int) -> bool:
         """Return whether silence in the longest window may be missing reports."""

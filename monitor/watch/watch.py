@@ -19,6 +19,7 @@ from monitor.drift.day_detector import day_threshold
 from monitor.drift.detectors import page_threshold
 from monitor.drift.live_class_ratio import UNKNOWN_RATIO
 from monitor.drift.river_detector import RiverDetector
+from monitor.drift.verdict import DEGRADED
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
@@ -129,6 +130,10 @@ class Watch:
         detection = watching.detection
         cuts = self._cuts.of(model)
         verdicts = watching.judge.all(now, age, cuts, fault, doubt=doubt)
+        if watching.level is not watching.judge:
+            first = watching.level.all(now, age, cuts, fault, doubt=doubt)
+            worse = {name: one for name, one in first.items() if one.verdict in DEGRADED}
+            verdicts |= {n: w for n, w in worse.items() if verdicts[n].verdict not in DEGRADED}
         faulty = verdicts[min(verdicts, key=self._windows.length)].label_fault
         return Watched(
             reference=_before(watching.judge.reference),
@@ -153,6 +158,10 @@ class Watch:
             if known.detection is not None:
                 known.detection.follow(watched)
             return known
+        if known is not None and reference.source == "trailing":
+            known.judge = self._judge(model, reference)
+            known.ratio.profile = reference.profile
+            return known
         fresh = self._started(model, reference, cuts)
         if known is not None:
             fresh.done, fresh.day, fresh.learned_until = known.done, known.day, known.day
@@ -163,7 +172,11 @@ class Watch:
         return fresh
 
     def _started(self, model: int, reference: MatureReference, cuts: Cuts) -> ModelWatch:
-        """Return the watch of a model against a reference, from its end on."""
+        """Return the watch of a model against a reference, from its end on.
+
+        A trailing reference moves on with a model that decays slowly. Detectors and pages
+        therefore rest on the first one for good, and windows are judged against both.
+        """
         first, step = self._windows.first_pane(model) or 0, self._windows.step_ms
         done = first if reference.closes is None else reference.closes // step
         day = -(-done * step // DAY_MS)
@@ -172,6 +185,7 @@ class Watch:
             detection=self._detection(model, judge, cuts.watched),
             by_day=self._day_detection(model, reference, cuts),
             judge=judge,
+            level=judge,
             page=ModelPage(),
             done=done,
             day=day,
@@ -245,6 +259,8 @@ class Watch:
         """Load what `state` returned.
 
         A model whose reference, labelling or detector is configured differently starts anew.
+        The detectors of a state from before they stepped by days start anew from the end of
+        the reference.
 
         Args:
             state: of an earlier run.
@@ -258,14 +274,19 @@ class Watch:
             reference = MatureReference.restored(kept, left)
             self._references.restore(model, reference)
             watching = state["watching"].get(str(old))
-            if watching is not None:
+            if watching is not None and "page" in watching:
                 self._models[model] = self._restored(model, reference, watching, left)
 
     def _restored(
         self, model: int, reference: MatureReference, state: State, left: Numbers
     ) -> ModelWatch:
-        watch = self._started(model, reference, self._cuts.of(model))
-        watch.judge.learned.restored(state["learned"])
+        level = reference
+        if state["level"] is not None:
+            level = MatureReference.restored(state["level"], left)
+        watch = self._started(model, level, self._cuts.of(model))
+        if level is not reference:
+            watch.judge = self._judge(model, reference)
+        watch.level.learned.restored(state["learned"])
         if watch.detection is not None and state["detection"] is not None:
             watch.detection.restore(state["detection"], left)
         if watch.by_day is not None and state["by_day"] is not None:

@@ -48,7 +48,7 @@ def test_the_defaults_of_a_model_are_those_of_the_contract() -> None:
     assert model.horizon is None
     assert model.clock is WindowClock.PREDICTION
     assert model.class_ratios == (1.0,)
-    assert model.reference == Reference(first=7 * DAY)
+    assert model.reference == Reference(first=28 * DAY)
     assert model.objective.precision is None
     assert model.false_pages_per_year == 1
 

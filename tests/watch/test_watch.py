@@ -254,3 +254,15 @@ def test_a_reference_longer_than_every_window_is_read_whole():
     window = {"length": "40d", "end": "1970-02-20"}
     found = fed({(): cells}, reference={"window": window}).snapshot().models[0].watched.reference
     assert found.counts.cells.tolist() == cells[24 * 10 : 24 * 50].sum(axis=0).tolist()
+
+
+def test_a_slow_decay_is_found_though_the_reference_trails():
+    recall = 0.8 - 0.2 * np.clip((np.arange(24 * 100) - 24 * 30) / (24 * 60), 0, 1)
+    decaying = rates(len(recall))
+    decaying[:, 1] = recall
+    cells = stream(400, decaying)
+    found = watched(fed({(): cells}, reference={"trailing": "7d"}))
+    assert found.reference.source == "trailing"
+    assert found.degradation_detected
+    assert found.verdicts["7d"].verdict == Verdict.MODEL_DEGRADED
+    assert [d.kind for d in found.detections] == ["model_degraded"]
