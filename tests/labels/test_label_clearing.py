@@ -59,8 +59,8 @@ def test_the_model_clears_a_day_and_a_maturity_after_the_return(hours):
     astray = [hour for hour, (_, shown, _) in hours.items() if shown.verdict == ASTRAY]
     assert max(astray) <= BACK + 24 + hours[BACK][0]
     assert hours[max(astray) + 1][2]["7d"]
-    assert Verdict.NO_CHANGE in {hours[h][1].verdict for h in hours if BACK + 24 < h < BACK + 34}
-    assert hours[END][1].verdict_window == "7d"
+    cleared = {hours[h][1].verdict for h in hours if max(astray) < h}
+    assert cleared <= {Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE}
 
 
 def test_neither_a_shift_nor_a_degradation_is_reported_meanwhile(hours):

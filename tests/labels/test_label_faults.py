@@ -10,11 +10,11 @@ from monitor.engine import Monitor
 from monitor.labels.checks import OF_A_WINDOW, OF_LATE, label_fault
 from monitor.labels.faults import LabelFault
 
-STOPPED, BACK, END = 40, 50, 60
+STOPPED, BACK, END = 68, 78, 88
 
 
 def outage(kind):
-    """Sixty days whose labels of one kind stop from day 40 to 50, with what becomes of them."""
+    """Days whose labels of one kind stop from day 68 to 78, with what becomes of them."""
     events = stream(END, 5000, 3, prevalence=0.1, fpr=0.05, delays=(0.5, 0.3, 0.5, 0.3))
     arrival = events.time / DAY + events.delay
     hit = (arrival > STOPPED) & (arrival < BACK)

@@ -50,7 +50,7 @@ NOTHING_SAID = {
 
 def test_reports_that_stop_are_named_at_once_and_nothing_is_laid_to_the_model():
     found, model = verdicts(outage("for good"))
-    assert found[STOPPED]["7d"] == (Verdict.NO_CHANGE, "")
+    assert found[STOPPED]["7d"][1] == ""
     for day in range(STOPPED + 2, END + 1):
         assert found[day] == {"1d": FAULT, "7d": FAULT}, day
     assert {v for by_window in found.values() for v, _ in by_window.values()} <= NOTHING_SAID
@@ -65,7 +65,7 @@ def test_when_they_return_it_clears_once_the_windows_are_past_the_gap():
         assert found[day]["7d"] == FAULT, day
     assert {v for by_window in found.values() for v, _ in by_window.values()} <= NOTHING_SAID
     assert found[BACK + TIMEOUT + 2]["1d"][1] == ""
-    assert found[END]["7d"] == (Verdict.NO_CHANGE, "")
+    assert found[END]["7d"][1] == ""
     assert model.watched.detections == ()
 
 
