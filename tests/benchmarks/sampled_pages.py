@@ -2,16 +2,15 @@
 
     PYTHONPATH=tests python -m tests.benchmarks.sampled_pages [--models N] [--days N]
 
-There is no detector where labels are sampled or weighted; the alert goes by the verdict
-of the longest window, once it has held for a day. Simulated streams go through the
-engine, and the verdict is asked for every three hours: predicted positives are all
-labelled, a share of the others by chance, one to five hours later. The model stays as it
-is while prevalence stays, halves, or swings by the week, or while recall and false
+Where labels are sampled or weighted, the detector by days runs alone. Simulated streams
+go through the engine, and the model is looked at every three hours: predicted positives
+are all labelled, a share of the others by chance, one to five hours later. The model stays
+as it is while prevalence stays, halves, or swings by the week, or while recall and false
 positives scatter from day to day (by .15 on the logit); last, it does get worse, and the
 days until the page are counted.
 
-A page begins where the verdict has said degraded for a day, more than a day after the
-last page ended. Beside it: how many there would be if the verdict need not hold.
+A page begins where `degradation_detected` does, more than a day after the last page ended.
+Beside it: how many there would be if the verdict of the longest window paged by itself.
 """
 
 import argparse
@@ -129,26 +128,22 @@ def monitor(setting, models):
 
 
 def looks(setting, models, days, seed):
-    """For each look, whether the verdict on each model said degraded: (looks, models)."""
-    watching, found = monitor(setting, models), []
+    """For each look, whether each model pages, and its verdict is degraded: (looks, models)."""
+    watching, paging, degraded = monitor(setting, models), [], []
     for hour, batch in enumerate(stream(setting, models, days, seed), 1):
         watching.apply(batch)
         if hour > setting.first_day * 24 and hour % LOOK_HOURS == 0:
             watched = [model.watched for model in watching.snapshot().models]
-            found.append(
+            paging.append([one.degradation_detected for one in watched])
+            degraded.append(
                 ["7d" in one.verdicts and one.verdicts["7d"].verdict in DEGRADED for one in watched]
             )
-    return np.array(found)
+    return np.array(paging), np.array(degraded)
 
 
-def held(degraded):
-    """Looks at which the verdict has said degraded for a day, of one model."""
-    return np.convolve(degraded, np.ones(A_DAY + 1))[: len(degraded)] > A_DAY
-
-
-def pages(degraded):
-    """Looks that begin a page, more than a day after the last of the page before."""
-    at = np.flatnonzero(degraded)
+def pages(paging):
+    """Looks of one model that begin a page, more than a day after the last of the page before."""
+    at = np.flatnonzero(paging)
     return at[np.diff(at, prepend=-1_000) > A_DAY]
 
 
@@ -156,7 +151,7 @@ class Counted(NamedTuple):
     """Sums over some models, and the days until the page of each that got worse."""
 
     model_days: float
-    at_once: int
+    by_verdict: int
     pages: int
     days_paged: float
     models_paged: int
@@ -166,16 +161,15 @@ class Counted(NamedTuple):
 def counted(work):
     """One kind of models, some of them."""
     setting, models, days, seed = work
-    degraded = looks(setting, models, setting.first_day + days, seed)
-    page_lasts = np.stack([held(one) for one in degraded.T])
-    began = [pages(one) for one in page_lasts]
+    paging, degraded = looks(setting, models, setting.first_day + days, seed)
+    began = [pages(one) for one in paging.T]
     change = days // 3 * A_DAY
     later = [at[at >= change] for at in began]
     return Counted(
-        model_days=degraded.size / A_DAY,
-        at_once=sum(len(pages(one)) for one in degraded.T),
+        model_days=paging.size / A_DAY,
+        by_verdict=sum(len(pages(one)) for one in degraded.T),
         pages=sum(map(len, began)),
-        days_paged=page_lasts.sum() / A_DAY,
+        days_paged=paging.sum() / A_DAY,
         models_paged=sum(len(at) > 0 for at in began),
         until=[(at[0] - change) / A_DAY if len(at) else np.inf for at in later],
     )
@@ -204,7 +198,8 @@ def main():
     args = parser.parse_args()
     model_days, paged = 0.0, 0
     print(
-        "| labels | world | a day | share | reference | model-days | at once | pages | of | time |"
+        "| labels | world | a day | share | reference | model-days | by verdict | pages | of "
+        "| time |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     kinds = settings(args.worlds)
@@ -218,7 +213,7 @@ def main():
                 continue
             model_days, paged = model_days + found.model_days, paged + found.pages
             models = f"{found.models_paged} of {args.models}"
-            row += f"| {found.model_days:.0f} | {found.at_once} | {found.pages} | {models} "
+            row += f"| {found.model_days:.0f} | {found.by_verdict} | {found.pages} | {models} "
             print(f"{row}| {found.days_paged / found.model_days:.2%} |", flush=True)
     print(f"{paged} pages in {model_days:.0f} model-days without a worse model")
 

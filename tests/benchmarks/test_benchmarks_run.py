@@ -139,15 +139,15 @@ def test_every_part_is_a_module():
     assert [part for part in PARTS if not find_spec(f"benchmarks.{part}")] == []
 
 
-def test_a_page_is_a_verdict_that_held_for_a_day():
-    reported = np.zeros(60, bool)
-    reported[[*range(5, 9), *range(20, 32), *range(50, 59)]] = True
-    assert sampled_pages.pages(reported).tolist() == [5, 20, 50]
-    assert sampled_pages.pages(sampled_pages.held(reported)).tolist() == [28, 58]
+def test_a_page_begins_more_than_a_day_after_the_last():
+    paging = np.zeros(60, bool)
+    paging[[*range(5, 9), *range(17, 32), *range(39, 59)]] = True
+    assert sampled_pages.pages(paging).tolist() == [5, 17]
 
 
 def test_sampled_models_go_through_the_engine():
     setting = sampled_pages.Setting("weighted", "worse", 2_000, 0.2)
-    counted = sampled_pages.counted((setting, 1, 9, 3))
-    assert counted.model_days == 9
-    assert counted.pages <= counted.at_once == 1
+    counted = sampled_pages.counted((setting, 1, 18, 3))
+    assert counted.model_days == 18
+    assert counted.pages == counted.models_paged == counted.by_verdict == 1
+    assert 0 < counted.until[0] < 12

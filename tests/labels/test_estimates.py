@@ -90,7 +90,8 @@ def test_all_flagged_and_few_others_are_right_by_begg_and_greenes(labelling):
     assert at_ratio == pytest.approx(0.039, abs=0.02)
     assert all_cover(window)
     assert window.metrics["balanced_precision"].estimate[0] > 0.98
-    assert model.watched.detectors_off == labelling
+    assert model.watched.detectors_off == ""
+    assert model.watched.prevalence_shift_detected is None
     assert model.refused == {}
 
 
@@ -126,6 +127,7 @@ def test_flagged_alone_gives_precision_and_refuses_the_rest():
     assert {v.verdict for v in model.watched.verdicts.values()} == {Verdict.INSUFFICIENT_EVIDENCE}
     assert model.watched.detections == ()
     assert model.watched.detectors_off == "flagged_only"
+    assert model.watched.prevalence_shift_detected is None
 
 
 def test_every_reason_has_its_sentence():

@@ -41,6 +41,7 @@ def verdicts(events):
 
 
 FAULT = (Verdict.LABELS_NOT_TRUSTWORTHY, LabelFault.REPORTS_STOPPED)
+IN_ORDER = {(Verdict.NO_CHANGE, ""), (Verdict.INSUFFICIENT_EVIDENCE, "")}
 NOTHING_SAID = {
     Verdict.NO_CHANGE,
     Verdict.INSUFFICIENT_EVIDENCE,
@@ -56,7 +57,7 @@ def test_reports_that_stop_are_named_at_once_and_nothing_is_laid_to_the_model():
     assert {v for by_window in found.values() for v, _ in by_window.values()} <= NOTHING_SAID
     assert model.watched.detections == ()
     assert not model.watched.degradation_detected
-    assert not model.watched.prevalence_shift_detected
+    assert model.watched.prevalence_shift_detected is False
 
 
 def test_when_they_return_it_clears_once_the_windows_are_past_the_gap():

@@ -20,9 +20,12 @@ PAGES = "changes are found by days, not within hours"
 SAID = f"15 of 500 false positives in the reference: {PAGES}"
 
 
-def monitor(given, **settings):
+def monitor(given, *, worse_from=20, **settings):
+    """Twenty days against given counts; the model is worse from some day on."""
     model = {"maturity": "1h", "reference": {"counts": given}} | settings
-    events = [counts("m", 86_400 * day + 3_600, (300, 2, 75, 3_200)) for day in range(20)]
+    found = [300 if day < worse_from else 100 for day in range(20)]
+    days = [(tp, day % 2, 375 - tp, 3_200) for day, tp in enumerate(found)]
+    events = [counts("m", 86_400 * day + 3_600, cells) for day, cells in enumerate(days)]
     return fed(Monitor(Config(models={"m": model}, windows=["1d", "7d"])), events)
 
 
@@ -56,6 +59,18 @@ def test_the_page_and_the_log_say_it_too():
     snapshot = watched.snapshot()
     reported = list(announcements(replace(snapshot, models=()), snapshot))
     assert f"m: {SAID}" in reported
+
+
+@pytest.mark.parametrize("worse_from", [10, 20])
+def test_a_worse_model_pages_by_days(worse_from):
+    watched = monitor(PRECISE, worse_from=worse_from)
+    (model,) = status_answer(watched.snapshot(), limit=1).models
+    assert model.detectors.warming_up
+    assert model.detectors.degradation_detected is (worse_from < 20)
+    with served(watched) as url:
+        text = httpx.get(url).text
+    assert " % of the threshold for an alarm; " in text
+    assert ("the page lasts until the model is certainly back" in text) is (worse_from < 20)
 
 
 @pytest.mark.parametrize(
