@@ -117,8 +117,7 @@ def test_without_ranges_the_longest_window_is_compared_with_the_reference(client
     assert [found["after"][end] for end in ("open", "close")] == [window["open"], window["close"]]
     assert found["after"]["outcomes"] == window["outcomes"]
     assert found["before"]["outcomes"] == model["reference"]["outcomes"]
-    assert found["verdict"] == window["verdict"]
-    assert found["headline"] == model["headline"]
+    assert found["main_driver"]["cause"] == window["judgement"]["main_driver"]["cause"]
 
 
 def test_a_diagnosis_can_be_read_as_text(client):
