@@ -160,14 +160,14 @@ class Watch:
             return known
         if known is not None and reference.source == "trailing":
             known.judge = self._judge(model, reference)
-            known.ratio.profile = reference.profile
+            known.ratio = self._ratio(reference).restored(known.ratio.state())
             return known
         fresh = self._started(model, reference, cuts)
         if known is not None:
             fresh.done, fresh.day, fresh.learned_until = known.done, known.day, known.day
             fresh.page, fresh.paged, fresh.detections = known.page, known.paged, known.detections
-            fresh.ratio, fresh.shifted_at = known.ratio, known.shifted_at
-            fresh.ratio.profile = reference.profile
+            fresh.ratio = fresh.ratio.restored(known.ratio.state())
+            fresh.shifted_at = known.shifted_at
         self._models[model] = fresh
         return fresh
 
