@@ -285,7 +285,7 @@ class Watch:
             level = MatureReference.restored(state["level"], left)
         watch = self._started(model, level, self._cuts.of(model))
         if level is not reference:
-            watch.judge = self._judge(model, reference)
+            watch.judge, watch.ratio = self._judge(model, reference), self._ratio(reference)
         watch.level.learned.restored(state["learned"])
         if watch.detection is not None and state["detection"] is not None:
             watch.detection.restore(state["detection"], left)
