@@ -24,9 +24,12 @@ from monitor.events.renumbering import State
 from monitor.state.disk import Data
 from monitor.state.state_errors import StateError
 
-SCHEMA_VERSION = 3
-"""Version of the layout and of the content; a state of another version is refused."""
+SCHEMA_VERSION = 4
+"""Version of the layout and of the content that are written."""
+_READ_VERSIONS = (3, SCHEMA_VERSION)
+"""Versions that are read; in 3, detectors did not step by days and start anew."""
 
+_READ = " and ".join(map(str, _READ_VERSIONS))
 _MAGIC = b"PMonStat"
 _HEADER = struct.Struct("<8sIQQQ")
 _CHECK = struct.Struct("<Q")
@@ -98,9 +101,9 @@ def decoded(data: bytearray, path: Path) -> tuple[int, State]:
     (check,) = _CHECK.unpack_from(data, _HEADER.size)
     if magic != _MAGIC or check != xxhash.xxh3_64_intdigest(bytes(data[: _HEADER.size])):
         raise DamagedError
-    if version != SCHEMA_VERSION:
+    if version not in _READ_VERSIONS:
         raise StateError(
-            f"{path}: has schema version {version}, this program reads {SCHEMA_VERSION}; use the "
+            f"{path}: has schema version {version}, this program reads {_READ}; use the "
             "program that wrote it, or move the whole state directory away to start over"
         )
     content = memoryview(data)[: -_CHECK.size]
