@@ -38,13 +38,13 @@ state: {{directory: {state}}}
 
 @contextmanager
 def serving(*words: object, stream: str) -> Iterator[int]:
-    """A command that serves, and its port, which it says on one of its streams."""
+    """Run a command that serves; its port, which it prints on one of its streams."""
     command = [sys.executable, "-u", "-m", "monitor", *map(str, words)]
     streams = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
     with subprocess.Popen(command, text=True, **{**streams, stream: subprocess.PIPE}) as process:
         try:
             lines = getattr(process, stream)
-            reported = next(line for line in lines if "erving http" in line)
+            reported = next(line for line in lines if "http://127.0.0.1:" in line)
             yield int(reported.partition("127.0.0.1:")[2].partition("/")[0])
         finally:
             process.kill()
