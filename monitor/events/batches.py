@@ -45,6 +45,11 @@ def concatenate(batches: Sequence[EventBatch], *, interleaved: bool = False) -> 
         groups=tuple(codes),
         rejected=tuple(r for batch in batches for r in batch.rejected),
         records=sum(batch.records for batch in batches),
+        arrivals=tuple(
+            (row + by, arrived)
+            for batch, by in zip(batches, moved, strict=True)
+            for row, arrived in batch.arrivals
+        ),
     )
     return in_row_order(found) if interleaved else found
 
@@ -95,7 +100,7 @@ def in_parts(batch: EventBatch, place: dict[str, Int64Array]) -> Iterator[EventB
         for name, places in place.items():
             first, end = np.searchsorted(places, [part, part + 1]).tolist()
             columns[name] = getattr(batch, name).take(slice(first, end))
-        yield EventBatch(**columns, groups=batch.groups, **rest)
+        yield EventBatch(**columns, groups=batch.groups, arrivals=batch.arrivals, **rest)
         rest = {}
 
 

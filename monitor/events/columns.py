@@ -266,6 +266,8 @@ class EventBatch:
         groups: the distinct groups of this batch, which `group` columns index.
         rejected: the rejected records.
         records: number of records read, rejected ones included; blank lines do not count.
+        arrivals: pairs of a `row` and the time at which the records from there on arrived,
+            epoch milliseconds, in the order of rows; none for recorded events.
     """
 
     predictions: Predictions = field(default_factory=Predictions)
@@ -275,3 +277,4 @@ class EventBatch:
     groups: tuple[Group, ...] = ()
     rejected: tuple[Rejection, ...] = ()
     records: int = 0
+    arrivals: tuple[tuple[int, int], ...] = ()

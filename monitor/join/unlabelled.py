@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from monitor.counts import Outcome
-from monitor.events.columns import BoolArray, Int64Array, KeyArray
+from monitor.events.columns import NO_TIME, BoolArray, Int64Array, KeyArray
 from monitor.join import packing as words
 from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.join.table import PredictionTable
@@ -34,15 +34,22 @@ def outcomes_of(what: KeyArray) -> Int64Array:
     return OUTCOME[words.label_values_of(what), predicted]
 
 
-def expired(
-    table: PredictionTable, model_of_group: Int64Array, timeout: Int64Array, watermark: int
-) -> Int64Array:
-    """Remembered predictions, by model, without an outcome and older than the label timeout."""
-    counts = np.zeros(len(timeout), dtype=np.int64)
-    for slots in table.chunks(before=watermark - int(timeout.min())):
+def expired(table: PredictionTable, model_of_group: Int64Array, since: Int64Array) -> Int64Array:
+    """Return remembered predictions without an outcome that are older than the label timeout.
+
+    Args:
+        table: of predictions.
+        model_of_group: model number of each group.
+        since: moment by model, epoch milliseconds, from which on predictions are younger.
+
+    Returns:
+        Counts by model.
+    """
+    counts = np.zeros(len(since), dtype=np.int64)
+    for slots in table.chunks(before=int(since.max(initial=NO_TIME))):
         when, what = table.when(slots), table.what(slots)
         model = model_of_group[words.groups_of(when)]
-        over = words.times_of(when) + timeout[model] < watermark
+        over = words.times_of(when) < since[model]
         unmatched = outcomes_of(what) == NO_OUTCOME
         counts += np.bincount(model[over & unmatched], minlength=len(counts))
     return counts
@@ -75,9 +82,15 @@ def young(
     return cells
 
 
-def is_waiting(when: KeyArray, timeout: Int64Array, watermark: int) -> BoolArray:
-    """Whether a label could still come in time, for rows and the timeout of each."""
-    waiting: BoolArray = words.times_of(when) + timeout >= watermark
+def is_waiting(when: KeyArray, timeout: Int64Array, now: Int64Array) -> BoolArray:
+    """Return whether a label could still come in time.
+
+    Args:
+        when: first word of each prediction, see `packing`.
+        timeout: label timeout of each, milliseconds.
+        now: time of the model of each, epoch milliseconds.
+    """
+    waiting: BoolArray = words.times_of(when) + timeout >= now
     return waiting
 
 
