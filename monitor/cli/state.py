@@ -60,7 +60,7 @@ def _shown(found: list[InspectedFile]) -> Iterator[str]:
 
 def _described(state: State) -> Iterator[str]:
     engine = state["engine"]
-    watermark = engine["watermark"]["time"]
+    watermark = highest_time(engine)
     yield f"written: {format_time(round(state['at'] * 1000))} by version {state['version']}"
     yield f"counting since: {format_time(round(state['began'] * 1000))}"
     yield f"configuration: {state['fingerprint']}"

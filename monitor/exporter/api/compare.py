@@ -83,7 +83,7 @@ def compared(
         after,
         model=asked.model,
         labelling=Labelling(model.labelling),
-        mature_until=mature_until(snapshot, model),
+        mature_until=mature_until(model),
     )
     recalled = [part for part in (kept.before, kept.after) if part is not None]
     if any(part.without_segments for part in recalled) and model.segments:
@@ -102,7 +102,7 @@ def _curve_is_gone(model: ModelState, kept: RecalledComparison, found: Diagnosis
 
 def is_mature(snapshot: Snapshot, model: ModelState, asked: Comparison) -> bool:
     """Whether all labels of what is judged have come."""
-    until = mature_until(snapshot, model)
+    until = mature_until(model)
     return until is not None and asked.after.closes <= until
 
 
@@ -136,7 +136,7 @@ def _period(
     source: str,
 ) -> Period:
     labelling = Labelling(model.labelling)
-    until = mature_until(snapshot, model)
+    until = mature_until(model)
     silent = labelling is Labelling.NEGATIVES_BY_TIMEOUT
     if silent and (until is None or asked.closes > until):
         known = "nothing yet" if until is None else f"predictions up to {format_time(until)}"

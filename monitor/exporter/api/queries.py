@@ -251,7 +251,7 @@ def series_context(snapshot: Snapshot, model: ModelState) -> SeriesContext:
     return SeriesContext(
         model=model.name,
         labelling=Labelling(model.labelling),
-        mature_until=mature_until(snapshot, model),
+        mature_until=mature_until(model),
         reference=None if reference is None else reference.counts,
         detections=model.watched.detections,
     )
