@@ -43,7 +43,7 @@ def main(directory: Path) -> int:
 
 
 def differences(stream: Path, truth: dict) -> list[str]:
-    """What a replay of the stream counts otherwise than its truth says."""
+    """Differences between the counts of a replay and the truth of the stream."""
     snapshot, hours = replayed(stream, tuple(truth["by_segment"]))
     (model,) = snapshot.models
     found = {"overall": _cells(snapshot.lifetime.counts, model.row)}
@@ -77,8 +77,8 @@ def replayed(stream: Path, segments: tuple[str, ...]) -> tuple[Snapshot, dict[in
         monitor.apply(decoder.decode_lines(block, source=stream.name, first_line=1))
         for model in monitor.models:
             opens, counted = monitor.history(model)
-            kept = np.flatnonzero(counted.any(axis=1))
-            hours |= dict(zip(opens[kept].tolist(), counted[kept].tolist(), strict=True))
+            busy = np.flatnonzero(counted.any(axis=1))
+            hours |= dict(zip(opens[busy].tolist(), counted[busy].tolist(), strict=True))
     return monitor.snapshot(), hours
 
 

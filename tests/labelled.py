@@ -44,7 +44,7 @@ class Stream:
             closes = min(opens + step, end)
             a, b = np.searchsorted(self.time, [opens, closes])
             c, d = np.searchsorted(label_time, [opens, closes])
-            told = labelled[c:d]
+            weighted = labelled[c:d]
             yield EventBatch(
                 predictions=Predictions(
                     key=key[a:b],
@@ -54,10 +54,10 @@ class Stream:
                     group=self.group[a:b],
                 ),
                 labels=Labels(
-                    key=key[told],
+                    key=key[weighted],
                     time=label_time[c:d],
-                    value=self.actual[told].astype(np.int64),
-                    sampling_probability=self.probability[told],
+                    value=self.actual[weighted].astype(np.int64),
+                    sampling_probability=self.probability[weighted],
                 ),
                 groups=self.groups,
                 records=int(b - a + d - c),
@@ -86,7 +86,7 @@ def stream(
     fpr=FPR,
     delays=(0.0, 0.0, 0.0, 0.0),
     labelled=(1.0, 1.0, 1.0, 1.0),
-    told=False,
+    weighted=False,
     sigma=0.5,
 ):
     """Predictions at even pace; rates are numbers, or functions of the day.
@@ -100,7 +100,7 @@ def stream(
         fpr: FPR.
         delays: median of the lognormal delay in days of tp, fp, fn, tn; 0 for none.
         labelled: probability that a label ever comes, likewise.
-        told: labels carry that probability.
+        weighted: labels carry that probability.
         sigma: of the log of the delay.
     """
     rng = np.random.default_rng(seed)
@@ -118,6 +118,6 @@ def stream(
         predicted=predicted,
         actual=actual,
         delay=delay,
-        probability=probability if told else np.full(n, np.nan),
+        probability=probability if weighted else np.full(n, np.nan),
         group=np.zeros(n, np.int64),
     )

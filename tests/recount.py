@@ -49,8 +49,8 @@ class Recount:
         if not in_time:
             return None
         latest = max(label["ts"] for label in in_time)
-        said = {label["label"] for label in in_time if label["ts"] == latest}
-        return None if None in said else max(said)
+        labels_in_force = {label["label"] for label in in_time if label["ts"] == latest}
+        return None if None in labels_in_force else max(labels_in_force)
 
     def outcomes(self, *, since: float = -math.inf, before: float = math.inf) -> list[tuple]:
         """(prediction event, cell name) of those with a label, made in [since, before)."""

@@ -39,7 +39,7 @@ def differences(one: Any, other: Any, at: str = "") -> Iterator[str]:  # noqa: C
         yield f"{at}: {one!r} != {other!r}"
 
 
-def told(snapshot: Snapshot) -> Snapshot:
+def without_memory(snapshot: Snapshot) -> Snapshot:
     """The snapshot without the memory that tables take: how roomy they are is no state."""
     return replace(snapshot, pending_bytes=0)
 

@@ -70,7 +70,7 @@ class Shards:
                 self.pages[bucket] = page.pack()
 
     @property
-    def kept(self):
+    def stored(self):
         """Predictions and held labels that are remembered."""
         return sum(len(Page(self.rules, data)) for data in self.pages.values())
 
@@ -83,7 +83,7 @@ def lines_of(events):
 def assert_same(one, other, *, delays=True):
     """The same numbers, whatever the order in which series appeared.
 
-    Two things are told by counts to a pane, or an hour: delays of models whose windows
+    Counts show two things to a pane, or an hour: delays of models whose windows
     go by the label, and where silence becomes a negative in what was ever counted.
     """
     lifetimes = [one.lifetime, other.lifetime]

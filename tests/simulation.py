@@ -66,7 +66,7 @@ class Tape:
         self._next = self._kept = 0
 
     def begin(self) -> Tape:
-        """What a new process has of it: the same, from what is kept on."""
+        """Restart: a new process over the same stored state."""
         again = Tape(self._batches)
         again._next = again._kept = self._kept
         return again
@@ -106,7 +106,7 @@ class Simulation:
 
     Args:
         seed: all that happens follows from it.
-        folder: where its state is kept.
+        folder: where its state is stored.
     """
 
     def __init__(self, seed: int, folder: Path) -> None:

@@ -41,7 +41,7 @@ def until(what, condition, *needed, seconds=600):
 
     Args:
         what: is waited for.
-        condition: tells it.
+        condition: true once it holds.
         needed: what is `Started` and must be alive for that.
         seconds: for which at most.
     """
@@ -66,18 +66,18 @@ class Started:
                 start_new_session=True,
             )  # fmt: skip
 
-    def said(self):
+    def output(self):
         return self.log.read_text(errors="replace")
 
     def check_alive(self, what):
         """Fails, with the last lines of the log, where it has ended before something happened."""
         if self.process.poll() is not None:
             ended = f"{self.log.stem} ended with {self.process.returncode}"
-            raise AssertionError(f"{what}: {ended} before that:\n{self.said()[-3000:]}")
+            raise AssertionError(f"{what}: {ended} before that:\n{self.output()[-3000:]}")
 
     def finish(self, seconds=600):
         """Waits for a good end."""
-        assert self.process.wait(timeout=seconds) == 0, self.said()[-3000:]
+        assert self.process.wait(timeout=seconds) == 0, self.output()[-3000:]
 
     def kill(self):
         """kill -9 of it alone."""
@@ -114,18 +114,18 @@ def stream(predictions, seed=1):
         if rng.random() < 0.05:
             continue
         delay = min(rng.expovariate(1 / 240), 3000)
-        told = ts + round(delay, 3)
-        label = {"type": "label", "id": f"p{i}", "ts": told, "label": rng.randint(0, 1)}
-        arrived = told if rng.random() > 0.02 else ts - rng.uniform(0, 300)
+        labelled_at = ts + round(delay, 3)
+        label = {"type": "label", "id": f"p{i}", "ts": labelled_at, "label": rng.randint(0, 1)}
+        arrived = labelled_at if rng.random() > 0.02 else ts - rng.uniform(0, 300)
         arrivals.append((arrived, label))
         fate = rng.random()
         if fate < 0.04:
             arrivals.append((arrived + rng.uniform(0, 300), label))
         elif fate < 0.10:
-            revised = {**label, "ts": round(told + 60, 3), "label": rng.choice([0, 1, None])}
-            arrivals.append((told + rng.uniform(-60, 400), revised))
+            revised = {**label, "ts": round(labelled_at + 60, 3), "label": rng.choice([0, 1, None])}
+            arrivals.append((labelled_at + rng.uniform(-60, 400), revised))
         elif fate < 0.11:
-            arrivals.append((told, {**label, "ts": round(ts + 3700, 3)}))
+            arrivals.append((labelled_at, {**label, "ts": round(ts + 3700, 3)}))
     arrivals.sort(key=lambda pair: pair[0])
     end = {"type": "prediction", "ts": 1_790_008_000, "prediction": 0, "model": "fraud"}
     region = {"segment": {"region": "a"}}
@@ -161,8 +161,8 @@ def summed(directory):
         for event in map(json.loads, path.read_text().splitlines()):
             for cell in CELLS:
                 found[*_place(event), cell] += event[cell]
-            for says, name in enumerate(("predicted_negative", "predicted_positive")):
-                found[*_place(event), "predicted", says] += event[name]
+            for called, name in enumerate(("predicted_negative", "predicted_positive")):
+                found[*_place(event), "predicted", called] += event[name]
     return Counter({place: count for place, count in found.items() if count})
 
 
@@ -196,11 +196,11 @@ class Cluster:
             "master", "master.Master", "--host", "127.0.0.1", "--port", str(port),
             "--webui-port", web,
         )  # fmt: skip
-        said = self.master.said
-        until("master is up", lambda: "I have been elected leader" in said(), self.master)
+        output = self.master.output
+        until("master is up", lambda: "I have been elected leader" in output(), self.master)
         self.workers = [self._worker(i) for i in range(workers)]
         until(
-            "workers are there", lambda: said().count("Registering worker") >= workers,
+            "workers are there", lambda: output().count("Registering worker") >= workers,
             self.master, *self.workers,
         )  # fmt: skip
 

@@ -16,6 +16,10 @@ ROOT_MODULES = (PACKAGE / "__init__.py", PACKAGE / "public.py")
 EVERY_MODULE = sorted(PACKAGE.rglob("*.py"))
 MODULES = [path for path in EVERY_MODULE if path not in ROOT_MODULES]
 
+TESTS = Path(__file__).parent
+OTHER_TESTS = {"benchmarks", "deploy", "golden", "system"}
+"""Folders of tests that belong to no package: of speed and accuracy, `deploy/`, the whole."""
+
 MOST_LINES = 350
 MOST_LINES_OF_INIT = 39
 
@@ -122,3 +126,15 @@ def test_modules_share_a_name_only_where_it_means_the_same() -> None:
     modules = ((path.stem, path) for path in EVERY_MODULE if path.name != "__init__.py")
     found = shared(modules)
     assert found.keys() == SAME_MEANING.keys(), found
+
+
+def test_folders_of_tests_mirror_those_of_the_program() -> None:
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
+    own = {folder for folder in folders if folder.parts and folder.parts[0] not in OTHER_TESTS}
+    assert (
+        sorted(folder for folder in own if not (PACKAGE / folder / "__init__.py").is_file()) == []
+    )
+    packages = {
+        path.parent.relative_to(PACKAGE).parts[0] for path in inits() if path.parent != PACKAGE
+    }
+    assert packages - {folder.parts[0] for folder in own} == set()

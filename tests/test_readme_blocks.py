@@ -1,6 +1,6 @@
 """Every block of code in every README works: shell blocks run in order, in one shell a README.
 
-A block's first line says what it is, after the three backticks:
+A block's first line names its kind, after the three backticks:
 
     sh                  commands; each must succeed
     console             commands after `$`, and what they print (`...` stands for anything)
@@ -149,7 +149,7 @@ class Shell:
 
 
 class Server:
-    """A command that serves: started, and waited for until it says so."""
+    """Start a command that serves, and wait until it prints that it does."""
 
     def __init__(self, command: str, folder: Path, environment: dict[str, str]) -> None:
         self._process = subprocess.Popen(

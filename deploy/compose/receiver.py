@@ -3,7 +3,7 @@
     python3 deploy/compose/receiver.py [PORT]
 
 Listens on 127.0.0.1 at the port (9099 by default) that ../alertmanager/alertmanager.yml names,
-and prints a line for each alert: the path it came to, its state, its name, what it says. Needs
+and prints a line for each alert: the path it came to, its state, its name, its summary. Needs
 Python alone.
 """
 
@@ -21,12 +21,12 @@ class Receiver(BaseHTTPRequestHandler):
         """Print it; 400 for what is no message of Alertmanager."""
         try:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            said = [_line(self.path, alert) for alert in json.loads(body)["alerts"]]
+            lines = [_line(self.path, alert) for alert in json.loads(body)["alerts"]]
         except (KeyError, TypeError, ValueError) as error:
             self.send_error(400, f"no message of Alertmanager: {error!r}")
             return
         # In one piece: several messages may come at once.
-        print("".join(f"{line}\n" for line in said), end="", flush=True)
+        print("".join(f"{line}\n" for line in lines), end="", flush=True)
         self.send_response(200)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -36,8 +36,8 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 def _line(path: str, alert: dict) -> str:
-    name, says = alert["labels"]["alertname"], alert["annotations"].get("summary", "")
-    return f"{path[1:]:<8} {alert['status']:<8} {name}: {says}"
+    name, summary = alert["labels"]["alertname"], alert["annotations"].get("summary", "")
+    return f"{path[1:]:<8} {alert['status']:<8} {name}: {summary}"
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def _verdict() -> object:
 
 
 def _now() -> list[object]:
-    said = {
+    alerts = {
         "Precision": ("classifier_precision_ratio", "Share of predicted positives that are."),
         "Balanced precision": (
             "classifier_balanced_precision_ratio",
@@ -62,7 +62,7 @@ def _now() -> list[object]:
     }
     panels: list[object] = [
         parts.value(title, about, {title: f"{series}{parts.TOTALS}"})
-        for title, (series, about) in said.items()
+        for title, (series, about) in alerts.items()
     ]
     coverage = {"{{predicted}}": f"classifier_label_coverage_ratio{parts.TOTALS}"}
     about = "Share of the predictions that are labelled, by what was predicted."

@@ -242,10 +242,10 @@ def rows(title: str, about: str, queries: Queries, by: str) -> table.Panel:
     panel = _sized(table.Panel(), title, about, TALL, WHOLE).no_value("—")
     panel = _asking(panel, queries, instant=True, as_table=True)
     renamed = {f"Value #{ref}": legend for ref, legend in zip(_REFS, queries, strict=False)}
-    kept = [by, *renamed]
+    shown = [by, *renamed]
     for transformation in (
         DataTransformerConfig(id_val="merge", options={}),
-        DataTransformerConfig(id_val="filterFieldsByName", options={"include": {"names": kept}}),
+        DataTransformerConfig(id_val="filterFieldsByName", options={"include": {"names": shown}}),
         DataTransformerConfig(id_val="organize", options={"renameByName": renamed}),
     ):
         panel = panel.with_transformation(transformation)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from monitor.cli.output import show
 from monitor.config.quantities import format_size, format_time
+from monitor.events.columns import NO_TIME
 from monitor.events.renumbering import State
 from monitor.state.inspection import InspectedFile, inspect
 
@@ -60,7 +61,8 @@ def _shown(found: list[InspectedFile]) -> Iterator[str]:
 
 def _described(state: State) -> Iterator[str]:
     engine = state["engine"]
-    watermark = highest_time(engine)
+    times = [m["time"] for m in engine["times"]["models"]] if "times" in engine else []
+    watermark = max((time for time in times if time != NO_TIME), default=None)
     yield f"written: {format_time(round(state['at'] * 1000))} by version {state['version']}"
     yield f"counting since: {format_time(round(state['began'] * 1000))}"
     yield f"configuration: {state['fingerprint']}"

@@ -93,8 +93,8 @@ def _row(model: ModelStatus, window: WindowStatus) -> str:
     labelled = _UNDEFINED if share is None else f"{100 * min(share, 1):.0f} %"
     ages = map(_ago, (model.last_prediction_age_seconds, model.last_label_age_seconds))
     seen = "".join(f"{age:>{width}}" for age, width in zip(ages, (11, 12), strict=True))
-    said = one_line(model.headline)
-    return f"{name:<{_LONGEST_NAME}}{numbers}{labelled:>10}{seen}  {said}"
+    headline = one_line(model.headline)
+    return f"{name:<{_LONGEST_NAME}}{numbers}{labelled:>10}{seen}  {headline}"
 
 
 def _ago(seconds: float | None) -> str:

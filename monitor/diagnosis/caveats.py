@@ -1,4 +1,4 @@
-"""What is not known, and why; what to keep in mind. Sentences for a person, one each."""
+"""The limits of a diagnosis, as sentences for a person."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ def notes(
     *,
     mature_until: int | None,
 ) -> tuple[str, ...]:
-    """Everything that limits what a diagnosis says.
+    """Return the limits of a diagnosis, each a sentence without its full stop.
 
     Args:
-        before: what is compared with.
-        after: what is judged.
+        before: the period to compare with.
+        after: the period to judge.
         judgement: on the totals.
-        refused: what the labelling regime does not allow.
-        mix_of: the segment key whose mix alone changed, if that is so.
-        mature_until: up to this moment, epoch milliseconds, outcomes are mature.
+        refused: why the labelling regime allows no diagnosis; None if it does.
+        mix_of: the segment key of which only the mix of values changed; None without one.
+        mature_until: up to this moment, epoch milliseconds, outcomes are mature; None if
+            unknown.
     """
     if refused is not None:
         return (refused.reason, *_labels(before, after, mature_until))
@@ -57,9 +58,8 @@ def notes(
 def _mix(key: str | None) -> Iterator[str]:
     if key is not None:
         yield (
-            f"the verdict is on what happened within the values of {key}: as a whole it would "
-            "have been laid to the model, but it is their mix that changed (the table of causes "
-            "is of the whole)"
+            f"the verdict compares within the values of {key}: the totals alone would blame the "
+            "model, but only the mix of values changed (the table of causes is of the totals)"
         )
 
 
@@ -70,15 +70,15 @@ def _far(before: Period, after: Period, judgement: Judgement) -> Iterator[str]:
         way = "below" if change < 0 else "above"
         yield (
             f"CAUTION: the class ratio is {math.exp(abs(change)):.1f} times {way} that of before; "
-            "precision at the ratio of before is an extrapolation, in which a small error of "
-            "the false positive rate weighs heavily"
+            "precision at the ratio of before is an extrapolation, and a small error of the "
+            "false positive rate changes it much"
         )
 
 
 def _unknown(before: Period, after: Period, judgement: Judgement) -> Iterator[str]:
     for period, name in _named(before, after):
         if not int(period.labelled.total):
-            yield f"no prediction {name} has a label: nothing can be said"
+            yield f"no prediction {name} has a label: nothing is known"
             return
     unknown = [
         f"{name} ({judgement.change[key]:+.2f} ± {judgement.standard_error[key]:.2f})"
@@ -87,8 +87,8 @@ def _unknown(before: Period, after: Period, judgement: Judgement) -> Iterator[st
     ]
     if unknown:
         yield (
-            f"whether these changed: {', '.join(unknown)}; in log-odds ± standard error, neither "
-            f"certainly below {EQUIVALENCE:g} nor certainly not nothing"
+            f"whether these changed: {', '.join(unknown)}; in log-odds ± standard error, the "
+            f"change is neither certainly under {EQUIVALENCE:g} nor certainly other than 0"
         )
 
 
@@ -96,22 +96,22 @@ def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator
     shares = [period.unlabelled for period in (before, after)]
     samples = [period.sample for period in (before, after) if period.sample is not None]
     if mature_until is not None and after.closes is not None and after.closes > mature_until:
-        yield "the end of `after` is not mature: labels that are still to come may change this"
+        yield "the end of `after` is not mature: labels still to come may change the result"
     if samples:
-        said = ", ".join(
+        labelled = ", ".join(
             f"{_labels_of(p.sample)} {n}" for p, n in _named(before, after) if p.sample
         )
         yield (
             f"labels are a sample ({samples[0].labelling}): predicted positives and negatives "
-            f"labelled {said}; rates are those expected of all predictions, and their errors "
-            "those of the labels"
+            f"labelled {labelled}; rates are estimated for all predictions, and their errors "
+            "come from the number of labels"
         )
     elif all(math.isfinite(share) for share in shares) and max(shares) > _UNLABELLED:
         unlike = abs(shares[0] - shares[1]) > _UNLIKE_COVERAGE
-        more = "; so unlike shares can by themselves look like a change" if unlike else ""
+        more = "; shares as unlike as these can look like a change by themselves" if unlike else ""
         yield (
             f"predictions without a label: {_percent(shares[0])} before, "
-            f"{_percent(shares[1])} after; what became of them is not known{more}"
+            f"{_percent(shares[1])} after; their outcomes are not known{more}"
         )
 
 
@@ -132,17 +132,17 @@ def _blocks(before: Period, after: Period) -> Iterator[str]:
     for period, name in _named(before, after):
         if period.block_ms is None:
             yield (
-                f"the counts of {name} were given: their errors are those of independent rows, "
-                "real ones are larger"
+                f"the counts of {name} were given: their errors assume independent rows, so real "
+                "errors are larger"
             )
         elif period.block_ms == HOUR * 1000:
             known = before.days_known
             yield (
-                f"{name} is under 20 days long: errors are taken between hours, "
+                f"{name} is under 20 days long: errors are estimated between hours, "
                 + (
-                    f"widened by how the {before.held_days} days of before scatter"
+                    f"and widened by the scatter of the {before.held_days} days of before"
                     if known
-                    else "and do not hold what a whole day has in common"
+                    else "and leave out the scatter between days"
                 )
             )
         elif period.block_ms == DAY * 1000 and 0 < period.held < _FEWEST_BLOCKS:

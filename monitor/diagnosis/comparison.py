@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Reference
-from monitor.config.quantities import parse_duration
+from monitor.config.quantities import format_time, parse_duration
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.errors import UsageError
 from monitor.snapshot import ModelState, Snapshot
@@ -117,6 +117,28 @@ def mature_until(model: ModelState) -> int | None:
     age = model.watched.judged_age_ms
     age = model.maturity_ms if age is None else age
     return None if model.now_ms is None or age is None else model.now_ms - age
+
+
+def check_silence(name: str, asked: TimeRange, until: int | None) -> None:
+    """Refuse a range in which a missing label is not a negative yet.
+
+    For labelling `negatives_by_timeout` only.
+
+    Args:
+        name: of the range, for the message.
+        asked: the range.
+        until: up to this moment, epoch milliseconds, missing labels are negatives; None if
+            up to none.
+
+    Raises:
+        UsageError: the range ends later.
+    """
+    if until is None or asked.closes > until:
+        counted = "no prediction yet" if until is None else f"predictions to {format_time(until)}"
+        raise UsageError(
+            f"{name}: ends before missing labels count as negatives, got {asked}; under labelling "
+            f"negatives_by_timeout they count for {counted}: end it there or earlier"
+        )
 
 
 def _latest_live(snapshot: Snapshot, model: ModelState) -> TimeRange:

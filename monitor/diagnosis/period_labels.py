@@ -72,7 +72,7 @@ def missing_side(before: Sample | None, after: Sample | None) -> Refusal | None:
         if not flagged and not passed and sample.labelled.total:
             return Refusal(
                 f"labelling {sample.labelling}: no label of {name} has a sampling_probability, or "
-                "they are no longer kept, so that no ratio of the labels stands for all",
+                "they are no longer stored, so that the labels have no ratio that holds for all",
                 keeps_precision=False,
             )
         if bool(flagged) != bool(passed):

@@ -15,10 +15,11 @@ import numpy as np
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config, Labelling, ModelConfig
-from monitor.config.quantities import format_duration, format_time
+from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.comparison import (
     JUDGED_MS,
+    check_silence,
     latest_hours,
     reference_range,
     reference_source,
@@ -175,21 +176,10 @@ class RecordedComparison:
                 f"{format_time(first)} to {format_time(last)}"
             )
         if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
-            self._check_silence(option, model, asked)
+            timeout = settings_of(self._config, model).label_timeout or 0
+            watermark = self._monitor.times.get(model)
+            check_silence(option, asked, None if watermark is None else watermark - timeout)
         return period
-
-    def _check_silence(self, option: str, model: str, asked: TimeRange) -> None:
-        """Refuse a range that closes before the label timeout has passed."""
-        timeout = settings_of(self._config, model).label_timeout or 0
-        watermark = self._monitor.times.get(model)
-        until = None if watermark is None else watermark - timeout
-        if until is None or asked.closes > until:
-            passed = "no event" if until is None else f"predictions up to {format_time(until)}"
-            raise UsageError(
-                f"{option}: ends before silence is known to be a negative, got {asked}; under "
-                f"labelling negatives_by_timeout the timeout ({format_duration(timeout)}) has "
-                f"passed for {passed}: end it there or earlier"
-            )
 
     def _labelling(self, model: str) -> Labelling:
         return settings_of(self._config, model).labelling

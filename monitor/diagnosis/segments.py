@@ -155,8 +155,8 @@ def _tables(
     values = list(dict.fromkeys(series for series in both if series.segment == key))
     old, new = (_stacked(values, period) for period in (before, after))
     seen = (old.total.sum(axis=-1) + new.total.sum(axis=-1)) > 0
-    kept = [series for series, any_ in zip(values, seen.tolist(), strict=True) if any_]
-    return kept, old[seen], new[seen]
+    left = [series for series, any_ in zip(values, seen.tolist(), strict=True) if any_]
+    return left, old[seen], new[seen]
 
 
 def _stacked(values: list[Series], period: Period) -> ConfusionCounts:

@@ -2,7 +2,7 @@
 
 `Stages` runs join, windows and detectors on each batch. The engine has no I/O, no clock
 and no randomness: its state is a function of the sequence of records, however they are
-batched (except for when detectors step, see the README). Inside the horizon it does not
+batched (for exceptions see `monitor/labels/README.md`). Inside the horizon it does not
 depend on the order of records either. A snapshot also depends on `now`, the end of windows.
 """
 
@@ -42,7 +42,7 @@ class Monitor:
             accepted and labels never time out.
         state: state to restore, from `state` of another monitor. With the same
             configuration the monitor equals that one; for the effects of another
-            configuration see the README.
+            configuration see `monitor/state/README.md`.
 
     Raises:
         ConfigError: the state does not fit this configuration.

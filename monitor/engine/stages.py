@@ -175,11 +175,11 @@ class Stages:
             state: of a monitor.
             left: models, series and groups that are left of that monitor's.
         """
-        self.times.restore(state["times"], left.models)
-        over = state["over"]
-        self._over = Over(
-            over["by_model"][left.models[left.models < len(over["by_model"])]], over["common"]
-        )
+        self.times.restore(state.get("times", state.get("watermark", {})), left.models)
+        if "over" in state:
+            self._over = Over(**state["over"]).left(left.models)
+        else:  # of before models had times of their own
+            self._over = self._over_now(self.times)
         self.join.restore(state["join"], left)
         self.windows.restore(state["windows"], left)
         self.delays.restore(state["delays"], left.models)

@@ -1,9 +1,9 @@
-"""Which models, groups and series there are, each with a number.
+"""The models, groups and series, each with a number.
 
-A *group* is a model with one combination of segment values; a prediction
-belongs to one. A *series* is a row of every table of counts: a model's totals,
-or one segment value of it; a group counts in one series for the totals and one
-for each segment key. Values after a model's cap go to `OTHER_VALUE`, so that
+A *group* is a model with one combination of segment values; each prediction belongs to
+one. A *series* is a row of every table of counts: the totals of a model, or one of its
+segment values. A group counts in the series of the totals and in one series for each
+segment key. Once a model has reached its cap, new values count as `OTHER_VALUE`, so that
 the number of series is bounded and totals stay exact.
 """
 
@@ -18,23 +18,23 @@ from monitor.events.columns import OTHER_VALUE, BoolArray, Group, Int64Array, Ro
 from monitor.events.renumbering import GONE, Numbers, State, renumbered
 
 MAX_GROUPS = 1 << 20
-"""Combinations of segment values that are told apart; later ones count as `OTHER_VALUE`."""
+"""Most combinations of segment values; later ones count as `OTHER_VALUE`."""
 
 NO_ROW = -1
 """In `Catalogue.rows`: this group has no such segment key."""
 
 UNKNOWN_GROUP = -1
-"""In `Catalogue.groups_of`: this group's model is not taken."""
+"""In `Catalogue.groups_of`: this group's model is not accepted."""
 
 _MOST_KNOWN = 1 << 16
-"""Groups of batches whose number is remembered."""
+"""Most groups of batches in the cache of numbers."""
 
 
 class Catalogue:
-    """Numbers for models, groups and series, given in the order of their appearance.
+    """Numbers models, groups and series in the order of their appearance.
 
     Args:
-        config: which models are taken, which segments they keep, and the caps.
+        config: the accepted models, their segments, and the caps.
     """
 
     def __init__(self, config: Config) -> None:
@@ -68,12 +68,12 @@ class Catalogue:
 
     @property
     def possible_settings(self) -> Sequence[ModelConfig]:
-        """Settings of the models there are, and of those that may still come."""
+        """Settings of the current models, and of models that may still appear."""
         return [*self._config.models.values()] or [self._config.defaults]
 
     @property
     def series(self) -> tuple[Series, ...]:
-        """What the rows stand for, by number."""
+        """The series, by number."""
         if len(self._known_series) != len(self._series):
             self._known_series = tuple(self._series)
         return self._known_series
@@ -90,20 +90,20 @@ class Catalogue:
 
     @property
     def rows(self) -> Int64Array:
-        """Series of each group, (groups, 1 + most segment keys), `NO_ROW` where it has fewer.
+        """Series of each group, (groups, 1 + most segment keys), `NO_ROW` for a missing key.
 
         The first column is the model's totals.
         """
         return self._tables()[1]
 
     def series_of_groups(self, groups: Int64Array) -> tuple[Rows, Int64Array]:
-        """Every series that each of these groups counts in.
+        """Return the series that each of these groups counts in.
 
         Returns:
-            Which of the groups, once for each of its series; and the series.
+            Indices of the groups, once for each of their series; and the series.
         """
         rows = self.rows[groups]
-        if rows.shape[1] == 1:  # no segments: each counts in its model's totals alone
+        if rows.shape[1] == 1:  # no segments: each counts only in its model's totals
             return slice(None), rows[:, 0]
         event, column = (rows != NO_ROW).nonzero()
         return event, rows[event, column]
@@ -117,7 +117,7 @@ class Catalogue:
         return self._owner
 
     def rows_of(self, model: int) -> Int64Array:
-        """Series of a model by its number, in order; not to be written to."""
+        """Return the series of a model by its number, in order; not to be written to."""
         if self._rows_of[0] != len(self._series):
             owner = self.model_of_series()
             order, bounds = np.argsort(owner, kind="stable"), np.arange(1, len(self._models))
@@ -127,17 +127,17 @@ class Catalogue:
         return self._rows_of[1][model]
 
     def totals_row(self, model: str) -> int:
-        """Row of a model's totals."""
+        """Return the row of a model's totals."""
         return self._series[Series(model)]
 
     def knows(self, groups: Sequence[Group]) -> bool:
-        """Whether all of these have their numbers; what has none may be new or not."""
+        """Return whether the numbers of all these groups are cached."""
         return all(group in self._known for group in groups)
 
     def groups_of(self, groups: Sequence[Group]) -> tuple[Int64Array, BoolArray]:
-        """Number of each of a batch's groups, and which of them lost a value to `OTHER_VALUE`.
+        """Return numbers of a batch's groups, and which had a value replaced by `OTHER_VALUE`.
 
-        The number is `UNKNOWN_GROUP` where a group's model is not taken.
+        The number is `UNKNOWN_GROUP` for a model that is not accepted.
         """
         if len(self._known) > _MOST_KNOWN:
             self._known.clear()
@@ -147,7 +147,7 @@ class Catalogue:
         return np.array(numbers, dtype=np.int64), np.array(overflowed, dtype=np.bool_)
 
     def names_rank(self) -> Int64Array:
-        """Place of each group in the order of names, which no order of arrival changes."""
+        """Rank of each group by names, which does not depend on the order of arrival."""
         names = [(self.models[model], values) for model, values in self._groups]
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(names), dtype=np.int64)
@@ -155,7 +155,7 @@ class Catalogue:
         return rank
 
     def state(self) -> State:
-        """Models with what their counts depend on, groups and series, each in its order."""
+        """Models with the settings that their counts depend on, groups and series, in order."""
         return {
             "models": [
                 {"name": name, **_counted_by(setting)}
@@ -166,10 +166,10 @@ class Catalogue:
         }
 
     def restore(self, state: State) -> Numbers:
-        """Go on from what `state` gave; which of its numbers are left.
+        """Restore from `state`; return which of its numbers are left.
 
-        A model that is no longer configured is gone. So is one whose segments or clock
-        are others, or whose labels are weighted now or no longer: it begins anew.
+        A model that is no longer configured is dropped. So is a model whose segments or
+        clock have changed, or whose labels are weighted now or no longer: it starts empty.
         """
         known, found = list(self._models), state["models"]
         names = [model["name"] for model in found]
@@ -204,7 +204,7 @@ class Catalogue:
         return {"name": name, **_counted_by(self._config.model(name))} == model
 
     def _number(self, group: Group) -> tuple[int, bool]:
-        """As `groups_of`; stays what it is, since caps that were reached stay so."""
+        """As `groups_of`, for one group; the answer never changes, since caps stay reached."""
         model = self._model(group.model)
         if model == UNKNOWN_GROUP:
             return UNKNOWN_GROUP, False
@@ -261,7 +261,7 @@ class Catalogue:
         return number
 
     def _tables(self) -> tuple[Int64Array, Int64Array]:
-        """Model and series of each group; those that were entered since are added."""
+        """Model and series of each group, extended by the groups added since the last call."""
         if self._entered:
             models, rows = self._arrays
             entered, self._entered = self._entered, []
@@ -275,7 +275,7 @@ class Catalogue:
 
 
 def _counted_by(setting: ModelConfig) -> State:
-    """The settings of a model without which its counts cannot be read."""
+    """Return the settings that the meaning of a model's counts depends on."""
     return {
         "segments": list(setting.segments),
         "clock": str(setting.clock),

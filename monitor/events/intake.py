@@ -1,4 +1,4 @@
-"""What was received: events by kind, records that could not be used, versions of models."""
+"""Counts what is received: events by kind, rejected records, versions of models."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ EVENT_OF_COLUMNS = {
     "outcomes": "outcome",
     "counts": "counts",
 }
-"""What the events are called that the columns of a batch hold."""
+"""Name of the events in each kind of columns of a batch."""
 
 _GROUPED = ("predictions", "outcomes", "counts")
 _BEFORE_ALL, _AFTER_ALL = -(1 << 60), 1 << 62
 
 
 class Received:
-    """The doorkeeper: counts all that comes, and gives groups their numbers.
+    """Counts received records and events, and replaces groups by their numbers.
 
     Args:
         catalogue: numbers of models and groups.
 
     Attributes:
-        records: read, used or not.
-        events: that were taken, by kind.
-        rejected: records that could not be used, by reason.
-        overflowed: events of segment values beyond the cap.
+        records: records read, accepted or rejected.
+        events: accepted events, by kind.
+        rejected: rejected records, by reason.
+        overflowed: events with a segment value beyond the cap.
     """
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -48,18 +48,18 @@ class Received:
         self.overflowed = 0
 
     def version(self, model: str) -> str:
-        """Version of a model's latest prediction; empty where none was told."""
+        """Return the version of a model's latest prediction; empty if it had none."""
         return self._versions.get(model, (0, ""))[1]
 
-    def enter(self, batch: EventBatch, most: int) -> Iterator[None]:
-        """Number the groups of a batch ahead of `book`, where there are many of them.
+    def number_groups(self, batch: EventBatch, most: int) -> Iterator[None]:
+        """Number the groups of a batch with many groups in steps, before `count`.
 
         Args:
             batch: of any size.
-            most: groups that one step numbers.
+            most: groups to number in one step.
 
         Yields:
-            Nothing; after each step.
+            None after each step.
         """
         if len(batch.groups) <= most:
             return
@@ -68,11 +68,15 @@ class Received:
             self._catalogue.groups_of(groups[start : start + most])
             yield
 
-    def book(self, batch: EventBatch) -> EventBatch:
-        """The batch with the catalogue's groups; events of models beyond the cap taken out."""
+    def count(self, batch: EventBatch) -> EventBatch:
+        """Count a batch; return it with the catalogue's groups.
+
+        Events of models that the catalogue does not accept are counted as rejected, and
+        left out.
+        """
         self.records += batch.records
         self.rejected.update(rejection.reason for rejection in batch.rejected)
-        batch = with_groups_in_use(batch)  # what only rejected records named makes no model
+        batch = with_groups_in_use(batch)  # rejected records create no model
         if not self._catalogue.knows(batch.groups):
             batch = _by_appearance(batch)
         numbers, overflowed = self._catalogue.groups_of(batch.groups)
@@ -92,7 +96,7 @@ class Received:
         return batch
 
     def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
-        """Remember the version of each model's latest prediction."""
+        """Store the version of each model's latest prediction."""
         if not any(group.version for group in batch.groups):
             return
         latest = np.full(len(batch.groups), _BEFORE_ALL, dtype=np.int64)
@@ -103,7 +107,7 @@ class Received:
                 self._versions[group.model] = max(known, (time, group.version))
 
     def state(self) -> State:
-        """All of it, as plain values; a copy."""
+        """All counts and versions as plain values; a copy."""
         return {
             "versions": {name: list(known) for name, known in self._versions.items()},
             "records": self.records,
@@ -113,7 +117,7 @@ class Received:
         }
 
     def restore(self, state: State) -> None:
-        """Take over what `state` gave, of the models that the catalogue has."""
+        """Restore from `state` the models that the catalogue has."""
         self._versions = {
             model: (time, version)
             for model, (time, version) in state["versions"].items()
@@ -125,10 +129,10 @@ class Received:
 
 
 def _by_appearance(batch: EventBatch) -> EventBatch:
-    """The batch with its groups in the order of the first record of each.
+    """Return the batch with its groups in the order of the first record of each.
 
-    Which of them a cap leaves out depends on that order, and not on the kinds of records
-    that a batch happens to hold.
+    A cap depends on this order of groups. It must not depend on the kinds of records in
+    a batch.
     """
     first = np.full(len(batch.groups), _AFTER_ALL)
     for name in _GROUPED:

@@ -34,15 +34,13 @@ _Event = tuple[int, int, int]
 
 
 class _Aside(NamedTuple):
-    """What is remembered of an event that is set aside.
+    """An event that is set aside.
 
     Attributes:
-        clock: its `ByClock`.
-        number: how many events of the model had come with it.
+        number: of the model's events up to it.
         near: time of the model at which it counts like any other.
     """
 
-    clock: int
     number: int
     near: int
 
@@ -78,8 +76,7 @@ class ModelTime:
     >>> jump = 86_400_000
     >>> events = TimedEvents(*(np.zeros(20, np.int64) for _ in range(4)))
     >>> events.time[:], events.time[:3], events.key[:] = np.arange(20), 400 * jump, np.arange(20)
-    >>> lane = ModelTime(jump)
-    >>> lane.take(events)
+    >>> lane = ModelTime(jump).after(events)
     >>> lane.time, lane.aside
     (17, 3)
     """
@@ -103,7 +100,7 @@ class ModelTime:
     def after(self, events: TimedEvents) -> ModelTime:
         """Return what this is after some more events."""
         found = copy(self)
-        found.take(events)
+        found._take(events, None)  # noqa: SLF001  # its own class
         return found
 
     def path(self, events: TimedEvents) -> Int64Array:
@@ -115,10 +112,6 @@ class ModelTime:
         after = np.full(len(events.time), NO_TIME, dtype=np.int64)
         copy(self)._take(events, after)  # noqa: SLF001  # its own class
         return after
-
-    def take(self, events: TimedEvents) -> None:
-        """Advance by some events."""
-        self._take(events, None)
 
     def carry(self, time: int) -> None:
         """Advance to a time that the other models have reached, where this one is silent."""
@@ -208,7 +201,7 @@ class ModelTime:
 
     def _set_aside(self, event: _Event, clock: int) -> None:
         near = event[0] - (CLOCK_SLACK_MS if clock == ByClock.AHEAD else self.jump_ms)
-        self._aside[event] = _Aside(clock, self._events, near)
+        self._aside[event] = _Aside(self._events, near)
         self._near = min(self._near, near)
         self.aside_total += 1
         if len(self._aside) > MOST:

@@ -1,4 +1,4 @@
-"""A batch cut where one after the other matters: the same parts, wherever batches end.
+"""Cuts a batch where the order of records matters; the cuts do not depend on batch sizes.
 
 Between two cuts the order of records decides nothing, so that whole columns do what the
 records do one by one. A batch is cut behind the record with which the time that models share
@@ -58,7 +58,7 @@ def in_slices(batch: EventBatch, most: int) -> Iterator[EventBatch]:
         most: records of a slice, at most.
 
     Yields:
-        The batch itself where it is small enough, else its slices in order; the first
+        The batch itself if it is small enough, else its slices in order; the first one
         holds the rejected records.
     """
     sizes = [len(getattr(batch, name)) for name in KINDS]

@@ -1,9 +1,9 @@
-"""State as plain values: what each part gives by `state()` and takes by `restore()`.
+"""State as plain values, which `state()` of each part returns and `restore()` accepts.
 
-Every part knows its own state and nobody else's; the engine puts them together,
-and `monitor.state` writes the whole to disk. Numbers of models, series and groups
-may be others when the state is taken again, since the configuration may have lost
-a model: `Numbers` says which are left.
+Each part has its own state; the engine combines them, and `monitor.state` writes the
+whole to disk. Numbers of models, series and groups may change when the state is
+restored, since a model may have been removed from the configuration: `Numbers` holds
+those that are left.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ State = Mapping[str, Any]
 """Arrays, numbers, texts, truth values and None, and lists and maps of these; keys are texts."""
 
 GONE = -1
-"""The new number of what is no more."""
+"""The new number of a model, a series or a group that is not left."""
 
 
 class Numbers(NamedTuple):
-    """The old numbers that are left, in their order; the place of each is its new number.
+    """The old numbers that are left, in order; the index of each is its new number.
 
     Attributes:
         models: of models.
@@ -37,7 +37,7 @@ class Numbers(NamedTuple):
 
 
 def new_numbers(left: Int64Array) -> Int64Array:
-    """The new number of each old one, `GONE` where it is not left; one more at the end is `GONE`.
+    """Return the new number of each old one, `GONE` if not left; and a `GONE` at the end.
 
     >>> new_numbers(np.array([0, 2])).tolist()
     [0, -1, 1, -1]
@@ -48,6 +48,11 @@ def new_numbers(left: Int64Array) -> Int64Array:
 
 
 def renumbered(numbers: Int64Array, left: Int64Array) -> Int64Array:
-    """Old numbers as new ones, `GONE` where they are not left."""
+    """Replace old numbers by new ones, `GONE` if not left.
+
+    Args:
+        numbers: old numbers.
+        left: the old numbers that are left, in order.
+    """
     new = new_numbers(left)
     return np.asarray(new[np.minimum(numbers, len(new) - 1)])

@@ -1,11 +1,11 @@
 """How far event time has come in a stream as a whole: the third-highest event time seen.
 
-Where counts say how far their sender has come, that far at least.
+If `counts` events carry the watermark of their sender, it is at least that.
 
-Two stray records from the future move nothing. An event counts once however
-often it is delivered, so that repeated strays do not add up. A record with both
-a prediction and its label is one event, at the time of the prediction: how late its
-label came says nothing about how far the stream is.
+Two stray records from the future do not move it. An event counts once however often it
+is delivered, so that repeated strays do not add up. A record with both a prediction and
+its label is one event, at the time of the prediction: the time of its label does not
+show how far the stream has come.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOOKED_AT = 32
 
 
 class Watermark:
-    """Event time as it advances; never goes back.
+    """The watermark; never decreases.
 
     Attributes:
         time: the third-highest event time seen, epoch milliseconds; None before
@@ -33,7 +33,7 @@ class Watermark:
         self._highest: list[tuple[int, int, int]] = []
 
     def advance(self, batch: EventBatch) -> None:
-        """Take notice of all events of a batch."""
+        """Advance by all events of a batch."""
         known = set(self._highest)
         for kind, name in enumerate(KINDS):
             columns = getattr(batch, name)
@@ -57,13 +57,13 @@ class Watermark:
         return NO_TIME if self.time is None else self.time
 
     def _reach(self, time: int) -> None:
-        """Come to a time; which events made it, and those before, decides nothing any more."""
+        """Advance to a time; drop the events up to it, which can no longer matter."""
         self.time = time if self.time is None else max(self.time, time)
         self._highest = [event for event in self._highest if event[0] > self.time]
 
 
 def _highest_of(columns: AnyColumns) -> Int64Array:
-    """Rows of those events that may be among the highest."""
+    """Return the rows of the events that may be among the highest."""
     time = columns.time
     if isinstance(columns, Labels) and not (alone := columns.alone).all():
         rows = alone.nonzero()[0]

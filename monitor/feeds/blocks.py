@@ -1,4 +1,4 @@
-"""Byte streams cut into blocks of whole lines, whatever a line's length."""
+"""Byte streams cut into blocks of whole lines, for lines of any length."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from monitor.feeds.decode.lines import count_lines
 
 GZIP_MAGIC = b"\x1f\x8b"
 _TOO_LONG = MAX_RECORD_BYTES + 2
-"""Bytes of an unfinished line that are kept: too long even without a carriage return."""
+"""Bytes stored of an unfinished line: too long for a record even without a carriage return."""
 _PIECE = 256 * 1024
 _GZIP_WINDOW = 31
-"""zlib's word for: a gzip member with its header."""
+"""zlib's `wbits` for a gzip member with its header."""
 
 
 class TornError(Exception):
-    """A compressed stream ends too early or is damaged; what came before was given."""
+    """A compressed stream is damaged or ends too early; all bytes before were yielded."""
 
 
 class Block(NamedTuple):
     """Whole lines.
 
     Attributes:
-        data: the lines; only the last line of a stream may lack its newline.
-            Of a line longer than a record may be, only so much is there that
-            it still is too long.
-        first_line: number of the first one in its stream, from 1 on.
+        data: the lines; only the last line of a stream may lack its newline. A line
+            longer than a record may be is cut, but still too long.
+        first_line: number of the first line in its stream, from 1 on.
     """
 
     data: bytes
@@ -36,17 +35,26 @@ class Block(NamedTuple):
 
 
 def pieces(stream: BinaryIO, size: int = _PIECE) -> Iterator[bytes]:
-    """The bytes of a stream, some at a time."""
+    """Read the bytes of a stream in pieces.
+
+    Args:
+        stream: open for reading.
+        size: most bytes of a piece.
+    """
     while piece := stream.read(size):
         yield piece
 
 
 def inflated(compressed: Iterable[bytes], size: int = 4 * _PIECE) -> Iterator[bytes]:
-    """The bytes of gzip members, at most `size` at a time, however well they compress.
+    """Decompress gzip members, with bounded memory however well they compress.
+
+    Args:
+        compressed: bytes, cut anywhere.
+        size: most decompressed bytes yielded at a time.
 
     Raises:
-        TornError: the stream ends within a member, or is not gzip from some
-            point on. All bytes up to there were given.
+        TornError: the stream ends within a member, or is not gzip from some point on.
+            All bytes up to there were yielded.
     """
     member = zlib.decompressobj(_GZIP_WINDOW)
     started = False
@@ -69,16 +77,16 @@ def inflated(compressed: Iterable[bytes], size: int = 4 * _PIECE) -> Iterator[by
 
 
 def blocks(stream: Iterable[bytes], size: int) -> Iterator[Block]:
-    r"""Blocks of whole lines of about `size` bytes, and then the unfinished last line.
+    r"""Yield blocks of whole lines of about `size` bytes, and then the unfinished last line.
 
     Memory is bounded by `size` and the longest record, not by the longest line.
 
     Args:
         stream: bytes, cut anywhere.
-        size: bytes after which a block is given at the next end of a line.
+        size: bytes after which a block ends at the next end of a line.
 
     Raises:
-        TornError: the stream tore; all whole lines before were given.
+        TornError: the stream raised it; all whole lines before were yielded.
 
     >>> [tuple(block) for block in blocks([b"a", b"b\nc", b"\nd"], size=1)]
     [(b'ab\n', 1), (b'c\n', 2), (b'd', 3)]

@@ -22,12 +22,12 @@ from monitor.feeds.decode import Decoder
 from monitor.feeds.merge import merged
 
 CHUNK_BYTES = 1_500_000
-"""Bytes of lines in a batch: about ten thousand events, where decoding is fastest."""
+"""Bytes of lines in a batch: about ten thousand events, the size that decodes fastest."""
 STDIN = "-"
 """The path that stands for standard input."""
 
 Progress = Callable[[int, int], None]
-"""Told the bytes read of all files so far, and how many there are (0: unknown)."""
+"""Called with the bytes read from all files so far, and their total size (0: unknown)."""
 
 
 def read(
@@ -37,23 +37,23 @@ def read(
     chunk_bytes: int = CHUNK_BYTES,
     progress: Progress | None = None,
 ) -> Iterator[EventBatch]:
-    """All events of some files, in batches; several files are merged by event time.
+    """Read all events of some files, in batches, merged by event time.
 
-    A row that holds a prediction and its label is one record, in its place, however much
-    later the label came: the same rows count the same in every format.
+    A row with a prediction and its label is one record at the time of the prediction,
+    however late the label came. So the same rows count the same in every format.
 
     Args:
-        paths: by their names CSV, Parquet (`.parquet`, `.pq`), Arrow (`.arrow`,
-            `.arrows`, `.feather`, `.ipc`), and all others NDJSON; NDJSON and CSV
-            plain or gzip, by content; `-` for NDJSON on standard input.
+        paths: CSV, Parquet (`.parquet`, `.pq`) or Arrow (`.arrow`, `.arrows`, `.feather`,
+            `.ipc`) by the ending of the name, else NDJSON; NDJSON and CSV may be gzip,
+            detected by content; `-` is NDJSON on standard input.
         decoder: turns records into columns.
-        chunk_bytes: bytes of lines a batch, where a file has lines.
-        progress: called whenever some were read.
+        chunk_bytes: bytes of lines in a batch, for files of lines.
+        progress: called after each read.
 
     Raises:
-        FeedError: at once where a path is a directory, missing or not readable;
-            while reading, after all that could be read was given, where a
-            compressed file is torn.
+        FeedError: at once if a path is a directory, missing or not readable. While
+            reading, after all events before, if a compressed file is damaged or ends
+            too early.
     """
     names = [fspath(path) for path in paths]
     tracker = _Tracker(sum(map(_size_of, names)), progress)
@@ -80,7 +80,7 @@ _FORMATS = {
 
 
 def _format_of(name: str) -> _Format:
-    """What a name says; what says nothing is NDJSON.
+    """Return the format by the ending of a name; NDJSON for any other ending.
 
     >>> _format_of("a.csv.gz"), _format_of("a.log")
     (<_Format.CSV: 2>, <_Format.NDJSON: 1>)
@@ -91,7 +91,7 @@ def _format_of(name: str) -> _Format:
 
 
 class _Tracker:
-    """Sums up what is read from all files, and tells."""
+    """Counts the bytes read from all files, and reports them."""
 
     def __init__(self, total: int, progress: Progress | None) -> None:
         self._done = 0
@@ -110,7 +110,7 @@ class _Tracker:
 
 
 def _size_of(name: str) -> int:
-    """Bytes of a file that can be read; 0 for standard input and pipes."""
+    """Return the size of a readable file in bytes; 0 for standard input and pipes."""
     if name == STDIN:
         return 0
     with _feed_errors(name):
@@ -157,10 +157,10 @@ def _batches(
 def _tables(
     stream: BinaryIO, name: str, decoder: Decoder, tracker: _Tracker
 ) -> Iterator[EventBatch]:
-    parquet, size, told = _format_of(name) is _Format.PARQUET, _size_of(name), 0
+    parquet, size, read = _format_of(name) is _Format.PARQUET, _size_of(name), 0
     for batch, share in read_arrow(stream, name, decoder, parquet=parquet):
-        tracker.add(int(size * share) - told)
-        told = int(size * share)
+        tracker.add(int(size * share) - read)
+        read = int(size * share)
         yield batch
 
 
@@ -174,7 +174,7 @@ def _opened(name: str) -> Iterator[BinaryIO]:
 
 
 def _plain(stream: Iterator[bytes]) -> Iterator[bytes]:
-    """The stream, unpacked where it is gzip."""
+    """Return the stream, decompressed if it is gzip."""
     first = next(stream, b"")
     whole = chain([first], stream)
     return inflated(whole) if first.startswith(GZIP_MAGIC) else whole

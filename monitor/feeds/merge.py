@@ -1,4 +1,4 @@
-"""Several streams of batches as one, in event time as far as they are."""
+"""Several streams of batches merged by event time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monitor.events.batches import concatenate, in_row_order, in_sequence, with_
 from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array
 
 BEFORE_ALL = NO_TIME
-"""The time that a stream has come to before anything came."""
+"""Time reached by a stream without events."""
 _AFTER_ALL = 2**62
 
 
@@ -22,7 +22,7 @@ class _Timed(NamedTuple):
 
     Attributes:
         batch: the events.
-        reached: the time that the stream had come to with each, by kind.
+        reached: the latest time of the stream up to each event, by kind.
     """
 
     batch: EventBatch
@@ -30,17 +30,17 @@ class _Timed(NamedTuple):
 
 
 def merged(streams: Sequence[Iterator[EventBatch]]) -> Iterator[EventBatch]:
-    """The events of all streams, none before a stream that still goes on has passed its time.
+    """Merge streams by event time.
 
-    Those of each stream stay in their order. Among streams they are in the order of the
-    time that each had come to with its event, so that it does not matter where batches end.
-    The stream that has come least far is read on; what lies before the point that all have
-    reached is given. A stream of older and older times delays nothing, since it is itself
-    the least far. Memory is a few batches a stream, and whatever lies in the future of the
-    least far.
+    A stream *reaches* the latest event time that it has given so far. Events of one stream
+    stay in their order. Events of several streams are in the order of the time that their
+    stream had reached, so that the sizes of batches do not matter. This reads the stream
+    that has reached the least, and yields the events that all unfinished streams have
+    passed. Memory holds a few batches a stream, and the events after the time that the
+    slowest stream has reached.
 
     Raises:
-        FeedError: one of the streams tore; raised after all events of all.
+        FeedError: a stream raised it; raised again after all events of all streams.
     """
     waiting = [_Waiting(stream) for stream in streams]
     due = EventBatch()
@@ -58,12 +58,12 @@ def merged(streams: Sequence[Iterator[EventBatch]]) -> Iterator[EventBatch]:
 
 
 class _Waiting:
-    """One stream, and what it gave before its time.
+    """One stream, and its events that are not due yet.
 
     Attributes:
-        reached: the event time that it has come to.
+        reached: the latest event time that it has given, epoch milliseconds.
         finished: whether it is at its end.
-        error: why it ended early, if it did.
+        error: why it ended early; None if it did not.
     """
 
     def __init__(self, stream: Iterator[EventBatch]) -> None:
@@ -74,7 +74,7 @@ class _Waiting:
         self._held = _Timed(EventBatch(), {kind: np.empty(0, np.int64) for kind in KINDS})
 
     def read(self) -> EventBatch:
-        """Takes in the next batch; gives what of it has no time."""
+        """Read the next batch; return its parts without a time (rejections, counts of records)."""
         try:
             batch = next(self._stream, None)
         except FeedError as error:
@@ -93,7 +93,7 @@ class _Waiting:
         return EventBatch(rejected=batch.rejected, records=batch.records)
 
     def take_before(self, passed: int) -> _Timed:
-        """Takes out all events with which it had not come to a time yet."""
+        """Remove and return all events up to which the stream had not reached a time."""
         ends = {k: int(np.searchsorted(times, passed)) for k, times in self._held.reached.items()}
         taken = _part(self._held, {kind: slice(end) for kind, end in ends.items()})
         self._held = _part(self._held, {kind: slice(end, None) for kind, end in ends.items()})
@@ -101,7 +101,10 @@ class _Waiting:
 
 
 def reached_by(batch: EventBatch) -> int:
-    """How far a batch comes; a label that came with its prediction says nothing about that."""
+    """Return the latest event time of a batch, epoch milliseconds; `BEFORE_ALL` if empty.
+
+    Labels that came in one record with their prediction do not count.
+    """
     return max(
         (int(time.max()) for time in _times(batch).values() if len(time)), default=BEFORE_ALL
     )
@@ -113,11 +116,11 @@ def _times(batch: EventBatch) -> dict[str, Int64Array]:
 
 
 def _reached_along(batch: EventBatch, since: int) -> dict[str, Int64Array]:
-    """The time that a stream has come to with each event of its next batch, by kind.
+    """Return the time that a stream has reached with each event of its next batch, by kind.
 
     Args:
         batch: the rows of each kind in order.
-        since: to which it had come before, epoch milliseconds.
+        since: the time reached before, epoch milliseconds.
     """
     time = np.concatenate([*_times(batch).values()])
     order = in_sequence(batch)
@@ -134,7 +137,7 @@ def _part(timed: _Timed, which: dict[str, slice]) -> _Timed:
 
 
 def _in_turn(parts: Sequence[_Timed]) -> EventBatch:
-    """Events of several streams as one batch, each stream's in its order."""
+    """Merge events of several streams into one batch, each stream's in its order."""
     columns = [getattr(part.batch, kind) for part in parts for kind in KINDS]
     sizes = [*map(len, columns)]
     time = np.concatenate([part.reached[kind] for part in parts for kind in KINDS])

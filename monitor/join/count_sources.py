@@ -1,4 +1,4 @@
-"""Who sends counts, and how far each has come."""
+"""The sources of `counts` events, and the watermark of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from monitor.events.columns import NO_TIME, OTHER_VALUE, CountDeltas, Int64Array
 from monitor.events.renumbering import State
 
 MAX_SOURCES = 64
-"""Sources that are told apart; later ones count as `OTHER_VALUE`."""
+"""Most sources; later ones count as `OTHER_VALUE`."""
 
 
 @dataclass(slots=True)
@@ -17,9 +17,9 @@ class CountSource:
     """One source of counts.
 
     Attributes:
-        records: `counts` records taken from it, those delivered again included.
-        watermark_ms: event time that it says it has come to; None where it does not.
-        late: labels that came too late to it to count.
+        records: its accepted `counts` records, including repeated deliveries.
+        watermark_ms: its watermark, epoch milliseconds; None if it sends none.
+        late: labels that it has counted as late.
     """
 
     records: int = 0
@@ -28,7 +28,7 @@ class CountSource:
 
 
 class CountSources:
-    """The sources by name; records without one are nobody's."""
+    """The sources by name; records without a source are left out."""
 
     def __init__(self) -> None:
         self._known: dict[str, CountSource] = {}
@@ -38,7 +38,12 @@ class CountSources:
         return iter(self._known.items())
 
     def note(self, counts: CountDeltas, late: Int64Array) -> None:
-        """Take notice of rows; of their late labels, only what is new."""
+        """Count rows by their source.
+
+        Args:
+            counts: the rows.
+            late: late labels of each row that were not counted before.
+        """
         rows = zip(counts.source.tolist(), counts.watermark.tolist(), late.tolist(), strict=True)
         for name, watermark, more in rows:
             if not name:
@@ -51,11 +56,11 @@ class CountSources:
                 source.watermark_ms = watermark if reached is None else max(reached, watermark)
 
     def state(self) -> State:
-        """What is known of each source."""
+        """Return the state of each source."""
         return {name: asdict(source) for name, source in self._known.items()}
 
     def restore(self, state: State) -> None:
-        """Go on from what `state` gave."""
+        """Restore from `state`."""
         self._known = {name: CountSource(**source) for name, source in state.items()}
 
     def _source(self, name: str) -> CountSource:

@@ -1,6 +1,6 @@
-"""The books of the join: where every prediction and every label went.
+"""The counters of the join: what became of every prediction and every label.
 
-They close at every moment:
+These laws of conservation hold at every moment:
 
     predictions received = matched + pending + expired + evicted + duplicate
     labels received      = applied + held + duplicate + late + orphaned
@@ -17,27 +17,27 @@ from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 
 CELLS = 5
-"""Where an outcome can be: 0 is none (not labelled), 1 + `Outcome` otherwise."""
+"""Possible outcomes: 0 is none (not labelled), else 1 + `Outcome`."""
 
 
 class Books:
-    """Counts of what the join did, by model number.
+    """Counters of the join, by model number.
 
     Attributes:
-        predictions: (models, 2): distinct predictions, called negative and positive.
+        predictions: (models, 2): distinct predictions, predicted negative and positive.
         duplicates: predictions that came again.
         matched: predictions that count as an outcome, remembered or not.
-        dropped: predictions forgotten without an outcome, their time being up.
-        evicted: predictions forgotten without an outcome, room being short.
+        dropped: predictions forgotten without an outcome after the label timeout and horizon.
+        evicted: predictions forgotten without an outcome because memory was full.
         applied: predictions for which a label was in force at some time.
         labels: (models, 3): times a label came into force: 0, 1, retraction.
         transitions: (models, 5, 5): moves of outcomes, none and `Outcome`, from row to column.
-        duplicate_labels: labels that found one already there for their prediction.
+        duplicate_labels: labels of predictions that already had one.
         late: labels that came too late for their prediction.
         orphaned: labels whose prediction never came.
-        most_predictions: (models, 2): the most that `predictions` were before some were taken
+        most_predictions: (models, 2): the maximum of `predictions` before some were taken
             back, by an earlier prediction of the same id or a correction of counts; see `ever`.
-        most_applied: the same of `applied`.
+        most_applied: the maximum of `applied` likewise.
     """
 
     def __init__(self) -> None:
@@ -56,12 +56,18 @@ class Books:
         self.orphaned = 0
 
     def move(self, model: Int64Array, old: Int64Array, new: Int64Array) -> None:
-        """Enter outcomes that moved from one cell to another; -1 is none."""
+        """Count changes of outcomes.
+
+        Args:
+            model: number of the model of each change.
+            old: the `Outcome` before; -1 for none.
+            new: the `Outcome` after; -1 for none.
+        """
         flat = self.transitions.reshape(-1, CELLS * CELLS)
         add_at(flat, model, (1 + old) * CELLS + 1 + new, 1)
 
     def ensure(self, models: int) -> None:
-        """Make room for so many models."""
+        """Extend the arrays to so many models."""
         more = models - len(self.matched)
         if more <= 0:
             return
@@ -71,27 +77,32 @@ class Books:
                 setattr(self, name, np.concatenate([array, fresh]))
 
     def before_taking_back(self) -> None:
-        """Remember how many there were: what only grows stands still until as many come again."""
+        """Store the maxima before predictions are taken back, so that `ever` never decreases."""
         self.most_predictions, self.most_applied = self.ever
 
     @property
     def ever(self) -> tuple[Int64Array, Int64Array]:
-        """Predictions and applied labels as counters show them: they never fall."""
+        """Predictions and applied labels as monotonic counters."""
         return (
             np.maximum(self.most_predictions, self.predictions),
             np.maximum(self.most_applied, self.applied),
         )
 
     def state(self) -> State:
-        """Every book."""
+        """Return all counters; a copy."""
         return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in vars(self).items()}
 
     def restore(self, state: State, models: Int64Array) -> None:
-        """Go on from what `state` gave, with the models that are left."""
-        for name, book in state.items():
-            setattr(self, name, book[models] if isinstance(book, np.ndarray) else book)
+        """Restore from `state`.
+
+        Args:
+            state: all counters.
+            models: the model numbers that are left, in order.
+        """
+        for name, counted in state.items():
+            setattr(self, name, counted[models] if isinstance(counted, np.ndarray) else counted)
 
     @property
     def unmatched(self) -> Int64Array:
-        """Distinct predictions, by model, that count as no outcome now."""
+        """Distinct predictions, by model, without an outcome now."""
         return np.asarray(self.predictions.sum(axis=1) - self.matched)

@@ -1,7 +1,7 @@
-"""What the join says to the windows: which cell counts one more, which one less.
+"""The changes of counts that the join emits to the windows.
 
-A cell is one of the four of `Outcome`, or one of the population: predictions
-called positive or negative, labelled or not.
+A cell is one of the four of `Outcome`, or one of two for all predictions, labelled or not:
+predicted positive and predicted negative.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from monitor.counts import Outcome
 from monitor.events.columns import Columns, Int64Array
 
 PREDICTED_POSITIVE = 4
-"""Cell of a prediction called positive, whatever comes of it."""
+"""Cell of all predicted positives."""
 PREDICTED_NEGATIVE = 5
-"""Cell of a prediction called negative, whatever comes of it."""
+"""Cell of all predicted negatives."""
 CELLS = 6
 """Cells that a pane counts: tp, fp, fn, tn, predicted positive, predicted negative."""
 
@@ -27,16 +27,16 @@ def _no_rows() -> Int64Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deltas(Columns):
-    """Changes of what counts, one row each; their order does not matter.
+    """Changes of counts, one for each row; their order does not matter.
 
     Attributes:
         time: event time of the prediction, epoch milliseconds.
-        label_time: event time of the label; of the prediction itself in population cells.
+        label_time: event time of the label; that of the prediction in the last two cells.
         group: number of its group.
         cell: an `Outcome`, `PREDICTED_POSITIVE` or `PREDICTED_NEGATIVE`.
         score_bin: bin of the score, see `monitor.events.score_bins`.
-        stratum: how the label was sampled, see `monitor.join.sampling`; left out: not told.
-        count: what to add; negative where something ceases to count.
+        stratum: how the label was sampled, see `monitor.join.sampling`; unknown by default.
+        count: what to add to the cell; negative to subtract.
     """
 
     time: Int64Array = field(default_factory=_no_rows)
@@ -53,16 +53,16 @@ class Deltas(Columns):
 
 
 def known(cells: Int64Array) -> Int64Array:
-    """Counts of which outcomes are known.
+    """Return counts with the outcomes set to 0 where they are not known.
 
-    Where corrections have come before what they correct, so that a cell holds less
-    than nothing, no outcome is known: all four are 0.
+    If a correction comes before the counts that it corrects, a cell is negative. Then no
+    outcome is known, and all four are 0.
 
     Args:
         cells: (..., 6), tp, fp, fn, tn, predicted positive, predicted negative.
 
     Returns:
-        The same shape; the cells themselves where all are known.
+        The same shape.
 
     >>> known(np.array([[3, -1, 2, 0, 10, 90]])).tolist()
     [[0, 0, 0, 0, 10, 90]]
@@ -76,9 +76,9 @@ def known(cells: Int64Array) -> Int64Array:
 
 
 def settled(cells: Int64Array) -> Int64Array:
-    """Counts in which silence is a negative, of predictions whose label timeout has passed.
+    """Return counts in which a missing label is a negative, once the label timeout has passed.
 
-    Explicit negatives and silence are the same; a label that was retracted is silence.
+    A retracted label counts as missing.
 
     Args:
         cells: (..., 6), tp, fp, fn, tn, predicted positive, predicted negative.

@@ -1,9 +1,8 @@
 """Labels that came before their prediction, and wait for it.
 
-Kept as sorted columns, a large run and a small recent one, so that adding and
-releasing stay cheap whether a stray label waits or a whole file of them. All
-labels of one id are kept: which of them counts is decided when the prediction
-is known.
+They are stored as sorted columns, a large run and a small recent one, so that adding and
+releasing are fast for a few labels as for millions. All labels of an id are stored: which
+of them counts is decided when the prediction comes.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _SMALL = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Waiting(Columns):
-    """What is kept of labels that wait, see `monitor.events.Labels`."""
+    """The stored columns of waiting labels, see `monitor.events.Labels`."""
 
     key: KeyArray
     time: Int64Array
@@ -29,7 +28,7 @@ class _Waiting(Columns):
 
     @classmethod
     def of(cls, labels: Labels) -> _Waiting:
-        """Of labels that came alone."""
+        """Select these columns of labels that came without a prediction."""
         return cls(**{name: getattr(labels, name) for name in cls.names()})
 
 
@@ -63,7 +62,7 @@ class HeldLabels:
         return self._large.nbytes + self._recent.nbytes
 
     def add(self, labels: Labels) -> None:
-        """Hold labels whose predictions are unknown."""
+        """Store labels whose predictions are unknown."""
         if not len(labels):
             return
         self._recent = _Run(_Waiting.concatenate([self._recent.labels(), _Waiting.of(labels)]))
@@ -72,20 +71,20 @@ class HeldLabels:
             self._recent = _Run(_NONE)
 
     def release(self, keys: KeyArray) -> Labels:
-        """Labels of these predictions, which are known now; they wait no more."""
+        """Remove and return the labels of predictions that are known now."""
         found = [run.release(keys) for run in (self._large, self._recent) if run.waiting]
         return Labels(**_by_name(_Waiting.concatenate([_NONE, *found])))
 
     def expire(self, before: int) -> int:
-        """Drop labels whose event time (epoch ms) lies before a moment; how many."""
+        """Drop labels whose event time (epoch ms) is before a moment; return how many."""
         return self._large.expire(before) + self._recent.expire(before)
 
     def state(self) -> State:
-        """All that wait, by column."""
+        """Return all waiting labels, by column."""
         return _by_name(_Waiting.concatenate([self._large.labels(), self._recent.labels()]))
 
     def restore(self, state: State) -> None:
-        """Go on from what `state` gave."""
+        """Restore from `state`."""
         self._large, self._recent = _Run(_Waiting(**state)), _Run(_NONE)
 
 
@@ -126,12 +125,12 @@ class _Run:
         self._alive[rows] = False
         self.waiting -= len(rows)
         if len(self._labels) > 2 * self.waiting + _SMALL:
-            kept = self._labels.take(self._alive)
-            self._labels, self._alive = kept, np.ones(len(kept), dtype=np.bool_)
+            left = self._labels.take(self._alive)
+            self._labels, self._alive = left, np.ones(len(left), dtype=np.bool_)
 
 
 def _spans(first: Int64Array, after: Int64Array) -> Int64Array:
-    """All indices of the spans [first, after), one span behind the other."""
+    """Return all indices of the spans [first, after), one span after the other."""
     lengths = after - first
     starts = np.repeat(first - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
     return starts + np.arange(int(lengths.sum()))

@@ -1,4 +1,4 @@
-"""Outcomes that another system has counted: added once, replaced when delivered again."""
+"""Outcomes that another system counted: added once, replaced when delivered again."""
 
 from __future__ import annotations
 
@@ -21,27 +21,26 @@ _POSITIVE_CELLS = [Outcome.TP, Outcome.FN]
 _NEGATIVE_CELLS = [Outcome.FP, Outcome.TN]
 
 _LATE = CELLS
-"""Column of the late labels, behind the cells."""
+"""Column of the late labels, after the cells."""
 _EXPIRY_STEP_MS = 60_000
 _LATEST = 64
-"""So many of a source's batches are remembered however old what they count is."""
+"""Latest batches of a source that are remembered, however old the outcomes in them are."""
 
 _Row = tuple[int, int, int, int, int]
 
 
 class CountedOutcomes:
-    """Rows of `counts` events, remembered by delivery so that none is added twice.
+    """Rows of `counts` events, remembered so that a repeated delivery is not added twice.
 
-    A row is known by its source, batch, group, time, and the time and sampling of its
-    labels; the same row again takes the place of the earlier one. Rows without a source
-    are always added.
+    A row is identified by its source, batch, group, time, and the time and sampling of its
+    labels; a repeated row replaces the earlier one. Rows without a source are always added.
 
     Args:
         catalogue: numbers of groups and models.
-        books: of the join, which these outcomes enter too.
+        books: counters of the join, to which these outcomes are added.
 
     Attributes:
-        sources: who counted them.
+        sources: the systems that counted them.
     """
 
     def __init__(self, catalogue: Catalogue, books: Books) -> None:
@@ -53,7 +52,7 @@ class CountedOutcomes:
         self._latest: dict[str, deque[int]] = {}
 
     def apply(self, counts: CountDeltas) -> Deltas:
-        """Take rows whose groups are numbers of the catalogue; what changes."""
+        """Add rows whose groups are numbers of the catalogue; return the changes."""
         if not len(counts):
             return Deltas()
         late = counts.late[:, np.newaxis]
@@ -74,10 +73,10 @@ class CountedOutcomes:
         return _flat(counts, cells, stratum)
 
     def expire(self, before: int) -> None:
-        """Forget deliveries of rows whose event time (epoch ms) lies before a moment.
+        """Forget deliveries of rows whose event time (epoch ms) is before a moment.
 
-        Not those of a source's latest batches, which an engine may deliver again
-        however old what they count is.
+        A source's latest batches stay, since the source may deliver them again however old
+        the outcomes in them are.
         """
         if before < self._expired_before + _EXPIRY_STEP_MS:
             return
@@ -95,7 +94,7 @@ class CountedOutcomes:
                 known.append(key)
 
     def _strata(self, counts: CountDeltas) -> Int64Array:
-        """How labels were sampled; not told where their model does not weigh them."""
+        """Return how labels were sampled; unknown if their model does not weight labels."""
         settings = self._catalogue.settings
         weighted = np.array([s.labelling is Labelling.WEIGHTED for s in settings])
         chosen = weighted[self._catalogue.model_of_group[counts.group]]
@@ -103,7 +102,7 @@ class CountedOutcomes:
         return strata(share, counts.batch_key ^ counts.time.astype(np.uint64))
 
     def state(self) -> State:
-        """Every delivery that is remembered, and what is known of the sources."""
+        """Return the remembered deliveries and the state of the sources."""
         rows = np.frombuffer(b"".join(self._delivered.values()), dtype=np.int64)
         return {
             "batch_key": np.array([key[0] for key in self._delivered], dtype=np.uint64),
@@ -115,7 +114,12 @@ class CountedOutcomes:
         }
 
     def restore(self, state: State, groups: Int64Array) -> None:
-        """Go on from what `state` gave, with the groups that are left."""
+        """Restore from `state`.
+
+        Args:
+            state: deliveries and sources.
+            groups: the group numbers that are left, in order.
+        """
         row = state["row"].copy()
         row[:, 0] = renumbered(row[:, 0], groups)
         left = np.flatnonzero(row[:, 0] != GONE).tolist()
@@ -133,7 +137,7 @@ class CountedOutcomes:
         np.add.at(books.predictions, model, cells[:, [CELLS - 1, CELLS - 2]])
         np.add.at(books.matched, model, outcomes.sum(axis=1))
         np.add.at(books.applied, model, outcomes.sum(axis=1))
-        came = np.maximum(outcomes, 0)  # a label that ceases to be in force had come all the same
+        came = np.maximum(outcomes, 0)  # a correction does not undo that a label came
         np.add.at(books.labels[:, 1], model, came[:, _POSITIVE_CELLS].sum(axis=1))
         np.add.at(books.labels[:, 0], model, came[:, _NEGATIVE_CELLS].sum(axis=1))
 

@@ -1,13 +1,13 @@
-"""When what the join remembers ends: by event time, in steps.
+"""When the join forgets predictions: by event time, in steps.
 
-A prediction is forgotten once the watermark has entered the step of event time that
-begins more than a step after its horizon. So it is remembered for one to two steps
-longer than the horizon (and, without an outcome, the label timeout) says: that is the
-slack for labels that arrive out of order. One dated at the very end of its label timeout
-still counts where no more than a step of event time has overtaken it.
+A prediction is forgotten once the watermark has entered the step of event time that begins
+more than a step after its horizon. So it is remembered one to two steps longer than the
+horizon (and, without an outcome, the label timeout): this is the slack for labels that
+arrive out of order. A label dated at the very end of its label timeout still counts if it
+arrives at most a step of event time too late.
 
-In steps, so that among records between two of them nothing ends, and no batch has to be
-looked at record by record; absolute ones, so that it does not matter where batches end.
+Within a step nothing is forgotten, so that whole batches can be applied at once. The steps
+are at fixed times, so that the sizes of batches have no effect.
 """
 
 from __future__ import annotations
@@ -55,17 +55,17 @@ class Over(NamedTuple):
 
 
 class Forgetting(NamedTuple):
-    """How event time ends what is remembered.
+    """The steps of event time in which predictions are forgotten.
 
     Attributes:
-        step: event time between two moments at which anything ends, milliseconds.
+        step: length of a step, milliseconds.
     """
 
     step: int
 
     @classmethod
     def of(cls, shortest_horizon: int) -> Self:
-        """For models of which the shortest horizon is so long, milliseconds.
+        """Choose the steps for models with this shortest horizon, milliseconds.
 
         >>> Forgetting.of(30 * 86_400_000).step, Forgetting.of(3_600_000).step
         (86400000, 900000)
@@ -73,7 +73,7 @@ class Forgetting(NamedTuple):
         return cls(max(1, min(shortest_horizon // _STEPS, LONGEST_STEP_MS)))
 
     def moment(self, watermark: int) -> int:
-        """The moment before which a horizon must end for its prediction to be forgotten.
+        """Return the moment such that predictions whose horizon ends before it are forgotten.
 
         Args:
             watermark: epoch milliseconds.

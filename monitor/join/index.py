@@ -1,17 +1,17 @@
-"""Where the row of a key lies: an index that grows little by little.
+"""A hash index of keys that grows incrementally.
 
-A place is 32 bits: a reference to a slot, and what it leaves over as a mark from the
-key. Eight places lie together, so that one look finds those that may hold a key, or
-that it is not there, and hardly ever is a row looked at that is another's. Some
-seven bytes a row. What is forgotten leaves its place taken; once too many are, fresh
-places are begun, and every `enter` moves some thousand rows more into them. Until all
-have moved both are searched, so that no batch ever waits for a rebuild.
+A place is 32 bits: a reference to a slot, and in the remaining bits a mark from the hash.
+Places are searched in groups of eight, so that one comparison finds the candidates or
+shows that there are none, and rows of other keys are hardly ever read. It takes about
+seven bytes a row. A forgotten row leaves its place taken. Once too many places are taken,
+a larger table is allocated, and each `enter` moves some thousand rows to it. Until all have
+moved, both are searched, so that no batch waits for a rebuild.
 
 Groups of places with marks are the idea of Swiss tables (Benzaquen, Evlogimenov,
 Kulukundis and Perepelitsa 2018, "Swiss Tables Design Notes"), here for whole columns
 of keys.
 
-Knows keys and slots alone. What a row says is `table`'s business.
+The index knows only keys and slots; `table` has the rows.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from numpy.typing import NDArray
 from monitor.events.columns import BoolArray, Int64Array, KeyArray
 
 _ROOM = 1.8
-"""Places for each row when they are begun."""
+"""Places for each row in a new table."""
 _MAX_LOAD = 0.85
-"""Share of places taken at which the next ones are begun."""
+"""Share of places taken at which a larger table is allocated."""
 _PACE = 24
 """Rows that move for each row that is entered."""
 LEAST_PLACES = 1 << 20
 """Places at the start, 4 MiB: most monitors never outgrow them."""
 _JUMPS = 32
 _GROUP = 8
-"""Places that are looked at together."""
+"""Places that are compared together."""
 _HALF = np.uint64(32)
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 _MARK_AT = np.uint32(24)
@@ -47,8 +47,8 @@ class KeyIndex:
     """Finds the slots of keys.
 
     Args:
-        keys_at: the keys of slots; 0 where a row is no more.
-        slots_of: the remembered slots of a chunk of rows.
+        keys_at: gives the keys of slots; 0 for a forgotten row.
+        slots_of: gives the remembered slots of a chunk of rows.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class KeyIndex:
         return self._places.nbytes + (self._former.nbytes if self._former else 0)
 
     def find(self, keys: KeyArray) -> Int64Array:
-        """Slot of each key; -1 where it is not remembered."""
+        """Return the slot of each key; -1 if it is not remembered."""
         slots = self._places.find(keys, self._keys_at)
         if self._former is not None:
             missing = (slots < 0).nonzero()[0]
@@ -74,13 +74,13 @@ class KeyIndex:
         return slots
 
     def make_room(self, more: int, chunks: Iterable[int], rows: int, slots: int) -> None:
-        """Be ready for more rows; to be called before they are written.
+        """Reserve places for more rows; call it before the rows are written.
 
         Args:
-            more: how many.
-            chunks: those that hold rows now, the one that is being filled last.
-            rows: how many these are.
-            slots: all slots, these rows' and those to come, are less.
+            more: number of rows to come.
+            chunks: the chunks that hold rows now, the last one not full.
+            rows: number of rows now.
+            slots: exclusive upper bound of all slots, of present and coming rows.
         """
         enough = self._places.taken + more <= _MAX_LOAD * len(self._places)
         if enough and slots <= self._places.slots:
@@ -94,7 +94,12 @@ class KeyIndex:
             self._move_chunk(self._to_move.pop())
 
     def enter(self, keys: KeyArray, slots: Int64Array) -> None:
-        """Enter rows whose keys are distinct and not remembered yet."""
+        """Add rows.
+
+        Args:
+            keys: distinct, and not remembered yet.
+            slots: the slot of each.
+        """
         self._places.enter(keys, slots)
         rows = _PACE * len(keys)
         while self._to_move and rows > 0:
@@ -103,7 +108,7 @@ class KeyIndex:
             self._former = None
 
     def leave(self, chunk: int) -> None:
-        """Take note that a chunk holds no rows any more."""
+        """Skip a chunk that no longer holds rows when moving rows."""
         if chunk in self._to_move:
             self._to_move.remove(chunk)
 
@@ -114,11 +119,11 @@ class KeyIndex:
 
 
 class _Places:
-    """Groups of eight places; in each the lowest are taken first. 0 is a place that is free.
+    """Groups of eight places; in each the lowest are taken first, and 0 is a free place.
 
     Args:
         size: least number of places.
-        slots: slots to come are less.
+        slots: exclusive upper bound of the slots.
     """
 
     def __init__(self, size: int, slots: int) -> None:
@@ -137,7 +142,7 @@ class _Places:
         return self._places.nbytes
 
     def find(self, keys: KeyArray, keys_at: Callable[[Int64Array], KeyArray]) -> Int64Array:
-        """Slot of each key; -1 where none of its places leads to it."""
+        """Return the slot of each key; -1 if it has no place here."""
         slots = np.full(len(keys), -1, dtype=np.int64)
         todo, step = np.arange(len(keys)), 0
         group, marks = self._first(keys)
@@ -158,7 +163,7 @@ class _Places:
         return slots
 
     def enter(self, keys: KeyArray, slots: Int64Array) -> None:
-        """Enter distinct keys that have no place yet."""
+        """Add distinct keys that have no place yet."""
         self.taken += len(keys)
         places = self._places.reshape(-1)
         group, marks = self._first(keys)
@@ -170,7 +175,7 @@ class _Places:
             at = group.take(some) * _GROUP + _lowest(free.take(some))
             places[at] = mine.take(some)
             left = np.ones(len(mine), dtype=np.bool_)
-            left[some] = places.take(at) != mine.take(some)  # of several that want it, one has it
+            left[some] = places.take(at) != mine.take(some)  # only one of several keys gets a place
             onward = left.nonzero()[0]
             full = free.take(onward) == 0
             mine, steps = mine.take(onward), steps.take(onward) + full
@@ -178,10 +183,10 @@ class _Places:
             group = np.where(full, self._next(group, steps), group)
 
     def _first(self, keys: KeyArray) -> tuple[Int64Array, NDArray[np.uint32]]:
-        """Where the search for each key begins, and its mark, never 0.
+        """Return the group where the search for each key begins, and its mark, never 0.
 
-        The group from the upper half of its bits, mixed and scaled to the groups; the
-        mark from bits below, which hardly tell the group.
+        The group comes from the upper half of the mixed bits, scaled to the number of
+        groups; the mark from lower bits, which hardly depend on the group.
         """
         mixed = keys * _MIXER
         group = (((mixed >> _HALF) * self._groups) >> _HALF).astype(np.int64)
@@ -190,17 +195,17 @@ class _Places:
         return group, marks
 
     def _next(self, group: Int64Array, step: Int64Array | int) -> Int64Array:
-        """Where it goes on: wider jumps against clusters, at last group by group to the end."""
+        """Return the next group to search: first wider jumps, which break up clusters, then all."""
         group = group + np.where(np.less(step, _JUMPS), step, 1)
         return np.where(group < len(self._places), group, group - len(self._places))
 
 
 def _words(flags: BoolArray) -> KeyArray:
-    """Eight flags of each row as the bytes of one word."""
+    """Return the eight flags of each row as the bytes of one word."""
     return flags.view(_WORD).reshape(-1)
 
 
 def _lowest(words: KeyArray) -> Int64Array:
-    """Which byte, 0 to 7, is the lowest that is not 0; of words whose bytes are 0 or 1."""
+    """Return the index, 0 to 7, of the lowest byte that is 1, in words of bytes 0 or 1."""
     lowest = words & (~words + _ONE)
     return ((lowest * _ORDINALS) >> _TOP).astype(np.int64)

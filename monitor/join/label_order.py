@@ -1,8 +1,8 @@
-"""Labels of one batch that meet the same prediction, one after the other.
+"""Labels of one batch for the same prediction, in the order of arrival.
 
-What a batch leaves behind is the winner of each prediction. How often a label
-changed on the way is told by its labels in their order of arrival, so that the
-books do not depend on where one batch ends and the next begins.
+A batch leaves one label in force for each prediction. How often the label in force changed
+within the batch follows from the order of arrival. So the counters of the join do not
+depend on the sizes of batches.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Records of ids whose order matters, so that bulk work does what one by one does.
+"""Splits a batch into rounds where the order of the records of an id matters.
 
-Most ids have one prediction in a batch and any number of labels, and it does not
-matter which came first. Where a prediction takes the place of an earlier record's, what
-labels do depends on which of the two they find.
+Most ids have one prediction in a batch and any number of labels, and their order does not
+matter. If an id has several predictions, the effect of a label depends on which of them came
+before it. In each round, an id has one prediction, so that columns can be applied at once.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ Round = tuple[Predictions, Labels]
 def rounds_of(
     predictions: Predictions, labels: Labels, keys: KeyArray, remembered: KeyArray
 ) -> Iterator[Round]:
-    """A batch as several, in each of which an id of these has one prediction, and it is first.
+    """Split a batch into rounds, in each of which an id has one prediction, before its labels.
 
     Args:
         predictions: of the batch.
         labels: the same.
-        keys: ids of which several predictions matter; of others all is in the first round.
+        keys: ids with several predictions; all events of other ids are in the first round.
         remembered: ids that are remembered from before the batch.
 
     Yields:
-        Predictions and labels, to be taken one round after the other.
+        Predictions and labels of each round, in order.
     """
-    said, told = np.isin(predictions.key, keys), np.isin(labels.key, keys)
-    turn, label_turn = _turns(predictions, labels, (said, told), remembered)
+    chosen = np.isin(predictions.key, keys), np.isin(labels.key, keys)
+    turn, label_turn = _turns(predictions, labels, chosen, remembered)
     for number in range(int(max(turn.max(initial=0), label_turn.max(initial=0))) + 1):
         yield predictions.take(turn == number), labels.take(label_turn == number)
 
@@ -39,7 +39,7 @@ def rounds_of(
 def _turns(
     predictions: Predictions,
     labels: Labels,
-    chosen: tuple[BoolArray, BoolArray],
+    both: tuple[BoolArray, BoolArray],
     remembered: KeyArray,
 ) -> tuple[Int64Array, Int64Array]:
     """Return the round of each prediction and label, from 0 on.
@@ -47,12 +47,14 @@ def _turns(
     It is how many predictions of its id came up to it, less one where the first of them is
     new or comes first: so new ids are remembered in the order of all predictions.
     """
-    said, told = chosen
+    chosen, labels_chosen = both
     turn = np.zeros(len(predictions), dtype=np.int64)
     label_turn = np.zeros(len(labels), dtype=np.int64)
-    key = np.concatenate([predictions.key[said], labels.key[told]])
-    row = np.concatenate([predictions.row[said], labels.row[told]])
-    is_label = np.concatenate([np.zeros(said.sum(), np.int64), np.ones(told.sum(), np.int64)])
+    key = np.concatenate([predictions.key[chosen], labels.key[labels_chosen]])
+    row = np.concatenate([predictions.row[chosen], labels.row[labels_chosen]])
+    is_label = np.concatenate(
+        [np.zeros(chosen.sum(), np.int64), np.ones(labels_chosen.sum(), np.int64)]
+    )
     order = np.lexsort((is_label, row, key))
     so_far = np.cumsum(1 - is_label[order])
     opens = np.flatnonzero(np.concatenate([[True], key[order][1:] != key[order][:-1]]))
@@ -61,5 +63,5 @@ def _turns(
     found = np.empty(len(order), dtype=np.int64)
     begins = (is_label[order][opens] == 0) | ~np.isin(key[order][opens], remembered)
     found[order] = np.maximum(so_far - np.repeat(before + begins, lengths), 0)
-    turn[said], label_turn[told] = found[: said.sum()], found[said.sum() :]
+    turn[chosen], label_turn[labels_chosen] = found[: chosen.sum()], found[chosen.sum() :]
     return turn, label_turn

@@ -1,10 +1,10 @@
-"""The probability with which a label was asked for, in the seven bits that a row has for it.
+"""The sampling probability of a label, in seven bits of its row.
 
-The weight of a label is one over that probability. Weights are kept on a grid
-of eighths of an octave: 1 is exact, and any other is taken to one of its two
-neighbours, by a chance that depends on the id alone and is such that the weight
-is right on average. So nothing is biased, although the grid is coarse, and
-neither the order of arrival nor a restart changes anything.
+The weight of a label is one over that probability. Weights are rounded to a grid of eighths
+of an octave. 1 is exact. Any other weight goes to one of its two neighbours at random, so
+that the expected value is the weight. The random choice depends only on the id. So estimates
+are unbiased although the grid is coarse, and do not depend on the order of arrival or on
+restarts.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from monitor.events.columns import FloatArray, Int64Array, KeyArray
 
 NO_STRATUM = 0
-"""Of a label that came without a probability, or whose model does not weigh labels."""
+"""Stratum of a label without a probability, or of a model that does not weight labels."""
 STRATA = 128
-"""Codes there are; the rarest sampling told apart is one in 54,000."""
+"""Number of codes; the rarest distinct sampling probability is one in 54,000."""
 
 WEIGHT_UNIT = 256
 """Weights and their squares are sums of integers in this fraction."""

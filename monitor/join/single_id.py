@@ -1,19 +1,19 @@
 """The rule of the join for one id, as one pure function of plain values.
 
-What `monitor.join.join` does to columns of a whole stream, told for a single
-prediction: the state and one event in, the new state and what moves out.
-A distributed engine that keeps its state by key runs this; and as it shares no
-code with the columnar join, each is the other's check.
+`monitor.join.join` applies this rule to columns of a whole stream. Here the input is the
+state of one id and one event, and the output is the new state and the moves between
+counts. Distributed engines that store state by key run this. It shares no code with the
+columnar join, so that tests check each against the other.
 
-Order carries the meaning. Of two predictions of one id the lesser `SinglePrediction`
-counts: the earlier, then the one called negative, then the lower score bin, then
-the first by name. Of two labels the greater `SingleLabel` is in force: the later, at
-the same time null before 1 before 0, then that with the rarer sampling.
+The order of the tuples is the order of precedence. Of two predictions of one id the lesser
+`SinglePrediction` counts: the earlier, then the predicted negative, then the lower score
+bin, then the first by name. Of two labels the greater `SingleLabel` is in force: the
+later, at the same time null before 1 before 0, then the one with the rarer sampling.
 
-A label is late if it is dated more than the label timeout after its prediction; one
-that came in the record of its prediction counts always.
+A label is late if its time is more than the label timeout after that of its prediction; a
+label in the same record as its prediction is never late.
 
-Owns the rule alone: no arrays, no storage, no clock.
+This module has no arrays, no storage and no clock.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SinglePrediction(NamedTuple):
 
     Attributes:
         time: event time, epoch milliseconds.
-        positive: what the classifier decided.
+        positive: the predicted class.
         score_bin: see `monitor.events.score_bins`.
         group: its model and its segment values.
     """
@@ -60,8 +60,8 @@ class LabelledPrediction(NamedTuple):
     """A prediction and its label in one record.
 
     Attributes:
-        prediction: what was predicted.
-        label: what turned out.
+        prediction: the prediction.
+        label: its label.
     """
 
     prediction: SinglePrediction
@@ -72,12 +72,12 @@ Event = SinglePrediction | SingleLabel | LabelledPrediction
 
 
 class Terms(NamedTuple):
-    """What a model's labels may do.
+    """The terms on which a model's labels count.
 
     Attributes:
         label_timeout: a label later than this after its prediction does not count, milliseconds.
-        horizon: how long a matched prediction waits for revisions, milliseconds.
-        weighted: whether it matters how labels were sampled.
+        horizon: how long labels may revise a matched prediction, milliseconds.
+        weighted: whether labels are weighted by how they were sampled.
     """
 
     label_timeout: int
@@ -89,9 +89,9 @@ class Rules(NamedTuple):
     """The terms of all models.
 
     Attributes:
-        of: the terms of a model by its name.
-        longest_horizon: how long a label waits for a prediction that is not known, milliseconds.
-        forgetting: how much longer than its terms say anything is remembered.
+        of: gives the terms of a model by its name.
+        longest_horizon: how long a label waits for its prediction, milliseconds.
+        forgetting: the steps of event time in which state is forgotten.
     """
 
     of: Callable[[str], Terms]
@@ -100,11 +100,11 @@ class Rules(NamedTuple):
 
 
 class IdState(NamedTuple):
-    """What is remembered of one id.
+    """The state of one id.
 
     Attributes:
-        prediction: None while only labels came.
-        label: in force; None where none came, or none in time.
+        prediction: None as long as only labels came.
+        label: the label in force; None if none came, or none in time.
         held: labels that wait for the prediction.
     """
 
@@ -114,16 +114,16 @@ class IdState(NamedTuple):
 
 
 NOTHING = IdState()
-"""What is remembered of an id that never came."""
+"""The state of an id without events."""
 
 
 class Move(NamedTuple):
-    """Something that counts one more, or one less.
+    """One more, or one less, in a cell of the counts.
 
     Attributes:
         sign: 1 or -1.
-        prediction: in whose pane and group.
-        label: by which it is an outcome; None where the prediction itself is meant.
+        prediction: determines the pane and the group.
+        label: with the prediction, determines the outcome; None to count the prediction itself.
     """
 
     sign: int
@@ -145,7 +145,7 @@ class Move(NamedTuple):
 
 
 class BookChanges(NamedTuple):
-    """What to enter in the books of the join, see `monitor.join.counters`."""
+    """Changes of the counters of the join, see `Books` in `monitor.join.counters`."""
 
     duplicates: int = 0
     dropped: int = 0
@@ -160,12 +160,12 @@ NO_CHANGES = BookChanges()
 
 
 class Step(NamedTuple):
-    """What an event does to the state of an id.
+    """The effect of an event on an id.
 
     Attributes:
-        state: from now on; `NOTHING` where nothing needs to be remembered.
-        moves: what counts otherwise now.
-        books: where the event, and labels that it released, went.
+        state: the new state; `NOTHING` if it need not be stored.
+        moves: changes of the counts.
+        books: changes of the counters, by the event and by held labels that it released.
     """
 
     state: IdState
@@ -174,13 +174,13 @@ class Step(NamedTuple):
 
 
 def after(state: IdState, event: Event, rules: Rules, watermark: int) -> Step:
-    """What one event does to the state of its id.
+    """Apply one event to the state of its id.
 
     Args:
         state: the state so far.
-        event: that came for this id.
+        event: an event of this id.
         rules: the models' terms.
-        watermark: of all that came before, epoch milliseconds.
+        watermark: of all events before, epoch milliseconds.
 
     >>> rules = Rules(lambda model: Terms(60_000, 86_400_000), 86_400_000, Forgetting(1))
     >>> known = after(NOTHING, SinglePrediction(0, True, 0, ("m", ())), rules, 0).state
@@ -203,7 +203,13 @@ def after(state: IdState, event: Event, rules: Rules, watermark: int) -> Step:
 
 
 def expired(state: IdState, rules: Rules, watermark: int) -> Step:
-    """What is left of an id as time passes, the watermark (epoch milliseconds) being reached."""
+    """Expire the state of an id as event time advances.
+
+    Args:
+        state: the state so far.
+        rules: the models' terms.
+        watermark: now, epoch milliseconds.
+    """
     return _ended(state, rules, rules.forgetting.moment(watermark))
 
 
@@ -226,7 +232,7 @@ def _predicted(state: IdState, prediction: SinglePrediction, rules: Rules, over:
 
 
 def _both(state: IdState, outcome: LabelledPrediction, rules: Rules, over: int) -> Step:
-    """A prediction, then its own label: in time however late, and for good if not remembered."""
+    """Apply a prediction and its label: never late, and final if the prediction is not stored."""
     first = _predicted(state, outcome.prediction, rules, over)
     known, terms = first.state.prediction, rules.of(outcome.prediction.group[0])
     if known is None:
@@ -238,7 +244,7 @@ def _both(state: IdState, outcome: LabelledPrediction, rules: Rules, over: int) 
 
 
 def _remembered(state: IdState, prediction: SinglePrediction, rules: Rules, over: int) -> Step:
-    """A prediction of which nothing was known: labels that waited for it meet it."""
+    """Apply the first prediction of an id, and then the labels that waited for it."""
     terms, moves = rules.of(prediction.group[0]), [Move(1, prediction)]
     if prediction.time + max(terms.horizon, terms.label_timeout) < over:
         return Step(state, tuple(moves), BookChanges(dropped=1))
@@ -255,7 +261,7 @@ def _remembered(state: IdState, prediction: SinglePrediction, rules: Rules, over
 def _again(
     state: IdState, known: SinglePrediction, prediction: SinglePrediction, rules: Rules
 ) -> Step:
-    """A prediction that came again: a duplicate, unless it takes the place of the known one."""
+    """Apply a further prediction of an id: a duplicate, unless it precedes the known one."""
     if not prediction < known:
         return Step(state, books=BookChanges(duplicates=1))
     label, timeout = state.label, rules.of(prediction.group[0]).label_timeout
@@ -284,7 +290,7 @@ def _meet(
     *,
     together: bool = False,
 ) -> Step:
-    """A label competes for a prediction that can still change."""
+    """Apply a label to a prediction that can still change."""
     before = state.label
     if label.time - prediction.time > terms.label_timeout and not together:
         return Step(state, books=BookChanges(late=1))
@@ -302,7 +308,7 @@ def _meet(
 def _is_over(
     prediction: SinglePrediction, label: SingleLabel | None, rules: Rules, over: int
 ) -> bool:
-    """Whether it can change no more: a matched prediction waits for the horizon alone."""
+    """Return whether a prediction is final; for a matched one only the horizon matters."""
     terms = rules.of(prediction.group[0])
     keep = terms.horizon if _counts(label) else max(terms.horizon, terms.label_timeout)
     return prediction.time + keep < over

@@ -1,12 +1,11 @@
-"""The predictions that are remembered: 24 bytes each, found by key.
+"""The remembered predictions: 24 bytes each, found by key.
 
-Rows lie in chunks in the order of their arrival, which is nearly the order of
-time: what is forgotten is forgotten from the front, chunk by chunk, and its place
-used again. A row, once written, moves only out of a front chunk, so that growing
-costs no more than the room that is added. A row is three 64-bit words: its key,
-and the two of `monitor.join.packing`.
+Rows are stored in chunks in the order of arrival, which is nearly the order of time. Rows
+are forgotten from the front, chunk by chunk, and a freed chunk is used again. Rows move
+only out of the front chunk, so that growing allocates no more than the added chunks. A row
+is three 64-bit words: its key, and the two of `monitor.join.packing`.
 
-Owns memory and layout. The rules of what may change live in `monitor.join`.
+This module owns memory and layout. `monitor.join.join` has the rules of what may change.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from monitor.join import packing as words
 from monitor.join.index import KeyIndex
 
 CHUNK = 8192
-"""Rows that are forgotten together."""
+"""Rows of a chunk; a chunk is freed as a whole."""
 
 _WORDS = 3
 _KEY, _WHEN, _WHAT = range(_WORDS)
@@ -33,9 +32,8 @@ _NO_WHEN: KeyArray = np.empty(0, dtype=np.uint64)
 class PredictionTable:
     """Rows of predictions, with an index by key.
 
-    A *slot* is a row's place; it holds until the next `append` or `forget`. Key 0
-    marks a row that is no more: keys are expected to be hashes, and a true 0 is
-    stored as 1.
+    A *slot* is the index of a row; it is valid until the next `append` or `forget`. Key 0
+    marks a forgotten row: keys are expected to be hashes, and a hash of 0 is stored as 1.
 
     >>> table = PredictionTable()
     >>> table.append(np.array([7, 9], np.uint64), np.zeros(2, np.uint64), np.zeros(2, np.uint64))
@@ -53,7 +51,7 @@ class PredictionTable:
         self._index = KeyIndex(self._keys, self._remembered)
 
     def __len__(self) -> int:
-        """Rows from the first to the last that is remembered, forgotten ones between included."""
+        """Rows from the first to the last remembered one, including forgotten ones between."""
         return len(self._chunks) * CHUNK - (CHUNK - self._filled)
 
     @property
@@ -62,11 +60,20 @@ class PredictionTable:
         return self._rows.nbytes + self._index.nbytes
 
     def find(self, keys: KeyArray) -> Int64Array:
-        """Slot of each key; -1 where it is not remembered."""
+        """Return the slot of each key; -1 if it is not remembered."""
         return self._index.find(_storable(keys))
 
     def append(self, keys: KeyArray, when: KeyArray, what: KeyArray) -> Int64Array:
-        """Remember predictions whose keys are distinct and not remembered yet; their slots."""
+        """Add predictions.
+
+        Args:
+            keys: distinct, and not remembered yet.
+            when: their times and groups, see `monitor.join.packing`.
+            what: their other values, see `monitor.join.packing`.
+
+        Returns:
+            Their slots.
+        """
         keys = _storable(keys)
         reach = len(self._earliest) * CHUNK + len(keys) + CHUNK
         self._index.make_room(len(keys), self._chunks, len(self), reach)
@@ -82,62 +89,73 @@ class PredictionTable:
         return entered
 
     def when(self, slots: Int64Array) -> KeyArray:
-        """Time and group of rows, see `monitor.join.packing`."""
+        """Return times and groups of rows, see `monitor.join.packing`."""
         return self._word(slots, _WHEN)
 
     def what(self, slots: Int64Array) -> KeyArray:
-        """Prediction and label of rows, see `monitor.join.packing`."""
+        """Return predictions and labels of rows, see `monitor.join.packing`."""
         return self._word(slots, _WHAT)
 
     def label(self, slots: Int64Array, labelled: KeyArray) -> None:
-        """Let `what` as labels would have it compete for rows; the greatest stays in force."""
+        """Apply labels to rows; of each row the greatest `what` stays.
+
+        Args:
+            slots: the rows; one may occur several times.
+            labelled: `what` of each row with the new label.
+        """
         np.maximum.at(self._rows[:, _WHAT], slots, labelled)
 
     def rewrite(self, slots: Int64Array, when: KeyArray, what: KeyArray) -> None:
-        """Replace what rows say, under the same keys."""
+        """Replace the values of rows; their keys stay.
+
+        Args:
+            slots: the rows, distinct.
+            when: new times and groups.
+            what: new predictions and labels.
+        """
         self._rows[slots, _WHEN] = when
         self._rows[slots, _WHAT] = what
         np.minimum.at(self._earliest, slots // CHUNK, when)
 
     def chunks(self, before: int | None = None) -> Iterator[Int64Array]:
-        """Slots of remembered rows, a chunk at a time, the earliest arrived first.
+        """Yield slots of remembered rows, a chunk at a time, in the order of arrival.
 
         Args:
-            before: only chunks that may hold a prediction made before this moment,
-                epoch milliseconds.
+            before: skip chunks without a prediction made before this moment, epoch
+                milliseconds; None to skip none.
         """
         for chunk in self._chunks:
             if self._may_hold(chunk, before):
                 yield self._remembered(chunk)
 
     def front(self, before: int | None = None) -> Int64Array:
-        """Slots of remembered rows in the first chunk; none while it is not full.
+        """Return slots of remembered rows in the first chunk; none while it is not full.
 
         Args:
-            before: none either if all were made at this moment or later, epoch milliseconds.
+            before: none also if all were made at this moment or later, epoch milliseconds.
         """
         if len(self) < CHUNK or not self._may_hold(self._chunks[0], before):
             return _NO_SLOTS
         return self._remembered(self._chunks[0])
 
     def holds(self, before: int) -> bool:
-        """Whether the first chunk may hold a prediction made before a moment (milliseconds)."""
+        """Return whether the first chunk may hold a prediction made before a moment (epoch ms)."""
         return bool(self._chunks) and self._may_hold(self._chunks[0], before)
 
     def forget(self, slots: Int64Array) -> None:
-        """Forget rows; their places are free again when the front chunk is given back."""
+        """Forget rows; their memory is free again once they are in a freed front chunk."""
         self._rows[slots, _KEY] = 0
 
     def free_front(self) -> bool:
-        """Give back the first chunk if at most a quarter of it is remembered; whether it was.
+        """Free the first chunk if at most a quarter of it is remembered; return whether it was.
 
-        The few that are, stragglers from the future, move to the end.
+        The rest, predictions dated far ahead of the others, moves to the end.
         """
-        kept = self.front()
-        if len(self) < CHUNK or len(kept) > CHUNK // 4:
+        remaining = self.front()
+        if len(self) < CHUNK or len(remaining) > CHUNK // 4:
             return False
-        rows = self._rows[kept]
-        self.forget(kept)
+        rows = self._rows[remaining]
+        self.forget(remaining)
         chunk = self._chunks.popleft()
         self._index.leave(chunk)
         self._unused.append(chunk)
@@ -148,20 +166,20 @@ class PredictionTable:
         return True
 
     def rows(self) -> KeyArray:
-        """All remembered rows, (n, 3), in the order of arrival; a copy."""
+        """Return all remembered rows, (n, 3), in the order of arrival; a copy."""
         remembered: KeyArray = self._rows[np.concatenate([_NO_SLOTS, *self.chunks()])]
         return remembered
 
     def state(self) -> KeyArray:
-        """All rows in the order of arrival, (n, 3), with those forgotten between; a copy."""
+        """Return all rows, (n, 3), in the order of arrival, with forgotten ones; a copy."""
         rows: KeyArray = np.empty((len(self), _WORDS), dtype=np.uint64)
-        for number, chunk in enumerate(self._chunks):  # far cheaper than one index for all
+        for number, chunk in enumerate(self._chunks):  # far faster than one fancy index
             part = rows[number * CHUNK : (number + 1) * CHUNK]
             part[:] = self._rows[chunk * CHUNK : chunk * CHUNK + len(part)]
         return rows
 
     def restore(self, rows: KeyArray) -> None:
-        """Take over what `state` gave, in the place of all that is remembered."""
+        """Replace all rows by those from `state`."""
         chunks = -(-len(rows) // CHUNK)
         self._rows = np.zeros((chunks * CHUNK, _WORDS), dtype=np.uint64)
         self._rows[: len(rows)] = rows
@@ -175,7 +193,7 @@ class PredictionTable:
             self._index.enter(self._keys(slots), slots)
 
     def _room(self) -> int:
-        """Slot of the next row, in a chunk that is not full."""
+        """Return the slot of the next row, in a chunk that is not full."""
         if self._filled == CHUNK:
             if not self._unused:
                 self._grow()
@@ -193,7 +211,7 @@ class PredictionTable:
         return np.arange(first, first + len(keys))
 
     def _grow(self) -> None:
-        """Add room at the end, where the system can without moving what is there."""
+        """Add chunks at the end, without a copy where the system can extend the memory."""
         chunks = len(self._earliest)
         more = 1 + chunks // _GROWTH
         self._rows.resize(((chunks + more) * CHUNK, _WORDS), refcheck=False)
@@ -211,7 +229,7 @@ class PredictionTable:
         return self._word(slots, _KEY)
 
     def _word(self, slots: Int64Array, word: int) -> KeyArray:
-        """One word of rows; `take` of a flat view costs half of what two indices do."""
+        """Return one word of rows; `take` of a flat view is twice as fast as two indices."""
         return self._rows.reshape(-1).take(slots * _WORDS + word)
 
 

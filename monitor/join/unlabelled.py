@@ -1,7 +1,7 @@
-"""What silence says: predictions without a label, by whether their time is up.
+"""Counts predictions without a label, before and after their label timeout.
 
-Scans of those chunks of the table that are old enough; done for a snapshot, never
-per batch.
+These functions scan the chunks of the table that are old enough. They run for a
+snapshot, not for each batch.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ OUTCOME = np.array(
     ],
     dtype=np.int64,
 )
-"""What a label makes of a prediction."""
+"""The outcome by label and predicted class."""
 
 
 def outcomes_of(what: KeyArray) -> Int64Array:
-    """Outcome of rows by their `what`; `NO_OUTCOME` where no label is in force."""
+    """Return the outcome of rows by their `what`; `NO_OUTCOME` without a label in force."""
     predicted = words.predicted_positive_of(what).astype(np.int64)
     return OUTCOME[words.label_values_of(what), predicted]
 
@@ -61,13 +61,13 @@ def young(
     since: Int64Array,
     before: Int64Array,
 ) -> Int64Array:
-    """What is remembered of predictions made in a stretch of time of their own for each model.
+    """Count the remembered predictions made in a range of time, which may differ by model.
 
     Args:
         table: of predictions.
         model_of_group: model number of each group.
-        since: first moment by model, epoch milliseconds.
-        before: first moment after it by model.
+        since: start of the range by model, epoch milliseconds.
+        before: end of the range by model, exclusive, epoch milliseconds.
 
     Returns:
         Counts by group and cell (see `monitor.join.deltas`).

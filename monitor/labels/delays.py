@@ -320,8 +320,8 @@ class LabelDelays:
             state: of an earlier run.
             models: old numbers of the models that are still there.
         """
-        kept = models[models < len(state["counts"])]
-        self._counts, self._total_ms = state["counts"][kept], state["total_ms"][kept]
+        stored = models[models < len(state["counts"])]
+        self._counts, self._total_ms = state["counts"][stored], state["total_ms"][stored]
         self._latest.restore(state["latest"], models)
         if state["cohorts"]["width"] == self._cohorts.width:
             owners = np.arange(len(models))
@@ -340,8 +340,7 @@ class LabelDelays:
         if more > 0:
             for name in ("_counts", "_total_ms"):
                 array = getattr(self, name)
-                fresh = np.zeros((more, *array.shape[1:]), dtype=np.int64)
-                setattr(self, name, np.concatenate([array, fresh]))
+                setattr(self, name, np.pad(array, [(0, more), *[(0, 0)] * (array.ndim - 1)]))
 
 
 def _by_class(counts: Int64Array) -> Int64Array:

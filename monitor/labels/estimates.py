@@ -1,18 +1,17 @@
-"""From the cells of a window to what may be published of it, under each labelling regime.
+"""Estimates metrics from the counts of a window, under each labelling regime.
 
-Which numbers can be trusted depends on how labels come. Here the cells that were
-counted (labelled outcomes, and all predictions by what was predicted) become
-estimates with intervals, by the method that the regime allows, or are refused.
+The method depends on how labels come. These functions turn counts (labelled outcomes, and
+all predictions by predicted class) into estimates with intervals, or refuse to.
 
-    plain      labels are complete, or silence was a negative: the counts themselves
-    sampled    labels are a sample of either stratum: Begg-Greenes
-    weighted   the same, each label with the inverse of its sampling probability
-    flagged    predicted positives alone are labelled: precision, nothing else
-    corrected  younger than the labels need: counts over the share that has come; where
-               labels are a sample, or of the flagged alone, within either stratum
-    immature   so young that under half of a class has come: nothing
-    untrusted  labels went astray (`faults`): nothing, but for precision where predicted
-               positives alone are labelled
+    plain      labels are complete, or a missing label is a negative: the counts themselves
+    sampled    labels are a sample of each predicted class: Begg-Greenes
+    weighted   as sampled, each label with the inverse of its sampling probability
+    flagged    only predicted positives are labelled: precision, nothing else
+    corrected  some labels are still to come: counts divided by the share that has come;
+               by predicted class if labels are a sample or only of predicted positives
+    immature   under half of the labels of a class have come: nothing
+    untrusted  the labels have a fault (see `faults`): nothing; if only predicted positives
+               are labelled, precision
 
 Pure functions; the counts come from `monitor.windows`.
 """
@@ -28,56 +27,15 @@ from monitor.counts import ConfusionCounts, Outcome
 from monitor.events.columns import FloatArray
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.labels.corrected import corrected, corrected_labels
-from monitor.labels.evidence import CORRECTED_KIND_OF, KIND_OF, STATUS, Evidence, Kind
-from monitor.labels.refusals import (
-    KEEPS_PRECISION,
-    NEVER_TOLD,
-    REASONS,
-    REFUSED,
-    WITHOUT_DETECTORS,
-    because,
-    refused,
-)
-from monitor.labels.sampled_labels import (
-    SAMPLES,
-    effective_labels,
-    expected,
-    labels_by_stratum,
-    sampling_dispersion,
-)
+from monitor.labels.evidence import Evidence, Kind
+from monitor.labels.sampled_labels import effective_labels
 from monitor.metrics import sampled
 from monitor.snapshot import Estimate
 
 LEAST_COVERAGE = 0.5
-"""Windows in which under this share of a class is labelled are not published."""
+"""A window is not published if less than this share of the labels of a class has come."""
 
 _CELLS = len(Outcome)
-
-__all__ = [
-    "CORRECTED_KIND_OF",
-    "KEEPS_PRECISION",
-    "KIND_OF",
-    "LEAST_COVERAGE",
-    "NEVER_TOLD",
-    "REASONS",
-    "REFUSED",
-    "SAMPLES",
-    "STATUS",
-    "WITHOUT_DETECTORS",
-    "Evidence",
-    "Kind",
-    "because",
-    "corrected",
-    "corrected_labels",
-    "effective_labels",
-    "expected",
-    "labels_by_stratum",
-    "measure",
-    "refused",
-    "sampled_counts",
-    "sampling_dispersion",
-]
-
 
 _CORRECTED_LABELS = (
     Kind.CORRECTED_SAMPLED,
@@ -87,12 +45,12 @@ _CORRECTED_LABELS = (
 
 
 def measure(evidence: Evidence, metric: str, class_ratio: float | None = None) -> FloatArray:
-    """Estimate a metric of each row by what its labels allow.
+    """Estimate a metric of each row by the method that its labels allow.
 
     Args:
-        evidence: of the rows.
+        evidence: counts of the rows, and the state of their labels.
         metric: one of `monitor.snapshot.METRICS`, or `precision_at`.
-        class_ratio: for `precision_at`.
+        class_ratio: actual positives per actual negative, for `precision_at`; else None.
 
     Returns:
         Estimate, lower and upper limit, (3, rows); NaN where undefined or refused.
@@ -162,11 +120,11 @@ _METHODS: Mapping[Kind, Callable[[Evidence, str, float | None], Estimate]] = {
 
 
 def sampled_counts(evidence: Evidence) -> sampled.SampledCounts:
-    """Labelled outcomes and the predictions they stand for, of sampled or weighted rows.
+    """Return labelled outcomes and all predictions of sampled or weighted rows.
 
-    Weighted rows get, in either stratum, the weighted shares times the number of
-    equally weighted labels that would know them as well; rows whose labels have come
-    in part, the corrected shares times such a number.
+    Of weighted rows, the outcomes of each predicted class are the weighted shares times the
+    effective number of labels: that of equally weighted labels with the same precision. Of
+    rows with labels still to come, they are the corrected shares times such a number.
     """
     cells, kind = evidence.cells, evidence.kind[:, None]
     labelled = cells[:, :_CELLS].astype(np.float64)

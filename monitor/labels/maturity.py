@@ -143,7 +143,7 @@ class Maturities:
     def lifetime(self, cells: Int64Array) -> Evidence:
         """Return the evidence of the counts since the start, (series, 6)."""
         found = Evidence.of(self._kinds()[self._catalogue.model_of_series()], cells)
-        if self._windows.weights.kept:
+        if self._windows.weights.stored:
             found.weights[:] = self._windows.weights.lifetime
         found.distrust_sides(self._complete())
         return found

@@ -32,11 +32,11 @@ WITHOUT_DETECTORS: Mapping[Labelling, str] = {
 REASONS: Mapping[str, str] = {
     "flagged_only": "only predicted positives are ever labelled, so precision alone can be known: "
     "recall, false-positive rate, prevalence and balanced precision are refused, not guessed, "
-    "and why precision moved can never be told",
+    "and why precision moved cannot be known",
     "sampled": "labels are a sample of the predictions, at rates that may change: detectors would "
-    "take a change of the rates for one of the model, so verdicts rest on whole windows alone",
+    "mistake a change of the rates for a change of the model, so verdicts use whole windows only",
     "weighted": "labels are weighted by how they were sampled: detectors, which step with every "
-    "pane, would rest on few labels of great weight, so verdicts rest on whole windows alone",
+    "pane, would depend on few labels of great weight, so verdicts use whole windows only",
     LabelFault.ONE_SIDE_LABELLED: "predicted positives get labels and predicted negatives do not, "
     "so precision alone is shown: recall, false-positive rate, prevalence and balanced precision "
     "would be far off",
@@ -48,15 +48,15 @@ REASONS: Mapping[str, str] = {
     "so nothing is shown: precision and prevalence would read too high, or false positives wrong",
     LabelFault.LABELS_MISSING: "far fewer predictions have a label than before though they are "
     "old enough, so nothing is shown: the labels that came need not stand for the others",
-    LabelFault.DELAYS_CHANGED: "labels come at another pace than they did, so nothing is shown: "
-    "how many are still to come, of either class, is not known",
-    LabelFault.REPORTS_STOPPED: "reports have stopped, so nothing is shown: silence is no longer "
-    "a negative",
+    LabelFault.DELAYS_CHANGED: "labels come faster or slower than before, so nothing is shown: "
+    "how many of either class are still to come is not known",
+    LabelFault.REPORTS_STOPPED: "reports have stopped, so nothing is shown: a missing label no "
+    "longer means a negative",
 }
 """The sentence for each reason code."""
 
 
-NEVER_TOLD = "Why precision moved can never be told: only predicted positives are ever labelled."
+CAUSE_UNKNOWN = "Why precision moved cannot be known: only predicted positives are ever labelled."
 """The limit of labelling `flagged_only`, in one sentence."""
 
 

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 from msgspec import Meta, Struct, to_builtins
 
@@ -41,8 +41,11 @@ class MetricInterval(Struct, frozen=True, kw_only=True):
     upper: float | None
 
 
-class MetricIntervals(Struct, frozen=True, kw_only=True):
-    """The metrics of a window.
+Value = TypeVar("Value")
+
+
+class MetricValues(Struct, Generic[Value], frozen=True, kw_only=True):
+    """A value for each metric.
 
     Attributes:
         precision: share of the predicted positives that are positive.
@@ -53,17 +56,21 @@ class MetricIntervals(Struct, frozen=True, kw_only=True):
         class_ratio: positives per negative.
     """
 
-    precision: MetricInterval
-    balanced_precision: MetricInterval
-    recall: MetricInterval
-    false_positive_rate: MetricInterval
-    prevalence: MetricInterval
-    class_ratio: MetricInterval
+    precision: Value
+    balanced_precision: Value
+    recall: Value
+    false_positive_rate: Value
+    prevalence: Value
+    class_ratio: Value
 
-    def metric(self, name: str) -> MetricInterval:
-        """Return a metric by its name."""
-        found: MetricInterval = getattr(self, name)
+    def metric(self, name: str) -> Value:
+        """Return the value of a metric by its name."""
+        found: Value = getattr(self, name)
         return found
+
+
+class MetricIntervals(MetricValues[MetricInterval], frozen=True, kw_only=True):
+    """The metrics of a window."""
 
 
 class OutcomeCounts(Struct, frozen=True, kw_only=True):

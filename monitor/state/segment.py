@@ -39,8 +39,6 @@ _BODY = struct.Struct("<qI")
 
 HEADER_BYTES = _HEADER.size + _CHECK.size
 _FRAME_BYTES = _FRAME.size + _FRAME_CHECK.size
-MAX_PAYLOAD_BYTES = 2**32 - 1
-"""Maximum payload of a frame."""
 
 
 class Body(NamedTuple):

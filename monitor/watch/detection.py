@@ -189,4 +189,4 @@ class RiverDetection:
         return {}
 
     def restore(self, state: State, left: Numbers) -> None:
-        """Do nothing: the detector restarts empty."""
+        """Do nothing: the detector restarts empty; see `Detection.restore`."""

@@ -29,7 +29,7 @@ class WindowCounts:
     Args:
         config: panes, windows, and the models' clocks and label timeouts.
         catalogue: numbers of models, groups and series.
-        kept: state of an earlier run, whose pane widths stay; None to start empty.
+        stored: state of an earlier run, whose pane widths stay; None to start empty.
 
     Raises:
         ConfigError: the state does not fit these panes and windows.
@@ -38,11 +38,11 @@ class WindowCounts:
         weights: of labels that carry a sampling probability.
     """
 
-    def __init__(self, config: Config, catalogue: Catalogue, kept: State | None = None) -> None:
+    def __init__(self, config: Config, catalogue: Catalogue, stored: State | None = None) -> None:
         self._catalogue = catalogue
         self._pane = config.pane
         self._lengths = config.window_lengths
-        fine, (coarse, longest) = config.pane, coarse_panes(config, kept)
+        fine, (coarse, longest) = config.pane, coarse_panes(config, stored)
         self._rings = [
             PaneRing(width=width, span=-(-span // width), cells=CELLS)
             for _ in range(2 if _uses_label_clock(config) else 1)

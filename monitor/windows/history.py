@@ -70,7 +70,12 @@ class PastCounts:
         self._days.ensure(owners)
 
     def add_totals(self, model: Int64Array, deltas: Deltas) -> None:
-        """Count changes of the models' totals; `model` is the model number of each."""
+        """Count changes of the models' totals.
+
+        Args:
+            model: model number of each change.
+            deltas: the changes.
+        """
         self._hours.add(self._hours.pane_of(deltas.time), model, deltas.cell, deltas.count)
 
     def add_late(self, pane: Int64Array, row: Int64Array, cell: Int64Array, n: Int64Array) -> None:
@@ -175,7 +180,7 @@ class PastCounts:
         """Weights of labels by blocks, (blocks, rows, 8); zeros where they are not stored."""
         width = self._coarse.width
         whole = opens % width == closes % width == block_ms % width == 0
-        if self._weights.kept and whole and self._coarse.reaches_back(opens // width, model):
+        if self._weights.stored and whole and self._coarse.reaches_back(opens // width, model):
             table = self._weights.table(PaneRange(COARSE, opens // width, closes // width), rows)
             return in_blocks(table, opens, width, block_ms)
         steps = np.zeros(((closes - opens) // HOUR_MS, len(rows), SUMS), dtype=np.int64)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from monitor.events.columns import Int64Array
 
 _MOST_CELLS = 1 << 16
+_READ_AT_ONCE = 64
 _MOST = np.iinfo(np.int32).max
 
 
@@ -127,3 +128,21 @@ class PaneSlots:
             row = int(rows[0])
             return self.counts[slots, row : row + 1]
         return self.counts[slots].take(rows, axis=1)
+
+    def last(self, row: int, cells: slice, newest: int) -> int | None:
+        """Return the latest pane in which some cells of a row are above 0; None without one.
+
+        Args:
+            row: its number.
+            cells: the cells of the row to read.
+            newest: newest pane in the ring.
+        """
+        end = newest + 1
+        while end > newest + 1 - self.span:
+            slot = (end - 1) % self.span
+            first = max(0, slot + 1 - _READ_AT_ONCE, slot + newest + 2 - self.span - end)
+            busy = np.flatnonzero((self.counts[first : slot + 1, row, cells] > 0).any(axis=1))
+            if len(busy):
+                return end - 1 - slot + first + int(busy[-1])
+            end -= slot + 1 - first
+        return None

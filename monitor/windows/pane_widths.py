@@ -33,18 +33,18 @@ class CoarsePanes(NamedTuple):
     reach: int
 
 
-def coarse_panes(config: Config, kept: State | None = None) -> CoarsePanes:
+def coarse_panes(config: Config, stored: State | None = None) -> CoarsePanes:
     """Return the coarse panes of a configuration, or those of an earlier state.
 
     Args:
         config: panes, windows, references, and how late labels may come.
-        kept: state of `Windows` of an earlier run; None to start empty.
+        stored: state of `Windows` of an earlier run; None to start empty.
 
     Raises:
         ConfigError: the panes of the state do not fit the configured panes or windows.
     """
     lengths = tuple(config.window_lengths.values())
-    width = _width(config.pane, lengths) if kept is None else _kept_width(config, kept)
+    width = _width(config.pane, lengths) if stored is None else _stored_width(config, stored)
     return CoarsePanes(width, _longest_span(config) + _longest_maturity(config) + _SLACK_MS)
 
 
@@ -55,18 +55,18 @@ def _width(pane: int, lengths: tuple[int, ...]) -> int:
     return pane * max(k for k in range(1, min(panes, most) + 1) if panes % k == 0)
 
 
-def _kept_width(config: Config, kept: State) -> int:
+def _stored_width(config: Config, stored: State) -> int:
     """Return the width of the coarse panes of a state.
 
     Raises:
         ConfigError: they do not fit the configured panes or windows.
     """
-    if kept["pane"] != config.pane:
-        raise _unfit("pane", format_duration(kept["pane"]), format_duration(config.pane))
-    ring = kept["rings"][_COARSE]
+    if stored["pane"] != config.pane:
+        raise _unfit("pane", format_duration(stored["pane"]), format_duration(config.pane))
+    ring = stored["rings"][_COARSE]
     width, reach = int(ring["width"]), ring["width"] * ring["span"] - _SLACK_MS
     for name, length in config.window_lengths.items():
-        known = length in kept["lengths"]
+        known = length in stored["lengths"]
         if length % width or (length > reach and not known):
             raise _unfit(
                 "windows",
@@ -76,9 +76,9 @@ def _kept_width(config: Config, kept: State) -> int:
     return width
 
 
-def _unfit(key: str, kept: str, wanted: str) -> ConfigError:
+def _unfit(key: str, stored: str, wanted: str) -> ConfigError:
     fault = (
-        f"{key}: must fit the state that is kept, which is {kept}, got {wanted}; change it "
+        f"{key}: must fit the stored state, which is {stored}, got {wanted}; change it "
         "back, or move the state directory away to begin anew"
     )
     return ConfigError((fault,))

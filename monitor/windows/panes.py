@@ -12,7 +12,7 @@ from monitor.events.renumbering import GONE, State, renumbered
 from monitor.windows.ahead import AheadCounts
 from monitor.windows.pane_slots import PaneSlots
 
-_READ_AT_ONCE = 64
+_NEAR_MS = 86_400_000
 _NOT_YET = -(1 << 60)
 """In place of the newest pane of a model that has no time yet."""
 
@@ -221,25 +221,19 @@ class PaneRing:
     def last(self, row: int, cells: slice) -> int | None:
         """Return the latest pane in which some cells of a row are above 0; None without one.
 
+        Panes that are more than a day ahead, of events that were set aside, are left out.
+
         Args:
             row: its number.
             cells: the cells of the row to read.
         """
+        newest = self.newest(int(self._owners[row]))
         panes, counts = self._beyond(row, cells)
-        ahead = panes[counts > 0]
+        near = True if newest is None else panes <= newest + -(-_NEAR_MS // self.width)
+        ahead = panes[(counts > 0) & near]
         if len(ahead):
             return int(ahead.max())
-        newest = self.newest(int(self._owners[row]))
-        end = None if newest is None else newest + 1
-        while end is not None and newest is not None and end > newest + 1 - self.span:
-            slot = (end - 1) % self.span
-            first = max(0, slot + 1 - _READ_AT_ONCE, slot + newest + 2 - self.span - end)
-            counts = self._slots.counts[first : slot + 1, row, cells]
-            busy = np.flatnonzero((counts > 0).any(axis=1))
-            if len(busy):
-                return end - 1 - slot + first + int(busy[-1])
-            end -= slot + 1 - first
-        return None
+        return None if newest is None else self._slots.last(row, cells, newest)
 
     def first(self, row: int, cells: slice, since: int) -> int | None:
         """Return the earliest pane in which some cells of a row are not 0; None without one.

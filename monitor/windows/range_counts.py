@@ -200,14 +200,19 @@ class RangeCounts:
         }
 
     def restore(self, state: State, left: Numbers) -> None:
-        """Go on from what `state` gave, with the models and series that are left."""
+        """Restore from `state`.
+
+        Args:
+            state: counts by block.
+            left: the models and series that are left.
+        """
         self._slots = {block: slot for slot, block in enumerate(state["blocks"].tolist())}
         counts = state["counts"]
         room = max(_FIRST_ROOM, len(self._slots))
-        kept = left.series[left.series < counts.shape[1]]
-        self._counts = np.zeros((room, len(kept), self._columns), dtype=np.int64)
+        rows = left.series[left.series < counts.shape[1]]
+        self._counts = np.zeros((room, len(rows), self._columns), dtype=np.int64)
         columns = min(self._columns, counts.shape[2])
-        self._counts[: len(counts), :, :columns] = counts[:, kept, :columns]
+        self._counts[: len(counts), :, :columns] = counts[:, rows, :columns]
         self._spans = state["spans"][left.models[left.models < len(state["spans"])]]
 
     def _between(self, first: int, end: int) -> tuple[Int64Array, Int64Array]:

@@ -18,18 +18,32 @@ from monitor.join.deltas import PREDICTED_POSITIVE
 
 
 class CountedRange(Protocol):
-    """Counts of a stretch of time, by series and blocks of time."""
+    """Counts of a time range, by series and blocks of time."""
 
     def series(self, model: str) -> tuple[Series, ...]:
-        """A model's series: its totals, then its segment values."""
+        """Return a model's series: its totals, then its segment values."""
         ...
 
     def blocks(self, series: Series, opens: int, closes: int, block_ms: int) -> Int64Array:
-        """One series' counts by blocks of time, int64 (blocks, 6)."""
+        """Return the counts of a series by blocks of time, int64 (blocks, 6).
+
+        Args:
+            series: one of `series`.
+            opens: start of the range, epoch milliseconds.
+            closes: end of the range, exclusive, epoch milliseconds.
+            block_ms: length of a block; blocks are aligned to UTC.
+        """
         ...
 
     def weights(self, series: Series, opens: int, closes: int, block_ms: int) -> Int64Array:
-        """Weights of its labels by the same blocks, int64 (blocks, 8)."""
+        """Return weights of labels by the same blocks, int64 (blocks, 8).
+
+        Args:
+            series: one of `series`.
+            opens: start of the range, epoch milliseconds.
+            closes: end of the range, exclusive, epoch milliseconds.
+            block_ms: length of a block; blocks are aligned to UTC.
+        """
         ...
 
 
@@ -60,11 +74,11 @@ class Recalled:
     without_segments: bool
 
     def series(self, model: str) -> tuple[Series, ...]:
-        """A model's series: its totals, then its segment values."""
+        """As `CountedRange.series`."""
         return tuple(series for series in self.columns if series.model == model)
 
     def blocks(self, series: Series, opens: int, closes: int, block_ms: int) -> Int64Array:
-        """One series' counts by blocks of time.
+        """As `CountedRange.blocks`, for this range only.
 
         Raises:
             ValueError: other bounds, or blocks that are no multiple of `block_ms`.
@@ -73,7 +87,7 @@ class Recalled:
         return self._wider(self.cells[:, self.columns.index(series)], block_ms)
 
     def weights(self, series: Series, opens: int, closes: int, block_ms: int) -> Int64Array:
-        """Weights of its labels by the same blocks.
+        """As `CountedRange.weights`, for this range only.
 
         Raises:
             ValueError: other bounds, or blocks that are no multiple of `block_ms`.

@@ -48,7 +48,12 @@ class RunningWindow:
         self._changes = np.zeros(0, dtype=np.int64)
 
     def ensure(self, models: int, rows: int) -> None:
-        """Make room for so many models and rows."""
+        """Extend the tables.
+
+        Args:
+            models: number of models.
+            rows: number of series.
+        """
         for _ in range(models - len(self._ranges)):
             self._ranges.append(_NO_PANES)
             self._table = np.array(self._ranges, dtype=np.int64)

@@ -35,9 +35,9 @@ class WeightSums:
     def __init__(self, config: Config, catalogue: Catalogue, rings: list[PaneRing]) -> None:
         self._catalogue = catalogue
         settings = [*config.models.values()] or [config.defaults]
-        self.kept = any(s.labelling is Labelling.WEIGHTED for s in settings)
+        self.stored = any(s.labelling is Labelling.WEIGHTED for s in settings)
         self._rings = [
-            PaneRing(width=ring.width, span=ring.span, cells=SUMS) for ring in rings if self.kept
+            PaneRing(width=ring.width, span=ring.span, cells=SUMS) for ring in rings if self.stored
         ]
         self._lifetime = np.zeros((0, SUMS), dtype=np.int64)
 
@@ -51,7 +51,7 @@ class WeightSums:
         """Count the weights of outcomes that were added or removed."""
         self._ensure()
         weighted = np.flatnonzero((deltas.stratum != NO_STRATUM) & (deltas.cell < len(Outcome)))
-        if not self.kept or not len(weighted):
+        if not self.stored or not len(weighted):
             return
         deltas = deltas.take(weighted)
         event, row = self._catalogue.series_of_groups(deltas.group)
@@ -80,7 +80,7 @@ class WeightSums:
             state: of an earlier run.
             left: the models and series that are still there.
         """
-        if not self.kept:
+        if not self.stored:
             return
         series, owners = left.series, self._catalogue.model_of_series()
         for ring, kept in zip(self._rings, state["rings"], strict=False):
@@ -95,7 +95,7 @@ class WeightSums:
             rows: series to read.
         """
         self._ensure()
-        if not self.kept:
+        if not self.stored:
             return np.zeros((len(rows), SUMS), dtype=np.int64)
         return self._rings[panes.ring].sum(panes.start, panes.end, rows)
 
@@ -107,12 +107,12 @@ class WeightSums:
             rows: series to read.
         """
         self._ensure()
-        if not self.kept:
+        if not self.stored:
             return np.zeros((panes.end - panes.start, len(rows), SUMS), dtype=np.int64)
         return self._rings[panes.ring].table(panes.start, panes.end, rows)
 
     def _ensure(self) -> None:
-        if not self.kept:
+        if not self.stored:
             return
         rows = self._catalogue.series_count
         for ring in self._rings:

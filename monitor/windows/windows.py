@@ -49,14 +49,14 @@ class Windows(WindowCounts):
     Args:
         config: panes, windows, and the models' clocks and label timeouts.
         catalogue: numbers of models, groups and series.
-        kept: state of an earlier run, whose pane widths stay; None to start empty.
+        stored: state of an earlier run, whose pane widths stay; None to start empty.
 
     Raises:
         ConfigError: the state does not fit these panes and windows.
     """
 
-    def __init__(self, config: Config, catalogue: Catalogue, kept: State | None = None) -> None:
-        super().__init__(config, catalogue, kept)
+    def __init__(self, config: Config, catalogue: Catalogue, stored: State | None = None) -> None:
+        super().__init__(config, catalogue, stored)
         self._last: dict[int, tuple[tuple[int, int | None], int | None]] = {}
 
     @property
@@ -203,7 +203,7 @@ class Windows(WindowCounts):
         self._ensure()
         panes = self.pane_range(name, now, age)
         firsts = np.arange(0, panes.end - panes.start, max(1, block_ms // self.width(panes)))
-        if not self.weights.kept:
+        if not self.weights.stored:
             return np.zeros((len(firsts), len(rows), SUMS), dtype=np.int64)
         table = self.weights.table(panes, rows)
         return np.asarray(np.add.reduceat(table, firsts, axis=0))

@@ -172,7 +172,7 @@ class Service:
 
 def _sum(text: str, name: str, labels: str) -> int:
     lines = re.findall(rf"^{name}\{{(.*)\}} (\S+)$", text, re.MULTILINE)
-    return int(sum(float(value) for said, value in lines if re.search(labels, said)))
+    return int(sum(float(value) for reported, value in lines if re.search(labels, reported)))
 
 
 class Load:

@@ -105,10 +105,10 @@ def stream(shape, world, per_cohort, seed, slower=1.0):
 def looks(counts, shape):
     """What is said at the end of each cohort: alarm and doubt."""
     for end in range(shape.warm_up, len(counts)):
-        kept = counts[max(0, end - shape.warm_up) : end]
-        limits = np.arange(len(kept) - 1, -1, -1) * shape.width
-        curve = delay_curve(kept, limits, EDGES_SECONDS)
-        both = pace(kept, limits, curve, 0), pace(kept, limits, curve, 1)
+        stored = counts[max(0, end - shape.warm_up) : end]
+        limits = np.arange(len(stored) - 1, -1, -1) * shape.width
+        curve = delay_curve(stored, limits, EDGES_SECONDS)
+        both = pace(stored, limits, curve, 0), pace(stored, limits, curve, 1)
         yield pace_fault(both) is not None, pace_fault(both, DOUBTFUL_PACE) is not None
 
 

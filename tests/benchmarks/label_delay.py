@@ -182,15 +182,15 @@ def line(name: str, found: Iterable[Look]) -> str:
     published = np.array([look.published for look in found])
     estimate, lower, upper = np.moveaxis(published, 2, 0)
     truth, law = (np.array([getattr(look, name) for look in found]) for name in ("truth", "law"))
-    said = ~np.isnan(estimate)
+    estimated = ~np.isnan(estimate)
     raw = np.nanmean([look.raw - look.truth[0] for look in found])
     cells = [name, ", ".join(sorted({look.status for look in found})), str(len(found))]
-    cells += [f"{1 - said[:, 0].mean():.0%}", f"{raw:+.3f}"]
+    cells += [f"{1 - estimated[:, 0].mean():.0%}", f"{raw:+.3f}"]
     for i in (0, 1):
-        bias = 1000 * (estimate - truth)[said[:, i], i]
+        bias = 1000 * (estimate - truth)[estimated[:, i], i]
         cells.append(f"{bias.mean():+.1f}" if len(bias) else "-")
     for i in range(len(SHOWN)):
-        held = ((lower <= law) & (law <= upper))[said[:, i], i]
+        held = ((lower <= law) & (law <= upper))[estimated[:, i], i]
         cells.append(f"{held.mean():.3f}" if len(held) else "-")
     return f"| {' | '.join(cells)} |"
 
@@ -207,11 +207,11 @@ def later(share: float, days: float) -> Callable[[Stream], None]:
 
 def growth(events: Stream) -> None:
     """Two per cent more predictions every day."""
-    kept = np.random.default_rng(1).random(len(events.time)) < 1.02 ** (
+    stored = np.random.default_rng(1).random(len(events.time)) < 1.02 ** (
         (events.time - events.time[-1]) / DAY
     )
     for name in ("time", "predicted", "actual", "delay", "probability", "group"):
-        setattr(events, name, getattr(events, name)[kept])
+        setattr(events, name, getattr(events, name)[stored])
 
 
 def slower(events: Stream) -> None:
@@ -232,8 +232,8 @@ def regimes(number: int) -> Iterator[Case]:
         ("flagged all, others 1 %: complete (wrong)", (1, 1, 0.01, 0.01), {}),
     ]
     for name, labelled, settings in rows:
-        told = settings.get("labelling") == "weighted"
-        events = {"labelled": labelled, "told": told}
+        weighted = settings.get("labelling") == "weighted"
+        events = {"labelled": labelled, "weighted": weighted}
         case = Case(name, events, settings, number + 3, 100_000, range(4, number + 4))
         yield case._replace(settings={"label_timeout": "10d", **settings})
     silent = {"labelled": (1, 0, 1, 0), "delays": (2, 0, 2, 0), "sigma": 0.3}

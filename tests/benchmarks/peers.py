@@ -51,16 +51,16 @@ class Plain:
             self._count(prediction, event)
 
     def _count(self, prediction: dict, label: dict) -> None:
-        model, says, is_ = prediction["model"], prediction["prediction"], label["label"]
+        model, predicted, is_ = prediction["model"], prediction["prediction"], label["label"]
         matrix = self.matrices.setdefault(model, river_metrics.ConfusionMatrix())
-        matrix.update(is_, says)
-        cell = CELLS[cell_of(says, is_)]
+        matrix.update(is_, predicted)
+        cell = CELLS[cell_of(predicted, is_)]
         self.total.labels(model, cell).inc()
         self.counts[cell] += 1
         if self.windows:
             moment = dt.datetime.fromtimestamp(label["ts"], dt.UTC).replace(tzinfo=None)
             for rolling in self._rolling(model):
-                rolling.update(is_, says, t=moment)
+                rolling.update(is_, predicted, t=moment)
 
     def _rolling(self, model: str) -> list:
         if model not in self.rolling:
@@ -173,8 +173,8 @@ class Careful:
             known = pending.pop(event["id"], None)
             if known is not None:
                 table = tables.setdefault(known[0], [0, 0, 0, 0])
-                says, is_ = known[1], event["label"]
-                table[(not says) * 2 + (says != is_ if says else not is_)] += 1
+                predicted, is_ = known[1], event["label"]
+                table[(not predicted) * 2 + (predicted != is_ if predicted else not is_)] += 1
 
     def events(self, block: bytes) -> Iterable[dict]:
         """Events of a block, decoded."""
@@ -196,6 +196,6 @@ class CarefulLines(Careful):
         return self.decoder.decode_lines(block)
 
 
-def cell_of(says: int, is_: int) -> int:
+def cell_of(predicted: int, is_: int) -> int:
     """Where an outcome counts: tp, fp, fn, tn."""
-    return (not says) * 2 + (says != is_ if says else not is_)
+    return (not predicted) * 2 + (predicted != is_ if predicted else not is_)

@@ -67,7 +67,7 @@ class Grown:
         return self.monitor._join.nbytes
 
 
-def kept(monitor: Monitor, count: int, rounds: int) -> tuple[float, float, float]:
+def stored(monitor: Monitor, count: int, rounds: int) -> tuple[float, float, float]:
     """CPU milliseconds a million pending: to copy, to copy and write, to read and restore."""
     with tempfile.TemporaryDirectory() as folder:
         checkpoints = Checkpoints(Path(folder))
@@ -130,7 +130,7 @@ def report(sizes: list[int], rounds: int) -> None:
         per_event = 1e9 * (time.process_time() - began) / (TURNS * count)
         rows.append(
             (count, grown.steady, grown.worst, 1e3 * grown.longest, 1e3 * grown.mean, per_event,
-             *kept(grown.monitor, count, rounds))
+             *stored(grown.monitor, count, rounds))
         )  # fmt: skip
     print("\nWhat is remembered")
     head = (

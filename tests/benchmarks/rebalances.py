@@ -36,12 +36,12 @@ class Group:
     """Consumers of one group that feed one monitor.
 
     Attributes:
-        said: what they said.
+        reported: messages of the members.
         produced: events so far.
     """
 
     def __init__(self, seed: int, events: int) -> None:
-        self.monitor, self.said, self.produced = Monitor(), [], 0
+        self.monitor, self.reported, self.produced = Monitor(), [], 0
         self.chance, self.cluster = random.Random(seed), Cluster()
         self.events = stream(events, seed)
         self._members: list[tuple[AbstractContextManager, KafkaSource]] = []
@@ -62,7 +62,7 @@ class Group:
         self.produced += len(some)
 
     def join(self) -> None:
-        opened = reading(self.cluster.feed(), self.said)
+        opened = reading(self.cluster.feed(), self.reported)
         self._members.append((opened, opened.__enter__()))
 
     def leave(self) -> None:
@@ -99,14 +99,14 @@ def rebalanced(rebalances: int, seed: int) -> dict[str, object]:
     group.produce(EVENTS_A_REBALANCE)
     for _ in range(MEMBERS):
         group.join()
-    told = 0
+    shown = 0
     while group.rebalances < rebalances:
         group.produce(group.chance.randrange(EVENTS_A_REBALANCE))
         (group.leave if len(group.sources) == MEMBERS else group.join)()
         group.turn(group.chance.uniform(0.5, 3))
         group.commit()
-        if group.rebalances // 10 > told:
-            told = group.rebalances // 10
+        if group.rebalances // 10 > shown:
+            shown = group.rebalances // 10
             print(f"{group.rebalances} rebalances, {group.produced} events")
     group.produce(len(group.events))
     group.read_all()
@@ -114,7 +114,7 @@ def rebalanced(rebalances: int, seed: int) -> dict[str, object]:
         "rebalances": group.rebalances,
         "events": group.produced,
         "records": group.monitor.snapshot().records,
-        "handed over without a commit": len(group.said),
+        "handed over without a commit": len(group.reported),
         "committed beyond what was given": group.committed_beyond(),
         "expected": counted(group.events),
         "found": cells(group.monitor),

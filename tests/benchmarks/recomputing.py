@@ -16,8 +16,8 @@ WINDOW_MINUTES = 1440
 """Of a window of a day: so often each event is counted."""
 
 _QUERY = """
-SELECT model, sum(says AND truth), sum(says AND NOT truth),
-       sum(NOT says AND truth), sum(NOT says AND NOT truth)
+SELECT model, sum(predicted AND truth), sum(predicted AND NOT truth),
+       sum(NOT predicted AND truth), sum(NOT predicted AND NOT truth)
 FROM predictions JOIN labels USING (id) GROUP BY model
 """
 
@@ -29,8 +29,8 @@ def pandas_over(events: list[dict]) -> Callable[[], dict[str, int]]:
 
     def counted() -> dict[str, int]:
         both = predictions.merge(labels, on="id")
-        cell = (1 - both["says"]) * 2 + (both["says"] != both["truth"]).where(
-            both["says"] == 1, both["truth"] == 0
+        cell = (1 - both["predicted"]) * 2 + (both["predicted"] != both["truth"]).where(
+            both["predicted"] == 1, both["truth"] == 0
         )
         found = both.groupby(["model", cell]).size().groupby(level=1).sum()
         return {name: int(found.get(number, 0)) for number, name in enumerate(CELLS)}
@@ -42,7 +42,7 @@ def duckdb_over(events: list[dict]) -> Callable[[], dict[str, int]]:
     """Counts of all events by DuckDB, tables in its memory, one thread."""
     predictions, labels = _frames(wanted("pandas"), events)
     database: Any = wanted("duckdb").connect(config={"threads": 1})
-    predictions["says"] = predictions["says"] == 1
+    predictions["predicted"] = predictions["predicted"] == 1
     labels["truth"] = labels["truth"] == 1
     database.register("given_predictions", predictions)
     database.register("given_labels", labels)
@@ -58,9 +58,9 @@ def duckdb_over(events: list[dict]) -> Callable[[], dict[str, int]]:
 
 
 def _frames(pd: Any, events: list[dict]) -> tuple[Any, Any]:
-    said = [(e["id"], e["model"], e["prediction"]) for e in events if e["type"] == "prediction"]
+    reported = [(e["id"], e["model"], e["prediction"]) for e in events if e["type"] == "prediction"]
     came = [(e["id"], e["label"]) for e in events if e["type"] == "label"]
-    return pd.DataFrame(said, columns=["id", "model", "says"]), pd.DataFrame(
+    return pd.DataFrame(reported, columns=["id", "model", "predicted"]), pd.DataFrame(
         came, columns=["id", "truth"]
     )
 

@@ -141,14 +141,14 @@ def looks(setting, models, days, seed):
     return np.array(found)
 
 
-def held(said):
+def held(degraded):
     """Looks at which the verdict has said degraded for a day, of one model."""
-    return np.convolve(said, np.ones(A_DAY + 1))[: len(said)] > A_DAY
+    return np.convolve(degraded, np.ones(A_DAY + 1))[: len(degraded)] > A_DAY
 
 
-def pages(said):
+def pages(degraded):
     """Looks that begin a page, more than a day after the last of the page before."""
-    at = np.flatnonzero(said)
+    at = np.flatnonzero(degraded)
     return at[np.diff(at, prepend=-1_000) > A_DAY]
 
 
@@ -166,16 +166,16 @@ class Counted(NamedTuple):
 def counted(work):
     """One kind of models, some of them."""
     setting, models, days, seed = work
-    said = looks(setting, models, setting.first_day + days, seed)
-    told = np.stack([held(one) for one in said.T])
-    began = [pages(one) for one in told]
+    degraded = looks(setting, models, setting.first_day + days, seed)
+    page_lasts = np.stack([held(one) for one in degraded.T])
+    began = [pages(one) for one in page_lasts]
     change = days // 3 * A_DAY
     later = [at[at >= change] for at in began]
     return Counted(
-        model_days=said.size / A_DAY,
-        at_once=sum(len(pages(one)) for one in said.T),
+        model_days=degraded.size / A_DAY,
+        at_once=sum(len(pages(one)) for one in degraded.T),
         pages=sum(map(len, began)),
-        days_paged=told.sum() / A_DAY,
+        days_paged=page_lasts.sum() / A_DAY,
         models_paged=sum(len(at) > 0 for at in began),
         until=[(at[0] - change) / A_DAY if len(at) else np.inf for at in later],
     )

@@ -72,10 +72,10 @@ def slope(cases: list[Case], costs: list[float]) -> float:
     return math.log(costs[-1] / costs[0]) / math.log(cases[-1].size / cases[0].size)
 
 
-def said(exponent: float) -> str:
+def growth(exponent: float) -> str:
     """Whether that is flat.
 
-    >>> [said(exponent) for exponent in (0.02, 0.5, 1.0, 2.0)]
+    >>> [growth(exponent) for exponent in (0.02, 0.5, 1.0, 2.0)]
     ['flat', 'less than linear', 'linear', 'worse than linear']
     """
     if exponent <= _FLAT:
@@ -94,7 +94,7 @@ def report(events: int, rounds: int, most_pending: int) -> None:
         costs = list(medians(work, rounds).values())
         exponent = slope(cases, costs)
         points = ", ".join(f"{c.size:g}: {cost:.0f}" for c, cost in zip(cases, costs, strict=True))
-        rows.append((name, points, f"{exponent:.2f}", said(exponent)))
+        rows.append((name, points, f"{exponent:.2f}", growth(exponent)))
     print(f"\nCPU nanoseconds an event as one thing grows, {events:,} events")
     print(table(("", "size: ns an event", "slope", ""), rows))
 

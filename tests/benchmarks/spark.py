@@ -65,7 +65,7 @@ class Costs:
                 self.cpu[pid] = (role, ticks / TICK)
                 self.peak[role] = max(self.peak[role], resident)
 
-    def told(self):
+    def reported(self):
         total = defaultdict(float)
         for role, seconds in self.cpu.values():
             total[role] += seconds
@@ -154,11 +154,11 @@ def kills(run):
         print("    driver killed in a batch", flush=True)
         driver = cluster.submit("driver2", *run.words)
         until("a later batch", lambda: is_in_batch(run.checkpoint, 4), driver, seconds=patience)
-        lost, kept = cluster.workers
+        lost, stored = cluster.workers
         lost.kill()
         print("    worker killed in a batch", flush=True)
         until("another batch", lambda: is_in_batch(run.checkpoint, 6), driver, seconds=patience)
-        (executor, *_) = until("executor", lambda: cluster.executors(kept), driver, kept)
+        (executor, *_) = until("executor", lambda: cluster.executors(stored), driver, stored)
         kill(executor)
         print("    executor killed in a batch", flush=True)
         driver.finish(seconds=patience)
@@ -219,7 +219,7 @@ def main():
                 f"load of the machine {load:.0f} to {os.getloadavg()[0]:.0f}"
             )
             print(f"    {records * 9 / 10 / max(others, 1e-9):.0f} rows/s after the first batch")
-            print(costs.told())
+            print(costs.reported())
             state = sum(
                 p.stat().st_size for p in (run.checkpoint / "state").rglob("*") if p.is_file()
             )

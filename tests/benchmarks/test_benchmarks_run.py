@@ -67,25 +67,25 @@ def test_every_stage_of_a_run_is_timed_and_left_as_it_was():
     assert (Decoder.decode_lines, Join.apply) == before
 
 
-def test_the_feeds_are_told_apart_and_agree(capsys):
+def test_the_feeds_are_distinct_and_agree(capsys):
     pytest.importorskip("pyarrow")
     feeds.report(EVENTS, 1)
-    said = capsys.readouterr().out
-    assert all(f"\n{name}" in said for name in ("NDJSON", "CSV", "Parquet", "Arrow"))
+    reported = capsys.readouterr().out
+    assert all(f"\n{name}" in reported for name in ("NDJSON", "CSV", "Parquet", "Arrow"))
 
 
-def test_what_is_pending_is_weighed_and_kept():
+def test_pending_predictions_are_measured_and_stored():
     grown = pending.Grown(30_000)
     assert 24 < grown.steady < 250
     assert 0 < grown.mean <= grown.longest
-    assert all(spent > 0 for spent in pending.kept(grown.monitor, 30_000, 1))
+    assert all(spent > 0 for spent in pending.stored(grown.monitor, 30_000, 1))
 
 
 def test_posted_and_followed_events_count_the_same(capsys):
     served.report(EVENTS, 2, 1)
-    said = capsys.readouterr().out
-    assert "HTTP" in said
-    assert "Kafka" in said
+    reported = capsys.readouterr().out
+    assert "HTTP" in reported
+    assert "Kafka" in reported
 
 
 def test_a_slope_is_the_exponent_of_the_cost():
@@ -122,10 +122,10 @@ def test_every_part_is_a_module():
 
 
 def test_a_page_is_a_verdict_that_held_for_a_day():
-    said = np.zeros(60, bool)
-    said[[*range(5, 9), *range(20, 32), *range(50, 59)]] = True
-    assert sampled_pages.pages(said).tolist() == [5, 20, 50]
-    assert sampled_pages.pages(sampled_pages.held(said)).tolist() == [28, 58]
+    reported = np.zeros(60, bool)
+    reported[[*range(5, 9), *range(20, 32), *range(50, 59)]] = True
+    assert sampled_pages.pages(reported).tolist() == [5, 20, 50]
+    assert sampled_pages.pages(sampled_pages.held(reported)).tolist() == [28, 58]
 
 
 def test_sampled_models_go_through_the_engine():

@@ -39,7 +39,7 @@ def medians(work: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, f
     for _ in range(rounds):
         for name, one in work.items():
             found[name].append(one())
-    return {name: statistics.median(said) for name, said in found.items()}
+    return {name: statistics.median(reported) for name, reported in found.items()}
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -58,11 +58,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def machine(*packages: str) -> str:
     """Versions and machine, and whether others were at work on it."""
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
-    said = ", ".join(
+    reported = ", ".join(
         [f"Python {platform.python_version()}", *filter(None, map(_version, packages))]
     )
     busy = "; others are at work here: trust the ratios alone" if load > cores + 1 else ""
-    return f"{said}\n{_processor()}, {cores} cores, load {load:.1f}{busy}"
+    return f"{reported}\n{_processor()}, {cores} cores, load {load:.1f}{busy}"
 
 
 def _version(package: str) -> str:

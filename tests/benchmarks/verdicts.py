@@ -81,10 +81,10 @@ def twelve_truths(draws: int, sizes: tuple[int, ...] = SIZES) -> dict[int, tuple
         right, wrong = [], []
         for *now, truth in TRUTHS.values():
             before = draw(rng, 10 * size, (0.1, 0.8, 0.05), draws)
-            said = verdicts(before, draw(rng, size, (now[0], now[1], now[2]), draws))
-            right.append((said == truth).mean())
-            silent = said == Verdict.INSUFFICIENT_EVIDENCE
-            wrong.append(((said != truth) & ~silent).mean())
+            reported = verdicts(before, draw(rng, size, (now[0], now[1], now[2]), draws))
+            right.append((reported == truth).mean())
+            silent = reported == Verdict.INSUFFICIENT_EVIDENCE
+            wrong.append(((reported != truth) & ~silent).mean())
         found[size] = (float(np.mean(right)), float(np.max(wrong)))
     return found
 
@@ -100,11 +100,11 @@ def slide(
     rng = np.random.default_rng(2)
     cut, gap = -norm.ppf(0.05), norm.ppf(0.8) - norm.ppf(0.05)
     rates = [(prevalence, float(norm.sf(c - gap)), float(norm.sf(c))) for c in (cut, cut + step)]
-    said = verdicts(draw(rng, 10 * size, rates[0], draws), draw(rng, size, rates[1], draws))
-    moved = (said == Verdict.OPERATING_POINT_MOVED).mean()
+    reported = verdicts(draw(rng, 10 * size, rates[0], draws), draw(rng, size, rates[1], draws))
+    moved = (reported == Verdict.OPERATING_POINT_MOVED).mean()
     return (
-        float(np.isin(said, list(DEGRADED)).mean()),
-        float(np.isin(said, list(IMPROVED)).mean()),
+        float(np.isin(reported, list(DEGRADED)).mean()),
+        float(np.isin(reported, list(IMPROVED)).mean()),
         float(moved),
     )
 
@@ -147,7 +147,7 @@ def mix_only(draws: int, size: int, share: float) -> tuple[float, float]:
     By segment, and from the counts of all together.
     """
     rng = np.random.default_rng(3)
-    said: list[list[Verdict]] = [[], []]
+    reported: list[list[Verdict]] = [[], []]
     for _ in range(draws):
         windows = []
         for events, hard in ((10 * size, 0.3), (size, share)):
@@ -156,9 +156,9 @@ def mix_only(draws: int, size: int, share: float) -> tuple[float, float]:
                 draw(rng, round(events * hard), (0.1, 0.6, 0.1), 1).cells[0],
             ]
             windows.append(ConfusionCounts.from_cells(np.stack(parts)))
-        said[0].append(judge_within_segments(*windows).verdict)
-        said[1].append(judge(windows[0].sum(), windows[1].sum()).verdict)
-    skill = [np.isin(np.array(v, dtype=object), list(OF_THE_MODEL)).mean() for v in said]
+        reported[0].append(judge_within_segments(*windows).verdict)
+        reported[1].append(judge(windows[0].sum(), windows[1].sum()).verdict)
+    skill = [np.isin(np.array(v, dtype=object), list(OF_THE_MODEL)).mean() for v in reported]
     return float(skill[0]), float(skill[1])
 
 

@@ -64,14 +64,14 @@ def test_feeds_whose_client_is_not_installed_are_named(capsys, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("feed", "said"),
+    ("feed", "reported"),
     [
         ('{type: http, listen: "0.0.0.0:1"}', "is open to other machines without authentication"),
         ('{type: http, listen: "127.0.0.1:1", token_files: [TOKENS]}', "contains no token"),
         ('{type: http, listen: "0.0.0.0:1", token_files: [missing]}', "cannot be read"),
     ],
 )
-def test_what_run_refuses_of_listeners_is_told(capsys, tmp_path, feed, said):
+def test_listeners_that_run_refuses_are_reported(capsys, tmp_path, feed, reported):
     tokens, config = tmp_path / "tokens", tmp_path / "monitor.yaml"
     tokens.touch()
     state = f"state: {{directory: {tmp_path}/state}}"
@@ -79,6 +79,6 @@ def test_what_run_refuses_of_listeners_is_told(capsys, tmp_path, feed, said):
     checked = ran(capsys, "check-config", config)
     assert (checked.code, checked.err.count("\n")) == (0, 1)
     assert checked.err.startswith("`run` would fail: ")
-    assert said in checked.err
+    assert reported in checked.err
     refused = ran(capsys, "run", "-c", config)
-    assert (refused.code, said in refused.err) == (2, True)
+    assert (refused.code, reported in refused.err) == (2, True)

@@ -24,7 +24,7 @@ def test_the_answer_decides(capsys, status, code):
     assert (f"answered {status}" in asked.err) == bool(code)
 
 
-def test_nobody_there_is_a_finding(capsys):
+def test_a_monitor_that_does_not_answer_is_a_finding(capsys):
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     asked = ran(capsys, "healthcheck", "--url", f"http://127.0.0.1:{port}/healthz")

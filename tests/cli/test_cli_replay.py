@@ -260,7 +260,7 @@ def test_poison_is_counted_by_reason_and_the_good_records_count(capsys, tmp_path
     assert "… and 8 more" in done.err
 
 
-def test_what_a_labelling_regime_refuses_is_said_in_one_line(capsys, tmp_path):
+def test_refusals_of_a_labelling_regime_are_reported_in_one_line(capsys, tmp_path):
     events, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
     events.write_text(lines_of(prediction(1)))
     config.write_text("models: {default: {labelling: flagged_only}}\n")

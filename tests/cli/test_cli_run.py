@@ -28,13 +28,13 @@ def config_of(folder, *, port=0, feeds=None):
 
 @contextmanager
 def running(config, *words):
-    """The service as a process, and where it serves, which it says first."""
+    """The service as a process, and its address, which it prints first."""
     command = [sys.executable, "-m", "monitor", "run", "-c", str(config), *words]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
-            said = process.stderr.readline()
-            url = said.partition("serving ")[2].partition("/metrics")[0]
-            yield process, url, said
+            reported = process.stderr.readline()
+            url = reported.partition("serving ")[2].partition("/metrics")[0]
+            yield process, url, reported
         finally:
             process.kill()
 
@@ -48,8 +48,8 @@ def until(condition):
 
 def test_it_serves_what_comes_until_sigterm(tmp_path):
     events = tmp_path / "events.ndjson"
-    with running(config_of(tmp_path)) as (process, url, said):
-        assert f"reading {events} (once it appears)" in said
+    with running(config_of(tmp_path)) as (process, url, reported):
+        assert f"reading {events} (once it appears)" in reported
         assert httpx.get(f"{url}/healthz").status_code == 200
         assert httpx.get(f"{url}/readyz").status_code == 503
         events.write_text(EVENT + "no json\n")
@@ -59,8 +59,8 @@ def test_it_serves_what_comes_until_sigterm(tmp_path):
         _, rest = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0
     assert rest == "precision-monitor: stopped\n"
-    kept = (tmp_path / "state" / "dead-letter.ndjson").read_text()
-    assert f'"position":"{events}:2"' in kept
+    stored = (tmp_path / "state" / "dead-letter.ndjson").read_text()
+    assert f'"position":"{events}:2"' in stored
 
 
 def test_clients_that_are_stuck_hold_it_up_for_ten_seconds_at_most(tmp_path):
@@ -95,7 +95,7 @@ def test_a_feed_that_is_missing_is_one_line_and_exit_code_3(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("feeds", "said"),
+    ("feeds", "reported"),
     [
         ("[]", "feeds: none is configured; add one"),
         (
@@ -109,13 +109,13 @@ def test_a_feed_that_is_missing_is_one_line_and_exit_code_3(capsys, tmp_path):
     ],
 )
 def test_feeds_that_cannot_be_read_are_a_fault_of_the_configuration(
-    capsys, tmp_path, monkeypatch, feeds, said
+    capsys, tmp_path, monkeypatch, feeds, reported
 ):
     monkeypatch.setattr("monitor.feeds.kafka.installed.is_installed", lambda: False)
     config = config_of(tmp_path, feeds=feeds)
     failed = ran(capsys, "run", "-c", config)
     assert (failed.code, failed.out) == (2, "")
-    assert failed.err.startswith(f"{config}: {said}")
+    assert failed.err.startswith(f"{config}: {reported}")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -129,8 +129,8 @@ def test_a_state_directory_that_cannot_be_written_is_one_line(capsys, tmp_path: 
 
 def test_insecure_lets_a_feed_listen_where_others_reach_it(tmp_path):
     config = config_of(tmp_path, feeds='[{type: http, listen: "0.0.0.0:0"}]')
-    with running(config, "--insecure") as (_, url, said):
-        assert "reading http://0.0.0.0:" in said
+    with running(config, "--insecure") as (_, url, reported):
+        assert "reading http://0.0.0.0:" in reported
         until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
 
 
@@ -143,19 +143,19 @@ def test_a_second_process_is_refused_and_leaves_the_first_alone(tmp_path, capsys
         assert httpx.get(f"{url}/healthz").status_code == 200
 
 
-def test_what_labels_cannot_tell_is_said_in_one_line_a_model(tmp_path):
+def test_limits_of_the_labels_are_reported_in_one_line_for_each_model(tmp_path):
     config = config_of(tmp_path)
     models = "{a: {labelling: flagged_only}, b: {labelling: sampled}, c: {}}"
     config.write_text(config.read_text().replace("{default: {}}", models))
     command = [sys.executable, "-m", "monitor", "run", "-c", str(config)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        said = []
-        while not said or "serving " not in said[-1]:
-            said.append(process.stderr.readline())
-            assert said[-1]
+        reported = []
+        while not reported or "serving " not in reported[-1]:
+            reported.append(process.stderr.readline())
+            assert reported[-1]
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=DEADLINE)
-    refused = [line for line in said if "labelling" in line]
+    refused = [line for line in reported if "labelling" in line]
     assert len(refused) == 2
     assert refused[0].startswith("a: labelling flagged_only: only predicted positives are ever")
     assert "precision alone can be known" in refused[0]
@@ -168,9 +168,9 @@ HTTP = '[{type: http, listen: "127.0.0.1:0"}]'
 def acknowledged(folder):
     """A monitor that counted two requests and stopped; the segment of its journal."""
     config = config_of(folder, feeds=HTTP)
-    with running(config) as (process, url, said):
+    with running(config) as (process, url, reported):
         until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
-        feed = said.partition("reading ")[2].split()[0].rstrip(",")
+        feed = reported.partition("reading ")[2].split()[0].rstrip(",")
         for _ in range(2):
             httpx.post(feed, content=EVENT).raise_for_status()
         process.send_signal(signal.SIGTERM)
@@ -180,7 +180,7 @@ def acknowledged(folder):
 
 
 @pytest.mark.parametrize("harm", ["cut", "cut after a frame", "gone"])
-def test_a_journal_that_lacks_what_was_acknowledged_is_found_before_anything_is_served(
+def test_a_journal_without_acknowledged_requests_is_found_before_anything_is_served(
     capsys, tmp_path, harm
 ):
     config, path = acknowledged(tmp_path)

@@ -1,4 +1,4 @@
-"""`precision-monitor spark`: what it needs, and what it says where that is missing."""
+"""`precision-monitor spark`: what it needs, and its error if that is missing."""
 
 import ast
 import subprocess
@@ -33,7 +33,7 @@ def test_exactly_one_input_is_asked_for(words, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("option", "given", "said"),
+    ("option", "given", "reported"),
     [
         ("--buckets", "0", "must be an integer of at least 1, got '0'"),
         ("--files-per-batch", "0", "must be an integer of at least 1, got '0'"),
@@ -42,10 +42,10 @@ def test_exactly_one_input_is_asked_for(words, monkeypatch, capsys):
         ("--patience", "x", "must be seconds from 0 to 86400, got 'x'"),
     ],
 )
-def test_an_option_that_cannot_be_is_refused_before_spark_starts(option, given, said, capsys):
+def test_an_option_that_cannot_be_is_refused_before_spark_starts(option, given, reported, capsys):
     with pytest.raises(SystemExit):
         main([*WORDS, "--input", "in", option, given])
-    assert said in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

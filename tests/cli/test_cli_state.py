@@ -40,7 +40,7 @@ def test_a_whole_state_is_good(capsys, folder):
     assert done.out.endswith("3 files, 0 damaged\n")
 
 
-def test_what_is_kept_is_shown(capsys, folder):
+def test_the_stored_state_is_shown(capsys, folder):
     done = ran(capsys, "state", "show", folder)
     assert done.code == 0
     for line in (
@@ -94,8 +94,8 @@ def test_a_segment_that_is_missing_before_others_is_named(capsys, folder, segmen
         segments[number].unlink()
     done = ran(capsys, "state", "check", folder)
     assert done.code == 1
-    told = [line for line in done.out.splitlines() if "is missing" in line]
-    assert [line.partition(": ")[0] for line in told] == [str(segments[n]) for n in gone]
+    lines = [line for line in done.out.splitlines() if "is missing" in line]
+    assert [line.partition(": ")[0] for line in lines] == [str(segments[n]) for n in gone]
     with pytest.raises(StateError, match="is missing"), Journal(folder / "journal") as journal:
         journal.check()
 
@@ -117,17 +117,17 @@ def test_an_empty_directory_and_none(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("damaged", "said"),
+    ("damaged", "reported"),
     [
         ([1], ["a start uses 00000002.checkpoint"]),
         ([2], ["a start uses 00000001.checkpoint"]),
         ([1, 2], ["no checkpoint is intact, a start is refused"] * 2),
     ],
 )
-def test_what_a_start_would_use_instead_of_a_damaged_checkpoint(capsys, folder, damaged, said):
+def test_what_a_start_would_use_instead_of_a_damaged_checkpoint(capsys, folder, damaged, reported):
     for number in damaged:
         path = folder / "checkpoints" / f"{number:08}.checkpoint"
         path.write_bytes(path.read_bytes()[:-1])
     done = ran(capsys, "state", "check", folder)
-    told = [line.partition("; ")[2] for line in done.out.splitlines() if "is damaged" in line]
-    assert (done.code, told) == (1, said)
+    lines = [line.partition("; ")[2] for line in done.out.splitlines() if "is damaged" in line]
+    assert (done.code, lines) == (1, reported)

@@ -49,7 +49,7 @@ def test_by_default_it_works_at_the_live_class_ratio_and_shows_its_intervals(cap
     words = ("threshold", "--feed", str(FLIGHTS), "--objective", "precision>=0.6")
     code, out = run(capsys, *words)
     assert code == 0
-    for said in (
+    for reported in (
         "predict positive at scores of",
         "precision>=0.6, and within it the highest recall:",
         "95 % interval",
@@ -57,7 +57,7 @@ def test_by_default_it_works_at_the_live_class_ratio_and_shows_its_intervals(cap
         "based on",
         "by the point estimate, not the whole 95 % interval",
     ):
-        assert said in out.out
+        assert reported in out.out
 
 
 def test_an_objective_out_of_reach_is_a_finding(capsys, tmp_path):
@@ -74,21 +74,21 @@ def test_an_objective_out_of_reach_is_a_finding(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         (("--objective", "precisoin>=0.9"), "precisoin"),
         (("--objective", "precision>=0.9", "--class-ratio", "-1"), "--class-ratio"),
         (("--objective", "precision>=0.9", "--model", "fraud"), "no such model, got 'fraud'"),
     ],
 )
-def test_what_cannot_be_asked_is_one_clear_line(capsys, words, says):
+def test_what_cannot_be_asked_is_one_clear_line(capsys, words, message):
     code, out = run(capsys, "threshold", "--feed", str(FLIGHTS), *words)
     assert code == 2
-    assert says in out.err
+    assert message in out.err
     assert out.err.count("\n") == 1
 
 
-def test_events_without_scores_are_said_so(capsys, tmp_path):
+def test_events_without_scores_are_reported(capsys, tmp_path):
     feed = tmp_path / "events.ndjson"
     rows = [
         {"type": "outcome", "id": f"{i}", "ts": i, "prediction": i % 2, "label": i % 3 % 2}
@@ -104,5 +104,5 @@ def test_events_without_scores_are_said_so(capsys, tmp_path):
 def test_replay_summary_prints_every_metric_with_its_interval(capsys):
     code, out = run(capsys, "replay", str(FLIGHTS), "--summary")
     assert code == 0
-    for said in ("balanced precision", "Cohen's kappa", "0.3634", "McNemar", "95 % interval"):
-        assert said in out.out
+    for reported in ("balanced precision", "Cohen's kappa", "0.3634", "McNemar", "95 % interval"):
+        assert reported in out.out

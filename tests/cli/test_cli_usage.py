@@ -44,7 +44,7 @@ def test_no_command_shows_the_help_and_is_wrong_usage(capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "reported"),
     [
         (["replya"], "did you mean 'replay'?"),
         (["replay"], "the following arguments are required: FILE"),
@@ -55,10 +55,10 @@ def test_no_command_shows_the_help_and_is_wrong_usage(capsys):
         (["demo", "--listen", "here"], "--listen: must be an address with a port"),
     ],
 )
-def test_wrong_usage_is_one_line_on_stderr(capsys, words, said):
+def test_wrong_usage_is_one_line_on_stderr(capsys, words, reported):
     wrong = ran(capsys, *words)
     assert (wrong.code, wrong.out) == (2, "")
-    assert said in wrong.err
+    assert reported in wrong.err
     assert wrong.err.count("\n") == 1
 
 

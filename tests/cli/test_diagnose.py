@@ -111,7 +111,7 @@ def test_segments_are_those_of_the_configuration_or_those_asked_for(capsys, summ
     assert july_september(capsys, summer)["segments"] == []
 
 
-def test_a_segment_key_that_nothing_carries_is_said(capsys, summer):
+def test_a_segment_key_without_any_value_is_reported(capsys, summer):
     words = ("--before", "2013-07", "--after", "2013-09", "--segments", "colour")
     done = ran(capsys, "diagnose", "--feed", summer, *words)
     assert done.code == 0
@@ -134,7 +134,7 @@ def test_the_verdict_can_fail_the_command(capsys, two_months):
     assert "The model is not at fault" in failed.out
 
 
-def test_people_are_told_first_what_happened(capsys, two_months):
+def test_the_report_begins_with_what_happened(capsys, two_months):
     words = (
         "diagnose",
         "--feed",
@@ -229,7 +229,7 @@ def wrong(capsys, *words):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "reported"),
     [
         ("2013-08-01..2013-07-01", SEPTEMBER, "--before: ends before it begins"),
         ("2013-07-01..2013-07-01", SEPTEMBER, "--before: is empty"),
@@ -242,8 +242,8 @@ def wrong(capsys, *words):
         (JULY, "2015-07", "--after: nothing was predicted in 2015-07-01T00:00:00Z.."),
     ],
 )
-def test_ranges_that_cannot_be_compared_are_refused(capsys, summer, before, after, said):
-    assert said in wrong(capsys, "--feed", summer, "--before", before, "--after", after)
+def test_ranges_that_cannot_be_compared_are_refused(capsys, summer, before, after, reported):
+    assert reported in wrong(capsys, "--feed", summer, "--before", before, "--after", after)
 
 
 def test_wrong_words_are_refused_in_one_line(capsys, summer):
@@ -306,7 +306,7 @@ def test_predictions_without_any_label_are_evidence_of_nothing(capsys, tmp_path)
 
 
 def pairs(days, *, positive_labels_alone):
-    """A hundred predictions a day; a tenth positive, told of alone, or with few others."""
+    """A hundred predictions a day; a tenth positive; only these labelled, or with few others."""
     for i in range(100 * days):
         at, positive, called = i * DAY // 100, i % 10 == 0, i % 10 == 0 or i % 20 == 1
         yield {"type": "prediction", "id": f"p{i}", "ts": at, "prediction": int(called)}
@@ -328,8 +328,8 @@ def test_silence_is_diagnosed_as_a_negative_once_it_may_be(capsys, tmp_path):
     assert found["before"]["outcomes"] == {"tp": 200, "fp": 100, "fn": 0, "tn": 1700}
     early = ran(capsys, "diagnose", *words, *sides, "1970-01-26..1970-02-18")
     assert early.code == 2
-    assert "--after: ends before silence is known to be a negative" in early.err
-    assert "has passed for predictions up to 1970-02-17T" in early.err
+    assert "--after: ends before missing labels count as negatives" in early.err
+    assert "they count for predictions to 1970-02-17T" in early.err
 
 
 def test_a_sample_of_labels_is_diagnosed(capsys, tmp_path):

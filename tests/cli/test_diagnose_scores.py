@@ -10,7 +10,7 @@ from scipy.stats import norm
 DAY = 86_400
 
 
-def told(path, after):
+def write_events(path, after):
     """Four weeks of scored outcomes, another model or threshold from the fifteenth day on."""
     rng = np.random.default_rng(3)
     with path.open("w") as lines:
@@ -34,9 +34,9 @@ def told(path, after):
     ("after", "verdict"),
     [((2.2, 2.2), "operating_point_moved"), ((1.8, 2.2), "model_degraded")],
 )
-def test_a_slide_is_told_from_a_worse_model_by_the_scores(capsys, tmp_path, after, verdict):
+def test_scores_distinguish_a_slide_from_a_worse_model(capsys, tmp_path, after, verdict):
     path = tmp_path / "events.ndjson"
-    told(path, after)
+    write_events(path, after)
     words = ("--before", "1970-01-01..1970-01-15", "--after", "1970-01-15..1970-01-29")
     for asked in (words, ("--after", "1970-01-15..1970-01-29"), ()):
         done = ran(capsys, "diagnose", "--feed", path, *asked, "--json")

@@ -1,4 +1,4 @@
-"""Every example that is shipped loads, and means what it says."""
+"""Every shipped example loads, with the settings that it shows."""
 
 import re
 from pathlib import Path

@@ -152,8 +152,8 @@ def test_stuck_clients_do_not_spoil_its_end():
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as demo:
-        said = iter(demo.stdout.readline, "")
-        line = next(line for line in said if "Serving" in line)
+        reported = iter(demo.stdout.readline, "")
+        line = next(line for line in reported if "Serving" in line)
         port = int(line.partition("127.0.0.1:")[2].partition("/")[0])
         stuck = [socket.create_connection(("127.0.0.1", port)) for _ in range(10)]
         for client in stuck:

@@ -1,4 +1,4 @@
-"""The demo of the difference: who is told of rarer positives, and who of a worse model."""
+"""The demo of the difference: alerts for rarer positives, and for a worse model."""
 
 import os
 import re
@@ -33,12 +33,12 @@ def test_the_page_is_for_the_worse_model_alone(system_program):
     before, _, after = done.stdout.partition("misses twice as many positives")
     quiet, _, rarer = before.partition("positives become half as frequent\n")
     assert ALERT.findall(quiet) == []
-    told = [(severity, name) for _, severity, name in ALERT.findall(rarer)]
-    assert ("TICKET", TICKET) in told
-    assert "PAGE" not in {severity for severity, _ in told}
+    alerts = [(severity, name) for _, severity, name in ALERT.findall(rarer)]
+    assert ("TICKET", TICKET) in alerts
+    assert "PAGE" not in {severity for severity, _ in alerts}
     assert [name for _, severity, name in ALERT.findall(after) if severity == "PAGE"] == [PAGE]
     assert done.stdout.rstrip().endswith("no page came before.")
-    # Each says what happened, with the numbers of that moment.
+    # Each describes what happened, with the numbers of that moment.
     text = " ".join(done.stdout.split())
     assert "positives became rarer or more frequent, the model did not move. 1d: precision" in text
     assert re.search(r"balanced precision 0\.9\d\d, was 0\.94", text)
@@ -59,7 +59,7 @@ def test_nothing_stays_behind_whatever_ends_it(system_program, tmp_path, how, co
             begun += demo.stdout.readline()
         demo.send_signal(how)
     assert demo.returncode == code
-    # kill -9 leaves the folder: nobody is there to clear it away.
+    # kill -9 leaves the folder: nothing removes it.
     assert how is signal.SIGKILL or list(tmp_path.iterdir()) == []
     for port in map(int, re.findall(r"(?:Prometheus|Alertmanager) http://127.0.0.1:(\d+)", begun)):
         until(lambda port=port: not listens(port))
@@ -70,7 +70,7 @@ def listens(port):
         return asking.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_what_is_missing_is_said_with_where_to_get_it(capsys, monkeypatch, tmp_path):
+def test_a_missing_program_is_reported_with_how_to_get_it(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     done = ran(capsys, "demo", "--alerts")
     assert (done.code, done.out) == (2, "")
@@ -120,7 +120,7 @@ class Alerts:
 
 
 @pytest.mark.parametrize(
-    ("days", "code", "said"),
+    ("days", "code", "reported"),
     [
         ([(13, ("ticket", TICKET)), (25, ("page", PAGE))], 0, ""),
         ([(13, ("ticket", TICKET))], 1, f"received: {TICKET}"),
@@ -137,10 +137,10 @@ class Alerts:
         ),
     ],
 )
-def test_the_exit_code_says_whether_it_is_to_be_seen(capsys, monkeypatch, days, code, said):
+def test_the_exit_code_shows_whether_the_alerts_fired(capsys, monkeypatch, days, code, reported):
     monkeypatch.setattr(simulation, "_PREDICTIONS_A_DAY", 500)
     assert _Story(Alerts(*days), ManualClock()).tell() == code
-    assert said in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 def test_days_are_the_same_for_the_same_seed_and_lose_no_label():

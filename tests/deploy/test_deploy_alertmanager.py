@@ -1,4 +1,4 @@
-"""The Alertmanager example: who is told what, and what mutes what, by the real programs."""
+"""The Alertmanager example: who gets which alert, and which mutes which, by the real programs."""
 
 import re
 import subprocess
@@ -60,7 +60,7 @@ def ready(api):
         return False
 
 
-def told(api, alerts):
+def send(api, alerts):
     body = [{"labels": labels, "annotations": {"summary": "numbers"}} for labels in alerts]
     assert httpx.post(f"{api}/alerts", json=body).status_code == 200
 
@@ -101,7 +101,7 @@ def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     body.append(elsewhere | {"namespace": "staging"})
     alerts.append(("LabelsNotTrustworthy", "low"))
     with alertmanager(system_program("prometheus-alertmanager"), tmp_path) as api:
-        told(api, body)
+        send(api, body)
         expected = {alert: "suppressed" if alert in muted else "active" for alert in alerts}
         until(lambda: states(api) == expected)
 
@@ -125,7 +125,7 @@ def test_a_shard_without_labels_leaves_the_other_shards_their_voice(system_progr
     }
     names = ("alertname", "model", "instance")
     with alertmanager(system_program("prometheus-alertmanager"), tmp_path) as api:
-        told(api, [dict(zip(names, alert, strict=False)) | {"job": "m"} for alert in expected])
+        send(api, [dict(zip(names, alert, strict=False)) | {"job": "m"} for alert in expected])
         until(lambda: states(api) == expected)
 
 
@@ -144,7 +144,7 @@ def test_the_receiver_of_the_compose_file_prints_what_the_example_sends(system_p
                 {"alertname": "PrevalenceShift", "severity": "ticket", "model": "n"},
             ]
             with alertmanager(system_program("prometheus-alertmanager"), tmp_path, config) as api:
-                told(api, sent)
+                send(api, sent)
                 lines = {receiver.stdout.readline() for _ in sent}
         finally:
             receiver.terminate()

@@ -35,7 +35,7 @@ QUIET = {
     "MonitorDown": "the monitor runs",
     "EventsRejected": "no record was rejected",
     "SeriesLimitReached": "two dozen series",
-    "CheckpointStale": "nothing is kept here",
+    "CheckpointStale": "nothing is stored here",
     "MonitorLoopStalled": "the loop turns",
     "ConfigReloadFailed": "the configuration is in order",
 }
@@ -90,7 +90,7 @@ def test_all_that_is_shipped_returns_data(asked):
         found = until(lambda name=name: numbers(api, f'{name}{{segment=""}}'))
         assert found == pytest.approx(expected, rel=5e-3)
 
-    # Every rule is in order, and says something, or rightly does not.
+    # Every rule is valid, and has samples unless it is known to have none.
     text = as_prometheus(groups(Scope.of(config())))
     states = httpx.get(f"{api}/rules").json()["data"]["groups"]
     assert {rule["health"] for group in states for rule in group["rules"]} == {"ok"}
@@ -120,7 +120,7 @@ def test_all_that_is_shipped_returns_data(asked):
         if expr not in WITHOUT_DATA:
             until(lambda filled=filled: query(api, filled))
 
-    # An alert that fires here tells the numbers.
+    # An alert that fires here contains the numbers.
     (pending,) = [
         alert
         for alert in httpx.get(f"{api}/alerts").json()["data"]["alerts"]

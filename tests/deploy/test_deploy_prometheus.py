@@ -79,7 +79,7 @@ def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
     for name in names:
         labels = f'job="m",instance="a",model="{name}",window="7d",verdict="model_degraded"'
         gauges[f"classifier_verdict{{{labels}}}"] = 1
-    said = {
+    reported = {
         "known": "recall 0.300, was 0.796; false-positive rate 0.0200, was 0.0222; log LR+ 2.71, "
         "was 3.58; precision 0.500, was 0.800; balanced precision 0.938, was 0.973.",
         "careful": "recall 0.400, was 0.796; false-positive rate 0.0010, was 0.0222; log LR+ 5.99, "
@@ -94,7 +94,7 @@ def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
             "exp_annotations": text
             | {"summary": f"{name} separates the classes worse than its reference. 7d: {numbers}"},
         }
-        for name, numbers in said.items()
+        for name, numbers in reported.items()
     ]
     scenario = {
         "interval": "10m",

@@ -50,7 +50,7 @@ def test_every_series_in_deploy_is_exported_or_recorded():
             assert named == set(), path
 
 
-def test_dashboards_can_be_told_apart_and_take_any_data_source():
+def test_dashboards_have_distinct_ids_and_take_any_data_source():
     boards = [json.loads(path.read_text()) for path in (DEPLOY / "grafana").rglob("*.json")]
     assert len({board["uid"] for board in boards}) == len(boards) == 3
     for board in boards:

@@ -117,10 +117,10 @@ def test_the_image_starts_executors_as_this_spark_wants_them(tmp_path):
     done = subprocess.run(
         [SPARK / "entrypoint.sh", "executor"], env=given, capture_output=True, text=True, check=True
     )
-    told = done.stdout.split()
-    assert told[:6] == ["-Da=b", "c", "-De=f", "-Xms2g", "-Xmx2g", "-cp"]
-    backend = next(word for word in told if word.startswith("org.apache"))
-    own = " ".join(told[told.index(backend) + 1 :])
+    printed = done.stdout.split()
+    assert printed[:6] == ["-Da=b", "c", "-De=f", "-Xms2g", "-Xmx2g", "-cp"]
+    backend = next(word for word in printed if word.startswith("org.apache"))
+    own = " ".join(printed[printed.index(backend) + 1 :])
     assert own == (
         "--driver-url spark://driver --executor-id 1 --cores 2 --app-id app --hostname 10.0.0.1 "
         "--resourceProfileId 0 --podName pod"

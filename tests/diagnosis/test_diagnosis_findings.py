@@ -107,7 +107,7 @@ def test_statuses_are_those_of_the_components():
 
 
 @pytest.mark.parametrize(
-    ("after", "verdict", "said"),
+    ("after", "verdict", "reported"),
     [
         ((8_000, 4_500, 2_000, 85_500), "no_change", "neither prevalence nor the model changed"),
         ((4_000, 4_750, 1_000, 90_250), "prevalence_shift", "The model is not at fault"),
@@ -123,12 +123,12 @@ def test_statuses_are_those_of_the_components():
         ((0, 0, 0, 0), "insufficient_evidence", "too little evidence to say why"),
     ],
 )
-def test_every_verdict_has_its_headline_in_one_line(after, verdict, said):
+def test_every_verdict_has_its_headline_in_one_line(after, verdict, reported):
     cells = dict(zip(("tp", "fp", "fn", "tn"), after, strict=True))
     found = diagnose(BEFORE, given(**cells))
     first, second = diagnosis_text(found).splitlines()[:2]
     assert found.verdict == verdict
-    assert said in first
+    assert reported in first
     assert len(first) <= COLUMNS
     assert verdict in second
 
@@ -197,14 +197,14 @@ def test_a_value_that_grows_without_being_unlike_the_rest_contributes_nothing_by
     assert [part.mix_logit for part in found.segments] == pytest.approx([0, 0], abs=0.01)
 
 
-def test_a_class_ratio_far_from_that_of_before_is_said_loudly():
+def test_a_class_ratio_far_from_that_of_before_gives_a_caution():
     far = diagnose(BEFORE, given(tp=800, fp=4_995, fn=200, tn=94_905))
     near = diagnose(BEFORE, given(tp=8_000, fp=4_500, fn=2_000, tn=85_500))
     assert any(note.startswith("CAUTION: the class ratio is") for note in far.notes)
     assert not any("CAUTION" in note for note in near.notes)
 
 
-def test_labels_that_are_still_to_come_are_said():
+def test_labels_still_to_come_are_noted():
     before = cut(0, [("a", 80, 45, 20, 855)])
     after = cut(40, [("a", 80, 45, 20, 855)], predictions=40_000)
     late = diagnose(before, after, mature_until=65 * DAY_MS)

@@ -23,7 +23,7 @@ RANGES = ((0, CHANGED), (CHANGED, 50))
 AUDITED = {"labelled": (1, 1, 0.1, 0.1)}
 REGIMES = {
     SAMPLED: AUDITED,
-    WEIGHTED: {"labelled": (0.5, 1, 0.1, 0.2), "told": True},
+    WEIGHTED: {"labelled": (0.5, 1, 0.1, 0.2), "weighted": True},
     BY_TIMEOUT: {"labelled": (1, 0, 1, 0), "delays": (2, 0, 2, 0)},
 }
 
@@ -120,7 +120,7 @@ def test_predictions_that_had_to_be_forgotten_are_no_negatives():
 
 @pytest.mark.parametrize("labelling", [SAMPLED, WEIGHTED])
 def test_an_audit_that_is_cut_back_is_no_change_of_the_model(labelling):
-    events = stream(60, 20_000, 5, **AUDITED, prevalence=0.1, told=labelling is WEIGHTED)
+    events = stream(60, 20_000, 5, **AUDITED, prevalence=0.1, weighted=labelling is WEIGHTED)
     rng = np.random.default_rng(1)
     cut = (events.time >= CHANGED * DAY) & ~events.predicted
     events.delay[cut & (rng.random(len(cut)) < 0.8)] = np.inf
@@ -130,7 +130,7 @@ def test_an_audit_that_is_cut_back_is_no_change_of_the_model(labelling):
     assert abs(found.attribution["skill"].points) < 0.02
 
 
-def test_an_audit_that_stopped_is_refused_and_precision_is_kept():
+def test_an_audit_that_stopped_is_refused_except_for_precision():
     events = stream(60, 5_000, 6, **AUDITED, prevalence=0.1)
     events.delay[(events.time >= CHANGED * DAY) & ~events.predicted] = np.inf
     found = diagnosed(SAMPLED, events=events)
@@ -152,11 +152,11 @@ def test_no_label_at_all_is_no_evidence():
     assert "no prediction after has a label" in " ".join(found.notes)
 
 
-def test_the_sample_is_said_and_its_silence_is_no_lack():
+def test_a_sample_of_labels_is_noted_and_unlabelled_predictions_are_not():
     found = diagnosed(SAMPLED)
-    said = " ".join(found.notes)
-    assert "labels are a sample (sampled): predicted positives and negatives labelled" in said
-    assert "what became of them" not in said
+    reported = " ".join(found.notes)
+    assert "labels are a sample (sampled): predicted positives and negatives labelled" in reported
+    assert "their outcomes are not known" not in reported
     assert "Wait for labels" not in diagnosis_text(found)
 
 
@@ -234,7 +234,7 @@ def test_parts_of_a_sample_are_covered():
     assert min(covered.values()) >= 0.93, covered
 
 
-def test_weights_can_be_recalled_as_long_as_they_are_kept():
+def test_weights_can_be_recalled_as_long_as_they_are_stored():
     events = stream(60, 1_000, 11, **REGIMES[WEIGHTED])
     monitor = Monitor(Config(models={"m": {"labelling": "weighted", "label_timeout": "9d"}}))
     asked = 40 * DAY, 50 * DAY
@@ -277,15 +277,15 @@ def period(first, cells):
 
 
 @pytest.mark.parametrize("flagged_alone", [False, True])
-def test_labels_gone_astray_are_not_laid_to_the_world(flagged_alone):
+def test_faulty_labels_are_not_reported_as_a_prevalence_shift(flagged_alone):
     before, after = lacking_labels(30, 0), lacking_labels(30, 0.6)
-    said = "labels of actual positives are missing"
+    reported = "labels of actual positives are missing"
     if flagged_alone:
         before[:, 2:4], after = 0, before
-        after[:, 2:4], said = 0, "labelling complete"
+        after[:, 2:4], reported = 0, "labelling complete"
     found = diagnose(period(0, before), period(30, after), mature_until=60 * DAY)
     assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
-    assert said in found.notes[0]
+    assert reported in found.notes[0]
     text = " ".join(diagnosis_text(found).split())
     assert ("Configure how labels come" in text) is flagged_alone
     assert ("Page the data team" in text) is not flagged_alone

@@ -42,11 +42,11 @@ def feed(*answers):
         server.server_close()
 
 
-def http(url, said=None, **more):
+def http(url, reported=None, **more):
     given = {
         "token_file": None,
         "patience": 30.0,
-        "say": [].append if said is None else said.append,
+        "say": [].append if reported is None else reported.append,
         **more,
     }
     return delivery_to(url, **given)
@@ -71,11 +71,11 @@ def test_a_feed_that_is_busy_or_away_is_asked_again(tmp_path, monkeypatch):
     monkeypatch.setattr(delivery, "_FIRST_PAUSE_S", 0.001)
     (tmp_path / "token").write_text("a-token-of-16-chars\n")
     accepted = (200, {"accepted": 3, "rejected": {}, "faults": []})
-    said = []
+    reported = []
     with feed((429, {}), (503, {}), accepted) as (url, asked):
-        http(url, said, token_file=str(tmp_path / "token")).deliver(1, LINES)
+        http(url, reported, token_file=str(tmp_path / "token")).deliver(1, LINES)
     assert asked == [("/v1/events", "Bearer a-token-of-16-chars", b"\n".join(LINES))] * 3
-    assert ["429" in said[0], "503" in said[1], len(said)] == [True, True, 2]
+    assert ["429" in reported[0], "503" in reported[1], len(reported)] == [True, True, 2]
 
 
 def test_a_feed_that_refuses_ends_the_job():
@@ -88,11 +88,11 @@ def test_a_feed_that_stays_away_ends_the_job_when_patience_does():
         http("http://127.0.0.1:9", patience=0.0).deliver(1, LINES)
 
 
-def test_what_the_monitor_rejects_is_said():
-    said = []
+def test_records_that_the_monitor_rejects_are_reported():
+    reported = []
     with feed((200, {"rejected": {"unknown_model": 2}, "faults": ["x"]})) as (url, _):
-        http(url, said).deliver(4, LINES)
-    assert said == ["batch 4: the monitor rejected {'unknown_model': 2}: ['x']"]
+        http(url, reported).deliver(4, LINES)
+    assert reported == ["batch 4: the monitor rejected {'unknown_model': 2}: ['x']"]
 
 
 def test_a_large_batch_is_posted_in_parts(monkeypatch):

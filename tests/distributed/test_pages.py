@@ -122,7 +122,7 @@ def test_a_batch_that_is_delivered_again_replaces_itself():
     assert_same(by_monitor(config, *again, sent[0]), by_monitor(config, *sent))
 
 
-def test_late_labels_and_the_watermark_are_told():
+def test_late_labels_and_the_watermark_are_sent():
     config = config_of()
     shards, sent = by_shards(config, stream(100, seed=1), size=10_000)
     late = {"type": "label", "id": "p1", "ts": 90_000, "label": 1}
@@ -136,7 +136,7 @@ def test_late_labels_and_the_watermark_are_told():
 def test_what_is_over_is_forgotten():
     config = config_of()
     shards, _ = by_shards(config, stream(300, seed=2), size=10_000)
-    assert shards.kept > 300
+    assert shards.stored > 300
     shards.take([{"type": "label", "id": "never", "ts": 0, "label": 1}])
     later = [
         {"type": "prediction", "id": f"q{i}", "ts": 200_000, "model": "a", "prediction": 1}
@@ -144,7 +144,7 @@ def test_what_is_over_is_forgotten():
     ]
     shards.take(later, parts=1)
     shards.due()
-    assert shards.kept == 9
+    assert shards.stored == 9
     assert shards.books["orphaned"] == 1
     assert shards.books["held"] == 0
 

@@ -80,12 +80,12 @@ def test_killed_driver_worker_and_executor_change_no_count(tmp_path):
         driver.kill_group()
         driver = cluster.submit("driver2", *words)
         until("a later batch", lambda: is_in_batch(tmp_path / "ck", 3), driver, monitor)
-        lost, kept = cluster.workers
+        lost, survivor = cluster.workers
         lost.kill()
-        (executor, *_) = until("an executor", lambda: cluster.executors(kept), driver, kept)
+        (executor, *_) = until("an executor", lambda: cluster.executors(survivor), driver, survivor)
         kill(executor)
         driver.finish()
-        assert ", late " in driver.said()
+        assert ", late " in driver.output()
         totals = Counter()
         expected = recounted(events)
         for (model, _, _, *cell), count in expected.items():

@@ -1,4 +1,4 @@
-"""What the job says where Spark gives up, without Spark's stack."""
+"""Messages of the job when Spark fails, without Spark's stack."""
 
 import pytest
 
@@ -23,15 +23,15 @@ def job(**source):
     return SparkJob(config=Config(), input=JobInput(**source), **given)
 
 
-def test_a_fault_of_its_own_is_told_in_its_own_words():
-    told = "checkpoint: has --buckets 64 (layout 1); give the same number"
-    assert _explained(STACK, job(directory="in")) == told
+def test_an_error_of_the_job_is_reported_in_its_own_words():
+    reported = "checkpoint: has --buckets 64 (layout 1); give the same number"
+    assert _explained(STACK, job(directory="in")) == reported
 
 
-def test_a_fault_of_sparks_is_told_in_one_line():
+def test_an_error_of_spark_is_reported_in_one_line():
     assert _explained("[X] y\n\tat z\n", job(directory="in")) == "[X] y"
 
 
 def test_a_missing_connector_is_named():
-    told = _explained("Failed to find data source: kafka.", job(brokers="b:1", topics="t"))
-    assert "spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4." in told
+    reported = _explained("Failed to find data source: kafka.", job(brokers="b:1", topics="t"))
+    assert "spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4." in reported

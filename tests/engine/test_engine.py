@@ -251,7 +251,7 @@ def test_predict_and_label_take_the_fields_of_events():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda m: m.predict("a", ts=0), "prediction"),
         (lambda m: m.predict("a", ts=0, score=1.5), "score"),
@@ -260,8 +260,8 @@ def test_predict_and_label_take_the_fields_of_events():
         (lambda m: m.label("a", ts=0, label=True, sampling_probability=0), "sampling_probability"),
     ],
 )
-def test_an_event_that_cannot_be_used_is_an_error_of_the_caller(call, says):
-    with pytest.raises(ValueError, match=says):
+def test_an_event_that_cannot_be_used_is_an_error_of_the_caller(call, message):
+    with pytest.raises(ValueError, match=message):
         call(Monitor())
 
 
@@ -291,8 +291,8 @@ def test_score_histograms_equal_the_scores_by_class(replay, stream):
     expected = {"positive": Counter(), "negative": Counter(), "unlabelled": Counter()}
     for identity, prediction in truth.predictions.items():
         if since <= prediction["ts"] < before:
-            says = truth.label_of(identity)
-            kind = {1: "positive", 0: "negative", None: "unlabelled"}[says]
+            value = truth.label_of(identity)
+            kind = {1: "positive", 0: "negative", None: "unlabelled"}[value]
             expected[kind][int(prediction["score"] * 1000 + 1e-9)] += 1
     for kind, counts in expected.items():
         bins = getattr(found, kind)

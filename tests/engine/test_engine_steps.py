@@ -5,7 +5,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from same import differences, told
+from same import differences, without_memory
 from streams import batch_of
 
 from monitor.config import Config
@@ -54,7 +54,7 @@ def monitor():
 
 def same(one, other):
     """Where two snapshots differ, or the states that they were made of."""
-    snapshots = [told(each.snapshot()) for each in (one, other)]
+    snapshots = [without_memory(each.snapshot()) for each in (one, other)]
     return [*differences(*snapshots), *differences(one.state(), other.state())]
 
 
@@ -62,7 +62,7 @@ def same_but_for_the_order_of_rows(one, other):
     """The same, whatever the order of waiting rows, and whichever empty panes are listed."""
     states = [each.state() for each in (one, other)]
     waiting = [sorted(state["join"]["predictions"].tolist()) for state in states]
-    found = [told(each.snapshot()) for each in (one, other)]
+    found = [without_memory(each.snapshot()) for each in (one, other)]
     parts = ("catalogue", "watermark", "watch", "maturities", "records", "events", "rejected")
     parts = [{name: state[name] for name in parts} for state in states]
     return [*differences(*waiting), *differences(*found), *differences(*parts)]

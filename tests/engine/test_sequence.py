@@ -70,25 +70,25 @@ def ring(state):
     return state["newest"].tolist(), sorted(counted.items()), ahead
 
 
-def record(kind, number, ts, says, model, *, more=0.0, region="eu", share=None):
+def record(kind, number, ts, choice, model, *, more=0.0, region="eu", share=None):
     fields = {"type": kind, "ts": ts}
     if kind != "label":
         fields["model"] = model
     if kind in ("label", "prediction") or (kind == "outcome" and number is not None):
         fields["id"] = f"i{number}"
     if kind in ("prediction", "outcome"):
-        fields |= {"prediction": says % 2, "score": 0.25 + says / 10}
+        fields |= {"prediction": choice % 2, "score": 0.25 + choice / 10}
         if model == "a":
             fields["segment"] = {"region": region}
     if kind in ("label", "outcome"):
-        fields["label"] = [0, 1, None][says % 3] if kind == "label" else says // 2 % 2
+        fields["label"] = [0, 1, None][choice % 3] if kind == "label" else choice // 2 % 2
         if share is not None and kind == "label":
             fields["sampling_probability"] = share
     if kind == "outcome":
         fields["label_ts"] = ts + more
     if kind == "counts":
-        fields |= {"tp": says, "fp": 1, "fn": 0, "tn": 2, "source": "s", "batch": str(number)}
-        if says == 3:
+        fields |= {"tp": choice, "fp": 1, "fn": 0, "tn": 2, "source": "s", "batch": str(number)}
+        if choice == 3:
             fields["watermark"] = ts
     return fields
 
@@ -193,7 +193,7 @@ def test_a_day_of_disorder_costs_no_label_at_the_end_of_its_timeout():
 
 
 def written(events, path):
-    """The same rows in the format that the name of the file says."""
+    """The same rows in the format of the ending of the name."""
     if path.suffix == ".ndjson":
         path.write_text("\n".join(map(json.dumps, events)))
     elif path.suffix == ".csv":

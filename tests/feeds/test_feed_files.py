@@ -5,9 +5,9 @@ import sys
 from importlib.resources import files as package_files
 
 import pytest
-from feeds.oracle import decode, key, rows_of, until_error
-from feeds.strategies import streams
-from feeds.test_decode import DECODER
+from feeds.decode.oracle import decode, key, rows_of, until_error
+from feeds.decode.strategies import streams
+from feeds.decode.test_decode import DECODER
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -141,14 +141,14 @@ def test_a_dash_is_standard_input(monkeypatch):
     assert batch.rejected[0].position == "stdin:2"
 
 
-def test_progress_is_told_to_the_end(tmp_path):
+def test_progress_is_reported_to_the_end(tmp_path):
     paths = [write(tmp_path / f"{i}.ndjson", label_line(i) * 50_000) for i in range(2)]
     total = sum(path.stat().st_size for path in paths)
-    told = []
-    everything(paths, progress=lambda done, of: told.append((done, of)))
-    assert told == sorted(told)
-    assert told[-1] == (total, total)
-    assert len(told) > 4
+    progress_seen = []
+    everything(paths, progress=lambda done, of: progress_seen.append((done, of)))
+    assert progress_seen == sorted(progress_seen)
+    assert progress_seen[-1] == (total, total)
+    assert len(progress_seen) > 4
 
 
 def test_chunks_hold_about_the_bytes_asked_for(tmp_path):

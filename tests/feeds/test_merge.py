@@ -1,7 +1,7 @@
 import json
 from itertools import pairwise
 
-from feeds.oracle import rows_of, until_error
+from feeds.decode.oracle import rows_of, until_error
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,7 +90,7 @@ def test_nothing_is_lost_or_doubled(sources, size):
     assert sorted(found.rejected) == sorted(expected.rejected)
 
 
-def test_a_torn_stream_is_told_after_all_events_of_all():
+def test_a_damaged_stream_is_reported_after_the_events_of_all_streams():
     def torn():
         yield from batches([prediction(0, 5)], 1)
         raise FeedError("torn")

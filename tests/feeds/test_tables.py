@@ -11,8 +11,8 @@ from importlib.resources import files as package_files
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from feeds.oracle import rows_of
-from feeds.test_decode import DECODER
+from feeds.decode.oracle import rows_of
+from feeds.decode.test_decode import DECODER
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -122,16 +122,16 @@ def test_arrow_says_the_same_as_lines(rows):
 @given(st.lists(ROWS, min_size=1, max_size=20))
 def test_unusual_columns_say_the_same_as_lines(rows):
     expected = by_lines([as_json(row) for row in rows])
-    kept = [{k: v for k, v in as_json(row)["segment"].items() if v} for row in rows]
+    chosen = [{k: v for k, v in as_json(row)["segment"].items() if v} for row in rows]
     texts = [
-        {**row, "segment": json.dumps(segment)} for row, segment in zip(rows, kept, strict=True)
+        {**row, "segment": json.dumps(segment)} for row, segment in zip(rows, chosen, strict=True)
     ]
     same(
         by_arrow(pa.Table.from_pylist(texts, SCHEMA.append(pa.field("segment", pa.string())))),
         expected,
     )
     maps = [
-        {**row, "segment": list(segment.items())} for row, segment in zip(rows, kept, strict=True)
+        {**row, "segment": list(segment.items())} for row, segment in zip(rows, chosen, strict=True)
     ]
     as_map = pa.field("segment", pa.map_(pa.string(), pa.string()))
     same(by_arrow(pa.Table.from_pylist(maps, SCHEMA.append(as_map))), expected)
@@ -185,20 +185,20 @@ def written(table, path):
 def test_the_flights_as_a_table_are_the_flights(tmp_path, flights, suffix):
     data, table = flights
     path = written(table.slice(0, 5000) if suffix == "csv" else table, tmp_path / f"a.{suffix}")
-    told = []
+    progress_seen = []
     found = concatenate(
-        list(read([path], FLIGHTS, progress=lambda done, of: told.append((done, of))))
+        list(read([path], FLIGHTS, progress=lambda done, of: progress_seen.append((done, of))))
     )
     if suffix == "csv":
-        kept = set(table["id"].slice(0, 5000).to_pylist())
+        chosen = set(table["id"].slice(0, 5000).to_pylist())
         lines = [
-            line for line in data.splitlines() if line.split(b'"id":"')[1][:7].decode() in kept
+            line for line in data.splitlines() if line.split(b'"id":"')[1][:7].decode() in chosen
         ]
         data = b"\n".join(lines)
     expected = FLIGHTS.decode_lines(data, source="f")
     assert rows_of(found) == rows_of(expected)
     assert found.rejected == ()
-    assert suffix == "arrows" or told[-1] == (path.stat().st_size, path.stat().st_size)
+    assert suffix == "arrows" or progress_seen[-1] == (path.stat().st_size, path.stat().st_size)
 
 
 def test_a_label_of_a_table_comes_with_its_row_however_late_it_is(tmp_path):

@@ -55,7 +55,7 @@ def test_the_same_delivery_again_replaces_and_never_adds():
     assert outcomes(monitor) == [5, 0, 0, 0]
 
 
-def test_rows_of_one_delivery_are_told_apart_by_their_time():
+def test_rows_of_one_delivery_are_distinct_by_their_time():
     monitor = fed(counts((0, 7, 1, 0, 0, 0), (HOUR, 7, 2, 0, 0, 0)), counts((HOUR, 7, 3, 0, 0, 0)))
     assert outcomes(monitor) == [4, 0, 0, 0]
 
@@ -124,7 +124,7 @@ def test_counters_stand_still_where_counts_are_taken_back(rows):
         before = counters
 
 
-def test_a_batch_replaced_by_a_smaller_one_is_told_until_as_many_come_again():
+def test_counters_stay_after_a_batch_is_replaced_by_a_smaller_one():
     monitor = fed(counts((0, 7, 5, 0, 0, 5)), counts((0, 7, 2, 0, 0, 3)))
     (model,) = monitor.snapshot().models
     assert (model.predictions_positive, model.predictions_negative, model.labelled) == (2, 3, 5)
@@ -156,7 +156,7 @@ def row(ts, tp, **more):
     return {"ts": ts, "tp": tp, "fp": 0, "fn": 0, "tn": 0, "source": "s", "batch": "1", **more}
 
 
-def test_rows_of_one_delivery_are_told_apart_by_when_their_labels_came():
+def test_rows_of_one_delivery_are_distinct_by_the_time_of_their_labels():
     first = lines_of(row(0, 1, label_ts=60), row(0, 2, label_ts=7200))
     monitor = fed(first, first, lines_of(row(0, 5, label_ts=60)))
     assert outcomes(monitor) == [7, 0, 0, 0]
@@ -177,15 +177,15 @@ def test_counts_of_sampled_labels_are_weighed_like_labels():
     some = [(i, 60 * i, i % 2, (i // 2) % 2, (1.0, 0.5, 0.25)[i % 3]) for i in range(60)]
     decoder = Decoder(DecodeSettings.from_config(config))
     events, counted = [], []
-    for i, ts, says, turns_out, share in some:
-        events.append({"type": "prediction", "id": str(i), "ts": ts, "prediction": says})
+    for i, ts, predicted, turns_out, share in some:
+        events.append({"type": "prediction", "id": str(i), "ts": ts, "prediction": predicted})
         named = {"label": turns_out, "sampling_probability": share}
         events.append({"type": "label", "id": str(i), "ts": ts, **named})
         cells = dict.fromkeys(("tp", "fp", "fn", "tn"), 0)
-        cells[{(1, 1): "tp", (1, 0): "fp", (0, 1): "fn", (0, 0): "tn"}[says, turns_out]] = 1
-        told = {"sampling_probability": share, "source": "s", "batch": str(i)}
-        told["watermark"] = 58 * 60  # the third-highest time of the events
-        counted.append({"type": "counts", "ts": ts, **cells, **told})
+        cells[{(1, 1): "tp", (1, 0): "fp", (0, 1): "fn", (0, 0): "tn"}[predicted, turns_out]] = 1
+        reported = {"sampling_probability": share, "source": "s", "batch": str(i)}
+        reported["watermark"] = 58 * 60  # the third-highest time of the events
+        counted.append({"type": "counts", "ts": ts, **cells, **reported})
     for monitor, records in ((by_counts, counted), (by_events, events)):
         lines = b"\n".join(json.dumps(record).encode() for record in records)
         monitor.apply(decoder.decode_lines(lines, source="test"))
@@ -217,6 +217,6 @@ def test_the_latest_batches_are_replaced_however_old_what_they_count_is():
 def test_what_is_over_is_forgotten_but_for_the_latest_batches():
     monitor = Monitor(Config(defaults={"label_timeout": "1h", "horizon": "2h"}))
     for hour in range(300):
-        told = {"batch": str(hour), "watermark": 3600 * hour}
-        monitor.apply(lines_of(row(3600 * hour, 1, **told)))
+        reported = {"batch": str(hour), "watermark": 3600 * hour}
+        monitor.apply(lines_of(row(3600 * hour, 1, **reported)))
     assert len(monitor._join._counted._delivered) <= 64 + 3

@@ -77,12 +77,12 @@ class Feed:
         return {k: v for k, v in net.items() if v}, self.books(), self.watermark.time
 
 
-def prediction(i, ts=0.0, says=1, **more):
-    return {"type": "prediction", "id": f"p{i}", "ts": ts, "prediction": says, **more}
+def prediction(i, ts=0.0, value=1, **more):
+    return {"type": "prediction", "id": f"p{i}", "ts": ts, "prediction": value, **more}
 
 
-def label(i, ts=1.0, says=1):
-    return {"type": "label", "id": f"p{i}", "ts": ts, "label": says}
+def label(i, ts=1.0, value=1):
+    return {"type": "label", "id": f"p{i}", "ts": ts, "label": value}
 
 
 def assert_books_close(feed, events):
@@ -97,10 +97,10 @@ def assert_books_close(feed, events):
 
 
 @pytest.mark.parametrize(
-    ("says", "turns_out", "cell"), [(1, 1, "tp"), (1, 0, "fp"), (0, 1, "fn"), (0, 0, "tn")]
+    ("value", "turns_out", "cell"), [(1, 1, "tp"), (1, 0, "fp"), (0, 1, "fn"), (0, 0, "tn")]
 )
-def test_a_label_puts_its_prediction_into_one_cell(says, turns_out, cell):
-    feed = Feed().take([prediction(1, says=says), label(1, says=turns_out)])
+def test_a_label_puts_its_prediction_into_one_cell(value, turns_out, cell):
+    feed = Feed().take([prediction(1, value=value), label(1, value=turns_out)])
     assert {name for name, count in feed.outcomes.items() if count} == {cell}
     assert feed.outcomes[cell] == 1
 
@@ -113,36 +113,36 @@ def test_a_duplicate_label_counts_once():
 
 
 def test_the_later_label_wins_and_moves_the_outcome_in_the_window_of_its_prediction():
-    feed = Feed().take([prediction(1), label(1, ts=5, says=1), label(1, ts=9, says=0)], size=1)
+    feed = Feed().take([prediction(1), label(1, ts=5, value=1), label(1, ts=9, value=0)], size=1)
     assert (feed.outcomes["tp"], feed.outcomes["fp"]) == (0, 1)
     assert {int(t) for deltas in feed.deltas for t in deltas.time} == {0}
     before = feed.outcomes
-    assert feed.take([label(1, ts=7, says=1)]).outcomes == before
+    assert feed.take([label(1, ts=7, value=1)]).outcomes == before
 
 
 @pytest.mark.parametrize(("rivals", "cell"), [((1, 0), "tp"), ((0, 1), "tp"), ((0, 0), "fp")])
 def test_of_labels_at_one_time_one_beats_zero(rivals, cell):
     for size in (1, 3):
-        feed = Feed().take([prediction(1), *(label(1, says=says) for says in rivals)], size=size)
+        feed = Feed().take([prediction(1), *(label(1, value=value) for value in rivals)], size=size)
         assert feed.outcomes[cell] == 1
 
 
 def test_null_beats_both_and_takes_the_outcome_back():
-    feed = Feed().take([prediction(1), label(1, says=1), label(1, says=None)], size=1)
+    feed = Feed().take([prediction(1), label(1, value=1), label(1, value=None)], size=1)
     assert sum(feed.outcomes.values()) == 0
     assert feed.books()["pending"] == 1
-    assert feed.take([label(1, ts=2, says=0)]).outcomes["fp"] == 1
+    assert feed.take([label(1, ts=2, value=0)]).outcomes["fp"] == 1
 
 
 def test_a_label_before_its_prediction_is_held_and_joined():
-    feed = Feed().take([label(1, ts=5, says=0)])
+    feed = Feed().take([label(1, ts=5, value=0)])
     assert feed.books()["held"] == 1
     feed.take([prediction(1)])
     assert (feed.outcomes["fp"], feed.books()["held"]) == (1, 0)
 
 
 def test_of_held_labels_only_one_in_time_can_count():
-    events = [label(1, ts=50, says=1), label(1, ts=5000, says=0), prediction(1)]
+    events = [label(1, ts=50, value=1), label(1, ts=5000, value=0), prediction(1)]
     feed = Feed(label_timeout="1m").take(events, size=1)
     assert feed.outcomes == {"tp": 1, "fp": 0, "fn": 0, "tn": 0}
     assert feed.books()["late"] == 1
@@ -168,7 +168,7 @@ def test_what_comes_after_the_horizon_is_late_and_changes_nothing():
     feed = Feed(label_timeout="1h").take([prediction(1), prediction(2), label(2, ts=9)])
     feed.take(later)
     before = feed.outcomes
-    feed.take([label(1, ts=3600), label(2, ts=10, says=0)])
+    feed.take([label(1, ts=3600), label(2, ts=10, value=0)])
     assert feed.outcomes == before
     assert feed.books()["late"] == 2
 
@@ -181,29 +181,29 @@ def test_a_held_label_is_orphaned_at_the_horizon():
 
 
 def test_of_two_predictions_of_one_id_the_earlier_counts_whatever_comes_first():
-    pair = [prediction(1, ts=10, says=1), prediction(1, ts=5, says=0)]
+    pair = [prediction(1, ts=10, value=1), prediction(1, ts=5, value=0)]
     for events in (pair, pair[::-1]):
         for size in (1, 2):
-            feed = Feed().take([*events, label(1, ts=11, says=1)], size=size)
+            feed = Feed().take([*events, label(1, ts=11, value=1)], size=size)
             assert feed.outcomes == {"tp": 0, "fp": 0, "fn": 1, "tn": 0}
             assert (feed.cells["positive"], feed.cells["negative"]) == (0, 1)
 
 
-@pytest.mark.parametrize("says", [(1, 0), (0, 1)])
-def test_where_batches_end_changes_no_count_though_predictions_of_one_id_differ(says):
+@pytest.mark.parametrize("value", [(1, 0), (0, 1)])
+def test_where_batches_end_changes_no_count_though_predictions_of_one_id_differ(value):
     events = []
     for i in range(20):
-        first = prediction(i, ts=10, says=says[0], model="ab"[i % 2])
-        second = prediction(i, ts=5 + i % 10, says=says[1], model="ba"[i % 3 % 2])
-        events += [first, label(i, ts=20, says=i % 2), second, label(i, ts=21, says=i % 3 % 2)]
-    told, moves = [], set()
+        first = prediction(i, ts=10, value=value[0], model="ab"[i % 2])
+        second = prediction(i, ts=5 + i % 10, value=value[1], model="ba"[i % 3 % 2])
+        events += [first, label(i, ts=20, value=i % 2), second, label(i, ts=21, value=i % 3 % 2)]
+    reported, moves = [], set()
     for size in (1, 2, 3, 7, len(events)):
         feed = Feed().take(events, size=size)
         books = feed.books()
         counted = {name: books[name] for name in ("matched", "pending", "duplicate", "applied")}
-        told.append((feed.outcomes, dict(feed.cells), counted))
+        reported.append((feed.outcomes, dict(feed.cells), counted))
         moves.add(feed.join.books.transitions.tobytes())
-    assert all(one == told[0] for one in told)
+    assert all(one == reported[0] for one in reported)
     assert len(moves) == 1
 
 
@@ -231,12 +231,12 @@ stream_events = st.lists(
             prediction,
             st.integers(0, 6),
             ts=st.integers(0, 40),
-            says=st.integers(0, 1),
+            value=st.integers(0, 1),
             score=st.sampled_from([0.1, 0.7]),
             model=st.sampled_from(["a", "b"]),
         ),
         st.builds(
-            label, st.integers(0, 6), ts=st.integers(0, 60), says=st.sampled_from([0, 1, None])
+            label, st.integers(0, 6), ts=st.integers(0, 60), value=st.sampled_from([0, 1, None])
         ),
     ),
     max_size=40,
@@ -283,22 +283,22 @@ label_events = st.lists(
 @given(label_events, st.lists(st.integers(0, 40), min_size=4, max_size=4), st.integers(2, 40))
 def test_where_batches_end_tells_no_other_story_of_revisions(events, places, size):
     for i, place in enumerate(places):
-        events.insert(place, prediction(i, says=i % 2))
+        events.insert(place, prediction(i, value=i % 2))
     one_by_one, together = Feed().take(events, size=1), Feed().take(events, size=size)
-    for told in ("labels", "transitions", "applied", "matched"):
-        one = getattr(one_by_one.join.books, told)
-        assert np.array_equal(one, getattr(together.join.books, told)), told
+    for reported in ("labels", "transitions", "applied", "matched"):
+        one = getattr(one_by_one.join.books, reported)
+        assert np.array_equal(one, getattr(together.join.books, reported)), reported
 
 
 def test_a_hundred_thousand_revisions_conserve_the_sums_in_constant_memory():
     rng = np.random.default_rng(7)
     ids, feed = 5000, Feed()
-    feed.take([prediction(i, ts=i % 100, says=i % 2) for i in range(ids)])
+    feed.take([prediction(i, ts=i % 100, value=i % 2) for i in range(ids)])
     final = {}
     sizes = []
     for _step in range(50):
         events = [
-            label(int(i), ts=float(t), says=[0, 1, None][v])
+            label(int(i), ts=float(t), value=[0, 1, None][v])
             for i, t, v in zip(
                 rng.integers(0, ids, 2000),
                 rng.integers(200, 10**6, 2000),
@@ -313,9 +313,9 @@ def test_a_hundred_thousand_revisions_conserve_the_sums_in_constant_memory():
         sizes.append(feed.join.nbytes)
     expected = Counter()
     for identity, (_, rank) in final.items():
-        says = int(identity[1:]) % 2
+        value = int(identity[1:]) % 2
         if rank < 2:
-            expected[{(1, 1): "tp", (1, 0): "fp", (0, 1): "fn", (0, 0): "tn"}[says, rank]] += 1
+            expected[{(1, 1): "tp", (1, 0): "fp", (0, 1): "fn", (0, 0): "tn"}[value, rank]] += 1
     assert feed.outcomes == {name: expected[name] for name in NAMES[:4]}
     assert sizes[0] == sizes[-1]
 

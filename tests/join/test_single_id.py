@@ -27,12 +27,12 @@ class ById:
 
     def __init__(self, config):
         self.rules = rules_of(config)
-        self.kept, self.cells, self.books = {}, Counter(), Counter()
+        self.stored, self.cells, self.books = {}, Counter(), Counter()
 
     def take(self, event, watermark=BEFORE_ALL):
         key = event["id"]
-        step = rule.after(self.kept.get(key, rule.NOTHING), typed(event), self.rules, watermark)
-        self.kept[key] = step.state
+        step = rule.after(self.stored.get(key, rule.NOTHING), typed(event), self.rules, watermark)
+        self.stored[key] = step.state
         for move in step.moves:
             label = move.label
             when = move.prediction.time if label is None else label.time
@@ -72,9 +72,9 @@ def typed(event):
     if event["type"] == "outcome":
         return rule.LabelledPrediction(*map(typed, halves(event)))
     if event["type"] == "label":
-        says = 2 if event["label"] is None else event["label"]
+        called = 2 if event["label"] is None else event["label"]
         share = np.array([event.get("sampling_probability", np.nan)])
-        return rule.SingleLabel(ms, says, int(strata(share, keys_of([event["id"]]))[0]))
+        return rule.SingleLabel(ms, called, int(strata(share, keys_of([event["id"]]))[0]))
     score = score_bins(np.array([event.get("score", np.nan)]))
     group = (event.get("model", "default"), tuple(event.get("segment", {}).values()))
     return rule.SinglePrediction(ms, bool(event["prediction"]), int(score[0]), group)
@@ -82,8 +82,13 @@ def typed(event):
 
 def halves(event):
     """The prediction and the label of an outcome."""
-    told = {"type": "label", "id": event["id"], "ts": event["label_ts"], "label": event["label"]}
-    return event | {"type": "prediction"}, told
+    reported = {
+        "type": "label",
+        "id": event["id"],
+        "ts": event["label_ts"],
+        "label": event["label"],
+    }
+    return event | {"type": "prediction"}, reported
 
 
 class Columnar:
@@ -107,9 +112,9 @@ class Columnar:
         predictions, labels = Predictions(), Labels()
         ms, key = np.array([round(event["ts"] * 1000)]), keys_of([event["id"]])
         if event["type"] == "label":
-            says = 2 if event["label"] is None else event["label"]
+            called = 2 if event["label"] is None else event["label"]
             share = np.array([event.get("sampling_probability", np.nan)])
-            labels = Labels(key=key, time=ms, value=np.array([says]), sampling_probability=share)
+            labels = Labels(key=key, time=ms, value=np.array([called]), sampling_probability=share)
         else:
             group = Group(event.get("model", "default"), "", ())
             predictions = Predictions(
@@ -139,13 +144,13 @@ class Columnar:
         }
 
 
-def prediction(i, ts=0.0, says=1, **more):
-    return {"type": "prediction", "id": f"p{i}", "ts": ts, "prediction": says, **more}
+def prediction(i, ts=0.0, called=1, **more):
+    return {"type": "prediction", "id": f"p{i}", "ts": ts, "prediction": called, **more}
 
 
-def label(i, ts=1.0, says=1, share=None):
+def label(i, ts=1.0, called=1, share=None):
     more = {} if share is None else {"sampling_probability": share}
-    return {"type": "label", "id": f"p{i}", "ts": ts, "label": says, **more}
+    return {"type": "label", "id": f"p{i}", "ts": ts, "label": called, **more}
 
 
 some_events = st.lists(
@@ -154,7 +159,7 @@ some_events = st.lists(
             prediction,
             st.integers(0, 4),
             ts=st.integers(0, 40),
-            says=st.integers(0, 1),
+            called=st.integers(0, 1),
             score=st.sampled_from([0.1, 0.7]),
             model=st.sampled_from(["a", "b"]),
         ),
@@ -162,7 +167,7 @@ some_events = st.lists(
             label,
             st.integers(0, 4),
             ts=st.integers(0, 60),
-            says=st.sampled_from([0, 1, None]),
+            called=st.sampled_from([0, 1, None]),
             share=st.sampled_from([None, 1.0, 0.5, 0.25]),
         ),
     ),
@@ -198,13 +203,18 @@ def test_the_columnar_join_does_what_the_rule_does_with_every_event(events, conf
 
 
 some_outcomes = st.builds(
-    lambda number, ts, says, late: (
-        prediction(number, ts, says % 2)
-        | {"type": "outcome", "label": says // 2, "label_ts": ts + late, "model": "ab"[number % 2]}
+    lambda number, ts, called, late: (
+        prediction(number, ts, called % 2)
+        | {
+            "type": "outcome",
+            "label": called // 2,
+            "label_ts": ts + late,
+            "model": "ab"[number % 2],
+        }
     ),
     st.integers(0, 4),
     ts=st.integers(0, 9_000),
-    says=st.integers(0, 3),
+    called=st.integers(0, 3),
     late=st.sampled_from([0, 10, 40, 20_000]),
 )
 
@@ -244,8 +254,8 @@ def test_what_is_over_is_forgotten_and_held_labels_are_orphaned():
         one.take(event)
     hour = 3_600_000
     for name, books in (("p1", {}), ("p2", {"dropped": 1}), ("p9", {"orphaned": 1, "held": -1})):
-        kept = one.kept[name]
-        assert rule.expired(kept, one.rules, 3 * hour - 1).state == kept
-        step = rule.expired(kept, one.rules, 3 * hour)
+        stored = one.stored[name]
+        assert rule.expired(stored, one.rules, 3 * hour - 1).state == stored
+        step = rule.expired(stored, one.rules, 3 * hour)
         assert step.state == rule.NOTHING
         assert {k: v for k, v in step.books._asdict().items() if v} == books

@@ -1,4 +1,4 @@
-"""The distribution of delays, and what may be said before all labels have come."""
+"""The distribution of delays, and estimates before all labels have come."""
 
 import numpy as np
 import pytest

@@ -60,9 +60,9 @@ def test_by_the_time_of_labels_a_steady_stream_is_right():
 
 def test_by_the_time_of_labels_growth_reads_as_lower_precision_and_decides_nothing():
     events = stream(DAYS, 2 * PER_DAY, 32, **SLOW)
-    kept = np.random.default_rng(1).random(len(events.time)) < 1.02 ** (events.time / DAY - DAYS)
+    chosen = np.random.default_rng(1).random(len(events.time)) < 1.02 ** (events.time / DAY - DAYS)
     for name in ("time", "predicted", "actual", "delay", "probability", "group"):
-        setattr(events, name, getattr(events, name)[kept])
+        setattr(events, name, getattr(events, name)[chosen])
     found = snapshots(events, ENDS[2:], clock="label")
     assert counted(found)[0] - PRECISION == pytest.approx(-0.093, abs=0.03)
     watched = found[-1].models[0].watched
@@ -146,10 +146,10 @@ def test_a_pipeline_half_as_slow_again_is_not_taken_for_rarer_positives(slower):
         if day >= CHANGED - 2:
             watched = monitor.snapshot().models[0].watched
             found[day + 1] = watched.verdicts["7d"]
-    said = {day for day, v in found.items() if v.verdict == Verdict.LABELS_NOT_TRUSTWORTHY}
-    assert said
-    assert CHANGED < min(said) <= CHANGED + 2 * MATURITY
-    assert found[min(said)].label_fault == "delays_changed"
+    untrusted = {day for day, v in found.items() if v.verdict == Verdict.LABELS_NOT_TRUSTWORTHY}
+    assert untrusted
+    assert CHANGED < min(untrusted) <= CHANGED + 2 * MATURITY
+    assert found[min(untrusted)].label_fault == "delays_changed"
     assert {v.verdict for v in found.values()} <= {
         Verdict.NO_CHANGE,
         Verdict.INSUFFICIENT_EVIDENCE,

@@ -26,8 +26,8 @@ TRUTHS = {
 }
 
 
-def young_windows(labelling, labelled, *, seed, maturity="7d", told=False):
-    events = stream(DAYS, 12_000, seed, labelled=labelled, told=told, **LATE)
+def young_windows(labelling, labelled, *, seed, maturity="7d", weighted=False):
+    events = stream(DAYS, 12_000, seed, labelled=labelled, weighted=weighted, **LATE)
     settings = {"labelling": labelling, "label_timeout": "40d", "maturity": maturity}
     monitor, found = Monitor(Config(defaults=settings, windows=["7d"])), []
     for day, batch in enumerate(events.batches(DAYS)):
@@ -65,7 +65,7 @@ def test_precision_of_flagged_cases_alone_is_corrected_while_they_are_young():
 
 
 def test_young_weighted_labels_are_held_back_and_right_once_they_have_come():
-    rates = {"labelled": (1, 1, 0.2, 0.2), "told": True}
+    rates = {"labelled": (1, 1, 0.2, 0.2), "weighted": True}
     for window in young_windows("weighted", seed=3, **rates):
         assert window.status[0] == "immature"
         assert all(np.isnan(window.metrics[name].estimate[0]) for name in METRICS)

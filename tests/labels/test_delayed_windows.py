@@ -1,4 +1,4 @@
-"""Labels that come late, through the engine: what windows say is right, or is not said.
+"""Labels that come late, through the engine: windows are right, or publish nothing.
 
 Positives take 20 days in the median and negatives 3, as in the table of delays.
 """
@@ -94,9 +94,9 @@ def test_where_the_delay_depends_on_the_prediction_recall_is_corrected_too():
 def test_growth_does_not_bias_a_corrected_window():
     events = stream(DAYS, 8000, 13, delays=SLOW)
     rng = np.random.default_rng(1)
-    kept = rng.random(len(events.time)) < 1.02 ** (events.time / DAY - DAYS)
+    chosen = rng.random(len(events.time)) < 1.02 ** (events.time / DAY - DAYS)
     for name in ("time", "predicted", "actual", "delay", "probability", "group"):
-        setattr(events, name, getattr(events, name)[kept])
+        setattr(events, name, getattr(events, name)[chosen])
     found = looks(events, ENDS[2:], maturity="30d")
     assert {window.status[0] for window, _ in found} == {"corrected"}
     assert abs(biases(found).mean()) <= 0.015

@@ -26,9 +26,11 @@ def monitor_of(windows=("7d",), **settings):
     return Monitor(Config(defaults=settings, windows=list(windows)))
 
 
-def seen(labelled=(1, 1, 1, 1), delays=(0, 0, 0, 0), *, told=False, seed=2, **settings):
+def seen(labelled=(1, 1, 1, 1), delays=(0, 0, 0, 0), *, weighted=False, seed=2, **settings):
     """The last week of twenty days of 20,000 predictions, and the model."""
-    events = stream(20, 20_000, seed, labelled=labelled, delays=delays, told=told, sigma=0.3)
+    events = stream(
+        20, 20_000, seed, labelled=labelled, delays=delays, weighted=weighted, sigma=0.3
+    )
     snapshot = events.into(monitor_of(**settings), 20).snapshot()
     return snapshot.windows[0], snapshot.models[0]
 
@@ -76,13 +78,13 @@ def test_all_positives_and_few_negatives_need_weights():
     rates = (1, 0.05, 1, 0.05)
     unweighted, _ = seen(rates)
     assert raw(unweighted) == (pytest.approx(0.970, abs=0.01), pytest.approx(PRECISION, abs=0.06))
-    window, _ = seen(rates, told=True, labelling="weighted")
+    window, _ = seen(rates, weighted=True, labelling="weighted")
     assert all_cover(window)
 
 
 @pytest.mark.parametrize("labelling", ["sampled", "weighted"])
 def test_all_flagged_and_few_others_are_right_by_begg_and_greenes(labelling):
-    window, model = seen((1, 1, 0.01, 0.01), told=True, labelling=labelling)
+    window, model = seen((1, 1, 0.01, 0.01), weighted=True, labelling=labelling)
     reads, at_ratio = raw(window)
     assert reads == pytest.approx(PRECISION, abs=0.03)
     assert at_ratio == pytest.approx(0.039, abs=0.02)
@@ -99,7 +101,7 @@ def test_flagged_positives_and_unflagged_positives_at_different_rates_need_weigh
         pytest.approx(0.395, abs=0.03),
         pytest.approx(0.658, abs=0.04),
     )
-    window, _ = seen(rates, told=True, labelling="weighted")
+    window, _ = seen(rates, weighted=True, labelling="weighted")
     assert all_cover(window)
 
 
@@ -215,7 +217,7 @@ def test_strata_weigh_right_on_average_and_exactly_where_they_can():
 
 
 def test_order_duplicates_and_batches_change_no_weight():
-    events = stream(3, 2000, 5, prevalence=0.2, labelled=(1, 0.7, 0.2, 0.03), told=True)
+    events = stream(3, 2000, 5, prevalence=0.2, labelled=(1, 0.7, 0.2, 0.03), weighted=True)
     by_day = events.into(monitor_of(labelling="weighted"), step=DAY)
     by_hour = events.into(monitor_of(labelling="weighted"), step=DAY // 24)
     backwards = monitor_of(labelling="weighted")
@@ -233,7 +235,7 @@ def test_order_duplicates_and_batches_change_no_weight():
 
 
 def test_retracted_labels_leave_no_weight_behind():
-    events = stream(2, 2000, 6, prevalence=0.2, labelled=(1, 0.7, 0.2, 0.03), told=True)
+    events = stream(2, 2000, 6, prevalence=0.2, labelled=(1, 0.7, 0.2, 0.03), weighted=True)
     monitor = events.into(monitor_of(labelling="weighted"))
     for batch in events.batches():
         batch.labels.value[:] = 2

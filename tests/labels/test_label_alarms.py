@@ -1,4 +1,4 @@
-"""Labels that are in order are not said to have changed, whatever prevalence does."""
+"""Labels without a fault raise no label alarm, however prevalence changes."""
 
 from dataclasses import replace
 
@@ -22,9 +22,9 @@ def test_labels_in_order_raise_no_alarm(name, world):
 
 @pytest.mark.parametrize("name", ["uniform 1-5 h", "lognormal 4 d"])
 def test_positives_half_as_slow_again_do(name):
-    (said,) = until_said(name, 5000, 1)
+    (reported,) = until_said(name, 5000, 1)
     days = SHAPES[name].width / 86_400
-    assert said * days <= {"uniform 1-5 h": 0.5, "lognormal 4 d": 15}[name]
+    assert reported * days <= {"uniform 1-5 h": 0.5, "lognormal 4 d": 15}[name]
 
 
 def spread(events):
@@ -44,5 +44,5 @@ def test_rarer_positives_are_a_shift_on_every_day_that_is_judged():
         monitor.apply(spread(days.next(NORMAL if day <= 10 else RARER)))
         if day >= 17:
             found = monitor.snapshot().models[0].watched.verdicts
-            said = {name: verdict.verdict for name, verdict in found.items()}
-            assert said == dict.fromkeys(("1d", "7d"), Verdict.PREVALENCE_SHIFT), day
+            reported = {name: verdict.verdict for name, verdict in found.items()}
+            assert reported == dict.fromkeys(("1d", "7d"), Verdict.PREVALENCE_SHIFT), day

@@ -1,4 +1,4 @@
-"""Labels of positives that are lost, and come back: how soon that is said, and is over."""
+"""Labels of positives that are lost, and come back: how soon the fault is reported, and ends."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ ASTRAY = Verdict.LABELS_NOT_TRUSTWORTHY
 
 
 @pytest.fixture(scope="module")
-def told():
+def hours():
     """By the hour since the start: maturity (hours), the model's verdict, fault by window."""
     delays = (0.1, 0.05, 0.1, 0.05)
     events = stream(END / 24, 12_000, 3, prevalence=0.1, fpr=0.05, delays=delays, sigma=0.3)
@@ -40,34 +40,34 @@ def told():
     return found
 
 
-def test_the_model_is_told_not_to_be_judged_within_two_maturities(told):
-    maturity = told[STOPPED][0]
-    first = min(hour for hour, (_, shown, _) in told.items() if shown.verdict == ASTRAY)
+def test_the_model_has_untrusted_labels_within_two_maturities(hours):
+    maturity = hours[STOPPED][0]
+    first = min(hour for hour, (_, shown, _) in hours.items() if shown.verdict == ASTRAY)
     assert STOPPED < first <= STOPPED + 2 * maturity
-    for hour in set(told) & set(range(first, BACK)):
-        assert told[hour][1].verdict == ASTRAY, hour
-        assert told[hour][1].headline.startswith("Labels cannot be trusted")
+    for hour in set(hours) & set(range(first, BACK)):
+        assert hours[hour][1].verdict == ASTRAY, hour
+        assert hours[hour][1].headline.startswith("Labels cannot be trusted")
 
 
-def test_a_window_clears_once_it_lies_behind_the_return(told):
+def test_a_window_clears_once_it_lies_behind_the_return(hours):
     for name, length in WINDOWS.items():
-        last = max(hour for hour, (_, _, faults) in told.items() if faults[name])
-        assert last <= BACK + length + told[BACK][0] + 1, name
+        last = max(hour for hour, (_, _, faults) in hours.items() if faults[name])
+        assert last <= BACK + length + hours[BACK][0] + 1, name
 
 
-def test_the_model_clears_a_day_and_a_maturity_after_the_return(told):
-    astray = [hour for hour, (_, shown, _) in told.items() if shown.verdict == ASTRAY]
-    assert max(astray) <= BACK + 24 + told[BACK][0]
-    assert told[max(astray) + 1][2]["7d"]
-    assert Verdict.NO_CHANGE in {told[h][1].verdict for h in told if BACK + 24 < h < BACK + 34}
-    assert told[END][1].verdict_window == "7d"
+def test_the_model_clears_a_day_and_a_maturity_after_the_return(hours):
+    astray = [hour for hour, (_, shown, _) in hours.items() if shown.verdict == ASTRAY]
+    assert max(astray) <= BACK + 24 + hours[BACK][0]
+    assert hours[max(astray) + 1][2]["7d"]
+    assert Verdict.NO_CHANGE in {hours[h][1].verdict for h in hours if BACK + 24 < h < BACK + 34}
+    assert hours[END][1].verdict_window == "7d"
 
 
-def test_nothing_is_laid_to_the_world_or_the_model_all_the_while(told):
-    said = {shown.verdict for _, shown, _ in told.values()}
-    assert said <= {Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE, ASTRAY}
+def test_neither_a_shift_nor_a_degradation_is_reported_meanwhile(hours):
+    seen = {shown.verdict for _, shown, _ in hours.values()}
+    assert seen <= {Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE, ASTRAY}
     for name in ("1d", "7d"):
-        by_window = {shown.windows[name].verdict for _, shown, _ in told.values()}
+        by_window = {shown.windows[name].verdict for _, shown, _ in hours.values()}
         assert by_window <= {Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE, ASTRAY}
 
 
@@ -96,17 +96,17 @@ def model_with(**verdicts):
     )
 
 
-def says(verdict, fault=""):
+def window_with(verdict, fault=""):
     return WindowVerdict(verdict=verdict, label_fault=fault)
 
 
 def test_a_fault_of_the_present_speaks_whatever_a_longer_window_says():
-    fault = says(ASTRAY, "positives_missing")
+    fault = window_with(ASTRAY, "positives_missing")
     for other in (Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT, Verdict.MODEL_DEGRADED):
-        assert deciding_window(model_with(w1h=fault, w7d=says(other)), ["7d", "1h"]) == "1h"
-    few = says(Verdict.INSUFFICIENT_EVIDENCE)
+        assert deciding_window(model_with(w1h=fault, w7d=window_with(other)), ["7d", "1h"]) == "1h"
+    few = window_with(Verdict.INSUFFICIENT_EVIDENCE)
     assert deciding_window(model_with(w1h=few, w7d=fault), ["1h", "7d"]) == "7d"
-    shift = says(Verdict.PREVALENCE_SHIFT)
+    shift = window_with(Verdict.PREVALENCE_SHIFT)
     assert deciding_window(model_with(w1h=shift, w7d=fault), ["1h", "7d"]) == "7d"
     assert deciding_window(model_with(w1h=shift, w7d=few), ["1h", "7d"]) == "1h"
     assert deciding_window(model_with(), ["1h", "7d"]) == "7d"

@@ -1,4 +1,4 @@
-"""When the labels themselves go astray, nothing is laid to the world or to the model."""
+"""Faults of the labels are not reported as a prevalence shift or a degradation."""
 
 import numpy as np
 import pytest
@@ -144,7 +144,7 @@ def test_a_given_reference_knows_no_coverage():
     assert label_fault(before, half, OF_A_WINDOW) == LabelFault.LABELS_MISSING
 
 
-def test_labels_of_flagged_cases_alone_are_told_though_nothing_changed():
+def test_labels_of_flagged_cases_alone_are_reported_though_nothing_changed():
     flagged = window(30)
     flagged[:, 2:4] = 0
     assert label_fault(flagged, flagged, OF_A_WINDOW) == LabelFault.ONE_SIDE_LABELLED

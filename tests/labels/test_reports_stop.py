@@ -76,7 +76,7 @@ def test_positives_that_grow_rare_by_and_by_are_no_silence():
     assert found[END]["7d"][0] == Verdict.PREVALENCE_SHIFT
 
 
-def told(rate, seed, days=90):
+def reported_days(rate, seed, days=90):
     return np.random.default_rng(seed).poisson(rate(np.arange(days)))
 
 
@@ -95,7 +95,7 @@ MADE = np.full(90, 1000.0)
     ids=["steady", "on workdays", "a third is left", "after a wave", "by and by"],
 )
 def test_reports_that_go_on_are_no_silence(rate):
-    assert sum(len(silences(told(rate, seed), MADE, 14)) for seed in range(20)) <= 1
+    assert sum(len(silences(reported_days(rate, seed), MADE, 14)) for seed in range(20)) <= 1
 
 
 def test_a_silence_of_few_reports_takes_longer_to_be_one():

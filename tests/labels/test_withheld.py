@@ -1,4 +1,4 @@
-"""Labels that went astray: what is published then, and that nothing else is."""
+"""Faulty labels: what is published, and that nothing else is."""
 
 import numpy as np
 import pytest
@@ -31,8 +31,8 @@ WITHHELD = (
 )
 
 
-def astray(kind):
-    """Labels that go astray on day 20, or all along; their settings, and when it is looked."""
+def faulty(kind):
+    """Labels faulty from day 20 on, or all along; their settings, and the time of the look."""
     settings, until = {"label_timeout": "5d"}, END
     events = stream(END, 5000, 3, prevalence=0.1, fpr=0.05, delays=(0.2, 0.2, 0.2, 0.2), sigma=0.3)
     late = events.time / DAY + events.delay > STOPPED
@@ -62,7 +62,7 @@ def astray(kind):
 
 
 def seen(kind, until=None):
-    events, settings, end = astray(kind)
+    events, settings, end = faulty(kind)
     monitor = Monitor(Config(models={"m": settings}, windows=["1d"]))
     return events.into(monitor, until or end).snapshot()
 
@@ -92,15 +92,15 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("kind", "fault"), FAULTS.items())
-def test_what_labels_gone_astray_do_not_allow_is_withheld_everywhere(kind, fault):
+def test_what_faulty_labels_do_not_allow_is_withheld_everywhere(kind, fault):
     snapshot = seen(kind)
     (window,), (model,) = snapshot.windows, snapshot.models
-    kept = {"precision"} if fault is LabelFault.ONE_SIDE_LABELLED else set()
+    published = {"precision"} if fault is LabelFault.ONE_SIDE_LABELLED else set()
     assert window.fault_of(0) == fault
     assert window.status[0] == "untrusted"
     for name in METRICS:
-        assert np.isfinite(window.metrics[name].estimate[0]) == (name in kept), name
-        assert np.isfinite(window.metrics[name].upper[0]) == (name in kept), name
+        assert np.isfinite(window.metrics[name].estimate[0]) == (name in published), name
+        assert np.isfinite(window.metrics[name].upper[0]) == (name in published), name
     assert all(np.isnan(at.estimate[0]) for at in window.precision_at.values())
     assert np.isnan(snapshot.precision_at_reference(window).estimate[0])
     if model.watched.reference is not None:
@@ -112,7 +112,7 @@ def test_what_labels_gone_astray_do_not_allow_is_withheld_everywhere(kind, fault
 
     there = scraped(snapshot, "1d")
     assert not set(WITHHELD) & set(there)
-    assert {name in there for name in OF_PRECISION} == {bool(kept)}
+    assert {name in there for name in OF_PRECISION} == {bool(published)}
     assert "classifier_window_outcomes" in there
     assert "classifier_label_coverage_ratio" in there
 
@@ -123,9 +123,9 @@ def test_what_labels_gone_astray_do_not_allow_is_withheld_everywhere(kind, fault
         assert shown.refused == refused(fault)
         assert shown.refused_because == REASONS[fault]
         for name in JSON_METRICS:
-            assert (shown.metrics.metric(name).estimate is not None) == (name in kept)
-    told = " ".join(replay_text(snapshot).split())
-    assert REASONS[fault] in told
+            assert (shown.metrics.metric(name).estimate is not None) == (name in published)
+    text = " ".join(replay_text(snapshot).split())
+    assert REASONS[fault] in text
 
 
 def test_every_fault_has_its_row():
@@ -177,16 +177,16 @@ def test_a_segment_whose_flagged_cases_alone_are_reviewed_is_withheld_by_itself(
         if predicted or region == "us":
             monitor.label(f"p{i}", ts=at, label=actual)
     window, series = (s := monitor.snapshot()).windows[0], s.series
-    said = {one.value: window.fault_of(row) for row, one in enumerate(series)}
-    assert said["us"] == ""
-    assert said["eu"] == LabelFault.ONE_SIDE_LABELLED
+    fault_of = {one.value: window.fault_of(row) for row, one in enumerate(series)}
+    assert fault_of["us"] == ""
+    assert fault_of["eu"] == LabelFault.ONE_SIDE_LABELLED
     recall = {one.value: window.metrics["recall"].estimate[r] for r, one in enumerate(series)}
     assert np.isfinite(recall["us"])
     assert np.isnan(recall["eu"])
 
 
-def test_the_sides_are_told_by_the_windows_own_counts_and_not_by_the_reference():
-    events, settings, end = astray("")
+def test_the_labelled_side_follows_from_the_counts_of_the_window_and_not_the_reference():
+    events, settings, end = faulty("")
     events.delay[(events.time < 8 * DAY) & ~events.predicted] = np.inf
     monitor = Monitor(Config(models={"m": settings}, windows=["1d"]))
     snapshot = events.into(monitor, end).snapshot()

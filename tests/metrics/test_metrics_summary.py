@@ -1,4 +1,4 @@
-"""The summary: its printed form, and that it says what the functions say."""
+"""The summary: its printed form, and its numbers equal those of the functions."""
 
 import math
 from dataclasses import fields

@@ -46,10 +46,10 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("said", CASES)
-def test_it_says_which_evidence_is_missing(said):
-    model = shown(*CASES[said])
-    assert (model.verdict, model.verdict_because) == ("insufficient_evidence", said)
+@pytest.mark.parametrize("because", CASES)
+def test_the_missing_evidence_is_named(because):
+    model = shown(*CASES[because])
+    assert (model.verdict, model.verdict_because) == ("insufficient_evidence", because)
 
 
 def test_a_model_that_has_fallen_silent_is_called_so():
@@ -59,32 +59,35 @@ def test_a_model_that_has_fallen_silent_is_called_so():
     assert last_prediction(model).startswith("last prediction 40.6 days ago")
 
 
-def test_a_verdict_that_says_something_lacks_nothing():
+def test_a_verdict_on_evidence_misses_none():
     assert shown({}, days(MANY, 0, 40)).verdict_because is None
 
 
-def test_the_last_prediction_is_told_to_the_minute_and_after_days_to_the_hour():
+def test_the_last_prediction_is_shown_to_the_minute_and_after_days_to_the_hour():
     ts = 20 * DAY + 12 * HOUR + 90
     more = [counts("m", ts + i, (1, 0, 0, 0, 1, 0)) for i in range(3)]
-    told = [record | {"predicted_positive": 1} for record in days(MANY, 0, 20)]
-    young = shown({}, told + more, now=(ts + 600) * 1000)
+    positives = [record | {"predicted_positive": 1} for record in days(MANY, 0, 20)]
+    young = shown({}, positives + more, now=(ts + 600) * 1000)
     assert young.last_prediction_age_seconds == ts + 600 - (ts // 60 + 1) * 60
     assert last_prediction(young) == "last prediction 9.5 minutes ago"
-    quick = shown({}, told + more, now=(ts + 40) * 1000)
+    quick = shown({}, positives + more, now=(ts + 40) * 1000)
     assert last_prediction(quick) == "last prediction under a minute ago"
 
 
-def told(name, at, labelled_at=None, label=1):
+def labelled_pair(name, at, labelled_at=None, label=1):
     """A prediction, and a label of it; seconds."""
     yield {"type": "prediction", "id": name, "ts": at, "prediction": 1, "model": "m"}
     if labelled_at is not None:
         yield {"type": "label", "id": name, "ts": labelled_at, "label": label}
 
 
-def test_the_last_label_is_told_by_its_own_time_to_the_hour():
+def test_the_last_label_is_shown_by_its_own_time_to_the_hour():
     start = 20 * DAY
-    events = [*told("a", start, start + HOUR), *told("b", start + 60, start + 5 * HOUR, label=0)]
-    events += [*told("c", start + 30 * HOUR)]
+    events = [
+        *labelled_pair("a", start, start + HOUR),
+        *labelled_pair("b", start + 60, start + 5 * HOUR, label=0),
+    ]
+    events += [*labelled_pair("c", start + 30 * HOUR)]
     model = shown({"label_timeout": "9d"}, events, now=(start + 30 * HOUR) * 1000)
     assert model.last_label == "1970-01-21T06:00:00Z"
     assert model.last_label_age_seconds == 24 * HOUR
@@ -95,19 +98,22 @@ def test_the_last_label_is_told_by_its_own_time_to_the_hour():
 
 def test_a_label_that_was_taken_back_is_not_the_last_one():
     start = 20 * DAY
-    events = [*told("a", start, start + HOUR), *told("b", start + 60, start + 5 * HOUR)]
+    events = [
+        *labelled_pair("a", start, start + HOUR),
+        *labelled_pair("b", start + 60, start + 5 * HOUR),
+    ]
     events.append({"type": "label", "id": "b", "ts": start + 6 * HOUR, "label": None})
     model = shown({"label_timeout": "9d"}, events)
     assert model.last_label == "1970-01-21T02:00:00Z"
 
 
-def test_without_a_label_that_is_said():
-    assert last_label(shown({}, [*told("a", 20 * DAY)])) == "no label yet"
-    assert shown({}, [*told("a", 20 * DAY)]).last_label is None
+def test_a_missing_last_label_is_reported():
+    assert last_label(shown({}, [*labelled_pair("a", 20 * DAY)])) == "no label yet"
+    assert shown({}, [*labelled_pair("a", 20 * DAY)]).last_label is None
 
 
 def test_the_last_label_outlives_a_restart_with_other_label_timeouts():
-    events = [*told("a", 20 * DAY, 20 * DAY + HOUR)]
+    events = [*labelled_pair("a", 20 * DAY, 20 * DAY + HOUR)]
     monitor = fed(Monitor(Config(models={"m": {"label_timeout": "2d"}})), events)
     again = Monitor(Config(models={"m": {"label_timeout": "30d"}}), monitor.state())
     for one in (monitor, again):
@@ -122,8 +128,10 @@ def test_the_last_pane_is_found_wherever_it_lies():
         ring.ensure(np.zeros(2, np.int64))
         ring.advance(newest)
         ahead = rng.integers(newest + 1, newest + 9, size=int(rng.integers(0, 2)))
-        kept = np.arange(max(newest - span + 1, 0), newest + 1)
-        panes = rng.choice(kept, size=min(int(rng.integers(0, 4)), len(kept)), replace=False)
+        panes_left = np.arange(max(newest - span + 1, 0), newest + 1)
+        panes = rng.choice(
+            panes_left, size=min(int(rng.integers(0, 4)), len(panes_left)), replace=False
+        )
         panes = np.concatenate([panes, ahead])
         ones = np.ones(len(panes), dtype=np.int64)
         ring.add(panes, ones, ones, ones)

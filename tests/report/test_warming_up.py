@@ -27,7 +27,7 @@ def monitor(given, **settings):
 
 
 @pytest.mark.parametrize(
-    ("given", "settings", "said"),
+    ("given", "settings", "reported"),
     [
         (PRECISE, {}, SAID),
         (
@@ -39,14 +39,14 @@ def monitor(given, **settings):
         (PRECISE, {"labelling": "sampled"}, None),
     ],
 )
-def test_status_and_replay_say_how_much_is_needed(given, settings, said):
+def test_status_and_replay_say_how_much_is_needed(given, settings, reported):
     snapshot = monitor(given, **settings).snapshot()
     (model,) = status_answer(snapshot, limit=1).models
-    assert model.detectors.warming_up_because == said
-    assert model.detectors.warming_up is (said is not None)
+    assert model.detectors.warming_up_because == reported
+    assert model.detectors.warming_up is (reported is not None)
     text = " ".join(replay_text(snapshot).split())
-    assert (PAGES in text) is (said is not None)
-    assert said is None or said in text
+    assert (PAGES in text) is (reported is not None)
+    assert reported is None or reported in text
 
 
 def test_the_page_and_the_log_say_it_too():
@@ -54,21 +54,23 @@ def test_the_page_and_the_log_say_it_too():
     with served(watched) as url:
         assert SAID in httpx.get(url).text
     snapshot = watched.snapshot()
-    said = list(announcements(replace(snapshot, models=()), snapshot))
-    assert f"m: {SAID}" in said
+    reported = list(announcements(replace(snapshot, models=()), snapshot))
+    assert f"m: {SAID}" in reported
 
 
 @pytest.mark.parametrize(
-    ("given", "settings", "said"),
+    ("given", "settings", "reported"),
     [
         (PRECISE, "", f"m: {SAID}\n"),
         (LARGE, "", ""),
         (PRECISE, ", river_detector: {name: ADWIN}", ""),
     ],
 )
-def test_given_counts_are_told_before_anything_runs(capsys, tmp_path, given, settings, said):
+def test_given_counts_are_reported_before_anything_runs(
+    capsys, tmp_path, given, settings, reported
+):
     cells = ", ".join(f"{cell}: {count}" for cell, count in given.items())
     path = tmp_path / "monitor.yaml"
     path.write_text(f"models: {{m: {{reference: {{counts: {{{cells}}}}}{settings}}}}}\n" + FEED)
     done = ran(capsys, "check-config", path)
-    assert (done.code, done.err) == (0, said)
+    assert (done.code, done.err) == (0, reported)

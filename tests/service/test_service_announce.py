@@ -13,7 +13,7 @@ def of(found):
     return replace(state, models=tuple(replace(m, watched=found) for m in state.models))
 
 
-def test_a_verdict_that_changes_is_said_in_one_line_with_its_causes():
+def test_a_verdict_that_changes_is_announced_in_one_line_with_its_causes():
     after = watched()
     quiet = replace(after.verdicts["1d"], verdict=Verdict.NO_CHANGE)
     before = replace(after, verdicts={"1d": quiet})
@@ -22,7 +22,7 @@ def test_a_verdict_that_changes_is_said_in_one_line_with_its_causes():
     assert "precision 0.441 -> 0.208, in points: prevalence -23." in line
 
 
-def test_what_has_not_changed_is_not_said_again():
+def test_an_unchanged_verdict_is_not_announced_again():
     assert list(announcements(of(watched()), of(watched()))) == []
 
 
@@ -31,7 +31,7 @@ def test_the_first_verdicts_are_not_news():
     assert list(announcements(of(empty), of(watched()))) == []
 
 
-def test_each_detection_is_said_once():
+def test_each_detection_is_announced_once():
     one = replace(watched(), detections=(Detected(0, "prevalence_shift"),))
     two = replace(one, detections=(*one.detections, Detected(86_400_000, "model_degraded")))
     assert list(announcements(of(one), of(two))) == [
@@ -39,7 +39,7 @@ def test_each_detection_is_said_once():
     ]
 
 
-def test_a_reference_is_said_whenever_it_is_another():
+def test_every_new_reference_is_announced():
     old = watched()
     new = replace(old, reference=replace(old.reference, version=2, source="trailing"))
     assert list(announcements(of(old), of(new))) == [
@@ -52,7 +52,7 @@ def test_a_reference_is_said_whenever_it_is_another():
     assert "the first days, version 1" in line
 
 
-def test_a_class_ratio_far_from_the_references_is_said_loudly_and_once():
+def test_a_class_ratio_far_from_the_references_gives_one_caution():
     before = ConfusionCounts(tp=80_000, fp=45_000, fn=20_000, tn=855_000)
     after = ConfusionCounts(tp=800, fp=4_950, fn=200, tn=94_050)
     old = watched()

@@ -32,7 +32,7 @@ class Running:
     """A service over a followed file, or posted to, that keeps its state."""
 
     def __init__(self, folder, clock, feed):
-        self.said, self.faults = [], StateFaults()
+        self.reported, self.faults = [], StateFaults()
         config = Config(feeds=[feed], state={"directory": folder, "checkpoint_every": "30s"})
         decoder = LiveDecoder(DecodeSettings.from_config(config))
         self.checkpointer = Checkpointer(
@@ -40,18 +40,20 @@ class Running:
             Checkpoints(folder / "checkpoints"),
             faults=self.faults,
             clock=clock,
-            say=self.said.append,
+            say=self.reported.append,
             writer=Inline(),
         )
-        self.sources = open_sources(config, decoder, clock, self.said.append)
+        self.sources = open_sources(config, decoder, clock, self.reported.append)
         if feed["type"] == "http":
-            self.sources.append(PostedFeeds(config, decoder, clock, self.said.append, self.faults))
+            self.sources.append(
+                PostedFeeds(config, decoder, clock, self.reported.append, self.faults)
+            )
         self.service = Service(
             config,
             self.sources,
             clock=clock,
             rejected=[],
-            say=self.said.append,
+            say=self.reported.append,
             checkpointer=self.checkpointer,
         )
 
@@ -107,7 +109,7 @@ def test_a_file_is_read_on_behind_the_checkpoint_and_outcomes_without_id_count_o
     second.service.run(lambda: True)
     third = start()
     assert third.service.snapshot.records == 5
-    assert any("resuming from" in line for line in third.said)
+    assert any("resuming from" in line for line in third.reported)
 
 
 def test_a_first_checkpoint_is_written_at_once_so_that_a_file_rotated_before_a_crash_is_known(
@@ -143,18 +145,18 @@ def test_what_metrics_say_of_it(start, clock, tmp_path):
     assert running.readings()[CHECKPOINT_LAST_SUCCESS] == {}
     clock.sleep(31)
     running.turns()
-    told = running.readings()
-    assert told[CHECKPOINT_LAST_SUCCESS] == {(): NOW + 31}
-    assert told[STATE_BEGAN] == {(): NOW}
-    assert told[CHECKPOINT_BYTES][()] > 1_000
-    assert set(told[STATE_FAULTS].values()) == {0.0}
+    values = running.readings()
+    assert values[CHECKPOINT_LAST_SUCCESS] == {(): NOW + 31}
+    assert values[STATE_BEGAN] == {(): NOW}
+    assert values[CHECKPOINT_BYTES][()] > 1_000
+    assert set(values[STATE_FAULTS].values()) == {0.0}
     clock.sleep(100)
     again = start()
     assert again.readings()[CHECKPOINT_LAST_SUCCESS] == {(): NOW + 31}
     assert again.readings()[STATE_BEGAN] == {(): NOW}
 
 
-def test_a_damaged_checkpoint_is_told_and_counted_and_the_one_before_is_used(
+def test_a_damaged_checkpoint_is_reported_and_counted_and_the_one_before_is_used(
     start, clock, tmp_path
 ):
     path = tmp_path / "events.ndjson"
@@ -170,7 +172,7 @@ def test_a_damaged_checkpoint_is_told_and_counted_and_the_one_before_is_used(
     again.turns()
     assert again.service._monitor.snapshot().records == 3
     assert again.readings()[STATE_FAULTS][("checkpoint_damaged",)] == 1
-    assert any(f"{newest}: is damaged" in line for line in again.said)
+    assert any(f"{newest}: is damaged" in line for line in again.reported)
 
 
 def test_of_the_journal_only_what_came_after_the_checkpoint_is_read_again(start, clock, tmp_path):
@@ -186,7 +188,7 @@ def test_of_the_journal_only_what_came_after_the_checkpoint_is_read_again(start,
         journal.append([Body(NOW * 1000, lines(3))])
     again = start(type="http", listen="127.0.0.1:0")
     again.turns()
-    assert any("journal replayed, 1 records" in line for line in again.said)
+    assert any("journal replayed, 1 records" in line for line in again.reported)
     assert again.service._monitor.snapshot().records == 3
 
 
@@ -199,10 +201,10 @@ def test_what_is_acknowledged_last_is_in_the_last_checkpoint(start, tmp_path):
         httpx.post(f"{pushed.urls[0]}/v1/events", content=lines(n)).raise_for_status()
     running.service.run(lambda: True)
     assert running.service.snapshot.records == 5
-    kept = Checkpoints(tmp_path / "state" / "checkpoints").newest().state
-    assert kept["engine"]["records"] == 5
+    stored = Checkpoints(tmp_path / "state" / "checkpoints").newest().state
+    assert stored["engine"]["records"] == 5
     with Journal(tmp_path / "state" / "journal") as journal:
-        assert not list(journal.read(JournalPosition(**kept["positions"]["journal"])))
+        assert not list(journal.read(JournalPosition(**stored["positions"]["journal"])))
 
 
 @pytest.mark.parametrize(("stepped", "passed"), [(50, 60_000), (-9_999, 10_000)])

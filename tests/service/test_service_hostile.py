@@ -57,7 +57,7 @@ def test_series_carry_it_as_a_value_and_still_parse(text, parse, openmetrics):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_is_said_is_one_line_that_shows_as_it_is(text, capsys):
+def test_a_message_is_one_printable_line(text, capsys):
     after = watched()
     quiet = replace(after.verdicts["1d"], verdict=Verdict.NO_CHANGE)
 
@@ -67,14 +67,14 @@ def test_what_is_said_is_one_line_that_shows_as_it_is(text, capsys):
             state, models=tuple(replace(m, name=text, watched=found) for m in state.models)
         )
 
-    said = list(announcements(named(replace(after, verdicts={"1d": quiet})), named(after)))
-    assert said
-    for line in said:
+    reported = list(announcements(named(replace(after, verdicts={"1d": quiet})), named(after)))
+    assert reported
+    for line in reported:
         assert line.isprintable()
         tell(line)
     show(text)
     out, err = capsys.readouterr()
-    assert len(err.splitlines()) == len(said)
+    assert len(err.splitlines()) == len(reported)
     assert all(c.isprintable() or c == "\n" for c in out + err)
 
 

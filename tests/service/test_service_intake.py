@@ -40,7 +40,7 @@ def events(*numbers, ts=NOW):
     return "".join(json.dumps(record) + "\n" for record in records).encode()
 
 
-class Kept(list):
+class StoredRejections(list):
     def write(self, rejections):
         self.extend(rejections)
 
@@ -51,15 +51,15 @@ class Running:
     def __init__(self, folder, **feed):
         feeds = [{"type": "http", "listen": "127.0.0.1:0", **feed}]
         config = Config(feeds=feeds, state={"directory": folder})
-        self.clock, self.said, self.rejected = ManualClock(NOW), [], Kept()
+        self.clock, self.reported, self.rejected = ManualClock(NOW), [], StoredRejections()
         decoder = LiveDecoder(DecodeSettings.from_config(config))
-        self.pushed = PostedFeeds(config, decoder, self.clock, self.said.append)
+        self.pushed = PostedFeeds(config, decoder, self.clock, self.reported.append)
         self.service = Service(
             config,
             [self.pushed],
             clock=self.clock,
             rejected=NewRejections(self.rejected),
-            say=self.said.append,
+            say=self.reported.append,
         )
         try:
             self.pushed.listen()
@@ -138,7 +138,7 @@ def test_a_restart_counts_as_if_there_had_been_none(tmp_path):
                 service.counted()
     with running(tmp_path / "parts") as service:
         parts = service.until_ready().counted()
-        assert service.said[0].startswith(f"journal replayed, {parts.records} records")
+        assert service.reported[0].startswith(f"journal replayed, {parts.records} records")
     assert books(parts) == whole
     assert whole[3]["timestamp_out_of_range"] == 2
 
@@ -159,7 +159,7 @@ def test_after_a_restart_it_is_ready_when_all_that_was_acknowledged_shows(tmp_pa
         assert service.service.snapshot.records == 10
 
 
-def test_what_could_not_be_used_is_kept_once_whatever_the_restarts(tmp_path):
+def test_a_rejected_record_is_stored_once_in_spite_of_restarts(tmp_path):
     with running(tmp_path) as service:
         service.until_ready()
         service.post(b"no json\n")
@@ -197,7 +197,7 @@ def test_of_what_has_queued_up_no_more_is_counted_together_than_is_soon_done(tmp
         assert service.pushed.poll() is None
 
 
-def test_while_the_engine_stalls_clients_are_told_to_come_later(tmp_path):
+def test_while_the_engine_stalls_clients_get_retry_after(tmp_path):
     body = events(1)
     limits = {"max_body_bytes": len(body), "max_queue_bytes": 3 * len(body)}
     with running(tmp_path, **limits) as service:
@@ -224,8 +224,8 @@ def test_on_a_full_disk_nothing_is_acknowledged_until_there_is_room(tmp_path):
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         assert service.post(events(5)).status_code == 200
         assert service.counted().records == 4
-        assert sum("free space on the disk" in line for line in service.said) == 1
-        assert service.said[-1] == "the journal can be written again"
+        assert sum("free space on the disk" in line for line in service.reported) == 1
+        assert service.reported[-1] == "the journal can be written again"
     with running(tmp_path) as service:
         assert service.until_ready().counted().records == 4
 
@@ -243,7 +243,7 @@ def test_a_damaged_journal_ends_the_service_with_the_place(tmp_path):
         Running(tmp_path)
 
 
-def test_a_torn_end_is_said_and_the_rest_is_counted(tmp_path):
+def test_a_torn_end_of_the_journal_is_reported_and_the_rest_is_counted(tmp_path):
     with running(tmp_path) as service:
         service.until_ready()
         service.post(events(1))
@@ -251,7 +251,7 @@ def test_a_torn_end_is_said_and_the_rest_is_counted(tmp_path):
     with path.open("ab") as file:
         file.write(b"torn")
     with running(tmp_path) as service:
-        assert service.said[0].startswith("journal: cut off 4 bytes at its end")
+        assert service.reported[0].startswith("journal: cut off 4 bytes at its end")
         assert service.until_ready().counted().records == 2
 
 
@@ -294,10 +294,10 @@ def test_two_feeds_are_counted_together(tmp_path):
 
 
 def test_rejections_out_of_the_journal_are_not_passed_on():
-    kept = Kept()
+    stored = StoredRejections()
     new, old = (Rejection("malformed", position, "", b"") for position in ("a:1", "journal:7:1"))
-    NewRejections(kept).write([new, old])
-    assert kept == [new]
+    NewRejections(stored).write([new, old])
+    assert stored == [new]
 
 
 bodies = st.lists(

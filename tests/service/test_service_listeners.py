@@ -19,7 +19,7 @@ READING = {"GET", "HEAD"}
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("doors")
+    folder = tmp_path_factory.mktemp("listeners")
     write_certificates(folder)
     (folder / "token").write_text("correct-horse-battery")
     for name, text in {"users": USERS, "tls": TLS, "mutual": MUTUAL}.items():
@@ -95,14 +95,14 @@ def test_users_change_with_their_file_and_tls_does_not(files):
     path.write_text(USERS)
     config = Config(exporter={"web_config": path})
     app = create_app(lambda: None, ready=lambda: True, access=Access())
-    door = ExporterAccess(app)
-    take = door.prepare(config)
+    guard = ExporterAccess(app)
+    take = guard.prepare(config)
     assert not app.access.restricted
     take()
     assert app.access.web.users == {"prometheus": HASH}
     path.write_text("basic_auth_users: {a: b}")
     with pytest.raises(ConfigError, match="must be a bcrypt hash"):
-        door.prepare(config)
+        guard.prepare(config)
     path.write_text(TLS)
     with pytest.raises(ConfigError, match=r"exporter\.web_config: TLS cannot be changed"):
-        door.prepare(config)
+        guard.prepare(config)

@@ -13,7 +13,7 @@ from monitor.service.loop import IDLE_SECONDS
 from monitor.service.sources import open_sources
 
 
-class Kept(list):
+class StoredRejections(list):
     """A dead-letter file without a file."""
 
     def write(self, rejections):
@@ -36,16 +36,16 @@ class Running:
     """A service over some feeds, with a clock that is moved by hand."""
 
     def __init__(self, *feeds, **settings):
-        self.clock, self.rejected, self.said = ManualClock(), Kept(), []
+        self.clock, self.rejected, self.reported = ManualClock(), StoredRejections(), []
         config = Config(feeds=feeds, **settings)
         decoder = LiveDecoder(DecodeSettings.from_config(config))
-        self.sources = open_sources(config, decoder, self.clock, self.said.append)
+        self.sources = open_sources(config, decoder, self.clock, self.reported.append)
         self.service = Service(
             config,
             self.sources,
             clock=self.clock,
             rejected=self.rejected,
-            say=self.said.append,
+            say=self.reported.append,
         )
 
     def turns(self, seconds):
@@ -86,7 +86,7 @@ def test_a_file_is_counted_to_its_end_and_then_served_on(watch):
     cells = running.snapshot.lifetime.counts[model.row].cells.tolist()
     assert cells == [8738, 15304, 4503, 27266]
     assert running.service.ready
-    assert f"{FLIGHTS}: end of input; still serving" in running.said
+    assert f"{FLIGHTS}: end of input; still serving" in running.reported
 
 
 def test_windows_move_on_by_the_time_that_passes_while_nothing_comes(watch, path):
@@ -166,7 +166,7 @@ def test_it_rests_only_when_nothing_came(watch, path):
     assert running.clock.monotonic() == IDLE_SECONDS
 
 
-def test_records_that_cannot_be_used_are_kept(watch, path):
+def test_rejected_records_are_stored(watch, path):
     path.write_text("no json\n" + events(1))
     running = watch({"type": "file", "path": str(path)})
     running.turns(seconds=2)
@@ -174,16 +174,16 @@ def test_records_that_cannot_be_used_are_kept(watch, path):
     assert running.snapshot.rejected["malformed"] == 1
 
 
-def test_a_file_that_turns_out_torn_is_said_and_what_was_read_is_served(watch, tmp_path):
+def test_a_damaged_file_is_reported_and_what_was_read_is_served(watch, tmp_path):
     path = tmp_path / "torn.gz"
     path.write_bytes(gzip.compress(events(*range(100)).encode())[:-20])
     running = watch({"type": "file", "path": str(path)})
     running.turns(seconds=2)
     assert not running.service.ready
     assert 0 < running.snapshot.records <= 200
-    assert len(running.said) == 1
-    assert running.said[0].startswith(f"{path}: gzip")
-    assert running.said[0].endswith("; continuing with the events read so far")
+    assert len(running.reported) == 1
+    assert running.reported[0].startswith(f"{path}: gzip")
+    assert running.reported[0].endswith("; continuing with the events read so far")
 
 
 def test_a_missing_file_is_refused_at_the_start(watch, tmp_path):

@@ -1,4 +1,4 @@
-"""What systemd is told, over the socket that it names."""
+"""Notifications to systemd, over the socket that it names."""
 
 import os
 import signal
@@ -30,10 +30,10 @@ def test_a_service_says_that_it_serves_that_it_goes_on_and_that_it_ends(tmp_path
             try:
                 assert [heard.recv(99) for _ in range(3)] == [b"READY=1", *[b"WATCHDOG=1"] * 2]
                 process.send_signal(signal.SIGTERM)
-                said = b"WATCHDOG=1"
-                while said == b"WATCHDOG=1":
-                    said = heard.recv(99)
-                assert said == b"STOPPING=1"
+                reported = b"WATCHDOG=1"
+                while reported == b"WATCHDOG=1":
+                    reported = heard.recv(99)
+                assert reported == b"STOPPING=1"
                 assert process.wait(60) == 0
             finally:
                 process.kill()
@@ -48,6 +48,6 @@ def test_a_name_may_be_abstract():
         assert heard.recv(99) == b"READY=1"
 
 
-@pytest.mark.parametrize("environment", [{}, {"NOTIFY_SOCKET": "/nobody/listens/here"}])
-def test_nobody_need_listen(environment):
+@pytest.mark.parametrize("environment", [{}, {"NOTIFY_SOCKET": "/no/listener/here"}])
+def test_notifications_without_a_listener_are_lost_silently(environment):
     Notify(environment).alive()

@@ -5,7 +5,7 @@ import random
 
 import pytest
 from same import differences
-from service.test_service_intake import NOW, Kept
+from service.test_service_intake import NOW, StoredRejections
 
 from monitor.clock import ManualClock
 from monitor.config import Config, parse_config
@@ -47,25 +47,25 @@ class Running:
     def __init__(self, folder, **changes):
         self.folder = folder
         self.config = self.made(**changes)
-        self.clock, self.said, self.faults = ManualClock(NOW), [], StateFaults()
+        self.clock, self.reported, self.faults = ManualClock(NOW), [], StateFaults()
         self.decoder = LiveDecoder(DecodeSettings.from_config(self.config))
         self.checkpointer = Checkpointer(
             self.config,
             Checkpoints(folder / "checkpoints"),
             faults=self.faults,
             clock=self.clock,
-            say=self.said.append,
+            say=self.reported.append,
         )
         self.pushed = PostedFeeds(
-            self.config, self.decoder, self.clock, self.said.append, self.faults
+            self.config, self.decoder, self.clock, self.reported.append, self.faults
         )
-        self.reloads = Reloads(lambda: self.config, clock=self.clock, say=self.said.append)
+        self.reloads = Reloads(lambda: self.config, clock=self.clock, say=self.reported.append)
         self.service = Service(
             self.config,
             [self.pushed],
             clock=self.clock,
-            rejected=NewRejections(Kept()),
-            say=self.said.append,
+            rejected=NewRejections(StoredRejections()),
+            say=self.reported.append,
             reloads=self.reloads,
             reloadables=[ReloadableDecoder(self.decoder), self.pushed],
             checkpointer=self.checkpointer,
@@ -166,8 +166,8 @@ def test_what_came_before_a_reload_and_is_counted_after_it_is_read_by_the_new_se
     assert counted_differently(again.counted(), state) == []
 
 
-def test_a_reload_is_kept_at_once(start):
-    service = start("kept")
+def test_a_reload_is_stored_at_once(start):
+    service = start("stored")
     service.keep(events(0, 100))
     service.counted()
     assert service.reload(windows=["1d"]) is None
@@ -177,8 +177,8 @@ def test_a_reload_is_kept_at_once(start):
     (path, *_) = sorted((service.folder / "checkpoints").iterdir())
     assert path.exists()
     service.crash()
-    again = start("kept", windows=["1d"])
-    assert not any("another than" in line for line in again.said)
+    again = start("stored", windows=["1d"])
+    assert not any("another than" in line for line in again.reported)
 
 
 def test_what_cannot_take_over_the_state_changes_nothing(start):
@@ -194,7 +194,7 @@ def test_what_cannot_take_over_the_state_changes_nothing(start):
 
 
 def test_files_that_are_damaged_in_a_hundred_ways_lose_nothing(start):
-    """Under load: whatever the file says, every event that was kept is counted once."""
+    """Under load: with any configuration, every stored event is counted once."""
     rng = random.Random(8)
     service = start("mutated")
     good = json.dumps(service.made().model_dump(mode="json"), default=str)

@@ -1,4 +1,4 @@
-"""A changed configuration: all of it is taken, or nothing, and /metrics says which."""
+"""A changed configuration: all of it is applied, or nothing, and /metrics shows which."""
 
 import os
 import signal
@@ -53,18 +53,18 @@ def numbers(reloads):
 
 
 def test_a_file_with_faults_changes_nothing_and_says_so_until_it_is_mended(files, clock):
-    said, taken = [], []
-    reloads = Reloads(files.load, clock=clock, say=said.append)
+    reported, taken = [], []
+    reloads = Reloads(files.load, clock=clock, say=reported.append)
     assert numbers(reloads) == [1.0, 1000.0]
     clock.sleep(5)
     reloads.run(taken.append)
-    assert (taken, said) == ([], []), "nobody asked"
+    assert (taken, reported) == ([], []), "no reload was requested"
     files.found = ConfigError(("monitor.yaml:1: a fault", "monitor.yaml:2: another"))
     failed = reloads.ask()
     reloads.run(taken.append)
     assert isinstance(failed.exception(0), ConfigError)
     assert numbers(reloads) == [0.0, 1000.0]
-    (line,) = said
+    (line,) = reported
     assert line.splitlines() == [
         "configuration not reloaded, the previous one stays in force:",
         "monitor.yaml:1: a fault",
@@ -162,8 +162,8 @@ def test_the_service_reloads_on_sighup_and_on_request(tmp_path):
     path = config_of(tmp_path, feeds=feeds)
     path.write_text(path.read_text().replace("exporter: {", "exporter: {allow_reload: true, "))
     good = path.read_text()
-    with running(path) as (process, url, said):
-        feed = said.partition("reading ")[2].strip()
+    with running(path) as (process, url, reported):
+        feed = reported.partition("reading ")[2].strip()
         until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
 
         def posted(token):

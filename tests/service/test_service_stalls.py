@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from service.test_service_loop import Kept
+from service.test_service_loop import StoredRejections
 from streams import batch_of
 
 from monitor.clock import ManualClock
@@ -73,7 +73,7 @@ class Counting:
             config,
             [OneBatch(backlog())],
             clock=self.clock,
-            rejected=Kept(),
+            rejected=StoredRejections(),
             say=lambda _line: None,
             alive=lambda: self.signs.append(self.clock.monotonic()),
         )
@@ -124,7 +124,7 @@ def test_snapshots_are_published_and_questions_answered_within_a_batch(counting,
     assert len(asked) > counting.work / (TURN_SECONDS + step) - 1
 
 
-def test_a_stall_is_told_while_it_lasts_and_for_five_minutes_after():
+def test_a_stall_is_reported_while_it_lasts_and_for_five_minutes_after():
     clock = ManualClock()
     liveness = Liveness(clock)
     assert liveness.stall == 0, "the loop does not turn yet"

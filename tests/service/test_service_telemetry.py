@@ -1,4 +1,4 @@
-"""What the running process says of itself: queues, pauses, requests, connections."""
+"""Telemetry of the running process: queues, pauses, requests, connections."""
 
 import socket
 import sys
@@ -53,7 +53,7 @@ def test_a_full_queue_is_paused_until_it_is_counted(tmp_path):
         service.until_ready()
         assert service.post(body).status_code == 200
         service.clock.sleep(5)
-        assert value(service, name) == 0, "full, but nobody was turned away"
+        assert value(service, name) == 0, "full, but no request was refused"
         assert service.post(body).status_code == 429
         service.clock.sleep(7)
         assert value(service, name, cause="queue_full") == 7
@@ -77,8 +77,8 @@ def test_connections_are_those_that_the_kernel_holds():
 
 def test_the_service_counts_its_requests_by_listener_and_code(tmp_path):
     config = config_of(tmp_path, feeds='[{type: http, listen: "127.0.0.1:0"}]')
-    with started(config) as (_, exporter, said):
-        feed = said.partition("reading ")[2].partition("/v1")[0]
+    with started(config) as (_, exporter, reported):
+        feed = reported.partition("reading ")[2].partition("/v1")[0]
         until(lambda: httpx.get(f"{exporter}/readyz").status_code == 200)
         scrape = Scraper(exporter)
         own, other = feed.removeprefix("http://"), exporter.removeprefix("http://")

@@ -1,4 +1,4 @@
-"""What another configuration does to the state that is kept: the README's table, row by row."""
+"""What another configuration does to stored state: the README's table, row by row."""
 
 import numpy as np
 import pytest
@@ -50,12 +50,12 @@ def config(**changes):
     return Config(**{**BASE, **changes})
 
 
-def batch(events, kept=("k",)):
-    return batch_of(events, segments=kept)
+def batch(events, stored=("k",)):
+    return batch_of(events, segments=stored)
 
 
 def changed(**changes):
-    """A monitor of another configuration that goes on from what one of the base has kept."""
+    """A monitor of another configuration restored from the state of the base."""
     before = Monitor(config())
     before.apply(batch(EARLY))
     return before, Monitor(config(**changes), through_disk(before.state()))
@@ -123,7 +123,7 @@ def test_what_keeps_every_count_and_every_prediction_that_waits(changes):
     assert_books_close(after)
 
 
-def test_a_window_that_is_new_holds_what_was_kept_before_it():
+def test_a_new_window_holds_what_was_stored_before_it():
     before, after = changed(windows=["2h", "1h", "1d", "30d"])
     fresh = Monitor(config(windows=["2h", "1h", "1d", "30d"]))
     fresh.apply(batch(EARLY))
@@ -137,8 +137,8 @@ def test_a_window_that_is_new_holds_what_was_kept_before_it():
     [{"pane": "30s"}, {"pane": "5m"}, {"windows": ["30m", "1d"]}, {"windows": ["1h", "365d"]}],
     ids=str,
 )
-def test_panes_and_windows_that_cannot_be_made_of_what_is_kept_are_refused(changes):
-    with pytest.raises(ConfigError, match="must fit the state that is kept"):
+def test_panes_and_windows_that_do_not_fit_the_stored_ones_are_refused(changes):
+    with pytest.raises(ConfigError, match="must fit the stored state"):
         changed(**changes)
 
 
@@ -154,7 +154,7 @@ def test_a_model_that_is_gone_takes_its_books_along():
 
 
 @pytest.mark.parametrize(
-    ("setting", "kept"),
+    ("setting", "stored"),
     [
         ({"segments": ["k", "l"]}, ("k", "l")),
         ({"segments": ["l"]}, ("l",)),
@@ -164,13 +164,13 @@ def test_a_model_that_is_gone_takes_its_books_along():
     ],
     ids=str,
 )
-def test_a_model_whose_counts_cannot_be_read_any_more_begins_anew_and_others_do_not(setting, kept):
+def test_a_model_whose_counts_do_not_fit_starts_empty_and_others_do_not(setting, stored):
     before, after = changed(models={"a": setting, "b": {"segments": ["k"]}})
     assert cells(after)["b", None, None] == cells(before)["b", None, None]
     assert cells(after)["a", None, None] == [0, 0, 0, 0]
     assert_books_close(after)
     more = [{**e, "id": f"new{e['id']}", "ts": e["ts"] + 9 * HOUR} for e in events_of("a")]
-    after.apply(batch(more, kept))
+    after.apply(batch(more, stored))
     expected = Recount(more).counts()
     assert cells(after)["a", None, None] == [expected[n] for n in ("tp", "fp", "fn", "tn")]
     assert_books_close(after)

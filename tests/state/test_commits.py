@@ -29,15 +29,15 @@ def disk():
 
 
 @pytest.fixture
-def said():
+def reported():
     return []
 
 
 @pytest.fixture
-def commits(tmp_path, disk, said):
+def commits(tmp_path, disk, reported):
     with Journal(tmp_path, sync=disk.sync) as journal:
         journal.append([Body(0, b"begun")])
-        commits = Commits(journal, say=said.append)
+        commits = Commits(journal, say=reported.append)
         yield commits
         disk.open.set()
         commits.close()
@@ -50,35 +50,35 @@ def nothing(_):
 def test_what_waits_meanwhile_shares_the_next_sync(commits, disk):
     disk.open.clear()
     before = disk.syncs
-    kept = []
-    waiting = [commits.submit(Body(i, b"x"), lambda _, i=i: kept.append(i)) for i in range(100)]
+    stored = []
+    waiting = [commits.submit(Body(i, b"x"), lambda _, i=i: stored.append(i)) for i in range(100)]
     assert not any(done.done() for done in waiting)
     disk.open.set()
     for done in waiting:
         done.result(DEADLINE)
-    assert kept == list(range(100))
+    assert stored == list(range(100))
     assert disk.syncs - before <= 2
 
 
-def test_a_body_is_kept_before_it_is_done(commits):
-    kept = []
-    done = commits.submit(Body(1, b"x"), lambda _: kept.append(1))
-    done.add_done_callback(lambda _: kept.append(2))
+def test_a_body_is_stored_before_it_is_done(commits):
+    stored = []
+    done = commits.submit(Body(1, b"x"), lambda _: stored.append(1))
+    done.add_done_callback(lambda _: stored.append(2))
     done.result(DEADLINE)
-    assert kept[0] == 1
+    assert stored[0] == 1
 
 
-def test_while_the_disk_is_full_bodies_fail_and_it_is_said_once(commits, disk, said):
+def test_while_the_disk_is_full_bodies_fail_and_it_is_reported_once(commits, disk, reported):
     disk.broken = True
-    kept = []
+    stored = []
     for _ in range(3):
         with pytest.raises(StateFullError):
-            commits.submit(Body(1, b"x"), lambda _: kept.append(1)).result(DEADLINE)
-    assert kept == []
+            commits.submit(Body(1, b"x"), lambda _: stored.append(1)).result(DEADLINE)
+    assert stored == []
     disk.broken = False
     commits.submit(Body(1, b"x"), nothing).result(DEADLINE)
-    assert ["No space left" in line for line in said] == [True, False]
-    assert said[1] == "the journal can be written again"
+    assert ["No space left" in line for line in reported] == [True, False]
+    assert reported[1] == "the journal can be written again"
 
 
 def test_closing_keeps_what_waits_and_refuses_what_comes_later(commits, disk):
@@ -94,6 +94,6 @@ def test_closing_keeps_what_waits_and_refuses_what_comes_later(commits, disk):
 
 
 def test_who_no_longer_waits_does_not_stop_it(commits):
-    kept = threading.Event()
-    assert not commits.submit(Body(1, b"x"), lambda _: kept.set()).cancel()
-    assert kept.wait(DEADLINE)
+    stored = threading.Event()
+    assert not commits.submit(Body(1, b"x"), lambda _: stored.set()).cancel()
+    assert stored.wait(DEADLINE)

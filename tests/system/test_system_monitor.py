@@ -44,8 +44,8 @@ def serving(*words: object, stream: str) -> Iterator[int]:
     with subprocess.Popen(command, text=True, **{**streams, stream: subprocess.PIPE}) as process:
         try:
             lines = getattr(process, stream)
-            said = next(line for line in lines if "erving http" in line)
-            yield int(said.partition("127.0.0.1:")[2].partition("/")[0])
+            reported = next(line for line in lines if "erving http" in line)
+            yield int(reported.partition("127.0.0.1:")[2].partition("/")[0])
         finally:
             process.kill()
 

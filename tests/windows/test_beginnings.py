@@ -13,7 +13,7 @@ changes = st.tuples(
     st.just("add"),
     st.lists(
         st.tuples(
-            st.integers(0, 40),  # pane: late, kept, or ahead
+            st.integers(0, 40),  # pane: late, stored, or ahead
             st.integers(0, MODELS - 1),
             st.integers(0, CELLS - 1),
             st.integers(-1, 3),

@@ -1,4 +1,4 @@
-"""What is read out of the kept hours and days is what was counted exactly from the start."""
+"""Counts recalled from stored hours and days equal exact counts from the start."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def exact_blocks(exact, opens, closes, width):
     return np.flatnonzero(totals[:, 4:].any(axis=1))
 
 
-def test_segments_are_kept_by_the_day_for_long_and_by_the_hour_for_weeks(fed):
+def test_segments_are_stored_by_the_day_for_long_and_by_the_hour_for_weeks(fed):
     monitor, _ = fed
     whole_months = monitor.recall(MODEL, *JULY, DAY_MS)
     assert len(whole_months.columns) > 10
@@ -81,24 +81,24 @@ def test_both_ways_of_counting_give_one_period(fed):
 
 
 @pytest.mark.parametrize(
-    ("opens", "closes", "said"),
+    ("opens", "closes", "reported"),
     [
         (JULY[0] + 1, JULY[1], "whole hours"),
         (JULY[1], JULY[0], "in order"),
-        (JULY[0] - 2 * HISTORY_DAYS * DAY_MS, JULY[0], "are kept"),
-        (JULY[0], JULY[0] + 2 * HISTORY_DAYS * DAY_MS, "are kept"),
+        (JULY[0] - 2 * HISTORY_DAYS * DAY_MS, JULY[0], "are stored"),
+        (JULY[0], JULY[0] + 2 * HISTORY_DAYS * DAY_MS, "are stored"),
     ],
 )
-def test_what_cannot_be_recalled_is_refused(fed, opens, closes, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_recalled_is_refused(fed, opens, closes, reported):
+    with pytest.raises(ValueError, match=reported):
         fed[0].recall(MODEL, opens, closes, HOUR_MS)
 
 
 def test_a_copy_does_not_change_with_what_comes(fed):
     monitor, _ = fed
     recalled = monitor.recall(MODEL, *SEPTEMBER, DAY_MS)
-    kept = recalled.cells.copy()
+    stored = recalled.cells.copy()
     assert not np.shares_memory(recalled.cells, monitor.recall(MODEL, *SEPTEMBER, DAY_MS).cells)
-    assert np.array_equal(recalled.cells, kept)
+    assert np.array_equal(recalled.cells, stored)
     with pytest.raises(ValueError, match="alone"):
         recalled.blocks(recalled.columns[0], *JULY, DAY_MS)

@@ -117,8 +117,8 @@ def test_history_keeps_a_model_by_the_hour():
     windows.advance(DAY)
     windows.apply(deltas([(5 * HOUR + 1, 0, 2), (6 * HOUR, 1, 1)]))
     history = windows.past.history(0)
-    kept = {int(t) // HOUR: c.tolist() for t, c in zip(*history, strict=True) if c.any()}
-    assert kept == {5: [2, 0, 0, 0, 0, 0], 6: [0, 1, 0, 0, 0, 0]}
+    hours = {int(t) // HOUR: c.tolist() for t, c in zip(*history, strict=True) if c.any()}
+    assert hours == {5: [2, 0, 0, 0, 0, 0], 6: [0, 1, 0, 0, 0, 0]}
 
 
 @pytest.mark.parametrize("now", [10 * DAY, 11 * DAY, 300 * DAY])

@@ -1,4 +1,4 @@
-"""Why precision moved between two stretches of time, from what a running monitor keeps."""
+"""Diagnoses why precision moved between two time ranges, from the history of a running monitor."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from monitor.config import Labelling
-from monitor.config.quantities import format_time
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
-from monitor.diagnosis.comparison import Comparison, mature_until
+from monitor.diagnosis.comparison import Comparison, check_silence, mature_until
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.verdict import roc_decides
 from monitor.engine import Monitor
@@ -20,24 +19,24 @@ from monitor.windows.recalled import Recalled
 from monitor.windows.scores import DAYS
 
 _WITHOUT_SEGMENTS = (
-    "segments are left out: of a stretch so long ago they are kept by the day, and only of one "
-    "that begins and ends at midnight (UTC) and is at least 20 days long"
+    "segments are left out: so long ago they are stored by the day, which is enough only for a "
+    "range that begins and ends at midnight (UTC) and is at least 20 days long"
 )
 _WITHOUT_CURVE = (
-    f"whether recall lies below the ROC curve of before: labelled scores are kept for {DAYS} days, "
+    f"whether recall is below the ROC curve of before: labelled scores are stored for {DAYS} days, "
     "and those of the reference; diagnose recorded events with --feed FILE"
 )
 
 
 class RecalledComparison(NamedTuple):
-    """What is kept of the two.
+    """The stored counts and scores of two time ranges.
 
     Attributes:
-        before: None where the reference is given as counts.
-        after: what is judged.
-        before_scores: by day, which the ROC curve of before rests on; None where they
-            are not kept, or labels are not complete.
-        after_scores: of the later one.
+        before: counts to compare with; None if the reference is given as counts.
+        after: counts to judge.
+        before_scores: scores by day, for the ROC curve of before; None if they are not
+            stored, or labels are not complete.
+        after_scores: scores of the later range.
     """
 
     before: Recalled | None
@@ -47,10 +46,15 @@ class RecalledComparison(NamedTuple):
 
 
 def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> RecalledComparison:
-    """What is kept of both; to be called by the thread that feeds the monitor.
+    """Read the stored counts of two time ranges; only for the thread that feeds the monitor.
+
+    Args:
+        monitor: the running monitor.
+        asked: the ranges.
+        labelling: labelling regime of the model.
 
     Raises:
-        UsageError: one lies further back than anything is kept.
+        UsageError: a range is further back, or longer, than the stored history.
     """
     before = None if asked.before is None else _recalled(monitor, asked.model, asked.before)
     after = _recalled(monitor, asked.model, asked.after)
@@ -67,17 +71,23 @@ def compared(
     snapshot: Snapshot,
     model: ModelState,
     asked: Comparison,
-    kept: RecalledComparison,
+    recalled: RecalledComparison,
 ) -> Diagnosis:
-    """The diagnosis of the two.
+    """Diagnose the later of two time ranges.
+
+    Args:
+        snapshot: the state of the monitor.
+        model: one of its models.
+        asked: the ranges.
+        recalled: their counts and scores.
 
     Raises:
-        UsageError: nothing was predicted in one of them.
+        UsageError: a range has no prediction; or under labelling `negatives_by_timeout`,
+            it ends before the label timeout has passed.
     """
-    before = replace(_before(snapshot, model, asked, kept.before), scores=kept.before_scores)
-    after = _period(
-        snapshot, model, asked.after, kept.after, name="after", source=asked.after_source
-    )
+    earlier = _before(model, asked, recalled.before)
+    before = replace(earlier, scores=recalled.before_scores)
+    after = _period(model, asked.after, recalled.after, name="after", source=asked.after_source)
     found = diagnose(
         before,
         after,
@@ -85,23 +95,28 @@ def compared(
         labelling=Labelling(model.labelling),
         mature_until=mature_until(model),
     )
-    recalled = [part for part in (kept.before, kept.after) if part is not None]
-    if any(part.without_segments for part in recalled) and model.segments:
+    ranges = [part for part in (recalled.before, recalled.after) if part is not None]
+    if any(part.without_segments for part in ranges) and model.segments:
         found = replace(found, notes=(*found.notes, _WITHOUT_SEGMENTS))
-    if _curve_is_gone(model, kept, found):
+    if _curve_is_gone(model, recalled, found):
         found = replace(found, notes=(*found.notes, _WITHOUT_CURVE))
     return found
 
 
-def _curve_is_gone(model: ModelState, kept: RecalledComparison, found: Diagnosis) -> bool:
-    """Whether the ROC curve of before could have told more, and is no longer kept."""
-    scored = kept.before is not None and int(kept.after_scores.total.sum()) > 0
+def _curve_is_gone(model: ModelState, recalled: RecalledComparison, found: Diagnosis) -> bool:
+    """Return whether the ROC curve of before would decide the verdict, but is not stored."""
+    scored = recalled.before is not None and int(recalled.after_scores.total.sum()) > 0
     complete = Labelling(model.labelling) is Labelling.COMPLETE
-    return scored and complete and kept.before_scores is None and roc_decides(found.judgement)
+    return scored and complete and recalled.before_scores is None and roc_decides(found.judgement)
 
 
-def is_mature(snapshot: Snapshot, model: ModelState, asked: Comparison) -> bool:
-    """Whether all labels of what is judged have come."""
+def is_mature(model: ModelState, asked: Comparison) -> bool:
+    """Return whether the range to judge is mature.
+
+    Args:
+        model: one of its models.
+        asked: the ranges.
+    """
     until = mature_until(model)
     return until is not None and asked.after.closes <= until
 
@@ -111,40 +126,31 @@ def _recalled(monitor: Monitor, model: str, asked: TimeRange) -> Recalled:
         return monitor.recall(model, *asked, block_ms_of(*asked))
     except ValueError as error:
         raise UsageError(
-            f"{asked}: lies further back, or is longer, than what is kept: {HISTORY_DAYS} days; "
-            "diagnose recorded events with --feed FILE"
+            f"{asked}: is further back, or longer, than the stored {HISTORY_DAYS} days; diagnose "
+            "recorded events with --feed FILE"
         ) from error
 
 
-def _before(
-    snapshot: Snapshot, model: ModelState, asked: Comparison, kept: Recalled | None
-) -> Period:
+def _before(model: ModelState, asked: Comparison, counted: Recalled | None) -> Period:
     reference = model.watched.reference
-    if asked.before is None or kept is None:
+    if asked.before is None or counted is None:
         assert reference is not None  # noqa: S101  # `compared_live` raises
         return Period.given(reference.counts)
-    return _period(snapshot, model, asked.before, kept, name="before", source=asked.before_source)
+    return _period(model, asked.before, counted, name="before", source=asked.before_source)
 
 
 def _period(
-    snapshot: Snapshot,
     model: ModelState,
     asked: TimeRange,
-    kept: Recalled,
+    counted: Recalled,
     *,
     name: str,
     source: str,
 ) -> Period:
     labelling = Labelling(model.labelling)
-    until = mature_until(model)
-    silent = labelling is Labelling.NEGATIVES_BY_TIMEOUT
-    if silent and (until is None or asked.closes > until):
-        known = "nothing yet" if until is None else f"predictions up to {format_time(until)}"
-        raise UsageError(
-            f"{name}: ends before silence is known to be a negative, got {asked}; under labelling "
-            f"negatives_by_timeout the timeout has passed for {known}: end it there or earlier"
-        )
-    period = Period.counted(kept, model.name, *asked, source=source, labelling=labelling)
+    if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+        check_silence(name, asked, mature_until(model))
+    period = Period.counted(counted, model.name, *asked, source=source, labelling=labelling)
     if not period.predictions:
         raise UsageError(f"{name}: nothing was predicted in {asked}")
     return period

@@ -150,7 +150,8 @@ def _structs() -> Iterator[type[msgspec.Struct]]:
 def _described(struct: type[msgspec.Struct]) -> tuple[str, dict[str, str]]:
     """Return the summary of a Struct, and the meaning of each attribute, inherited ones too."""
     attributes: dict[str, str] = {}
-    for base in reversed(struct.__mro__[: -len(msgspec.Struct.__mro__)]):
+    bases = [b for b in struct.__mro__ if issubclass(b, msgspec.Struct) and b is not msgspec.Struct]
+    for base in reversed(bases):
         _, _, section = inspect.cleandoc(base.__doc__ or "").partition("Attributes:\n")
         name = ""
         for line in inspect.cleandoc(section).splitlines():

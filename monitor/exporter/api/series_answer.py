@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from monitor.exporter.api.status_answer import DetectionMark
-from monitor.report.answer_parts import Count, Time
+from monitor.report.answer_parts import Count, MetricValues, Time
 
 Numbers = tuple[float | None, ...]
 """A number for each step of time; None where it is not known."""
@@ -26,29 +26,8 @@ class IntervalSeries(Struct, frozen=True, kw_only=True):
     upper: Numbers
 
 
-class MetricSeries(Struct, frozen=True, kw_only=True):
-    """The metrics by steps of time.
-
-    Attributes:
-        precision: share of the predicted positives that are positive.
-        balanced_precision: precision at as many positives as negatives.
-        recall: share of the positives that are predicted positive.
-        false_positive_rate: share of the negatives that are predicted positive.
-        prevalence: share of positives.
-        class_ratio: positives per negative.
-    """
-
-    precision: IntervalSeries
-    balanced_precision: IntervalSeries
-    recall: IntervalSeries
-    false_positive_rate: IntervalSeries
-    prevalence: IntervalSeries
-    class_ratio: IntervalSeries
-
-    def metric(self, name: str) -> IntervalSeries:
-        """Return a metric by its name."""
-        found: IntervalSeries = getattr(self, name)
-        return found
+class MetricSeries(MetricValues[IntervalSeries], frozen=True, kw_only=True):
+    """The metrics by steps of time."""
 
 
 class OutcomeSeries(Struct, frozen=True, kw_only=True):

@@ -26,7 +26,7 @@ from monitor.exporter.api.status_answer import (
     WindowStatus,
 )
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import NEVER_TOLD, because, refused
+from monitor.labels.refusals import CAUSE_UNKNOWN, because, refused
 from monitor.metrics.precision import precision
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.answer_parts import (
@@ -151,7 +151,7 @@ def _headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
     """Return what happened since the reference, in one line."""
     found, reference = verdict_on(model, deciding), model.watched.reference
     if model.labelling == Labelling.FLAGGED_ONLY:
-        return NEVER_TOLD
+        return CAUSE_UNKNOWN
     if found.label_fault:
         fault = LABEL_FAULTS[LabelFault(found.label_fault)].words
         return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."

@@ -19,7 +19,7 @@ from monitor.exporter.page.formats import ratio
 from monitor.exporter.page.iso_curves import IsoCurves
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
 
-_SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = 420.0, 46.0, 14.0, 14.0, 46.0
+_SIZE, _LEFT, _RIGHT, _TOP = 420.0, 46.0, 14.0, 14.0
 _SIDE = _SIZE - _LEFT - _RIGHT
 _LEVELS = (0.2, 0.4, 0.6, 0.8)
 _STEPS = 60

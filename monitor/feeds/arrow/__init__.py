@@ -1,7 +1,7 @@
-"""Parquet and Arrow tables, by pyarrow, which is an extra: nothing here is imported without it.
+"""Parquet and Arrow tables, read with pyarrow, an optional dependency.
 
-files      batches of rows out of a file
-reading    one column as NumPy arrays
-decoding   batches of rows to columns of events, whole columns at a time
-rows       the same row by row, for what is unusual or unfit
+arrow_files  batches of rows of a file; imports pyarrow when called
+reading      one column as NumPy arrays
+decoding     batches of rows to columns of events, whole columns at a time
+rows         the same row by row, for rows of unusual types or with faults
 """

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files (IPC file and stream), by pyarrow, an extra."""
+"""Parquet and Arrow files (IPC file and stream), read with pyarrow, an optional dependency."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from monitor.feeds import table_fields
 from monitor.feeds.decode import Decoder
 
 BATCH_ROWS = 20_000
-"""Rows at a time; a row may hold a prediction and its label."""
-PARQUET_MAGIC = b"PAR1"
+"""Rows decoded at a time; a row may hold a prediction and its label."""
 IPC_FILE_MAGIC = b"ARROW1"
 EXTRA = "pip install 'precision-monitor[parquet]'"
 
@@ -22,19 +21,19 @@ EXTRA = "pip install 'precision-monitor[parquet]'"
 def read_arrow(
     stream: BinaryIO, name: str, decoder: Decoder, *, parquet: bool
 ) -> Iterator[tuple[EventBatch, float]]:
-    """The events of a Parquet or Arrow file.
+    """Read the events of a Parquet or Arrow file.
 
     Args:
-        stream: the file; Parquet and IPC files are read from the end.
-        name: for positions, which are `name:row`, rows counted from 1 on.
+        stream: the file; seekable, since Parquet and IPC files are read from the end.
+        name: prefix of positions, which are `name:row`, rows numbered from 1 on.
         decoder: turns records into columns.
-        parquet: whether it is Parquet, else Arrow.
+        parquet: whether the file is Parquet, else Arrow.
 
     Yields:
-        A batch, and which share of the file is read with it.
+        A batch, and the share of the file read so far, 0 to 1; always 0 for an IPC stream.
 
     Raises:
-        FeedError: pyarrow is not there, or the file is not what its name says.
+        FeedError: pyarrow is not installed, or the file is not of the format of its name.
     """
     with _arrow_errors(name):
         decoding = import_module("monitor.feeds.arrow.decoding")

@@ -1,7 +1,7 @@
 """Arrow record batches to columns of events, whole columns at a time.
 
-Rows that do not fit, and tables whose columns have unusual types, are looked at
-row by row, as fields: so that reasons are the same in every format.
+Rows that do not fit, and tables whose columns have unusual types, are decoded row by
+row, as fields. So the reasons of rejected records are the same in every format.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ pa: Any = import_module("pyarrow")
 Made = Predictions | Labels | Outcomes
 
 _DENSE = 1 << 16
-"""Up to so many possible combinations of names, distinct ones are found without sorting."""
+"""Most possible combinations of names whose distinct ones are found without sorting."""
 
 
 class ArrowDecoder:
@@ -49,7 +49,7 @@ class ArrowDecoder:
     Args:
         name: of the table, for positions.
         schema: its Arrow schema.
-        decoder: knows the models, and decodes what does not fit.
+        decoder: has the settings, and decodes single rows.
 
     Raises:
         FeedError: the columns cannot hold events.
@@ -66,7 +66,12 @@ class ArrowDecoder:
         self._rows = RowReader(name, decoder, self._type, self._segments)
 
     def decode(self, batch: Any, first_row: int) -> EventBatch:
-        """The events of one record batch, whose first row has this number in the table."""
+        """Decode one record batch.
+
+        Args:
+            batch: of the table's schema.
+            first_row: number of its first row in the table, for positions.
+        """
         if not (self._plain and _is_utf8(batch)):
             return self._rows.decode(batch, np.arange(batch.num_rows), first_row)
         ids, groups = ids_of(batch), GroupCodes(self._names)
@@ -86,9 +91,9 @@ class ArrowDecoder:
         return concatenate([found, at_rows(odd, alone)], interleaved=True)
 
     def _kinds(self, batch: Any) -> Iterator[tuple[str, Rows]]:
-        """Rows by the type of event, of the types that are read by whole columns."""
+        """Yield the rows of each type of event that is decoded by whole columns."""
         codes, values = ArrowColumns(batch, {}, slice(None)).texts("type")
-        # a null's code is -1: the last of the kinds
+        # A null has code -1, which indexes the last of the kinds.
         kinds = [self._type if value is None else value for value in [*values, None]]
         number = {kind: index for index, kind in enumerate(self._whole)}
         numbers = np.array([number.get(kind, -1) for kind in kinds])[codes]
@@ -99,14 +104,14 @@ class ArrowDecoder:
 
 
 class _Part:
-    """Rows of one type.
+    """Rows of one type of event.
 
     Args:
-        settings: which models are known and what is kept of them.
+        settings: the accepted models, their thresholds and their segments.
         groups: of the whole batch.
         columns: of these rows.
         ids: of these rows.
-        place: of these rows in the record batch.
+        place: indices of these rows in the record batch.
     """
 
     def __init__(
@@ -124,7 +129,7 @@ class _Part:
         self._place = place
 
     def decode(self, kind: str) -> tuple[list[Made], BoolArray]:
-        """The events of the rows that fit, and which rows do."""
+        """Return the events of the rows that fit, and which rows fit."""
         return {
             "prediction": self._predictions,
             "label": self._labels,
@@ -174,7 +179,7 @@ class _Part:
         return labels, fit & given_fit & weight_fit, size
 
     def _times(self, *names: str) -> tuple[Int64Array, BoolArray]:
-        """Milliseconds of the first of some columns that has a value, row by row."""
+        """Return, for each row, the milliseconds of the first of these columns with a value."""
         seconds, fit = self._columns.times(names[0])
         for name in names[1:]:
             other = self._columns.times(name)
@@ -195,7 +200,7 @@ class _Part:
 
 
 def _batch(made: list[Made], groups: GroupCodes, records: int) -> EventBatch:
-    """Events of all types as one batch."""
+    """Put events of all types into one batch."""
     found = EventBatch(
         predictions=Predictions.concatenate([m for m in made if isinstance(m, Predictions)]),
         labels=Labels.concatenate([m for m in made if isinstance(m, Labels)]),
@@ -207,7 +212,7 @@ def _batch(made: list[Made], groups: GroupCodes, records: int) -> EventBatch:
 
 
 def _distinct(columns: list[Texts], rows: int) -> tuple[list[int], NDArray[np.int64]]:
-    """The first row of each distinct combination, in order, and the combination of each row."""
+    """Find distinct combinations: the first row of each, in order, and that of each row."""
     code, size = np.zeros(rows, np.int64), 1
     for column in columns:
         choices = len(column.values) + 1
@@ -238,7 +243,7 @@ def _sized(size: Int64Array) -> BoolArray:
 
 
 def _is_utf8(batch: Any) -> bool:
-    """Whether all strings are: a file may hold any bytes there."""
+    """Return whether all strings are valid UTF-8, which Arrow files do not guarantee."""
     try:
         batch.validate(full=True)
     except pa.ArrowInvalid:

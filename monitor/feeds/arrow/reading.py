@@ -19,17 +19,17 @@ pa: Any = import_module("pyarrow")
 pc: Any = import_module("pyarrow.compute")
 
 _MICROSECONDS = 1e6
-_LUMP = 2_000
-"""Ids that are Python objects at a time: memory for so few is used again and again, which
-halves the time that a batch of keys takes."""
+_CHUNK = 2_000
+"""Ids that are Python objects at a time. So few reuse the same memory, which halves the time
+of hashing."""
 
 
 class NumberColumn(NamedTuple):
     """A column of numbers.
 
     Attributes:
-        values: NaN where there is null.
-        fit: false where NaN stands in the column itself.
+        values: NaN for null.
+        fit: false for a NaN in the column itself.
     """
 
     values: FloatArray
@@ -40,8 +40,8 @@ class Classes(NamedTuple):
     """A column of classes.
 
     Attributes:
-        values: 0 or 1; `LEFT_OUT` where there is null, and where none of them stands.
-        fit: false where something else stands.
+        values: 0 or 1; `LEFT_OUT` for null and for any other value.
+        fit: false for a value other than 0, 1 and null.
     """
 
     values: Int64Array
@@ -52,8 +52,8 @@ class Texts(NamedTuple):
     """A column of strings.
 
     Attributes:
-        codes: index into `values`; -1 where there is null.
-        values: strings.
+        codes: index into `values`; -1 for null.
+        values: the distinct strings.
     """
 
     codes: Int64Array
@@ -64,20 +64,25 @@ class Ids(NamedTuple):
     """A column of ids.
 
     Attributes:
-        key: their keys; of no meaning where there is null.
-        size: bytes of each; -1 where there is null.
+        key: hash of each; meaningless for null.
+        size: bytes of each; -1 for null.
     """
 
     key: KeyArray
     size: Int64Array
 
     def of(self, rows: Rows) -> Ids:
-        """Those of some rows."""
+        """Return the ids of some rows."""
         return Ids(self.key[rows], self.size[rows])
 
 
 def is_plain(schema: Any, segments: Mapping[str, str]) -> bool:
-    """Tell whether `ArrowColumns` can read all columns with fields of predictions and labels."""
+    """Return whether `ArrowColumns` can read all columns of predictions and labels.
+
+    Args:
+        schema: of the table, an Arrow schema.
+        segments: the name of each segment key's column.
+    """
     kinds = {
         **dict.fromkeys(table_fields.TIMES, _is_time),
         **dict.fromkeys(table_fields.CLASSES, _is_class),
@@ -90,12 +95,12 @@ def is_plain(schema: Any, segments: Mapping[str, str]) -> bool:
 
 
 class ArrowColumns:
-    """The columns of some rows of a record batch; a column that is not there is all null.
+    """The columns of some rows of a record batch; a missing column reads as all null.
 
     Args:
         batch: of plain columns, see `is_plain`.
         segments: the name of each segment key's column.
-        rows: their numbers, or the slice of all.
+        rows: indices of the rows, or a slice.
     """
 
     def __init__(self, batch: Any, segments: Mapping[str, str], rows: Rows) -> None:
@@ -107,11 +112,11 @@ class ArrowColumns:
         return int(self._batch.num_rows) if isinstance(self._rows, slice) else len(self._rows)
 
     def numbers(self, name: str) -> NumberColumn:
-        """Numbers of a column."""
+        """Read a column of numbers."""
         return self._numbers(self._column(name))
 
     def classes(self, name: str) -> Classes:
-        """Classes of a column of numbers or bools."""
+        """Read classes from a column of numbers or bools."""
         column = self._column(name)
         if pa.types.is_boolean(column.type) or pa.types.is_null(column.type):
             column = column.cast(pa.int8())
@@ -121,7 +126,7 @@ class ArrowColumns:
         return Classes(np.where(known, positive, np.int64(LEFT_OUT)), known | null)
 
     def times(self, name: str) -> NumberColumn:
-        """Epoch seconds of a column of these or of timestamps; those without zone are UTC."""
+        """Read epoch seconds from a column of numbers or timestamps; without a zone: UTC."""
         column = self._column(name)
         if not pa.types.is_timestamp(column.type):
             return self._numbers(column)
@@ -130,11 +135,11 @@ class ArrowColumns:
         return NumberColumn(values / _MICROSECONDS, fit)
 
     def texts(self, name: str) -> Texts:
-        """Strings of a column, each distinct one once."""
+        """Read a column of strings, each distinct one once."""
         return self._texts(self._column(name))
 
     def segment(self, key: str) -> Texts:
-        """Values of a segment key."""
+        """Read the values of a segment key."""
         if key in self._segments:
             return self.texts(self._segments[key])
         whole = self._column("segment")
@@ -168,7 +173,7 @@ class ArrowColumns:
         return Texts(codes, column.dictionary.to_pylist())
 
     def _values(self, column: Any) -> tuple[NDArray[Any], BoolArray]:
-        """The rows' values as they lie in memory, which mean nothing at null, and where that is."""
+        """Return the rows' values without a copy, meaningless for null, and which are null."""
         buffers = [None, column.buffers()[1]]
         bare = pa.Array.from_buffers(column.type, len(column), buffers, offset=column.offset)
         values, null = bare.to_numpy(), _null(column)
@@ -176,24 +181,24 @@ class ArrowColumns:
 
 
 def ids_of(batch: Any) -> Ids:
-    """Keys of the ids of a record batch of plain columns."""
+    """Hash the ids of a record batch of plain columns."""
     index = batch.schema.get_field_index("id")
     if index < 0 or pa.types.is_null(batch.column(index).type):
         return Ids(np.zeros(batch.num_rows, np.uint64), np.full(batch.num_rows, -1))
     column = _decoded(batch.column(index)).cast(pa.large_binary())
     filled = column.fill_null(b"") if column.null_count else column
     size = np.where(_null(column), -1, pc.binary_length(filled).to_numpy())
-    return Ids(np.concatenate([keys_of_bytes(lump) for lump in _lumps(filled)]), size)
+    return Ids(np.concatenate([keys_of_bytes(chunk) for chunk in _chunks(filled)]), size)
 
 
-def _lumps(column: Any) -> Iterator[list[bytes]]:
-    """The strings of a column, a lump at a time; of an empty one, one empty lump."""
-    for start in range(0, max(len(column), 1), _LUMP):
-        yield column.slice(start, _LUMP).to_numpy(zero_copy_only=False).tolist()
+def _chunks(column: Any) -> Iterator[list[bytes]]:
+    """Yield the strings of a column in chunks; one empty chunk for an empty column."""
+    for start in range(0, max(len(column), 1), _CHUNK):
+        yield column.slice(start, _CHUNK).to_numpy(zero_copy_only=False).tolist()
 
 
 def _null(column: Any) -> BoolArray:
-    """Where there is null."""
+    """Return which values are null."""
     if not column.null_count:
         return np.zeros(len(column), np.bool_)
     null: BoolArray = column.is_null().to_numpy(zero_copy_only=False)
@@ -230,7 +235,7 @@ def _is_text(kind: Any) -> bool:
 
 @cache
 def _reads_views() -> bool:
-    """Whether this pyarrow can make other strings of string views; early ones cannot."""
+    """Return whether this pyarrow can cast string views to strings; early ones cannot."""
     try:
         pa.array([], pa.string_view()).cast(pa.large_binary())
     except pa.ArrowNotImplementedError:

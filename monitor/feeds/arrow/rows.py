@@ -19,12 +19,12 @@ pa: Any = import_module("pyarrow")
 
 
 class RowReader:
-    """Decodes rows of one table on their own.
+    """Decodes single rows of one table.
 
     Args:
         name: of the table, for positions.
-        decoder: takes the fields of each row.
-        row_type: type of a row that does not say its own.
+        decoder: decodes the fields of each row.
+        row_type: type of event of a row whose `type` is missing.
         segments: the name of each segment key's column.
     """
 
@@ -37,7 +37,13 @@ class RowReader:
         self._segments = segments
 
     def decode(self, batch: Any, rows: Int64Array, first_row: int) -> EventBatch:
-        """The events of some rows of a record batch, whose first row has this number."""
+        """Decode some rows of a record batch.
+
+        Args:
+            batch: of any columns.
+            rows: their indices in it.
+            first_row: number of its first row in the table, for positions.
+        """
         found = [_read(batch.slice(row, 1)) for row in rows.tolist()]
         return self._decoder.decode_fields(
             [row if isinstance(row, Fault) else self._fields(row) for row in found],
@@ -64,7 +70,7 @@ def _read(row: Any) -> dict[str, Any] | Fault:
     try:
         for name in row.schema.names:
             found[name] = _microseconds(row.column(name))[0].as_py()
-    except OverflowError:  # no date of Python's has more than four digits in its year
+    except OverflowError:  # a Python date has at most four digits in its year
         detail = f"{name}: must lie in 1900 to 2200"
         return Fault(RejectReason.TIMESTAMP_OUT_OF_RANGE, detail)
     except UnicodeDecodeError as error:
@@ -105,7 +111,7 @@ def _integer(value: Any) -> Any:
 
 
 def _segment(value: Any) -> Any:
-    """An object out of a struct, of the pairs of a map, or of JSON."""
+    """Return an object from a struct, from the pairs of a map, or from JSON."""
     try:
         return json.loads(value) if isinstance(value, str) else dict(value)
     except (ValueError, TypeError, RecursionError):

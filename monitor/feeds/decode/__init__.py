@@ -1,21 +1,22 @@
 """Records to columns: the only place that knows the names of fields.
 
-    lines     where each line of a block starts and ends
-    records   typed records: what msgspec decodes a line into
-    columns   many records at once, as columns, and which of them are unfit
-    reasons   why one unfit record cannot be used
-    decoder   the four put together
-    live      a decoder whose settings can be changed while feeds use it
+    lines          where each line of a block starts and ends
+    records        typed records, which msgspec decodes lines into
+    field_columns  values of a field as a column
+    groups         model, version and segment values as the number of a group
+    assemble       many records as columns, and which of them are unfit
+    reasons        why an unfit record cannot be used
+    decoder        blocks of lines in, batches of columns out
+    live           a decoder whose settings can change while feeds use it
 
-A block of lines is decoded at once. Where that fails, each line is decoded on
-its own, so that a bad line costs nothing but itself. The columns only say
-*that* a record is unfit; *why* is said in one place, `reasons`, from the record
-itself, whatever format it came in.
+The decoder decodes a block of lines at once. If that fails, it decodes line by
+line, so that a bad line affects no other. The columns only mark a record as
+unfit. `reasons` then finds the reason from the record itself, whatever its format.
 
-What a record may hold, beyond the contract: null says the same as leaving a
-field out, but for `label`, where it retracts. Fields that are not known are
-ignored, as are segment keys that no model keeps. Of a key given twice the last
-one counts; a `type` given twice with two values is `bad_value`.
+Beyond the contract: null is the same as a missing field, except that a null
+`label` retracts. Unknown fields are ignored, and so are segment keys that no model
+is configured with. If a key occurs twice, the last one counts; two different values
+of `type` are `bad_value`.
 """
 
 from monitor.feeds.decode.decoder import Decoder

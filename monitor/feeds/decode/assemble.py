@@ -47,15 +47,15 @@ from monitor.feeds.decode.records import (
 C = TypeVar("C", Predictions, Labels, CountDeltas)
 
 _EMPTY = EventBatch()
-"""Its columns stand for kinds that a batch has none of: made once, for small batches."""
+"""Its empty columns are shared by all batches: creating them anew is slow for small ones."""
 
 
 class Assembled(NamedTuple):
-    """What became of a list of records.
+    """A list of records, decoded.
 
     Attributes:
-        batch: the fit ones as columns; its `rejected` and `records` are not set.
-        unfit: ascending indices of the others.
+        batch: the fit records as columns; its `rejected` and `records` are not set.
+        unfit: ascending indices of the other records.
     """
 
     batch: EventBatch
@@ -69,8 +69,8 @@ class Assembler:
         records: of any types, in their order.
         types: the record types made for the settings.
         names: the groups of these settings, by the segments of these types.
-        latest_ms: the latest event time that is taken; None for no such bound.
-        longest: bytes that no record exceeds as text; None where that is not known.
+        latest_ms: the latest accepted event time, epoch milliseconds; None for no bound.
+        longest: upper bound of a record's size as text, bytes; None if unknown.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Assembler:
         self._unfit: list[int] = []
 
     def assemble(self) -> Assembled:
-        """The fit records as columns, each kind in the order of the records."""
+        """Return the fit records as columns, each kind in the order of the records."""
         types = self._types
         rows = _by_kind(self._records, types)
         parts: dict[str, Any] = {}
@@ -153,13 +153,13 @@ class Assembler:
             prediction_time=decided["time"],
             row=place,
         )
-        named = np.fromiter(map(bool, ids), np.bool_, len(ids))
-        made = divided(decided, labels, named, fit & inside & ids_fit(ids, self._longest))
+        has_id = np.fromiter(map(bool, ids), np.bool_, len(ids))
+        made = divided(decided, labels, has_id, fit & inside & ids_fit(ids, self._longest))
         self._mark_unfit(place, made.fit)
-        said, told = parts.get("predictions", Predictions()), parts.get("labels", Labels())
+        predictions, alone = parts.get("predictions", Predictions()), parts.get("labels", Labels())
         return {
-            "predictions": Predictions.concatenate([said, made.predictions]),
-            "labels": Labels.concatenate([told, made.labels]),
+            "predictions": Predictions.concatenate([predictions, made.predictions]),
+            "labels": Labels.concatenate([alone, made.labels]),
             "outcomes": made.outcomes,
         }
 
@@ -167,8 +167,8 @@ class Assembler:
         time, fit = self._times([row.ts for row in rows])
         group = self._codes.of(rows)
         label_time, labelled = self._optional_times([row.label_ts for row in rows], time)
-        watermark, told = self._optional_times([row.watermark for row in rows], NO_TIME)
-        fit &= (group != UNFIT) & np.array([_batch_fits(row) for row in rows]) & labelled & told
+        watermark, timed = self._optional_times([row.watermark for row in rows], NO_TIME)
+        fit &= (group != UNFIT) & np.array([_batch_fits(row) for row in rows]) & labelled & timed
         self._mark_unfit(place, fit)
         made = CountDeltas(
             time=time,
@@ -188,7 +188,7 @@ class Assembler:
     def _optional_times(
         self, values: Sequence[Any], missing: Int64Array | int
     ) -> tuple[Int64Array, BoolArray]:
-        """Times and which rows fit; `missing` stands where there is none."""
+        """Return times, `missing` where a row has none, and which rows fit."""
         given = np.array([value is not None for value in values], np.bool_)
         time, fit = self._times([0.0 if value is None else value for value in values])
         return np.where(given, time, missing), fit | ~given
@@ -198,11 +198,11 @@ class Assembler:
 
 
 _OfKind = tuple[list[Any], Int64Array]
-"""Records of one kind, and their places among all."""
+"""Records of one kind, and their indices among all records."""
 
 
 def _by_kind(records: Sequence[Record], types: RecordTypes) -> dict[type[Any], _OfKind | None]:
-    """The records of each kind, in their order; None where there are none."""
+    """Return the records of each kind, in their order; None for a kind without records."""
     code = {kind: number for number, kind in enumerate(types.by_name.values())}
     codes = np.frombuffer(bytes(map(code.__getitem__, map(type, records))), np.uint8)
     rows: dict[type[Any], _OfKind | None] = dict.fromkeys(code)
@@ -217,7 +217,14 @@ def _by_kind(records: Sequence[Record], types: RecordTypes) -> dict[type[Any], _
 
 
 class Divided(NamedTuple):
-    """What outcomes come down to."""
+    """Outcome records, divided into events.
+
+    Attributes:
+        predictions: of the records with an id.
+        labels: of the records with an id whose label is not null.
+        outcomes: the records without an id.
+        fit: which records can be used.
+    """
 
     predictions: Predictions
     labels: Labels
@@ -225,26 +232,27 @@ class Divided(NamedTuple):
     fit: BoolArray
 
 
-def divided(decided: dict[str, Any], labels: Labels, named: BoolArray, fit: BoolArray) -> Divided:
-    """A prediction and a label where there is an id, else an outcome of its own.
+def divided(decided: dict[str, Any], labels: Labels, has_id: BoolArray, fit: BoolArray) -> Divided:
+    """Divide outcome records into a prediction and a label (with an id) or an outcome (without).
 
-    Without an id there is nothing to wait for a label with, and no weight is
-    kept: such rows are unfit.
+    A row without an id is unfit if its label is null, since no later label can find it,
+    or if its label was sampled, since outcomes store no weight.
 
     Args:
         decided: columns that predictions and outcomes have in common.
-        labels: keys, labels and places of all rows; a null label is none, not a retraction.
-        named: which rows have an id.
+        labels: keys, labels and indices of all rows; null is a missing label here, not a
+            retraction.
+        has_id: which rows have an id.
         fit: which rows are fit so far.
     """
     labelled = labels.value != RETRACTED
-    fit = fit & (named | labelled & ~(labels.sampling_probability < 1))
+    fit = fit & (has_id | labelled & ~(labels.sampling_probability < 1))
     columns = decided | {"row": labels.row}
     own = Outcomes(label_time=labels.time, actual_positive=labels.value == 1, **columns)
     return Divided(
-        predictions=Predictions(key=labels.key, **columns).take(fit & named),
-        labels=labels.take(fit & named & labelled),
-        outcomes=own.take(fit & ~named),
+        predictions=Predictions(key=labels.key, **columns).take(fit & has_id),
+        labels=labels.take(fit & has_id & labelled),
+        outcomes=own.take(fit & ~has_id),
         fit=fit,
     )
 
@@ -256,12 +264,16 @@ def _fit_rows(columns: C, fit: BoolArray) -> C:
 def decided_by(
     given: Int64Array, score: FloatArray, threshold: FloatArray
 ) -> tuple[BoolArray, BoolArray]:
-    """What each classifier decided, and where that can be known.
+    """Return the predicted class of each row, and which rows have one.
 
     Args:
-        given: the prediction as it came, `LEFT_OUT` where it did not.
-        score: NaN where there is none.
-        threshold: of each row's model; NaN where it has none.
+        given: the predicted class of the record, `LEFT_OUT` if it has none.
+        score: the score of the record, NaN if it has none.
+        threshold: the threshold of the record's model, NaN if it has none.
+
+    Returns:
+        Whether positive, by the class or else by score and threshold; and which rows
+        have enough of these. Where the second is false, the first means nothing.
     """
     missing = given == LEFT_OUT
     if not missing.any():
@@ -283,7 +295,7 @@ def _batch_fits(row: CountsRecord) -> bool:
 
 
 def _batch_keys(rows: Sequence[CountsRecord]) -> KeyArray:
-    """Keys of the pairs (source, batch) as a JSON array, which no other pair shares."""
+    """Hash the pairs (source, batch) as JSON arrays, so that no two pairs have the same text."""
     pairs = [msgspec.json.encode([row.source, row.batch]).decode() for row in rows]
     keys = keys_of(pairs)
     keys[[row.batch is None for row in rows]] = 0

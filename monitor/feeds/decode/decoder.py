@@ -19,20 +19,20 @@ from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, fault_o
 from monitor.feeds.decode.records import Record, RecordTypes
 from monitor.feeds.decode.settings import DecodeSettings
 
-MAX_KEPT_BYTES = 1024
-"""What a rejection keeps of its record."""
+MAX_REJECTED_BYTES = 1024
+"""Bytes of its record that a rejection stores."""
 
 _UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class _Decoded(NamedTuple):
-    """Typed records, and where all stood (line or row, from 0 on).
+    """Typed records, and the positions of all records (line or row, from 0 on).
 
     Attributes:
-        records: what could be decoded.
-        positions: for each of these, where it stood.
-        undecodable: where the others stood.
-        longest: no record has more bytes as text; None where that is not known.
+        records: the records that msgspec could decode.
+        positions: position of each of these.
+        undecodable: positions of the others.
+        longest: upper bound of a record's size as text, bytes; None if unknown.
     """
 
     records: list[Record]
@@ -45,7 +45,7 @@ class Decoder:
     r"""Decodes records into columns, for one set of models.
 
     Args:
-        settings: which models are taken and what is kept of them.
+        settings: the accepted models, their thresholds and their segments.
 
     >>> decoder = Decoder(DecodeSettings())
     >>> batch = decoder.decode_lines(
@@ -66,17 +66,18 @@ class Decoder:
     def decode_lines(
         self, data: bytes, *, source: str, first_line: int = 1, latest_ms: int | None = None
     ) -> EventBatch:
-        """The events of a block of whole NDJSON lines.
+        """Decode a block of whole NDJSON lines.
 
-        Blank lines are no records; a byte order mark is skipped at the start of
-        line 1. Never raises for anything that the block holds.
+        Blank lines are no records, and a byte order mark at the start of line 1 is
+        skipped. No content of the block raises an error: what cannot be used is in
+        `rejected` of the batch.
 
         Args:
             data: whole lines; the last one may lack its newline.
             source: name of the feed, for positions.
             first_line: number of the block's first line in the source, from 1 on.
-            latest_ms: the latest event time that is taken, epoch milliseconds;
-                None for that of the settings.
+            latest_ms: the latest accepted event time, epoch milliseconds; None for
+                that of the settings.
         """
         if first_line == 1:
             data = data.removeprefix(BOM)
@@ -98,13 +99,13 @@ class Decoder:
         record: Callable[[int], bytes],
         latest_ms: int | None = None,
     ) -> EventBatch:
-        """The events of records that were read as fields from another format.
+        """Decode records that another format has read as fields.
 
         Args:
             rows: records as JSON values (or aware datetimes) by field name, `type`
-                included; a fault stands for a record that could not be read so far.
-            position: where a row, by its index here, stood in its source.
-            record: a row as it came.
+                included; a fault in the place of a record that could not be read.
+            position: gives the position in the source of a row by its index.
+            record: gives a row as text by its index, for the dead-letter file.
             latest_ms: as in `decode_lines`.
         """
         latest = self.settings.latest_ms if latest_ms is None else latest_ms
@@ -117,7 +118,7 @@ class Decoder:
         )
 
     def _whole(self, lines: Lines) -> _Decoded | None:
-        """All lines at once; None where one of them needs a closer look."""
+        """Decode all lines at once; None if a line has to be decoded on its own."""
         longest = lines.longest
         if not (
             lines.splits_objects and longest <= self.settings.max_record_bytes and lines.is_utf8
@@ -159,7 +160,7 @@ class Decoder:
         return _Decoded(records, positions, undecodable)
 
     def _type_of(self, row: Fields | Fault) -> Any:
-        """The row's own type where it names one: converting to a union costs three times more."""
+        """Return the type that a row names: converting to a union takes three times as long."""
         name = None if isinstance(row, Fault) else row.get("type")
         named = self._types.by_name.get(name) if isinstance(name, str) else None
         return named or self._types.any
@@ -190,7 +191,7 @@ class Decoder:
             return Fault(RejectReason.MALFORMED, f"record: {error}")
 
     def _odd_fault(self, line: bytes) -> Fault:
-        """What only the strict decoder sees: NaN in a field that is ignored, two types."""
+        """Find a fault that only the strict decoder sees: NaN in an ignored field, two types."""
         try:
             self._json.decode(line)
         except msgspec.ValidationError as error:
@@ -205,4 +206,4 @@ class Decoder:
 
 
 def _rejection(fault: Fault, position: str, record: bytes) -> Rejection:
-    return Rejection(fault.reason, position, fault.detail, record[:MAX_KEPT_BYTES])
+    return Rejection(fault.reason, position, fault.detail, record[:MAX_REJECTED_BYTES])

@@ -1,7 +1,7 @@
-"""Columns out of Python values, and which rows do not fit.
+"""Columns from Python values, and which rows do not fit.
 
-Everything here works on a whole column: a row that does not fit is only marked,
-and `reasons` says later what is wrong with it.
+These functions work on whole columns. They only mark a row that does not fit;
+`reasons` finds what is wrong with it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from monitor.events.columns import (
 )
 
 LEFT_OUT = -1
-"""Stands for a class that was left out, or null."""
+"""The class of a record whose class is missing or null."""
 
 
 def milliseconds(seconds: FloatArray) -> Int64Array:
-    """Epoch milliseconds of epoch seconds: rounded to the microsecond, then floored.
+    """Convert epoch seconds to epoch milliseconds: round to the microsecond, then floor.
 
-    A float of today's seconds is fine to a quarter of a microsecond, so that
-    what was written with up to six decimals comes out exact: 1.001 is 1001
-    although the nearest float lies below it, and 59.999999 stays in its minute.
+    A float of today's epoch seconds is exact to a quarter of a microsecond, so numbers
+    with up to six decimals convert exactly: 1.001 becomes 1001 although the nearest
+    float lies below it, and 59.999999 stays in its minute.
 
     Args:
         seconds: any shape; at most about 9e9 either way (the year 2255).
@@ -46,11 +46,15 @@ def milliseconds(seconds: FloatArray) -> Int64Array:
 
 
 def within_years(seconds: FloatArray, latest_ms: int | None) -> tuple[Int64Array, BoolArray]:
-    """Epoch milliseconds, and which of them are event times that can be used.
+    """Convert to epoch milliseconds, and check the range of event times.
 
     Args:
         seconds: epoch seconds, any finite value or NaN.
-        latest_ms: the latest time that is taken; None for the last of the years.
+        latest_ms: the latest accepted time, epoch milliseconds; None for no bound but
+            `LATEST_MS`.
+
+    Returns:
+        Epoch milliseconds; and which of them are valid event times.
     """
     earliest, end = EARLIEST_MS / 1000, LATEST_MS / 1000
     inside = (seconds >= earliest) & (seconds < end)
@@ -64,7 +68,7 @@ def within_years(seconds: FloatArray, latest_ms: int | None) -> tuple[Int64Array
 
 
 def seconds_of(values: Sequence[float | datetime]) -> FloatArray:
-    """Epoch seconds of numbers and of aware datetimes."""
+    """Return the epoch seconds of numbers and of aware datetimes."""
     try:
         return _floats(values)
     except struct.error:
@@ -72,7 +76,7 @@ def seconds_of(values: Sequence[float | datetime]) -> FloatArray:
 
 
 def optional_numbers(values: list[float | None]) -> FloatArray:
-    """Numbers, NaN for None.
+    """Return numbers as an array, with NaN for None.
 
     >>> optional_numbers([.5, None])
     array([0.5, nan])
@@ -86,7 +90,7 @@ def optional_numbers(values: list[float | None]) -> FloatArray:
 
 
 def classes(values: list[int | None]) -> Int64Array:
-    """Classes 0 and 1, `LEFT_OUT` for None.
+    """Return classes 0 and 1 as an array, with `LEFT_OUT` for None.
 
     >>> classes([True, 0, None])
     array([ 1,  0, -1])
@@ -98,7 +102,7 @@ def classes(values: list[int | None]) -> Int64Array:
 
 
 def _floats(values: Sequence[Any]) -> FloatArray:
-    """Numbers as an array; twice as fast as NumPy's own ways from Python's floats.
+    """Return numbers as an array, twice as fast as NumPy converts Python floats.
 
     Raises:
         struct.error: one of them is no number.
@@ -109,12 +113,12 @@ def _floats(values: Sequence[Any]) -> FloatArray:
 
 
 def ids_fit(ids: Sequence[str], longest: int | None = None) -> BoolArray:
-    """Which ids are short enough in bytes, given that they are in characters.
+    """Return which ids are short enough in bytes.
 
     Args:
-        ids: of records that were decoded.
-        longest: bytes that none of the records exceeds as JSON, which no id in it
-            can exceed in UTF-8; None where that is not known.
+        ids: short enough in characters.
+        longest: upper bound of the records' size as JSON, bytes, which also bounds their
+            ids in UTF-8; None if unknown.
     """
     short = longest is not None and longest <= MAX_ID_BYTES
     if short or "".join(ids).isascii():

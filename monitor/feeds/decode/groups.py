@@ -1,4 +1,4 @@
-"""Groups of a batch, numbered in the order in which they come."""
+"""Groups of a batch, numbered in the order of their first record."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from monitor.feeds.decode.records import Grouped
 from monitor.feeds.decode.settings import MAX_NAME_BYTES, DecodeSettings
 
 UNFIT = -1
-"""Stands for the group of a record whose group cannot be made out."""
+"""Code of a record whose group cannot be determined."""
 _REMEMBERED = 1 << 14
-"""So many names of groups are remembered: about 10 MB where they are short."""
+"""Most groups in the cache: about 10 MB with short names."""
 
 
 def name_fits(name: str) -> bool:
-    r"""Whether a model, a version or a segment value can be a label of a series.
+    r"""Return whether a model, a version or a segment value can be a label of a series.
 
-    Names with a NUL end the scrape for Prometheus's parser.
+    Prometheus rejects a scrape with a NUL in it.
 
     >>> name_fits("fraud"), name_fits("\0"), name_fits("ü" * 129)
     (True, False, False)
@@ -31,11 +31,11 @@ def name_fits(name: str) -> bool:
 
 
 class Named(NamedTuple):
-    """What a record's model, version and segment come down to.
+    """The group of a record and what its model decides by.
 
     Attributes:
-        group: its group.
-        threshold: of its model; None where it has none.
+        group: model, version and segment values.
+        threshold: of the model; None if it has none.
     """
 
     group: Group
@@ -43,18 +43,18 @@ class Named(NamedTuple):
 
 
 class GroupNames:
-    """Knows which group a record names; remembers it, for most come again with every batch.
+    """Finds the group that a record names, and caches it.
 
     Safe to use from any thread.
 
     Attributes:
-        find: the group and the threshold of a model, a version and a segment (None for
-            one that is left out); None where a name cannot be used.
+        find: gives the group and the threshold for a model, a version and a segment (None
+            for a missing one); None if a name cannot be used.
 
     Args:
-        settings: which models are known and what is kept of them.
-        segment_values: values of all kept keys of a record's segment, in the order of
-            the settings; None for none.
+        settings: the configured models, their thresholds and their segments.
+        segment_values: gives the values of a record's segment, in the order of the
+            settings' `segment_keys`; None for a missing one.
     """
 
     def __init__(
@@ -80,13 +80,13 @@ class GroupNames:
 
 
 class GroupCodes:
-    """Gives each distinct group of one batch its code.
+    """Gives each distinct group of one batch a code.
 
     Attributes:
-        groups: the distinct groups so far; a code is an index into it.
+        groups: the distinct groups so far; a code is an index into this list.
 
     Args:
-        names: of the settings by which the batch is decoded.
+        names: groups of the settings by which the batch is decoded.
     """
 
     def __init__(self, names: GroupNames) -> None:
@@ -97,7 +97,7 @@ class GroupCodes:
         self._known = _Known(self.resolve)
 
     def of(self, records: Sequence[Grouped]) -> Int64Array:
-        """A code for each record; `UNFIT` where its model or a name cannot be used."""
+        """Return the code of each record; `UNFIT` if its model or a name cannot be used."""
         models = [record.model for record in records]
         keys: Iterable[_Key] = models
         if [record for record in records if record.version or record.segment]:
@@ -106,18 +106,18 @@ class GroupCodes:
         return np.fromiter(map(self._known.__getitem__, keys), np.int64, len(models))
 
     def resolve(self, model: str | None, version: str | None, segment: Hashable) -> int:
-        """The code of what a record names, a new one for a new group; `UNFIT` as above.
+        """Return the code of a group, a new code if the group is new; `UNFIT` as in `of`.
 
         Args:
-            model: its name; None for the only one.
-            version: None or "" for none.
-            segment: what the names' `segment_values` takes.
+            model: name; None for the only configured model.
+            version: None or "" if the record has none.
+            segment: as `segment_values` of `GroupNames` takes it.
         """
         named = self._names.find(model, version, segment)
         return UNFIT if named is None else self._code(*named)
 
     def thresholds(self, codes: Int64Array) -> FloatArray:
-        """The threshold of each code's model; NaN where it has none or is unfit."""
+        """Return the threshold of each code's model; NaN if it has none, or for `UNFIT`."""
         return np.array([*self._thresholds, nan])[codes]
 
     def _code(self, group: Group, threshold: float | None) -> int:
@@ -132,9 +132,9 @@ _Key = str | tuple[str | None, str | None, Hashable] | None
 
 
 class _Known(dict[_Key, int]):
-    """Codes by model, version and segment, or by the model alone where these are left out.
+    """Codes by model, version and segment, or by the model alone if these are missing.
 
-    Asks for those it does not know yet.
+    Calls `new` for a key that it does not hold yet.
     """
 
     def __init__(self, new: Callable[[str | None, str | None, Hashable], int]) -> None:

@@ -1,4 +1,4 @@
-"""A decoder whose settings can be changed while feeds use it."""
+"""A decoder whose settings can change while feeds use it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from monitor.feeds.decode.settings import DecodeSettings
 
 
 class LiveDecoder(Decoder):
-    """Decodes by the settings that it was given last; safe to use from any thread.
+    """Decodes by the latest settings; safe to use from any thread.
 
     Attributes:
-        current: decodes by the settings in force, and by these alone.
+        current: a decoder of the latest settings, which a later `replace` does not change.
 
     >>> decoder = LiveDecoder(DecodeSettings())
     >>> before = decoder.current
@@ -28,13 +28,13 @@ class LiveDecoder(Decoder):
         self.current = Decoder(settings)
 
     def replace(self, settings: DecodeSettings) -> None:
-        """Decode what comes from now on by other settings."""
+        """Use other settings for all later calls."""
         self.settings, self.current = settings, Decoder(settings)
 
     def decode_lines(
         self, data: bytes, *, source: str, first_line: int = 1, latest_ms: int | None = None
     ) -> EventBatch:
-        """As `Decoder.decode_lines`, by the settings in force when it begins."""
+        """As `Decoder.decode_lines`, by the latest settings at the time of the call."""
         return self.current.decode_lines(
             data, source=source, first_line=first_line, latest_ms=latest_ms
         )
@@ -47,7 +47,7 @@ class LiveDecoder(Decoder):
         record: Callable[[int], bytes],
         latest_ms: int | None = None,
     ) -> EventBatch:
-        """As `Decoder.decode_fields`, by the settings in force when it begins."""
+        """As `Decoder.decode_fields`, by the latest settings at the time of the call."""
         return self.current.decode_fields(
             rows, position=position, record=record, latest_ms=latest_ms
         )

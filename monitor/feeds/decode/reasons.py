@@ -1,7 +1,7 @@
-"""Why one record cannot be used, said from the record itself, field by field.
+"""Why a record cannot be used, found field by field.
 
-The slow and explicit twin of `records` and `columns`, for the few records that
-these found unfit, whatever format they came in. The first fault counts.
+`records` and `assemble` find fast that a record is unfit. This module then finds the
+reason, for every input format. It reports the first fault.
 """
 
 from __future__ import annotations
@@ -31,21 +31,27 @@ _MAX_SHOWN = 60
 
 
 class Fault(NamedTuple):
-    """What is wrong with a record: one reason of the closed set, and words for a person."""
+    """What is wrong with a record.
+
+    Attributes:
+        reason: one of the closed set.
+        detail: the field and its fault, for a person.
+    """
 
     reason: RejectReason
     detail: str
 
 
 class NotARecordError(ValueError):
-    """The bytes hold no JSON object; the text says why."""
+    """The bytes are no JSON object; the message gives the cause."""
 
 
 def parse(record: bytes) -> dict[str, Any]:
-    """The fields of a record as it came; numbers that JSON does not know included.
+    """Parse a record as text; NaN and infinities are accepted here.
 
     Raises:
-        NotARecordError: it is no UTF-8, no JSON, no object, or not Unicode.
+        NotARecordError: the bytes are no UTF-8, no JSON, no object, or hold half a
+            surrogate pair.
     """
     try:
         value = json.loads(record.decode(), parse_int=_integer)
@@ -68,7 +74,12 @@ def _integer(digits: str) -> float:
 
 
 def fault_of(fields: Fields, settings: DecodeSettings, latest_ms: int | None) -> Fault | None:
-    """The first fault of a record; None where it can be used.
+    """Return the first fault of a record; None if it can be used.
+
+    Args:
+        fields: the record by the names of its fields.
+        settings: the accepted models.
+        latest_ms: the latest accepted event time, epoch milliseconds; None for no bound.
 
     >>> fault_of({"type": "label", "id": "a", "ts": 0, "label": 7}, DecodeSettings(), None).detail
     'label: must be 0, 1, true, false or null, got 7'

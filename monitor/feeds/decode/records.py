@@ -1,8 +1,8 @@
-"""Typed records: what msgspec decodes one line into, ranges included.
+"""Typed records, which msgspec decodes lines into.
 
-A record that decodes has the right types and ranges; what needs more than one
-field, the configuration or the clock is checked on columns. Only the segment
-keys that some model keeps become Python objects.
+msgspec checks types and ranges. Checks that need more than one field, the configuration
+or the clock come later, on columns. Only the segment keys of the configuration become
+Python objects.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from monitor.events.columns import MAX_ID_BYTES
 from monitor.feeds.decode.settings import MAX_NAME_BYTES
 
 MAX_COUNT = 2**31
-"""Largest count, either way, that a `counts` record may carry."""
+"""Largest absolute count in a `counts` record."""
 
 Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_BYTES)]
 Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_BYTES)]
@@ -33,7 +33,7 @@ Count = Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
 
 
 class PredictionRecord(Struct, tag_field="type", tag="prediction", gc=False):
-    """A prediction; `segment` is an object whose attributes follow the kept keys."""
+    """A prediction; the attributes of `segment` are in the order of the configured keys."""
 
     id: Id
     ts: Time
@@ -45,7 +45,7 @@ class PredictionRecord(Struct, tag_field="type", tag="prediction", gc=False):
 
 
 class LabelRecord(Struct, tag_field="type", tag="label", gc=False):
-    """A label; None retracts."""
+    """A label; None retracts the earlier one."""
 
     id: Id
     ts: Time
@@ -54,7 +54,7 @@ class LabelRecord(Struct, tag_field="type", tag="label", gc=False):
 
 
 class OutcomeRecord(Struct, tag_field="type", tag="outcome", gc=False):
-    """A prediction with its label; without an id it can never be revised."""
+    """A prediction with its label; without an id, no later event can revise it."""
 
     ts: Time
     label: Class | None
@@ -69,7 +69,7 @@ class OutcomeRecord(Struct, tag_field="type", tag="outcome", gc=False):
 
 
 class CountsRecord(Struct, tag_field="type", tag="counts", gc=False):
-    """Outcomes that another system has counted."""
+    """Outcomes that another system counted."""
 
     ts: Time
     tp: Count
@@ -95,20 +95,20 @@ Grouped = PredictionRecord | OutcomeRecord | CountsRecord
 
 
 class RecordTypes:
-    """The record types for a set of kept segment keys.
+    """The record types for a set of segment keys.
 
     Attributes:
-        prediction: `PredictionRecord` whose segment holds the kept keys.
+        prediction: `PredictionRecord` whose segment has these keys.
         outcome: `OutcomeRecord`, likewise.
         counts: `CountsRecord`, likewise.
-        any: the union of these and `LabelRecord`, told apart by `type`.
+        any: the union of these and `LabelRecord`, distinguished by `type`.
         by_name: each of the four by its `type`.
 
     Args:
-        keys: the kept segment keys; `segment_values` gives values in that order.
+        keys: the configured segment keys; `segment_values` gives values in this order.
 
     Raises:
-        ConfigError: a key holds a quote or a backslash, which no record type can.
+        ConfigError: a key contains a quote or a backslash, which msgspec does not support.
     """
 
     def __init__(self, keys: Sequence[str]) -> None:
@@ -132,7 +132,7 @@ class RecordTypes:
         }
 
     def segment_values(self, segment: Any) -> list[str | None]:
-        """Values of the kept keys, in their order; None where there is none."""
+        """Return the values of the segment keys, in their order; None for a missing one."""
         if segment is None:
             return [None] * len(self._attributes)
         return [getattr(segment, name) for name in self._attributes]

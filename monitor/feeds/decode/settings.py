@@ -1,4 +1,4 @@
-"""What decoding must know of the configuration."""
+"""The settings that decoding reads from the configuration."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 MAX_RECORD_BYTES = 64 * 1024
-"""A longer record is `too_large`."""
+"""Bytes; a longer record is `too_large`."""
 MAX_NAME_BYTES = 256
-"""A longer name of a model, a version or a segment value, in UTF-8, is `bad_value`."""
+"""Bytes of UTF-8; a longer name of a model, a version or a segment value is `bad_value`."""
 DEFAULT_MODEL = "default"
-"""Name of the model where nothing is configured and an event names none."""
+"""Name of the model of an event that names none, if no model is configured."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFields:
-    """What decoding must know of one model.
+    """The settings of one model for decoding.
 
     Attributes:
-        threshold: a score at or above it is a positive prediction, where an
-            event carries no `prediction`; None where an event must carry one.
-        segments: keys of `segment` to keep, in the order of `Group.values`.
+        threshold: a score at or above it is a positive prediction, if an event has no
+            `prediction`; None if every event needs one.
+        segments: keys of `segment` to count by, in the order of `Group.values`.
     """
 
     threshold: float | None = None
@@ -36,7 +36,7 @@ class _Model(Protocol):
 
 
 class _Config(Protocol):
-    """What is needed of `monitor.config.Config`, which stands to the right in the flow."""
+    """The attributes of `monitor.config.Config` that decoding reads."""
 
     @property
     def models(self) -> Mapping[str, _Model]: ...
@@ -48,13 +48,13 @@ class _Config(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodeSettings:
-    """Which models are taken, what is kept of them, and how late is too late.
+    """The accepted models and the bounds of a record.
 
     Attributes:
-        models: the configured models by name; None takes any model.
-        default: what any model keeps, where `models` is None.
+        models: the configured models by name; None accepts any model.
+        default: the settings of every model, if `models` is None.
         latest_ms: an event time beyond it (epoch milliseconds) is
-            `timestamp_out_of_range`; None for no such bound.
+            `timestamp_out_of_range`; None for no bound.
         max_record_bytes: a longer line is `too_large`; at most MAX_RECORD_BYTES.
     """
 
@@ -65,7 +65,12 @@ class DecodeSettings:
 
     @classmethod
     def from_config(cls, config: _Config, *, latest_ms: int | None = None) -> Self:
-        """What a configuration says; without models in it, any model is taken."""
+        """Read the settings from a configuration; one without models accepts any model.
+
+        Args:
+            config: the configuration.
+            latest_ms: the latest accepted event time, epoch milliseconds; None for no bound.
+        """
         models = {name: _fields(model) for name, model in config.models.items()}
         return cls(
             models=models or None,
@@ -75,7 +80,7 @@ class DecodeSettings:
         )
 
     def fields_of(self, model: str) -> ModelFields | None:
-        """What is kept of a model; None where it is unknown.
+        """Return the settings of a model; None if it is not configured.
 
         >>> DecodeSettings(models={"fraud": ModelFields(.5)}).fields_of("spam") is None
         True
@@ -86,14 +91,14 @@ class DecodeSettings:
 
     @property
     def only_model(self) -> str | None:
-        """The model of an event that names none; None where it has to name one."""
+        """The model of an event that names none; None if an event has to name one."""
         if self.models is None:
             return DEFAULT_MODEL
         return next(iter(self.models)) if len(self.models) == 1 else None
 
     @property
     def segment_keys(self) -> tuple[str, ...]:
-        """Every key that some model keeps, each once."""
+        """The segment keys of all models, each once."""
         models = [self.default] if self.models is None else self.models.values()
         return tuple(dict.fromkeys(key for model in models for key in model.segments))
 

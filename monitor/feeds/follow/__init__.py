@@ -1,15 +1,16 @@
-"""Files that grow: followed by what they hold, whatever name or place it has now.
+"""Files that grow: followed by their content, through renames and rotations.
 
-    names.py      which files a path or a pattern stands for, and what they are called once rotated
-    content.py    a file's lines from an offset on, plain or gzip, and by what they are known again
-    part.py       one file's content and how far it has been read
-    known.py      whether a file still holds what is known of it
-    meeting.py    whose content a file holds that has come, or has another inode
-    follower.py   the parts together: found, told apart, read, resumed
+    names.py           the files of a path or a pattern, and their names after rotation
+    content.py         a file's bytes from an offset on, plain or gzip, and what identifies them
+    file_part.py       one content and how far it has been read
+    known.py           whether a file still holds the content that was read from it
+    identification.py  which content an unknown file holds
+    follower.py        finds the files, identifies their content, reads and resumes
 
-A rotation renames a file, copies and cuts it, or packs it; an inode may be taken by
-another file. None of these changes what was read of a content: by that it is known, its
-first bytes, its last ones and a checksum of all, and by its inode where that still holds it.
+A rotation renames a file, copies and truncates it, or compresses it, and another file may
+get its inode. None of these changes the bytes that were already read. So a content is
+identified by its first bytes, the last bytes read and a checksum of all bytes read, and by
+its inode as long as that file still holds it.
 """
 
 from monitor.feeds.follow.follower import FollowedFiles

@@ -1,4 +1,4 @@
-"""A file's bytes from an offset on, plain or gzip, and by what its content is known again."""
+"""A file's bytes from an offset on, plain or gzip, and what identifies them."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from typing import BinaryIO, NamedTuple, Protocol, Self
 from monitor.feeds.blocks import GZIP_MAGIC, TornError, inflated, pieces
 
 HEAD_BYTES = 1024
-"""First bytes that are remembered of a content: others are told from it by them at once."""
+"""First bytes stored of a content: most other contents differ in them."""
 TAIL_BYTES = 512
-"""Last bytes that are remembered of what was read: a file that holds others there is another."""
+"""Last bytes stored of what was read: a file with other bytes there has another content."""
 _TRAILER_BYTES = 8
 _STEPS = tuple(accumulate(range(200), lambda at, _: at + max(256, at // 4), initial=256))
-"""Lengths at which more is remembered: every 256 bytes at first, and then a quarter longer each."""
+"""Lengths whose checksum is stored: every 256 bytes at first, then each a quarter longer."""
 _GZIP_LENGTHS = 1 << 32
-"""A gzip file ends with its content's length by this modulus."""
+"""A gzip file ends with the length of its content modulo this."""
 
 
 class ReplacedError(Exception):
-    """A file does not hold any more what was read of it."""
+    """A file no longer holds the bytes that were read from it."""
 
 
 class Mark(NamedTuple):
-    """What is known of a content's first bytes, however many: by it they are known again.
+    """Identifies the first bytes of a content.
 
     Attributes:
         length: how many bytes.
-        crc: CRC-32 of all of them; None where it is not known.
-        tail: the last of them, up to `TAIL_BYTES`; None where they are not known.
-        steps: CRC-32 of the first of them at the lengths of `_STEPS`, as far as they are
-            known: by these, shorter files are told apart.
+        crc: CRC-32 of all of them; None if unknown.
+        tail: the last of them, up to `TAIL_BYTES`; None if unknown.
+        steps: CRC-32 at each length of `_STEPS`, as far as known; distinguishes files
+            that are shorter than `length`.
     """
 
     length: int = 0
@@ -42,7 +42,7 @@ class Mark(NamedTuple):
     steps: tuple[int, ...] = ()
 
     def after(self, data: bytes) -> Self:
-        """The mark behind the bytes that come next.
+        """Return the mark after further bytes.
 
         >>> Mark().after(b"ab").after(b"c") == Mark().after(b"abc")
         True
@@ -61,11 +61,11 @@ class Mark(NamedTuple):
         return self._replace(length=end, crc=crc, tail=tail, steps=steps)
 
     def begins_as(self, other: Mark) -> bool:
-        """Whether the first of its bytes may be those of another, where both know of them."""
+        """Return whether the stored checksums of both agree, as far as both have them."""
         return all(one == two for one, two in zip(self.steps, other.steps, strict=False))
 
     def agrees(self, other: Mark) -> bool:
-        """Whether both may be of the same bytes, by all that is known of both."""
+        """Return whether both may be of the same bytes, by all that is known of both."""
         return (
             self.length == other.length
             and self.begins_as(other)
@@ -74,7 +74,7 @@ class Mark(NamedTuple):
         )
 
     def joined(self, other: Mark) -> Self:
-        """What is known of the same bytes by either."""
+        """Combine what two marks know of the same bytes."""
         return self._replace(
             crc=other.crc if self.crc is None else self.crc,
             tail=max(self.tail, other.tail, key=lambda tail: len(tail or b"")),
@@ -86,40 +86,44 @@ class Content(Protocol):
     """An open file, read forward.
 
     Attributes:
-        before: what lies before the offset from which it was opened.
-        packed: whether it is unpacked as it is read; then it is whole, and never grows.
+        before: mark of the bytes before the offset from which it was opened.
+        packed: whether it is gzip; then it is complete, and never grows.
     """
 
     before: Mark
     packed: bool
 
     def read(self, size: int) -> bytes:
-        """The next bytes, unpacked; none where there are none now.
+        """Read the next bytes, decompressed; none if there are none now.
 
         Raises:
-            TornError: what is packed is damaged, or ends too early.
-            ReplacedError: what was read is not there any more.
+            TornError: the gzip is damaged, or ends too early.
+            ReplacedError: the file no longer holds the bytes read before.
         """
         ...
 
     def head(self) -> bytes:
-        """The first bytes that it holds now, unpacked, as far as they can be read.
+        """Return its first bytes now, decompressed, as far as they can be read.
 
-        Of what is packed only before anything is read.
+        For gzip, call it only before `read`.
         """
         ...
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         ...
 
 
 def opened(path: str, offset: int = 0) -> Content:
-    """A file from an offset on; of what is gzip, by its first bytes, the offset unpacked.
+    """Open a file at an offset; gzip is detected by its first bytes.
+
+    Args:
+        path: of the file.
+        offset: bytes to skip, of the decompressed content.
 
     Raises:
-        OSError: it cannot be opened.
-        TornError: what is packed is damaged before the offset.
+        OSError: the file cannot be opened.
+        TornError: the gzip is damaged before the offset.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     if os.pread(descriptor, len(GZIP_MAGIC), 0) != GZIP_MAGIC:
@@ -131,7 +135,7 @@ class Head(NamedTuple):
     """How a file begins.
 
     Attributes:
-        first: its first bytes, unpacked.
+        first: its first bytes, decompressed.
         packed: whether it is gzip.
     """
 
@@ -140,10 +144,10 @@ class Head(NamedTuple):
 
 
 def head_of(path: str) -> Head:
-    """How a file begins.
+    """Read how a file begins.
 
     Raises:
-        OSError: it is gone or cannot be read.
+        OSError: the file is gone or cannot be read.
     """
     content = opened(path)
     try:
@@ -153,7 +157,14 @@ def head_of(path: str) -> Head:
 
 
 def same_content(one: bytes, other: bytes) -> bool:
-    r"""Whether two heads may be of one content, of which one of them has seen less.
+    r"""Return whether two heads may be of one content, one of them read earlier.
+
+    Args:
+        one: first bytes.
+        other: first bytes.
+
+    Returns:
+        Whether the shorter begins the longer; false if one is empty.
 
     >>> same_content(b"a\nb", b"a\n"), same_content(b"a", b"b"), same_content(b"", b"b")
     (True, False, False)
@@ -163,14 +174,18 @@ def same_content(one: bytes, other: bytes) -> bool:
 
 
 def marks_of(path: str, lengths: Iterable[int]) -> dict[int, Mark]:
-    """The marks of a file's first bytes, so many and as many as can be read; unpacked if gzip.
+    """Compute marks of a file's first bytes, decompressed if gzip.
 
     Args:
         path: of the file.
-        lengths: of the marks wanted; of what is packed, all that can be read has one too.
+        lengths: lengths of the wanted marks.
+
+    Returns:
+        Marks by length, of those lengths that can be read; for gzip also of all that can
+        be read.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     wanted, mark, found = sorted(set(lengths)), Mark(), {}
     try:
@@ -186,35 +201,40 @@ def marks_of(path: str, lengths: Iterable[int]) -> dict[int, Mark]:
                 if not packed and mark.length >= wanted[-1]:
                     break
     except TornError:
-        pass  # what could be read is what it holds
+        pass  # what could be read is its content
     found[mark.length] = mark
     return found
 
 
 def trailer_of(path: str) -> Mark:
-    """What a gzip file says at its end of its content: the length, which it cuts, and the CRC."""
+    """Read the trailer of a gzip file: length of the content modulo 2**32, and its CRC."""
     with open(path, "rb") as file:  # noqa: PTH123  # a path as it was listed
         end = file.seek(0, os.SEEK_END)
         trailer = os.pread(file.fileno(), _TRAILER_BYTES, max(0, end - _TRAILER_BYTES))
     return Mark(int.from_bytes(trailer[4:], "little"), int.from_bytes(trailer[:4], "little"), None)
 
 
-def is_told_by(trailer: Mark, mark: Mark) -> bool:
-    """Whether a gzip file holds what a mark is of, and nothing else, by its trailer."""
+def matches_trailer(trailer: Mark, mark: Mark) -> bool:
+    """Return whether a gzip file holds exactly the bytes of a mark, by its trailer.
+
+    Args:
+        trailer: see `trailer_of`.
+        mark: of the bytes.
+    """
     return (trailer.length, trailer.crc) == (mark.length % _GZIP_LENGTHS, mark.crc)
 
 
 def _end_alike(one: bytes, other: bytes) -> bool:
-    """Whether of two tails, of which one may know less, the last bytes are the same."""
+    """Return whether two tails, one perhaps shorter, end in the same bytes."""
     return one.endswith(other) or other.endswith(one)
 
 
 class Plain:
-    """What is not packed, and may grow.
+    """A file that is not compressed, and may grow.
 
     Args:
         descriptor: of the open file.
-        offset: from which it is read.
+        offset: where reading begins.
     """
 
     packed = False
@@ -228,17 +248,21 @@ class Plain:
 
     @property
     def size(self) -> int:
-        """Bytes that it has now."""
+        """Its size now, bytes."""
         return os.fstat(self._descriptor).st_size
 
     @property
     def holds_what_was_read(self) -> bool:
-        """Whether the last bytes that were read are where they were."""
+        """Whether the file still holds the last bytes read."""
         known = len(self._tail)
         return self.peek(known, self._offset - known) == self._tail
 
     def read(self, size: int) -> bytes:
-        """The next bytes, where those before them are what was read."""
+        """As `Content.read`.
+
+        Raises:
+            ReplacedError: the file no longer holds the bytes read before.
+        """
         known = len(self._tail)
         found = self.peek(known + size, self._offset - known)
         if not found.startswith(self._tail):
@@ -249,24 +273,29 @@ class Plain:
         return data
 
     def peek(self, size: int, offset: int) -> bytes:
-        """Bytes from somewhere; where it is read from stays."""
+        """Read bytes without moving the position of `read`.
+
+        Args:
+            size: most bytes.
+            offset: of the first one.
+        """
         return os.pread(self._descriptor, size, offset)
 
     def again(self) -> Plain:
-        """The same file, to be looked at from elsewhere."""
+        """Open the same file a second time, also if it has no name any more."""
         return Plain(os.dup(self._descriptor))
 
     def head(self) -> bytes:
-        """The first bytes that it holds now."""
+        """As `Content.head`."""
         return self.peek(HEAD_BYTES, 0)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._descriptor)
 
 
 class _Packed:
-    """Gzip members; what is in a file once is all that will be."""
+    """A gzip file, which does not grow."""
 
     packed = True
 

@@ -14,24 +14,24 @@ from monitor.feeds.merge import BEFORE_ALL
 
 @dataclass(slots=True)
 class FilePart:
-    """A content that is known, wherever it lies.
+    """A known content, in whatever file it is.
 
     Attributes:
-        path: where it was seen last.
-        inode: device and number of the file it is in; None while it is in none.
+        path: where it was last seen.
+        inode: device and number of the file that holds it; None while no file does.
         head: its first bytes, as far as they are known.
-        given: its first bytes whose lines were given.
-        got: its first bytes that were read; beyond `given` is an unfinished line.
+        given: mark of its first bytes whose lines were decoded.
+        got: mark of its first bytes that were read; beyond `given` is an unfinished line.
         line: number of the line at `offset`, from 1 on.
-        unfinished: of the line that has no end yet, as much as shows that it is too long.
-        done: no more is expected of it.
-        torn: it is done because its gzip file was; that may be written still.
-        left: the inode that it was cut from.
-        packed: whether it lies in a gzip file, whose size says nothing.
-        reached: latest event time that it gave, epoch milliseconds.
-        content: where it is read from; None while nothing is open.
-        current: whether it lies where it is asked for.
-        active: when it last gave something, in seconds of the clock.
+        unfinished: the line without an end yet, cut once it is too long for a record.
+        done: whether it is read to its end.
+        torn: whether it is done because its gzip file is damaged, perhaps still being written.
+        left: the inode of the file from which it was truncated.
+        packed: whether it is in a gzip file, whose size does not show how much was read.
+        reached: its latest event time, epoch milliseconds.
+        content: the open file; None while it is closed.
+        current: whether its file matches the path or pattern, and is not rotated.
+        active: when it last had new bytes, in seconds of the clock.
         listed: when it, or a copy of it, was last seen.
     """
 
@@ -54,16 +54,16 @@ class FilePart:
 
     @property
     def offset(self) -> int:
-        """Bytes of it whose lines were given."""
+        """Bytes whose lines were decoded."""
         return self.given.length
 
     @property
     def read(self) -> int:
-        """Bytes of it that were read."""
+        """Bytes that were read."""
         return self.got.length
 
     def take(self, data: bytes) -> bytes:
-        """Note bytes that were read next; gives the lines that they finish."""
+        """Add the bytes read next; return the lines that they finish."""
         self._learn(data)
         whole, newline, rest = data.rpartition(b"\n")
         if newline:
@@ -75,24 +75,24 @@ class FilePart:
         return whole
 
     def give_up(self) -> bytes:
-        """The unfinished line: nothing will end it any more."""
+        """Return the unfinished line, since no more bytes will come."""
         rest, self.unfinished, self.given = self.unfinished, b"", self.got
         return rest
 
     def learn_head(self, head: bytes) -> None:
-        """Note the first bytes as they are in its file; what was read of them stays."""
+        """Store the first bytes from its file, unless other bytes were read there."""
         if not self.read or (len(self.head) < len(head) and head.startswith(self.head)):
             self.head = head
 
     def _learn(self, data: bytes) -> None:
-        """Note the first bytes as they were read, not as they are in the file by now."""
+        """Store the first bytes as they were read, not as they are in the file by now."""
         if self.read <= len(self.head) and self.read < HEAD_BYTES:
             head = (self.head[: self.read] + data[:HEAD_BYTES])[:HEAD_BYTES]
             if not self.head.startswith(head):
                 self.head = head
 
     def begin(self, content: Content) -> bool:
-        """Read it from an open file, if that holds what was given; whether it does."""
+        """Read on from an open file, if it holds the bytes read before; return whether it does."""
         if not self.given.agrees(content.before):
             content.close()
             return False
@@ -108,7 +108,7 @@ class FilePart:
         self.content, self.unfinished, self.got = None, b"", self.given
 
     def position(self) -> dict[str, Any]:
-        """How far it was given, as JSON can hold it."""
+        """Return how far its lines were decoded, as JSON values."""
         return {
             "path": self.path,
             "inode": list(self.inode or ()),
@@ -124,7 +124,7 @@ class FilePart:
 
     @classmethod
     def at(cls, position: Mapping[str, Any]) -> Self:
-        """A part as far as a position tells; older ones know its head only."""
+        """Restore a part from a position; positions of early versions have its head only."""
         device, number = position["inode"] or (0, 0)
         offset, tail = int(position["offset"]), position.get("tail")
         given = Mark(

@@ -1,4 +1,4 @@
-"""The parts of a path or a pattern together: found, told apart, read, resumed."""
+"""Follows the files of a path or a pattern: finds, identifies, reads and resumes them."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import count_lines
 from monitor.feeds.follow.content import Head, Plain, ReplacedError, head_of, opened, same_content
 from monitor.feeds.follow.file_part import FilePart
+from monitor.feeds.follow.identification import Answer, ContentMatch, UnknownFile, UnknownFiles
 from monitor.feeds.follow.known import has_more, is_in, is_lost, was_cut, whole
-from monitor.feeds.follow.meeting import Answer, ContentMatch, Meeting, Waiting
 from monitor.feeds.follow.names import Listed, is_pattern, listing, reason
 from monitor.feeds.merge import reached_by
 
 BATCH_BYTES = 1_500_000
 """Bytes read at a time: about ten thousand events."""
 LOOK_EVERY_SECONDS = 0.5
-"""How often files are looked for; the name of one that is at its end is looked at sooner."""
+"""How often the directory is listed; the file at a name is checked sooner once read to its end."""
 GRACE_SECONDS = 60.0
-"""A rotated file is let go once nothing was written to it for so long."""
+"""A rotated file is closed once nothing was written to it for so long."""
 
 FAULTS = ("gone", "unclear", "torn")
-"""What may have lost lines, or counted them twice: a file that was cut or removed before its end,
-one of which is not known whether it was read, one that is damaged."""
+"""Faults that may lose lines or count them twice: a file was truncated or removed before it was
+read to its end, a file could not be identified, a gzip file is damaged."""
 
 _Inode = tuple[int, int]
 
 
 class FollowedFiles:
-    """The lines of a file that grows, or of many, through any rotation.
+    """The lines of one or many growing files, through any rotation.
 
-    A line counts once its newline is there. A file that has another name now is
-    read on until nothing was written to it for a minute; one that came and went
-    between two looks is found by its rotated name. Of a file that was copied and
-    cut, the copy gives what was not yet read. A file that is not there is waited
-    for. Of many, the one that has come least far in event time is read first.
+    A line counts once its newline is there. A renamed file is read on until nothing was
+    written to it for a minute. A file that was created and rotated between two listings is
+    found by its rotated name. If a file was copied and truncated, the rest is read from the
+    copy. A missing file is waited for. Of several files, the one least far in event time is
+    read first.
 
     Args:
-        path: of the file, NDJSON, or a pattern of many.
-        decoder: of the lines.
-        clock: measures how long nothing came.
-        say: told what cannot be read, or may have been lost.
+        path: of an NDJSON file, or a pattern of many.
+        decoder: decodes the lines.
+        clock: measures how long a file has been idle.
+        say: prints a one-line message for the operator.
 
     Raises:
         FeedError: the path is a directory or no regular file.
 
     Attributes:
-        faults: how often each of `FAULTS` was met since the start.
+        faults: how often each of `FAULTS` has occurred since the start.
     """
 
     ended = False
@@ -75,7 +75,7 @@ class FollowedFiles:
         self._parts: list[FilePart] = []
         self._inodes: dict[_Inode, FilePart] = {}
         self._seen: dict[str, tuple[object, FilePart]] = {}
-        self._waiting = Waiting(LOOK_EVERY_SECONDS, GRACE_SECONDS, self._unclear)
+        self._unknown = UnknownFiles(LOOK_EVERY_SECONDS, GRACE_SECONDS, self._unclear)
         self.faults = dict.fromkeys(FAULTS, 0)
         self._begun = False
         self._looked = float("-inf")
@@ -83,14 +83,14 @@ class FollowedFiles:
 
     @property
     def attached(self) -> bool:
-        """Whether there is a file that can be read; a pattern may stand for none."""
+        """Whether there is a file to read; always true for a pattern, which may match none."""
         return self._many or any(part.current and part.content for part in self._parts)
 
     def poll(self) -> EventBatch | None:
-        """Events of the lines that were finished since the last call.
+        """Return the events of the lines finished since the last call; None without any.
 
         Raises:
-            FeedError: there is something else of its name now.
+            FeedError: the path is no regular file any more.
         """
         if self._clock.monotonic() - self._looked >= LOOK_EVERY_SECONDS:
             self._look()
@@ -101,21 +101,21 @@ class FollowedFiles:
         return concatenate(batches) if batches else None
 
     def position(self) -> Mapping[str, Any]:
-        """How far each content was given, as JSON can hold it."""
+        """Return how far the lines of each content were decoded, as JSON values."""
         return {"files": [part.position() for part in self._parts if part.head]}
 
     def resume(self, position: Mapping[str, Any]) -> str:
-        """Go on from a position; to be called before anything is read."""
+        """Continue from a position; call it before the first `poll`."""
         self.close()
         self._parts = [FilePart.at(one) for one in position["files"]]
         for part in self._parts:
             part.listed = part.active = self._clock.monotonic()
         self._seen.clear()
         self._look()
-        return ""  # what is gone is told once it has not come back
+        return ""  # `_forget` reports a missing file once it stays away
 
     def commit(self, position: Mapping[str, Any]) -> None:
-        """Files keep what they hold."""
+        """Do nothing: a file does not need to know what was read."""
 
     def close(self) -> None:
         """Close all files."""
@@ -123,10 +123,10 @@ class FollowedFiles:
             part.rewind()
 
     def _look(self) -> None:
-        """See which files there are and which content each holds, and open what is to be read."""
+        """List the files, identify the content of each, and open those with more to read."""
         self._looked = self._clock.monotonic()
         found = listing(self.name)
-        self._waiting.forget_all_but({one.path for one in found})
+        self._unknown.forget_all_but({one.path for one in found})
         any_current = any(one.current for one in found)
         rotated = [part for part in self._parts if part.current]
         for part in self._parts:
@@ -139,19 +139,19 @@ class FollowedFiles:
             part.inode: part for part in self._parts if part.inode and (part.head or part.content)
         }
         there = {one.inode for one in found}
-        for step in (self._recognized, self._meet):
-            found = [one for one in found if not self._could(step, one, there)]
+        for step in (self._is_recognized, self._is_identified):
+            found = [one for one in found if not self._is_done_by(step, one, there)]
         for part in rotated:
             if not part.current:
-                part.active = self._looked  # from now on it may be written to for a while
+                part.active = self._looked  # its writer may still have it open for a while
         self._begun = True
         if any_current:
             self._forget()
 
-    def _could(
+    def _is_done_by(
         self, step: Callable[[Listed, set[_Inode]], bool], one: Listed, there: set[_Inode]
     ) -> bool:
-        """Whether a file needs no other step; one that cannot be read is tried again."""
+        """Run a step; return whether the file needs no further one, read or not."""
         try:
             return step(one, there)
         except FileNotFoundError:
@@ -160,12 +160,12 @@ class FollowedFiles:
             self._say_once(f"{one.path}: cannot be followed: {reason(error)}; tried again")
             return True
 
-    def _recognized(self, one: Listed, there: set[_Inode]) -> bool:
-        """Whether a file holds what it, or its inode, is known to hold."""
+    def _is_recognized(self, one: Listed, there: set[_Inode]) -> bool:
+        """Return whether a file still holds the content known for its path or inode."""
         stamp, more = one.stamp, False
         before, part = self._seen.get(one.path, (None, None))
         if part is not None and part.inode != one.inode and is_lost(part, there):
-            return False  # the copy of what is nowhere else any more
+            return False  # it is the only copy of its content now
         if part is None or before != stamp:
             part = self._inodes.get(one.inode)
             if part is None:
@@ -184,13 +184,13 @@ class FollowedFiles:
         return True
 
     def _is_wanted(self, part: FilePart, size: int) -> bool:
-        """Whether a part that is not open has something to give, or may have soon."""
+        """Return whether a closed part has more to read, or may have soon."""
         if part.packed or (not part.done and not (self._many and part.current)):
             return not part.done
         return size > part.read
 
-    def _meet(self, one: Listed, there: set[_Inode]) -> bool:
-        """A file of an inode that is not known: a known content in another place, or a new one."""
+    def _is_identified(self, one: Listed, there: set[_Inode]) -> bool:
+        """Identify a file of unknown inode: a known content in a new place, or a new content."""
         head = head_of(one.path)
         if not head.first and (self._many or not one.current):
             return True
@@ -199,8 +199,8 @@ class FollowedFiles:
             alike = [part for part in alike if not is_in(part, there)]
         if not self._begun and not one.current:
             alike = []
-        meeting = Meeting(one, head, alike, lambda part: is_in(part, there))
-        self._follow(one, head, self._waiting.answer(meeting, self._looked))
+        file = UnknownFile(one, head, alike, lambda part: is_in(part, there))
+        self._follow(one, head, self._unknown.answer(file, self._looked))
         return True
 
     def _follow(self, one: Listed, head: Head, answer: Answer) -> None:
@@ -226,7 +226,7 @@ class FollowedFiles:
         self._parts.append(part)
         if self._begun or one.current:
             self._open(part)
-        else:  # rotated before anybody asked for it
+        else:  # rotated before the start
             part.given = part.got = whole(one, packed=head.packed)
             part.done = True
 
@@ -249,19 +249,19 @@ class FollowedFiles:
         part.active = self._looked
 
     def _cut(self, part: FilePart) -> None:
-        """Its file holds something else now; a copy may hold the rest of it."""
+        """Detach a content from its file, which holds another now; a copy may hold the rest."""
         part.rewind()
         self._inodes.pop(part.inode or (0, 0), None)
         part.left, part.inode, part.listed = part.inode, None, self._looked
         self._seen.clear()
 
     def _read(self) -> Iterator[EventBatch]:
-        """What the open parts have, up to a batch; first what is least far in event time."""
+        """Read the open parts, up to `BATCH_BYTES`, the least far in event time first."""
         room = BATCH_BYTES
         reading = (part for part in self._parts if part.content)
         for part in sorted(reading, key=lambda part: part.reached):
             if not room:
-                return  # the others wait; nothing says that they are at their end
+                return  # the others wait, and do not count as idle
             data = self._taken(part, room)
             room -= len(data)
             lines = part.take(data) if data else self._retired(part)
@@ -275,8 +275,8 @@ class FollowedFiles:
         return batch
 
     def _taken(self, part: FilePart, size: int) -> bytes:
-        """The next bytes of a part; none where its file holds something else by now."""
-        assert part.content is not None  # noqa: S101  # `_read` saw to it
+        """Read the next bytes of a part; none if its file holds another content by now."""
+        assert part.content is not None  # noqa: S101  # `_read` chooses open ones
         try:
             data = part.content.read(size)
         except TornError as error:
@@ -291,7 +291,7 @@ class FollowedFiles:
         return data
 
     def _retired(self, part: FilePart) -> bytes:
-        """Let go of a file that nobody writes to any more; its last line needs no newline."""
+        """Close a file that will not grow; return its last line, also without a newline."""
         quiet = self._clock.monotonic() - part.active >= GRACE_SECONDS
         rest = b""
         if part.content is not None and (part.packed or (quiet and not part.current)):
@@ -301,13 +301,13 @@ class FollowedFiles:
         return rest
 
     def _moved(self) -> bool:
-        """Whether a file that is asked for is another one by now, was cut, or is still to come."""
+        """Whether a followed file was replaced or truncated, or does not exist yet."""
         return not self.attached or any(
             _has_left(part) for part in self._parts if part.current and part.content
         )
 
     def _forget(self) -> None:
-        """Drop what has not been there for a while, and say what of it was not read."""
+        """Drop contents missing for `GRACE_SECONDS`, and report those not read to the end."""
         gone = [
             part
             for part in self._parts

@@ -1,19 +1,30 @@
-"""Whether files still hold what is known of them."""
+"""Whether files still hold the content that was read from them."""
 
 from __future__ import annotations
 
-from monitor.feeds.follow.content import Mark, head_of, is_told_by, opened, same_content, trailer_of
+from monitor.feeds.follow.content import (
+    Mark,
+    head_of,
+    matches_trailer,
+    opened,
+    same_content,
+    trailer_of,
+)
 from monitor.feeds.follow.file_part import FilePart
 from monitor.feeds.follow.names import Listed
 
 
 def was_cut(part: FilePart, path: str) -> bool:
-    """Whether the file of a content has changed so that it holds something else.
+    """Return whether a file holds another content than the part that was read from it.
 
-    What is packed is compared as a whole once it is opened.
+    For gzip only the first bytes are compared here; the rest when it is opened.
+
+    Args:
+        part: the content that the file held.
+        path: of the file.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     head = head_of(path)
     if not part.head:
@@ -24,31 +35,50 @@ def was_cut(part: FilePart, path: str) -> bool:
 
 
 def has_more(part: FilePart, path: str) -> bool:
-    """Whether a packed file that was read to its end has another end now.
+    """Return whether a gzip file that was read to its end has another end now.
+
+    Args:
+        part: its content; gets the checksum if its position is of a version without one.
+        path: of the file.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     if not part.packed or not part.done:
         return False
     trailer = trailer_of(path)
-    if part.given.crc is None:  # a position of before it was remembered
+    if part.given.crc is None:  # early versions stored none
         part.given = part.got = trailer
-    return part.torn or not is_told_by(trailer, part.given)
+    return part.torn or not matches_trailer(trailer, part.given)
 
 
 def is_lost(part: FilePart, there: set[tuple[int, int]]) -> bool:
-    """Whether a content was not read to its end, and is not in any file that is known."""
+    """Return whether a content was not read to its end, and no listed file holds it.
+
+    Args:
+        part: the content.
+        there: inodes of the listed files.
+    """
     return part.content is None and not part.done and part.inode not in there
 
 
 def is_in(part: FilePart, there: set[tuple[int, int]]) -> bool:
-    """Whether a content is in a file that is known."""
+    """Return whether a content is in an open or a listed file.
+
+    Args:
+        part: the content.
+        there: inodes of the listed files.
+    """
     return part.content is not None or part.inode in there
 
 
 def whole(one: Listed, *, packed: bool) -> Mark:
-    """The mark of all that a file holds, as far as it can be had without reading it all."""
+    """Return the mark of a whole file, without reading all of it: some parts stay unknown.
+
+    Args:
+        one: the file.
+        packed: whether it is gzip.
+    """
     if packed:
         return trailer_of(one.path)
     content = opened(one.path, one.status.st_size)
@@ -57,7 +87,7 @@ def whole(one: Listed, *, packed: bool) -> Mark:
 
 
 def _holds(part: FilePart, path: str) -> bool:
-    """Whether a file that is not packed still holds what was read of it, by its end."""
+    """Return whether a plain file still holds the last bytes that were read."""
     content = opened(path, part.read)
     content.close()
     return part.got.agrees(content.before)

@@ -1,4 +1,4 @@
-"""Which files a path or a pattern stands for, and what they are called once rotated."""
+"""The files of a path or a pattern, and their names after rotation."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ _PATTERN = re.compile(r"[*?[]")
 
 
 class Listed(NamedTuple):
-    """A file that is there.
+    """A file in a directory.
 
     Attributes:
-        path: where.
-        status: what the system says of it.
-        current: whether it is asked for by its name; else it was, before it was rotated.
+        path: of the file.
+        status: as `stat` returns it.
+        current: whether the path or pattern matches its name; else the name is that of a
+            rotated file.
     """
 
     path: str
@@ -38,12 +39,12 @@ class Listed(NamedTuple):
 
     @property
     def stamp(self) -> tuple[int, ...]:
-        """What differs when a file does, and can be seen without opening it."""
+        """What `stat` shows of a change of the file."""
         return (*self.inode, self.status.st_size, self.status.st_mtime_ns)
 
 
 def is_pattern(path: str) -> bool:
-    """Whether a path may stand for many files.
+    """Return whether a path is a pattern of many files.
 
     >>> is_pattern("logs/*.ndjson"), is_pattern("events.ndjson")
     (True, False)
@@ -52,17 +53,17 @@ def is_pattern(path: str) -> bool:
 
 
 def matching(path: str) -> list[str]:
-    """The files that a path or a pattern names now, by name."""
+    """List the existing files of a path or a pattern, by name."""
     if not is_pattern(path):
         return [path]
     return sorted(glob.glob(path, recursive=True))  # noqa: PTH207  # Path.glob takes no absolute one
 
 
 def listing(path: str) -> list[Listed]:
-    """The files of a path or a pattern, and what they were rotated to; written last comes last.
+    """List the files of a path or a pattern and their rotated ones, the oldest change first.
 
     Raises:
-        FeedError: the one file that is asked for is none, or cannot be looked at.
+        FeedError: the path, if it is no pattern, is no regular file or cannot be read.
     """
     given = matching(path)
     current = [one for one in given if (status := _status(one, strict=one == path)) and status]
@@ -72,7 +73,11 @@ def listing(path: str) -> list[Listed]:
 
 
 def rotated_from(name: str, names: Iterable[str]) -> bool:
-    """Whether a name is one of `names` as programs change it when they rotate.
+    """Return whether a name is one of `names` after rotation.
+
+    Args:
+        name: of a file, without its folder.
+        names: of followed files in the same folder.
 
     >>> [rotated_from(n, ["a.log"]) for n in ("a.log.1", "a.log-20261101.gz", "a-2026-11-01.log")]
     [True, True, True]
@@ -109,7 +114,7 @@ def _listed(path: str, *, current: bool) -> Listed | None:
 
 
 def _status(path: str, *, strict: bool) -> os.stat_result | None:
-    """None where there is no file; an error where `strict` and it is no regular file."""
+    """Return the status of a regular file, else None; raise if `strict` and it exists."""
     try:
         status = Path(path).stat()
     except FileNotFoundError:
@@ -126,5 +131,5 @@ def _status(path: str, *, strict: bool) -> os.stat_result | None:
 
 
 def reason(error: OSError) -> str:
-    """What the system says, for the middle of a sentence."""
+    """Return the system's message, for the middle of a sentence."""
     return (error.strerror or "unreadable").lower()

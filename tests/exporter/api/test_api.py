@@ -99,12 +99,12 @@ def test_a_comparison_is_what_diagnose_says_of_the_recorded_events(client, recor
     words = ["--before", JULY, "--after", SEPTEMBER, "--segments", segments, "--json"]
     done = ran(capsys, "diagnose", "--feed", recorded, "-c", "config/flights.yaml", *words)
     live = got(client, "diagnosis", before=JULY, after=SEPTEMBER)
-    told = json.loads(done.out)
-    assert (live["below_reference_curve"], told["below_reference_curve"]) == (None, False)
-    assert "labelled scores are kept for 62 days" in live["notes"].pop()
-    (more,) = (sentence for sentence in told["plainly"] if sentence not in live["plainly"])
+    of_feed = json.loads(done.out)
+    assert (live["below_reference_curve"], of_feed["below_reference_curve"]) == (None, False)
+    assert "labelled scores are stored for 62 days" in live["notes"].pop()
+    (more,) = (sentence for sentence in of_feed["plainly"] if sentence not in live["plainly"])
     assert more.startswith("By the scores, too, recall is not certainly below")
-    rest = [{k: v for k, v in one.items() if k not in CURVED} for one in (live, told)]
+    rest = [{k: v for k, v in one.items() if k not in CURVED} for one in (live, of_feed)]
     assert rest[0] == rest[1]
     assert live["change"]["points"] == pytest.approx(-0.234, abs=0.001)
     assert live["attribution"]["prevalence"]["points"] == pytest.approx(-0.234, abs=0.01)
@@ -172,7 +172,7 @@ def test_the_curve_goes_through_what_each_threshold_gives(client, fed):
 
 
 @pytest.mark.parametrize(
-    ("path", "query", "status", "said"),
+    ("path", "query", "status", "reported"),
     [
         ("series", {"model": "nobody"}, 404, "no such model, got 'nobody'"),
         ("series", {"step": "2h"}, 400, "step: must be one of 1h, 6h, 1d, 7d, 28d, 364d, got '2h'"),
@@ -187,10 +187,10 @@ def test_the_curve_goes_through_what_each_threshold_gives(client, fed):
         ("diagnosis", {"before": JULY, "after": "2014-07"}, 400, "nothing was predicted"),
     ],
 )
-def test_a_fault_says_what_would_be_right(client, path, query, status, said):
+def test_an_error_names_what_is_allowed(client, path, query, status, reported):
     answer = client.get(f"{API}/{path}", params=query)
     assert answer.status_code == status
-    assert said in answer.json()["error"]
+    assert reported in answer.json()["error"]
 
 
 def schema_of(document, path, status):
@@ -298,7 +298,7 @@ def test_a_question_is_answered_by_the_thread_that_feeds_the_monitor():
     assert not queries.answer(monitor)
 
 
-def test_an_error_reaches_whoever_asked_and_nobody_else():
+def test_an_error_reaches_the_request_that_caused_it_and_no_other():
     queries, monitor = QueryQueue(), Monitor()
     with asking(queries, lambda monitor: monitor.history("nobody")) as found:
         while not queries.answer(monitor):
@@ -306,7 +306,7 @@ def test_an_error_reaches_whoever_asked_and_nobody_else():
     assert isinstance(found[0], ValueError)
 
 
-def test_whoever_waits_is_told_when_the_monitor_stops():
+def test_waiting_requests_get_an_error_when_the_monitor_stops():
     queries = QueryQueue()
     with asking(queries, nothing) as found:
         while not queries._waiting:

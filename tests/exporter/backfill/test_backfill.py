@@ -177,7 +177,7 @@ def test_what_could_be_read_of_a_torn_file_is_written(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "reported"),
     [
         (["--step", "1h"], "--step and --target need --openmetrics"),
         (["--target", "a=b"], "--step and --target need --openmetrics"),
@@ -188,11 +188,11 @@ def test_what_could_be_read_of_a_torn_file_is_written(capsys, tmp_path):
         (["--openmetrics", "{}/none/om"], "No such file or directory"),
     ],
 )
-def test_what_does_not_fit_is_one_line(capsys, tmp_path, words, said):
+def test_what_does_not_fit_is_one_line(capsys, tmp_path, words, reported):
     path = write(tmp_path / "events.ndjson", stream(days=1))
     done = ran(capsys, "replay", path, *(word.format(tmp_path) for word in words))
     assert (done.code, done.out) == (2, "")
-    assert said in done.err
+    assert reported in done.err
     assert done.err.count("\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""The page in a real browser: what it says, what it must not do, whether all can use it."""
+"""The page in a real browser: its content, its restrictions, its accessibility."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def september():
         yield url
 
 
-def said(page, selector="main"):
+def text_of(page, selector="main"):
     return re.sub(r"\s+", " ", page.locator(selector).inner_text())
 
 
 def test_in_september_it_says_that_prevalence_moved_and_the_model_did_not(browser, september):
     page = browser.page()
     page.goto(f"{september}/?before=2013-07&after=2013-09&model={MODEL}")
-    why = said(page, "#why")
+    why = text_of(page, "#why")
     assert "Prevalence shifted" in why
     assert "Precision fell .441 → .208: positives became rarer. The model is not at fault." in why
     assert "Had prevalence stayed at 31.6 %, precision would now be 0.443" in why
@@ -89,7 +89,7 @@ def test_july_and_september_are_chosen_with_a_brush_and_the_link_carries_them(br
         drag(page, picture, "2013-09-01", "2013-10-01")
     page.wait_for_url("**after=2013-09-01..2013-10-01**")
     page.wait_for_function("document.querySelector('#why').innerText.includes('1 Sep to 30 Sep')")
-    steps = said(page, "#why .waterfall")
+    steps = text_of(page, "#why .waterfall")
     found = httpx.get(
         f"{september}/api/v1/diagnosis",
         params={"before": "2013-07-01..2013-08-01", "after": "2013-09-01..2013-10-01"},
@@ -100,11 +100,11 @@ def test_july_and_september_are_chosen_with_a_brush_and_the_link_carries_them(br
     )
     assert (change, prevalence) == (-23.3, pytest.approx(-23.4, abs=0.3))
     assert f"\N{MINUS SIGN}{abs(prevalence)}" in steps
-    assert f"of \N{MINUS SIGN}{abs(change)} points" in said(page, "#why .counterfactual")
+    assert f"of \N{MINUS SIGN}{abs(change)} points" in text_of(page, "#why .counterfactual")
     link = page.url
     again = browser.page()
     again.goto(link)
-    assert said(again, "#why .waterfall") == steps
+    assert text_of(again, "#why .waterfall") == steps
     assert page.complaints == again.complaints == []
 
 
@@ -143,7 +143,7 @@ def test_the_form_does_the_same_by_keyboard_and_without_script(browser, septembe
         plain.locator("input[name=after]").fill("2013-09")
         plain.locator("input[name=after]").press("Enter")
         plain.wait_for_url("**after=2013-09**")
-        assert "The model is not at fault." in said(plain, "#why")
+        assert "The model is not at fault." in text_of(plain, "#why")
 
 
 def test_the_whole_page_can_be_reached_with_tab_and_shows_where_one_is(browser, september):
@@ -232,7 +232,7 @@ def test_long_names_and_those_that_turn_the_text_around_leave_the_page_in_shape(
     turned = Config(defaults={"segments": ["shop"], "maturity": "1h"}, windows=["1d", "7d"])
     page = browser.page(size)
     query = "&before=1970-02-10..1970-03-02&after=1970-03-10..1970-03-31"
-    for settings, name, told in (
+    for settings, name, words in (
         (config, LONG, LONG),
         (turned, TURNED, TURNED.encode("unicode_escape").decode()),
     ):
@@ -244,8 +244,8 @@ def test_long_names_and_those_that_turn_the_text_around_leave_the_page_in_shape(
         with served(fed(Monitor(settings), records)) as url:
             for path in ("/", f"/?model={quote(name)}{query}"):
                 page.goto(url + path)
-                text = said(page, "body")
-                assert told in text
+                text = text_of(page, "body")
+                assert words in text
                 assert not set("\u202e\u2066\u200f") & set(text + page.title())
                 assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
     assert page.complaints == []

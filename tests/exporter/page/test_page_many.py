@@ -160,7 +160,7 @@ def test_without_an_answer_the_models_are_listed_without_lines():
     assert 'class="spark"' not in text
 
 
-def test_lines_that_are_late_are_said_to_be_and_come_with_the_next_load():
+def test_late_sparklines_are_announced_and_come_with_the_next_load():
     model = {"maturity": "1h", "label_timeout": "2d"}
     monitor = Monitor(Config(models={"a": model, "b": model}, windows=["7d"]))
     fed(monitor, [counts(m, d * DAY, (8, 5, 2, 85)) for d in range(20) for m in "ab"])

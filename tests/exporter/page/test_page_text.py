@@ -51,7 +51,7 @@ def test_every_section_is_there(september):
 
 
 @pytest.mark.parametrize(
-    ("query", "status", "said"),
+    ("query", "status", "reported"),
     [
         ({"model": "nobody"}, 404, "no such model"),
         ({"before": "x", "after": "2013-09"}, 200, "must be a range"),
@@ -60,10 +60,10 @@ def test_every_section_is_there(september):
         ({"where-page": "x"}, 400, "must be a whole number"),
     ],
 )
-def test_a_question_that_does_not_fit_is_answered_in_words(september, query, status, said):
+def test_a_question_that_does_not_fit_is_answered_in_words(september, query, status, reported):
     code, text = page(september, **{"model": MODEL, **query})
     assert code == status
-    assert said in text
+    assert reported in text
 
 
 def test_a_monitor_that_has_seen_nothing_has_a_page():
@@ -89,7 +89,7 @@ def test_segments_that_are_left_out_are_not_called_unconfigured():
     records = [counts("m", day * DAY, (80, 40, 20, 860), region="n") for day in range(40, 240)]
     with served(fed(Monitor(config), records)) as url:
         _, text = page(url, before="1970-02-12..1970-02-20", after="1970-07-01..1970-07-25")
-    assert "Segments are left out: of a stretch so long ago" in text
+    assert "Segments are left out: so long ago they are stored by the day" in text
     assert "No segments: name keys" not in text
 
 
@@ -108,7 +108,7 @@ def test_a_model_without_any_event_has_a_page():
     assert "Nothing is compared: after: cannot be left out" in text
 
 
-def test_what_a_regime_refuses_is_said_and_not_drawn():
+def test_refusals_of_a_regime_are_named_and_not_drawn():
     config = Config(models={"m": {"labelling": "flagged_only", "maturity": "1h"}}, windows=["7d"])
     records = [counts("m", (40 + day) * DAY, (80, 40, 0, 0, 120, 900)) for day in range(30)]
     with served(fed(Monitor(config), records)) as url:
@@ -156,7 +156,7 @@ def test_a_running_monitor_is_asked_by_url(capsys, tmp_path, september):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "reported"),
     [
         (["--before", "2013-09", "--after", "2013-08"], 2, "lies after"),
         (["--model", "nobody"], 2, "no such model"),
@@ -164,10 +164,10 @@ def test_a_running_monitor_is_asked_by_url(capsys, tmp_path, september):
         (["--html", "/nowhere/report.html", *RANGES], 2, "--html: cannot be written"),
     ],
 )
-def test_what_a_running_monitor_refuses_is_a_usage_error(capsys, september, words, code, said):
+def test_what_a_running_monitor_refuses_is_a_usage_error(capsys, september, words, code, reported):
     done = ran(capsys, "diagnose", "--url", september, *words)
     assert done.code == code
-    assert said in done.err
+    assert reported in done.err
 
 
 def test_what_is_no_monitor_is_an_unreadable_feed(capsys):

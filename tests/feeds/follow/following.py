@@ -23,11 +23,11 @@ def append(path, data):
 
 
 class Following(FollowedFiles):
-    """With a clock that is moved by hand, and what was said."""
+    """Followed files with a manual clock, and the messages reported."""
 
     def __init__(self, path):
-        self.clock, self.said = ManualClock(), []
-        super().__init__(path, Decoder(DecodeSettings()), self.clock, self.said.append)
+        self.clock, self.reported = ManualClock(), []
+        super().__init__(path, Decoder(DecodeSettings()), self.clock, self.reported.append)
 
     def times(self, after=0.0):
         """Event times in seconds of all that has come."""

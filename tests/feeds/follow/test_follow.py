@@ -87,7 +87,7 @@ def test_after_a_restart_lines_have_their_numbers(path, source):
     again.close()
 
 
-def test_a_file_that_was_replaced_meanwhile_is_read_from_its_start_and_that_is_said(path, source):
+def test_a_file_that_was_replaced_meanwhile_is_read_from_its_start_and_reported(path, source):
     append(path, lines(1, 2))
     source.times()
     path.unlink()
@@ -95,21 +95,21 @@ def test_a_file_that_was_replaced_meanwhile_is_read_from_its_start_and_that_is_s
     again = source.restarted()
     assert again.times() == [3, 4, 5]
     assert again.times(after=GRACE_SECONDS + 1) == []
-    assert len(again.said) == 1
-    assert "was cut or removed; if more was written to it after line 2" in again.said[0]
+    assert len(again.reported) == 1
+    assert "was cut or removed; if more was written to it after line 2" in again.reported[0]
     again.close()
 
 
 def test_a_file_that_is_back_later_is_known_again(path, source):
     append(path, line(1))
     source.times()
-    kept = path.read_bytes()
+    stored = path.read_bytes()
     path.unlink()
     again = source.restarted()
     assert not again.attached
     assert again.times(after=2 * GRACE_SECONDS) == []
     assert again.position() == source.position()
-    append(path, kept + line(2))
+    append(path, stored + line(2))
     assert again.times() == [2]
     again.close()
 
@@ -163,7 +163,7 @@ def test_of_many_the_one_least_far_in_event_time_is_read_first(tmp_path, follow,
     assert max(max(times[:i]) - t for i, t in enumerate(times) if i and t >= 50) <= 6
 
 
-def test_a_file_that_may_not_be_read_is_said_once_and_tried_again(path, source, monkeypatch):
+def test_an_unreadable_file_is_reported_once_and_tried_again(path, source, monkeypatch):
     tries = []
 
     def refused(*_):
@@ -174,7 +174,7 @@ def test_a_file_that_may_not_be_read_is_said_once_and_tried_again(path, source, 
     path.write_bytes(line(1))
     for _ in range(3):
         assert source.times(after=1) == []
-    assert source.said == [f"{path}: cannot be followed: permission denied; tried again"]
+    assert source.reported == [f"{path}: cannot be followed: permission denied; tried again"]
     assert not source.attached
     monkeypatch.undo()
     assert source.times(after=1) == [1]

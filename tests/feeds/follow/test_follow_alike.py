@@ -1,4 +1,4 @@
-"""Files that begin alike are told apart by all that was read of them."""
+"""Files that begin alike are distinguished by all that was read of them."""
 
 import gzip
 import json
@@ -75,7 +75,7 @@ def test_a_file_that_is_packed_once_it_was_read_is_not_read_again(path, follow, 
         source = source.restarted() if restarts else source
     assert source.times(after=1) == [12, 13]
     assert source.times(after=1) == []
-    assert source.said == []
+    assert source.reported == []
     source.close()
 
 
@@ -149,10 +149,10 @@ def test_a_short_file_that_begins_as_a_lost_one_waits_and_is_read_in_the_end(pat
     path.write_bytes(alike(1))
     again = source.restarted()
     assert again.times(after=GRACE_SECONDS / 2) == []
-    assert again.said == []
+    assert again.reported == []
     assert again.times(after=GRACE_SECONDS) == [1]
-    assert "begins as" in again.said[0]
-    assert "after line 3, it is not counted" in again.said[1]
+    assert "begins as" in again.reported[0]
+    assert "after line 3, it is not counted" in again.reported[1]
     readings = follow_readings([again])[FOLLOWED_FAULTS]()
     assert readings == {(str(path), "gone"): 1, (str(path), "unclear"): 1, (str(path), "torn"): 0}
     again.close()
@@ -218,7 +218,7 @@ def test_a_file_that_cannot_be_read_for_a_while_is_not_forgotten(path, source, m
     append(path, alike(2))
     monkeypatch.setattr("monitor.feeds.follow.content.os.open", refused)
     assert again.times(after=2 * GRACE_SECONDS) + again.times(after=2 * GRACE_SECONDS) == []
-    assert again.said == [f"{path}: cannot be followed: permission denied; tried again"]
+    assert again.reported == [f"{path}: cannot be followed: permission denied; tried again"]
     monkeypatch.undo()
     assert again.times(after=1) == [2]
     again.close()

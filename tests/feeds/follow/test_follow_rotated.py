@@ -54,7 +54,7 @@ def test_a_rotated_file_is_let_go_in_the_end(path, source):
     source.times(after=GRACE_SECONDS + 1)
     source.times(after=GRACE_SECONDS + 1)
     assert [part.path for part in source._parts] == [str(path)]
-    assert source.said == []
+    assert source.reported == []
 
 
 def test_what_was_rotated_before_it_began_is_not_read(path, follow):
@@ -114,16 +114,16 @@ def test_copies_are_never_read_again(path, source):
         copied_and_cut(path)
         assert source.times(after=1) == []
     assert source.times(after=GRACE_SECONDS) == []
-    assert source.said == []
+    assert source.reported == []
 
 
-def test_a_file_that_is_cut_without_a_copy_is_read_from_its_start_and_that_is_said(path, source):
+def test_a_file_truncated_without_a_copy_is_read_from_its_start_and_reported(path, source):
     append(path, lines(1, 2))
     assert source.times() == [1, 2]
     path.write_bytes(line(3))
     assert source.times() == [3]
     assert source.times(after=GRACE_SECONDS + 1) == []
-    assert source.said == [
+    assert source.reported == [
         f"{path}: was cut or removed; if more was written to it after line 2, it is not counted"
     ]
 

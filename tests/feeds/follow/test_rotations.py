@@ -101,7 +101,7 @@ def test_what_is_copied_before_it_is_cut_is_not_lost_either(tmp_path, packs):
     assert came == Counter(dict.fromkeys(range(written), 1))
 
 
-def test_what_was_rotated_while_nobody_read_is_read_after_a_restart(tmp_path):
+def test_a_file_rotated_while_the_monitor_was_down_is_read_after_a_restart(tmp_path):
     path = tmp_path / "events.ndjson"
     append(path, line(0) + line(1))
     source = Following(path)
@@ -131,7 +131,9 @@ def test_a_rotated_file_that_is_still_being_packed_is_read_once_it_is_whole(tmp_
     source = Following(tmp_path / "*.gz")
     first = source.times()
     assert 0 < len(first) < 2000
-    assert source.said == [f"{target}: gzip ends too early; all whole lines before it were read"]
+    assert source.reported == [
+        f"{target}: gzip ends too early; all whole lines before it were read"
+    ]
     source = source.restarted()
     assert source.times(after=1) == []
     target.write_bytes(packed)

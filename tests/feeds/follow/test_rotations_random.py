@@ -93,7 +93,7 @@ class Reader:
 
     def __init__(self, path, chance):
         self.chance = chance
-        self.came, self.said = Counter(), []
+        self.came, self.reported = Counter(), []
         self._source, self._since = Following(path), Counter()
         self.save()
 
@@ -121,11 +121,11 @@ class Reader:
 
     def close(self):
         self._source.close()
-        self.said += self._source.said
+        self.reported += self._source.reported
 
 
 def counted(folder, rotations, seed, head):
-    """How often each event came of those written, how many there were, and what was said."""
+    """Count how often each event came; with the number written, and the messages reported."""
     chance = random.Random(seed)
     files = Folder(folder / "events.ndjson", chance, head)
     reader = Reader(files.path, chance)
@@ -144,7 +144,7 @@ def counted(folder, rotations, seed, head):
     reader.save()
     reader.close()
     files.close()
-    return reader.came, files.written, reader.said
+    return reader.came, files.written, reader.reported
 
 
 @pytest.fixture(autouse=True)
@@ -158,13 +158,13 @@ HEADS = {"none": b"", "short": b" " * 300, "long": b" " * 5000}
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("head", HEADS)
 def test_no_line_is_lost_or_doubled_by_any_rotation(tmp_path, head, seed):
-    came, written, said = counted(tmp_path, ROTATIONS, seed, HEADS[head])
+    came, written, reported = counted(tmp_path, ROTATIONS, seed, HEADS[head])
     assert came == Counter(dict.fromkeys(range(written), 1))
-    assert not [line for line in said if "not counted" in line or "cannot" in line]
+    assert not [line for line in reported if "not counted" in line or "cannot" in line]
 
 
 def main(rotations, first):
-    """So many rotations by seeds from the first on; tells the seeds that lost or doubled lines."""
+    """Run rotations by seeds from the first on; print the seeds that lost or doubled lines."""
     follower.BATCH_BYTES = ROOM
     for seed in range(first, first + rotations // ROTATIONS):
         for name, head in HEADS.items():

@@ -1,4 +1,4 @@
-"""A feed answers any request as its OpenAPI document says, and stored events can be scraped.
+"""A feed answers any request as its OpenAPI document describes, and stored events can be scraped.
 
 Requests are made from the OpenAPI document, fit and unfit ones; and bytes come besides,
 under every type and encoding.
@@ -110,6 +110,6 @@ def test_any_bytes_are_answered_and_never_break_a_scrape(path, body, kind, encod
     assert answer.status_code in (200, 400, 413, 415)
     response = checked(answer)
     if answer.status_code == 200:
-        kept = [posted.batch.records for posted in FEED.intake.posted]
-        assert sum(kept) == response["accepted"] + sum(response["rejected"].values())
+        stored = [posted.batch.records for posted in FEED.intake.posted]
+        assert sum(stored) == response["accepted"] + sum(response["rejected"].values())
     assert scraped()

@@ -1,6 +1,6 @@
-"""A Kafka cluster in memory, with a group whose partitions move when a test says so.
+"""A Kafka cluster in memory, with a group whose partitions move when a test asks for it.
 
-As much of the client as the feed uses, and as the documentation says that it behaves:
+As much of the client as the feed uses, behaving as documented:
 callbacks come within `consume` and `close`, a partition is given to its next reader
 once the one before has let it go, and what was paused or moved gives no message.
 """
@@ -66,7 +66,7 @@ class FakeCluster:
         return FakeConsumer(self, feed, on_error, on_commit)
 
     def spread(self, chance=None):
-        """Assign all partitions anew, to whoever is there."""
+        """Assign all partitions anew to the present members."""
         for number, place in enumerate(sorted(self.logs)):
             if self.members:
                 at = chance.randrange(len(self.members)) if chance else number % len(self.members)

@@ -20,12 +20,12 @@ class Reader:
     """A source over a cluster in memory, and the monitor that counts what it gives."""
 
     def __init__(self, cluster, monitor=None, *, durable=True, **feed):
-        self.clock, self.said = ManualClock(), []
+        self.clock, self.reported = ManualClock(), []
         self.monitor, self.rejected = monitor or Monitor(), []
         settings = KafkaFeed(**{**FEED, **feed})
         decoder = Decoder(DecodeSettings())
         self.source = KafkaSource(
-            settings, decoder, self.clock, self.said.append, make=cluster.consumer
+            settings, decoder, self.clock, self.reported.append, make=cluster.consumer
         )
         if durable is not None:
             self.source.checkpoint_before_handover(lambda: durable)

@@ -57,12 +57,12 @@ def cluster():
 
 
 @contextmanager
-def reading(feed, said=None):
+def reading(feed, reported=None):
     source = KafkaSource(
         feed,
         Decoder(DecodeSettings()),
         SystemClock(),
-        [].append if said is None else said.append,
+        [].append if reported is None else reported.append,
     )
     source.checkpoint_before_handover(lambda: True)
     with closing(source):
@@ -87,12 +87,12 @@ def records(monitor):
 def test_members_come_and_go_and_the_counts_equal_a_recount(cluster):
     """What `tests/benchmarks/rebalances.py` does a hundred times."""
     monitor, events = Monitor(), stream(600)
-    said, sources, produced = [], [], 0
+    reported, sources, produced = [], [], 0
 
     def spread_over(members):
         """The group has settled: every partition has a reader, every reader partitions."""
         while len(sources) < members:
-            sources.append(opened.enter_context(reading(cluster.feed(), said)))
+            sources.append(opened.enter_context(reading(cluster.feed(), reported)))
         while len(sources) > members:
             sources.pop().close()
         shares = [source._assigned.partitions for source in sources]
@@ -112,8 +112,8 @@ def test_members_come_and_go_and_the_counts_equal_a_recount(cluster):
         turn(sources, monitor, lambda: sum(at for at, _ in cluster.committed().values()) > 0)
     assert cells(monitor) == counted(events)
     # The mock cluster refuses commits while a group rebalances, which brokers do not.
-    assert records(monitor) == produced or said
-    assert [text for text in said if "since the last commit" not in text] == []
+    assert records(monitor) == produced or reported
+    assert [text for text in reported if "since the last commit" not in text] == []
     committed = cluster.committed()
     assert {place: at for place, (at, _) in committed.items() if at > given[place]} == {}
 
@@ -163,12 +163,12 @@ def test_an_unreachable_cluster_is_logged_once():
     feed = KafkaFeed(
         type="kafka", brokers=["127.0.0.1:1"], topics=["t"], properties={"log_level": 0}
     )
-    said, monitor = [], Monitor()
-    with reading(feed, said) as source:
-        turn([source], monitor, lambda: said)
+    reported, monitor = [], Monitor()
+    with reading(feed, reported) as source:
+        turn([source], monitor, lambda: reported)
         assert not source.attached
-    assert said[0].startswith("kafka t: ")
-    assert said[0].endswith("; retrying")
+    assert reported[0].startswith("kafka t: ")
+    assert reported[0].endswith("; retrying")
 
 
 def test_secrets_are_read_from_a_file(tmp_path):
@@ -178,17 +178,17 @@ def test_secrets_are_read_from_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "reported"),
     [
         ("a=1\nsecret\n", ":2: is not key=value; write one setting per line"),
         ("group.id=x\n", ":1: group.id is set by the monitor; remove it"),
         (None, ": cannot be read; give a file of key=value lines"),
     ],
 )
-def test_a_bad_file_of_settings_is_one_clear_fault(tmp_path, text, said):
+def test_a_bad_file_of_settings_is_one_clear_fault(tmp_path, text, reported):
     path = tmp_path / "kafka.properties"
     if text is not None:
         path.write_text(text)
     with pytest.raises(ConfigError) as refused:
         read_properties(path)
-    assert str(refused.value) == f"{path}{said}"
+    assert str(refused.value) == f"{path}{reported}"

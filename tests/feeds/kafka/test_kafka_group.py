@@ -179,8 +179,8 @@ def test_lost_partitions_are_logged_and_their_held_messages_are_dropped():
     two.turns()
     one.turns()
     assert (one.records, two.records) == (0, 10)
-    assert len(one.said) == 1
-    assert one.said[0].startswith("kafka precision-monitor: events[0]: lost, because the group")
+    assert len(one.reported) == 1
+    assert one.reported[0].startswith("kafka precision-monitor: events[0]: lost, because the group")
 
 
 def test_a_commit_that_fails_is_repeated():
@@ -202,8 +202,8 @@ def test_a_partition_revoked_before_its_commit_is_logged():
     reader = Reader(cluster).turns()
     cluster.members[0].refusal = KafkaError(KafkaError.REBALANCE_IN_PROGRESS, "rebalancing")
     reader.source.close()
-    (said,) = reader.said
-    assert said == (
+    (reported,) = reader.reported
+    assert reported == (
         "kafka precision-monitor: events[0]: revoked, and the commit failed: rebalancing; messages "
         "counted since the last commit may be counted again by the next reader"
     )
@@ -215,13 +215,13 @@ def test_a_revoked_partition_is_committed_though_an_earlier_commit_is_pending():
         cluster.produce(("events", number % 2), prediction(number))
     reader = Reader(cluster).turns()
     (member,) = cluster.members
-    told = member.commit
-    member.commit = lambda **asked: None if asked["asynchronous"] else told(**asked)
+    original = member.commit
+    member.commit = lambda **asked: None if asked["asynchronous"] else original(**asked)
     reader.source.commit(reader.source.position())  # never answered
     other = Reader(cluster)
     for _ in range(5):
         reader.turn()
         other.turn()
-    assert reader.said == other.said == []
+    assert reader.reported == other.reported == []
     assert other.source._assigned.partitions
     assert reader.records + other.records == 10

@@ -33,7 +33,7 @@ class AtOnce:
         pass
 
 
-class Kept:
+class StoredRejections:
     def write(self, rejections):
         assert not rejections
 
@@ -41,29 +41,29 @@ class Kept:
 class Running:
     def __init__(self, folder, cluster):
         config = Config(feeds=[KAFKA], state={"directory": folder, "checkpoint_every": "10s"})
-        self.clock, self.said = ManualClock(), []
+        self.clock, self.reported = ManualClock(), []
         self.checkpoints = Checkpoints(folder / "checkpoints")
         checkpointer = Checkpointer(
             config,
             self.checkpoints,
             faults=StateFaults(),
             clock=self.clock,
-            say=self.said.append,
+            say=self.reported.append,
             writer=AtOnce(),
         )
         self.source = KafkaSource(
             config.feeds[0],
             Decoder(DecodeSettings.from_config(config)),
             self.clock,
-            self.said.append,
+            self.reported.append,
             make=cluster.consumer,
         )
         self.service = Service(
             config,
             [self.source],
             clock=self.clock,
-            rejected=Kept(),
-            say=self.said.append,
+            rejected=StoredRejections(),
+            say=self.reported.append,
             checkpointer=checkpointer,
         )
 
@@ -79,7 +79,7 @@ class Running:
 
 
 def crash(running, cluster):
-    """It is gone, and the group has noticed: nothing was told to anybody."""
+    """Kill it without a message to the group, which notices later."""
     member = running.source._consumer
     cluster.lose(member)
     cluster.members.remove(member)
@@ -122,8 +122,8 @@ def test_a_partition_is_handed_over_behind_a_checkpoint_that_is_on_disk(tmp_path
     other = Running(tmp_path / "other", cluster)
     one.turns(1, seconds=0.0)
     assert cluster.committed[("labels", 1)][0] == 10
-    kept = one.checkpoints.newest().state
-    assert kept["positions"][one.source.identity]["offsets"]["labels"]["1"] == 10
+    stored = one.checkpoints.newest().state
+    assert stored["positions"][one.source.identity]["offsets"]["labels"]["1"] == 10
     cluster.produce(("labels", 1), EXTRA)
     other.turns(3)
     crash(one, cluster)

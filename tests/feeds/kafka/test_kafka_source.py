@@ -97,7 +97,7 @@ def test_messages_deleted_before_they_were_read_are_logged_and_counted():
     behind.turns()
     assert behind.records == 5
     assert behind.source.figures[0].deleted == 15
-    assert behind.said == [
+    assert behind.reported == [
         "kafka events: events[0]: offset 10 does not exist, available are 25 to 30; continues at 25"
     ]
 
@@ -111,7 +111,7 @@ def test_without_a_known_offset_the_configured_start_applies(start, records):
     for n in range(5, 7):
         cluster.produce(("events", 0), prediction(n))
     assert reader.turns().records == records
-    assert reader.said == []
+    assert reader.reported == []
 
 
 def test_a_backlog_is_delivered_in_the_order_of_production():
@@ -186,8 +186,8 @@ def test_an_error_of_the_client_is_logged_once_until_a_message_comes():
     reader = Reader(cluster).turns()
     for _ in range(3):
         cluster.members[0].on_error(KafkaError(KafkaError._ALL_BROKERS_DOWN, "all are down"))
-    assert reader.said == ["kafka events: all are down; retrying"]
+    assert reader.reported == ["kafka events: all are down; retrying"]
     cluster.produce(("events", 0), prediction(1))
     reader.turn()
     cluster.members[0].on_error(KafkaError(KafkaError._ALL_BROKERS_DOWN, "all are down"))
-    assert len(reader.said) == 2
+    assert len(reader.reported) == 2

@@ -1,4 +1,4 @@
-"""Each kind of bad input, between good records that must all be kept."""
+"""Each kind of bad input, between good records that must all count."""
 
 import json
 

@@ -20,8 +20,8 @@ def test_july_and_september_of_the_bundled_fifth_with_its_segments(capsys, golde
         *("diagnose", "--feed", FLIGHTS, "--before", "2013-07", "--after", "2013-09"),
         *("--segments", "origin,carrier,part_of_day"),
     )
-    said = [line for line in done.err.splitlines() if not line.startswith("read ")]
-    assert (done.code, said) == (0, [])
+    reported = [line for line in done.err.splitlines() if not line.startswith("read ")]
+    assert (done.code, reported) == (0, [])
     golden("july_september_sample.txt", done.out)
 
 

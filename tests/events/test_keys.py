@@ -1,4 +1,4 @@
-"""Keys of ids are kept on disk and compared between processes: they never change."""
+"""Keys of ids are stored on disk and compared between processes: they never change."""
 
 import numpy as np
 import xxhash

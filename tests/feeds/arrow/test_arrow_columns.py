@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
-from feeds.oracle import rows_of
-from feeds.test_decode import DECODER
+from feeds.decode.oracle import rows_of
+from feeds.decode.test_decode import DECODER
 from feeds.test_tables import ANY, ROWS, SCHEMA, as_json, by_arrow, by_lines, same
 from hypothesis import given
 from hypothesis import strategies as st
@@ -134,7 +134,7 @@ def test_what_lies_under_a_null_is_not_looked_at():
     assert by_row == [Group("x"), Group("default"), Group("default"), Group("y")]
 
 
-def test_rows_that_name_nothing_are_told_from_those_that_name_the_one_thing():
+def test_rows_without_names_are_distinct_from_rows_with_the_only_name():
     rows = {"id": ["a", "b", "c"], "ts": [5] * 3, "prediction": [1] * 3}
     found = decoded(pa.record_batch({**rows, "version": ["1", None, "1"]}), ANY)
     versions = [found.groups[code].version for code in found.predictions.group]
@@ -171,7 +171,7 @@ def test_an_empty_batch_has_no_events():
         assert (found.records, found.groups, found.rejected) == (0, (), ())
 
 
-def test_rows_of_a_batch_that_is_unfit_as_a_whole_are_each_told():
+def test_each_row_of_a_batch_that_is_unfit_as_a_whole_is_reported():
     rows = {"type": ["lable"] * 3, "id": ["a"] * 3, "ts": [5] * 3}
     found = decoded(pa.record_batch(rows), ANY)
     assert [r.position for r in found.rejected] == ["t:1", "t:2", "t:3"]

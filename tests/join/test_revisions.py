@@ -25,8 +25,8 @@ def test_a_million_random_revisions():
     monitor = Monitor(
         Config(defaults={"label_timeout": None, "maturity": "0s"}, windows=["1d", "7d"])
     )
-    said = np.full(PREDICTIONS, RETRACTED)
-    told, revisions, memory, traced = np.full(PREDICTIONS, -1), 0, [], []
+    label_value = np.full(PREDICTIONS, RETRACTED)
+    label_time, revisions, memory, traced = np.full(PREDICTIONS, -1), 0, [], []
     for number in range(ROUNDS):
         newest = min(number + 1, GROWING) * DAYS * DAY // GROWING
         known = np.searchsorted(made, newest)
@@ -42,12 +42,15 @@ def test_a_million_random_revisions():
             sampling_probability=np.full(PER_ROUND, np.nan),
         )
         order = np.lexsort((np.choose(value, [0, 1, 2]), labels.time))
-        later = labels.time[order] >= told[chosen[order]]
+        later = labels.time[order] >= label_time[chosen[order]]
         for index, fits in zip(order.tolist(), later.tolist(), strict=True):
-            if fits and labels.time[index] >= told[chosen[index]]:
+            if fits and labels.time[index] >= label_time[chosen[index]]:
                 rank = (labels.time[index], [0, 1, 2][value[index]])
-                if rank > (told[chosen[index]], said[chosen[index]]) or told[chosen[index]] < 0:
-                    told[chosen[index]], said[chosen[index]] = rank
+                if (
+                    rank > (label_time[chosen[index]], label_value[chosen[index]])
+                    or label_time[chosen[index]] < 0
+                ):
+                    label_time[chosen[index]], label_value[chosen[index]] = rank
         revisions += PER_ROUND
         fresh = slice(first, known)
         monitor.apply(
@@ -73,8 +76,8 @@ def test_a_million_random_revisions():
     assert max(traced) - traced[0] < GROWTH
     assert revisions == 1_000_000
     snapshot = monitor.snapshot()
-    labelled = said != RETRACTED
-    cell = CELL[np.where(labelled, said, 0), called.astype(int)]
+    labelled = label_value != RETRACTED
+    cell = CELL[np.where(labelled, label_value, 0), called.astype(int)]
     truth = np.bincount(cell[labelled], minlength=4)
     assert snapshot.lifetime.counts[0].cells.tolist() == truth.tolist()
     for window in snapshot.windows:
@@ -91,7 +94,7 @@ def test_a_million_random_revisions():
     assert len(set(memory)) == 1
 
 
-def test_panes_older_than_the_kept_history_still_correct_lifetime_totals():
+def test_panes_older_than_the_stored_history_still_correct_lifetime_totals():
     config = Config(defaults={"label_timeout": None, "maturity": "0s"}, windows=["1h"])
     monitor = Monitor(config)
     for day in (0, 200, 400, 800):

@@ -3,8 +3,8 @@ from operator import mul
 
 import numpy as np
 import pytest
-from feeds.oracle import KEYS, SEGMENTS, THRESHOLDS, decode, key, rows_of
-from feeds.strategies import good, streams
+from feeds.decode.oracle import KEYS, SEGMENTS, THRESHOLDS, decode, key, rows_of
+from feeds.decode.strategies import good, streams
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +40,7 @@ def test_any_stream_decodes_as_the_oracle_says(data):
 def test_without_configured_models_any_stream_decodes_as_the_oracle_says(data):
     batch = ANY.decode_lines(data, source="feed")
     rows, _ = decode(data, models={})
-    # Nothing is kept of segments, so that what stands in them is not looked at.
+    # Without configured segments, their values are not checked.
     assert set(map(repr, rows)) <= set(map(repr, rows_of(batch)))
 
 
@@ -79,7 +79,7 @@ def test_what_a_decoder_remembers_of_earlier_blocks_changes_nothing(blocks):
         assert found.rejected == fresh.rejected
 
 
-def test_more_groups_than_a_decoder_remembers_are_all_told_apart():
+def test_more_groups_than_a_decoder_remembers_stay_distinct():
     records = [
         {"type": "prediction", "id": "a", "ts": 1, "prediction": 1, "version": str(number)}
         for number in range(20_000)

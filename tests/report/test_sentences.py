@@ -32,15 +32,15 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("said", CASES)
-def test_a_word_never_disputes_the_interval_beside_it(said):
-    diagnosis = found(*CASES[said])
+@pytest.mark.parametrize("reported", CASES)
+def test_a_word_never_disputes_the_interval_beside_it(reported):
+    diagnosis = found(*CASES[reported])
     part = diagnosis.attribution["prevalence"]
-    assert cause_status(diagnosis, "prevalence") == said
+    assert cause_status(diagnosis, "prevalence") == reported
     beyond = part.lower_points > 0 or part.upper_points < 0
-    assert beyond == (said not in ("as before", "not certain"))
-    explained = [note for note in footnotes(diagnosis) if note.split(":")[0] in said]
-    assert len(explained) == (said in ("rose a little", "likely fell"))
+    assert beyond == (reported not in ("as before", "not certain"))
+    explained = [note for note in footnotes(diagnosis) if note.split(":")[0] in reported]
+    assert len(explained) == (reported in ("rose a little", "likely fell"))
 
 
 @pytest.mark.parametrize("name", [*CASES, *PAIRS])
@@ -51,10 +51,10 @@ def test_text_page_and_json_say_the_same(name):
     text = " ".join(diagnosis_text(diagnosis).split())
     page = " ".join(str(why_section(printed)).split())
     for cause in ("prevalence", "recall", "false_positives"):
-        said = cause_status(diagnosis, cause)
-        assert printed.attribution.of(cause).said == said
-        assert f"<td>{said}</td>" in page
-        assert f" {said} " in text
+        reported = cause_status(diagnosis, cause)
+        assert printed.attribution.of(cause).said == reported
+        assert f"<td>{reported}</td>" in page
+        assert f" {reported} " in text
     for sentence in (*explanation(diagnosis), *footnotes(diagnosis)):
         assert sentence in text
         assert sentence.replace("'", "&#39;") in page
@@ -68,7 +68,7 @@ def test_a_slide_says_first_what_became_of_the_rates_and_whose_doing_it_is():
     assert text.startswith(
         "The false positive rate rose about sixfold, from .050 to .300; recall rose from .80 to .96"
     )
-    for said in (
+    for reported in (
         "Positives are as frequent as before: prevalence is not the cause.",
         "These two alone do not show a worse model.",
         "The positives found beyond before are paid for with false positives.",
@@ -76,7 +76,7 @@ def test_a_slide_says_first_what_became_of_the_rates_and_whose_doing_it_is():
         "Skill (log LR+) certainly fell, by 1.61 ± 0.02, but it does so by itself when more cases",
         "First see what was changed between before and after",
     ):
-        assert said in text
+        assert reported in text
 
 
 def test_better_precision_for_missed_positives_is_no_good_news():
@@ -92,7 +92,7 @@ def test_a_worse_model_says_by_which_rate():
     assert worse[1] == "Positives are as frequent as before: prevalence is not the cause."
 
 
-def test_skill_that_fell_behind_a_better_precision_is_told_where_the_verdict_is_open():
+def test_skill_that_fell_behind_a_better_precision_is_reported_where_the_verdict_is_open():
     text = " ".join(explanation(diagnose(*map(period, PAIRS["march-december"][:2]))))
     assert text.startswith("Skill (log LR+) certainly fell, by 0.16 ± 0.06; what became of recall")
     assert "Precision rose all the same: it does not show that skill fell." in text
@@ -129,7 +129,7 @@ def test_one_rate_that_moved_alone_is_weighed_by_the_odds_ratio(after, odds, way
     text = " ".join(explanation(diagnosis))
     assert f"(log odds ratio) moved by {odds}: too little to tell a {way} model" in text
     assert "as well as before" not in text
-    said = headline(diagnosis)
-    assert len(said) <= 100
-    assert why in said
+    reported = headline(diagnosis)
+    assert len(reported) <= 100
+    assert why in reported
     assert any("See whether the threshold" in sentence for sentence in advice(diagnosis))

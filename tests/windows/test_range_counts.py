@@ -65,8 +65,8 @@ labels = st.fixed_dictionaries(
     st.sampled_from([DAY, HOUR]),
     st.randoms(use_true_random=False),
 )
-def test_a_range_equals_the_recount(made, said, ends, block, chance):
-    events = [*made, *said]
+def test_a_range_equals_the_recount(made, reported, ends, block, chance):
+    events = [*made, *reported]
     chance.shuffle(events)
     since, before = ends
     found = counted(events, since, before, block=block)
@@ -85,8 +85,8 @@ def test_a_range_equals_the_recount(made, said, ends, block, chance):
 
 def pair(number, at, *, label_at=None, positive=1):
     made = {"type": "prediction", "id": f"p{number}", "ts": at, "prediction": 1, "model": "m"}
-    said = {"type": "label", "id": f"p{number}", "ts": label_at or at + 60, "label": positive}
-    return [made, said]
+    reported = {"type": "label", "id": f"p{number}", "ts": label_at or at + 60, "label": positive}
+    return [made, reported]
 
 
 def test_a_label_that_comes_long_after_counts_where_its_prediction_was_made():

@@ -1,4 +1,4 @@
-"""Whose content a file holds of which nothing is known but what is in it."""
+"""Identifies the content of an unknown file: a known content in a new place, or a new one."""
 
 from __future__ import annotations
 
@@ -10,50 +10,51 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import NamedTuple
 
-from monitor.feeds.follow.content import Head, Mark, Plain, is_told_by, marks_of, trailer_of
+from monitor.feeds.follow.content import Head, Mark, Plain, marks_of, matches_trailer, trailer_of
 from monitor.feeds.follow.file_part import FilePart
 from monitor.feeds.follow.names import Listed
 
 _COMPARED_BYTES = 256 * 1024
-"""Of two files that are there, so much of the start and of the end of the shorter is compared."""
+"""Bytes compared of two existing files, at the start and at the end of the shorter one."""
 
 
 class ContentMatch(Enum):
-    """What a file is to a content that is known."""
+    """How a file relates to a known content."""
 
     NEW = auto()
+    """It holds another content."""
     COPY = auto()
-    """It holds what is read elsewhere, or nothing that was not given."""
+    """It holds only bytes that are read from another file, or were read."""
     REST = auto()
-    """It is where the content is to be read on."""
+    """The rest of the content is to be read from it."""
     UNKNOWN = auto()
-    """Too little of it is there to tell."""
+    """It is too short to decide."""
 
 
 class Answer(NamedTuple):
-    """Whose content a file holds.
+    """The content of a file.
 
     Attributes:
-        kind: what it is to the content.
-        part: the content; of what is not known, one that it may be.
+        kind: how the file relates to the content.
+        part: the content; None if new; a possible one if unknown.
     """
 
     kind: ContentMatch
     part: FilePart | None = None
 
 
-class Meeting:
-    """A file of an inode that is not known, and the contents that begin as it does.
+class UnknownFile:
+    """A file of unknown inode, and the known contents that begin with the same bytes.
 
-    A file holds a content if the first bytes of it are those that were read of the
-    content, all of them. Where the content is still in a file, the two files are
-    compared: the one that has only the first bytes of the other is its copy.
+    A file holds a content if it begins with all bytes that were read of the content. If
+    the content is still in another file, the two files are compared: the one that holds
+    only the first bytes of the other is its copy.
 
     Args:
         one: the file.
         head: how it begins.
-        alike: the contents that begin so.
-        is_there: whether a content is in a file that is known.
+        alike: the contents that begin with the same bytes.
+        is_there: whether a content is in an open or a listed file.
     """
 
     def __init__(
@@ -70,37 +71,37 @@ class Meeting:
         self._sizes = {id(part): _size_of(part) for part in self._there if not part.packed}
 
     @property
-    def question(self) -> Hashable:
-        """What differs when the answer may."""
+    def fingerprint(self) -> Hashable:
+        """State of the file and the contents; the answer is the same as long as it is."""
         known = [(id(part), part.done, True) for part in self._there]
         known += [(id(part), part.done, False) for part in self._gone]
         return self.one.stamp, *known
 
     @property
-    def in_the_making(self) -> bool:
-        """Whether it may be what a program packs just now of what lies beside it."""
+    def may_be_growing(self) -> bool:
+        """Whether a program may just be compressing another listed file into this one."""
         return self._head.packed and bool(self._there)
 
-    def told_at_once(self) -> Answer | None:
-        """Whose it is, where the end of a gzip file says so.
+    def by_trailer(self) -> Answer | None:
+        """Identify a gzip file by the checksum at its end; None if that matches no content.
 
         Raises:
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
         if not self._head.packed:
             return None
         trailer = trailer_of(self.one.path)
         for part in (*self._there, *self._gone):
-            if is_told_by(trailer, part.given):
+            if matches_trailer(trailer, part.given):
                 complete = part.done or part in self._there
                 return Answer(ContentMatch.COPY if complete else ContentMatch.REST, part)
         return None
 
     def answer(self) -> Answer:
-        """Whose it is, after a look at as much of the file as that takes.
+        """Identify the file, by reading as much of it as necessary.
 
         Raises:
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
         there = [Answer(self._beside(part), part) for part in self._there]
         for answer in there:
@@ -115,9 +116,9 @@ class Meeting:
         return Answer(ContentMatch.NEW)
 
     def _after(self, part: FilePart) -> ContentMatch:
-        """What it is to a content of which there is only what is remembered."""
+        """Compare with a content that is in no file, by its mark."""
         if self._length < part.offset:
-            # It was written anew in its place, or is the one that follows what was rotated.
+            # A new file took the place of the content's, which was truncated or rotated.
             anew = part.left == self.one.inode or (part.done and self.one.current)
             return ContentMatch.NEW if anew or not self._begins_as(part) else ContentMatch.UNKNOWN
         if not self._holds(part.given):
@@ -128,14 +129,14 @@ class Meeting:
         return self._marks[max(self._marks)].begins_as(part.given)
 
     def _holds(self, given: Mark) -> bool:
-        if not self._head.packed:  # its end is looked at before all of it is
+        if not self._head.packed:  # comparing the end first saves reading the whole file
             with closing(_plain(self.one.path, given.length)) as file:
                 if not given.agrees(file.before):
                     return False
         return given.agrees(self._marks[given.length])
 
     def _beside(self, part: FilePart) -> ContentMatch:
-        """What it is to a content that is in another file."""
+        """Compare with a content that is in another file."""
         if part.packed and part.done:
             return self._after(part)
         if part.packed and self._head.packed:
@@ -151,7 +152,7 @@ class Meeting:
         return ContentMatch.COPY if self._length <= size else ContentMatch.REST
 
     def _agrees_with(self, part: FilePart, file: Plain, length: int) -> bool:
-        """Whether another file's first bytes are its own, by their start and their end."""
+        """Return whether both files agree at the start and end of their first `length` bytes."""
         if self._head.packed:
             tail = self._marks[length].tail or b""
             return self._begins_as(part) and file.peek(len(tail), length - len(tail)) == tail
@@ -167,19 +168,19 @@ class Meeting:
 
     @cached_property
     def _marks(self) -> Mapping[int, Mark]:
-        """The marks that may be asked for, from one reading of the file."""
+        """Marks at all lengths that comparisons need, from one pass over the file."""
         offsets = (part.offset for part in (*self._there, *self._gone))
         return marks_of(self.one.path, (*offsets, *self._sizes.values()))
 
 
-class Waiting:
-    """Files of which is not told yet whose content they hold.
+class UnknownFiles:
+    """Files whose content is not identified yet.
 
     Args:
-        settles: a file that may be in the making is looked into once it stood still for so
-            many seconds.
-        enough: what cannot be told after so many seconds is read.
-        say: told of what is read so.
+        settles: seconds without a change after which a file that may be growing is compared.
+        enough: seconds without a change after which a file that cannot be identified is
+            read as new.
+        say: called with a message about each file that is read so.
     """
 
     def __init__(self, settles: float, enough: float, say: Callable[[str], None]) -> None:
@@ -188,34 +189,38 @@ class Waiting:
         self._say = say
         self._waits: dict[str, _Wait] = {}
 
-    def answer(self, meeting: Meeting, now: float) -> Answer:
-        """Whose content a file holds; `UNKNOWN` while that may still show.
+    def answer(self, file: UnknownFile, now: float) -> Answer:
+        """Identify a file; `UNKNOWN` while more of it may still come.
+
+        Args:
+            file: listed now.
+            now: seconds of the clock.
 
         Raises:
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
-        answer = self._found(meeting, now)
+        answer = self._found(file, now)
         if answer.kind is not ContentMatch.UNKNOWN:
-            self._waits.pop(meeting.one.path, None)
+            self._waits.pop(file.one.path, None)
         return answer
 
     def forget_all_but(self, paths: Container[str]) -> None:
-        """Files that are not there are not waited for."""
+        """Forget files that are no longer listed."""
         self._waits = {path: wait for path, wait in self._waits.items() if path in paths}
 
-    def _found(self, meeting: Meeting, now: float) -> Answer:
-        told = meeting.told_at_once()
-        if told is not None:
-            return told
-        one = meeting.one
+    def _found(self, file: UnknownFile, now: float) -> Answer:
+        by_trailer = file.by_trailer()
+        if by_trailer is not None:
+            return by_trailer
+        one = file.one
         wait = self._waits.get(one.path)
         if wait is None or wait.stamp != one.stamp:
             wait = self._waits[one.path] = _Wait(one.stamp, now)
-        if meeting.in_the_making and now - wait.since < self._settles:
+        if file.may_be_growing and now - wait.since < self._settles:
             return wait.answer
         enough = now - wait.since >= self._enough
-        if wait.asked != meeting.question or enough:
-            wait.asked, wait.answer = meeting.question, meeting.answer()
+        if wait.asked != file.fingerprint or enough:
+            wait.asked, wait.answer = file.fingerprint, file.answer()
         kind, part = wait.answer
         if part is None or kind is not ContentMatch.UNKNOWN or not enough or part.content:
             return wait.answer
@@ -228,13 +233,13 @@ class Waiting:
 
 @dataclass(slots=True)
 class _Wait:
-    """How long a file has been as it is.
+    """How long a file has been unchanged.
 
     Attributes:
-        stamp: of the file.
-        since: when it was first so.
-        asked: what was looked at for the answer.
-        answer: the last one.
+        stamp: of the file, see `Listed`.
+        since: when the file first had it, seconds of the clock.
+        asked: fingerprint at the last comparison.
+        answer: of the last comparison.
     """
 
     stamp: object
@@ -248,7 +253,7 @@ def _plain(path: str, offset: int = 0) -> Plain:
 
 
 def _reopened(part: FilePart) -> Plain:
-    """The file of a content, which may have no name any more while it is open."""
+    """Open the file of a content again, also if it has no name any more."""
     return part.content.again() if isinstance(part.content, Plain) else _plain(part.path)
 
 

@@ -14,7 +14,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from feeds.strategies import labels, predictions, streams
+from feeds.decode.strategies import labels, predictions, streams
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -145,9 +145,9 @@ def assert_same_batch(found: EventBatch, expected: EventBatch) -> None:
 
 
 def joined(decode: Decode, blocks: list[bytes]):
-    """What the join says of each block, and its state after the last."""
+    """The deltas of the join for each block, and its state after the last."""
     catalogue = Catalogue(CONFIG)
-    join, said, watermark = Join(catalogue, 100), [], BEFORE_ALL
+    join, reported, watermark = Join(catalogue, 100), [], BEFORE_ALL
     for block in blocks:
         batch = decode(block)
         groups = sorted(batch.groups)
@@ -155,10 +155,10 @@ def joined(decode: Decode, blocks: list[bytes]):
         numbers, _ = catalogue.groups_of(groups)
         if len(given):
             given = replace(given, group=numbers[given.group])
-        said.append(join.apply(given, batch.labels, watermark))
+        reported.append(join.apply(given, batch.labels, watermark))
         times = np.concatenate([batch.predictions.time, batch.labels.time])
         watermark = max(watermark, int(times.max(initial=BEFORE_ALL)))
-    return said, join.state()
+    return reported, join.state()
 
 
 def assert_same_state(found, expected):

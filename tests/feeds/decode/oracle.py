@@ -1,4 +1,4 @@
-"""What a stream of NDJSON means, said again with the standard library alone, for comparison.
+"""What a stream of NDJSON means, implemented with the standard library alone, for comparison.
 
 Shares no code with `monitor.feeds`: exact decimals for times, one record at a time.
 """
@@ -111,8 +111,8 @@ def _value_faults(name, value):
     if name in ("model", "version", "source", "batch"):
         return _text_faults(value, "bad_value", "\0")
     if name == "segment":
-        kept = [value.get(k) for k in KEYS] if isinstance(value, dict) else [7]
-        found = [_text_faults(v, "bad_value", "\0") for v in kept if v is not None]
+        chosen = [value.get(k) for k in KEYS] if isinstance(value, dict) else [7]
+        found = [_text_faults(v, "bad_value", "\0") for v in chosen if v is not None]
         return set().union(*found)
     if name in ("prediction", "label"):
         fits = type(value) in (int, bool) and value in (0, 1)
@@ -169,8 +169,8 @@ def _threshold(record, models):
 def _group(record, models):
     model = record.get("model") or (next(iter(models)) if models else "default")
     segment = record.get("segment") or {}
-    kept = SEGMENTS[model] if models else ()
-    values = tuple(segment.get(k) or "__missing__" for k in kept)
+    chosen = SEGMENTS[model] if models else ()
+    values = tuple(segment.get(k) or "__missing__" for k in chosen)
     return Group(model, record.get("version") or "", values)
 
 
