@@ -72,10 +72,10 @@ class Stages:
         Yields:
             Nothing; after each step.
         """
-        yield from self.received.enter(batch, SLICE_ROWS)
+        yield from self.received.number_groups(batch, SLICE_ROWS)
         rows = self.received.events.total()
         predictions = self.received.events["prediction"]
-        batch = self.received.book(batch)
+        batch = self.received.count(batch)
         self.times.ensure(len(self._catalogue.models))
         for part in self._parts(batch, rows, predictions):
             before = self.times.common

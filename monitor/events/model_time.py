@@ -235,7 +235,7 @@ class ModelTime:
     def _strays(self, ordered: list[_Event]) -> int:
         """Return how many of the first events lie a jump ahead of the others, the latest first."""
         for few in range(FEWEST - 1, 0, -1):
-            clock = max((self._first[event] for event in ordered[:few]), key=_ORDER.index)
+            clock = max((self._first[event] for event in ordered[:few]), key=_PLAUSIBLE.index)
             limit = _limit(ordered[few][0], self.jump_ms, clock)
             if ordered[few - 1][0] > limit:
                 return few
@@ -302,7 +302,7 @@ class ModelTime:
         return found
 
 
-_ORDER = [ByClock.AHEAD, ByClock.UNKNOWN, ByClock.BEHIND, ByClock.NEAR]
+_PLAUSIBLE: list[int] = [ByClock.AHEAD, ByClock.UNKNOWN, ByClock.BEHIND, ByClock.NEAR]
 """From the least to the most plausible."""
 
 

@@ -138,7 +138,7 @@ class ModelTimes:
         order = in_sequence(batch)
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
-        crossings = []
+        crossings: list[tuple[int, int, int]] = []
         for number, events, index in self._by_model(batch, model_of_group):
             after = self._models[number].path(events) // step
             before = np.append(self._settled(number) // step, after[:-1])
@@ -300,17 +300,17 @@ class ModelTimes:
             groups, rows, indices, timed = zip(*found, strict=True)
             group, row, index = (np.concatenate(part) for part in (groups, rows, indices))
             events = TimedEvents(*(np.concatenate(column) for column in zip(*timed, strict=True)))
-            order = np.argsort(row, kind="stable")
-            group, index, events = group[order], index[order], events.rows(order)
+            by_row = np.argsort(row, kind="stable")
+            group, index, events = group[by_row], index[by_row], events.rows(by_row)
         if len(self._models) == 1:
             yield 0, events, index
             return
         model = model_of_group[group]
         if len(self._models) < _FEW_MODELS:
             model = model.astype(np.uint16)
-        order = np.argsort(model, kind="stable")
-        ordered = model[order]
+        by_model = np.argsort(model, kind="stable")
+        ordered = model[by_model]
         bounds = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])).tolist()
-        for first, end in zip(bounds, [*bounds[1:], len(order)], strict=True):
-            rows = order[first:end]
-            yield int(ordered[first]), events.rows(rows), index[rows]
+        for first, end in zip(bounds, [*bounds[1:], len(ordered)], strict=True):
+            chosen = by_model[first:end]
+            yield int(ordered[first]), events.rows(chosen), index[chosen]

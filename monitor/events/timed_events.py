@@ -57,7 +57,7 @@ class TimedEvents(NamedTuple):
 
     def rows(self, index: slice | Int64Array) -> TimedEvents:
         """Return the selected events."""
-        return TimedEvents(*(column[index] for column in self))
+        return TimedEvents(self.time[index], self.key[index], self.kind[index], self.clock[index])
 
 
 _OWN = {"predictions": Kind.PREDICTION, "outcomes": Kind.OUTCOME, "counts": Kind.COUNTS}

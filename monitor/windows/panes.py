@@ -79,8 +79,7 @@ class PaneRing:
         """Move models on to the panes of their times, and clear the panes that leave the ring.
 
         Args:
-            times: of each model, epoch milliseconds; `NO_TIME` for one without a time yet.
-                One number is the time of all.
+            times: of each model, or of all, epoch milliseconds; `NO_TIME` for no time yet.
         """
         old, new = self._newest, self._panes_at(times)
         moved = np.flatnonzero(new > old)
@@ -126,13 +125,7 @@ class PaneRing:
         return np.flatnonzero(np.isin(self._owners, models))
 
     def _clear(self, before: int, after: int, models: Int64Array) -> None:
-        """Clear the panes that models enter.
-
-        Args:
-            before: their newest pane so far.
-            after: their newest pane from now on.
-            models: their numbers.
-        """
+        """Clear the panes that models enter, from behind one up to another."""
         rows = self._rows_of(models) if len(models) < len(self._newest) else None
         self._slots.clear(max(before + 1, after - self.span + 1), after, rows)
 

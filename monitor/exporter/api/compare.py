@@ -13,7 +13,7 @@ from monitor.drift.verdict import roc_decides
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.snapshot import ModelState, Snapshot
+from monitor.snapshot import ModelState
 from monitor.windows.history import HISTORY_DAYS
 from monitor.windows.recalled import Recalled
 from monitor.windows.scores import DAYS
@@ -68,7 +68,6 @@ def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> Recalle
 
 
 def compared(
-    snapshot: Snapshot,
     model: ModelState,
     asked: Comparison,
     recalled: RecalledComparison,
@@ -76,8 +75,7 @@ def compared(
     """Diagnose the later of two time ranges.
 
     Args:
-        snapshot: the state of the monitor.
-        model: one of its models.
+        model: the state of the model.
         asked: the ranges.
         recalled: their counts and scores.
 

@@ -175,7 +175,7 @@ class Queries:
             labelling = Labelling(model.labelling)
             counted = self._from_engine(lambda monitor: recall(monitor, asked, labelling))
             key = (asked, _digest(counted), is_mature(model, asked), _given(model))
-            return self._explanations.get(key, lambda: _explain(snapshot, model, asked, counted))
+            return self._explanations.get(key, lambda: _explain(model, asked, counted))
 
         return self._answers.get(snapshot, ("explanation", model.name, before, after), make)
 
@@ -185,10 +185,8 @@ class Queries:
         return self._read_engine(read)
 
 
-def _explain(
-    snapshot: Snapshot, model: ModelState, asked: Comparison, counted: RecalledComparison
-) -> Explanation:
-    found = compared(snapshot, model, asked, counted)
+def _explain(model: ModelState, asked: Comparison, counted: RecalledComparison) -> Explanation:
+    found = compared(model, asked, counted)
     ratio, objective = curve_aim(found, model.objective.get("precision"))
     curve = curve_answer(counted.after_scores, reference_ratio=ratio, objective=objective)
     return Explanation(found, diagnosis_answer(found), curve)
