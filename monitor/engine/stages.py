@@ -87,8 +87,7 @@ class Stages:
             ends = rows // EPOCH_ROWS > passed
             if ends:
                 self.times.end_epoch()
-            step = self.join.forgetting.step
-            if ends or before // step != self.times.common // step:
+            if ends or before != self.times.common:
                 self._over = self._over_now(self.times)
                 self.join.advance(self._over)
             yield from self.watch.steps(self._times_to_judge(), self.maturities.judged)
@@ -108,14 +107,14 @@ class Stages:
             predictions: that came before it.
         """
         model_of_group = self._catalogue.model_of_group
-        seen, step = self.times.seeing(batch, model_of_group), self.join.forgetting.step
+        seen = self.times.seeing(batch, model_of_group)
         more = len(batch.predictions)
         tidies = (predictions + more) // TIDY_EVERY > predictions // TIDY_EVERY
         tidies = tidies and self.join.may_tidy(batch.predictions, self._over_now(seen))
         ends = (rows + rows_of(batch)) // EPOCH_ROWS > rows // EPOCH_ROWS
-        if not (tidies or ends or self.times.enters_another(step, seen)):
+        if not (tidies or ends or self.times.may_enter_another(seen)):
             return iter((batch,))
-        steps = self.times.steps(batch, model_of_group, seen, step)
+        steps = self.times.steps(batch, model_of_group, seen)
         return parts_of(batch, steps, (rows, EPOCH_ROWS), (predictions, TIDY_EVERY))
 
     def _over_now(self, times: ModelTimes) -> Over:

@@ -35,16 +35,17 @@ class ModelTimes:
     """The times of all models, by number; each is a function of the sequence of records.
 
     Args:
-        jump_ms: length of a jump, see `ModelTime`, milliseconds.
+        step_ms: length of a step of event time, and of a jump, see `ModelTime`; milliseconds.
 
     Attributes:
-        common: time that the models share, epoch milliseconds: the second-highest of the
-            settled ones, so that one model alone carries no other; the time of the only
-            model where there is one. `NO_TIME` before any is settled.
+        common: step of event time that the models share, by its first moment in epoch
+            milliseconds: the one that the second-highest of the settled times has entered,
+            so that one model alone carries no other; that of the only model where there is
+            one. `NO_TIME` before any is settled. It never goes back.
     """
 
-    def __init__(self, jump_ms: int) -> None:
-        self._jump = jump_ms
+    def __init__(self, step_ms: int) -> None:
+        self._step = step_ms
         self._models: list[ModelTime] = []
         self._spoke: list[int] = []
         self._epoch = 0
@@ -56,7 +57,7 @@ class ModelTimes:
     def ensure(self, models: int) -> None:
         """Make room for so many models."""
         for _ in range(models - len(self._models)):
-            self._models.append(ModelTime(self._jump))
+            self._models.append(ModelTime(self._step))
             self._spoke.append(self._epoch)
             self._views = None
 
@@ -119,22 +120,20 @@ class ModelTimes:
             self._arrived = max([self._arrived, *arrived])
         self._views = None
 
-    def steps(
-        self, batch: EventBatch, model_of_group: Int64Array, seen: ModelTimes, step: int
-    ) -> list[int]:
+    def steps(self, batch: EventBatch, model_of_group: Int64Array, seen: ModelTimes) -> list[int]:
         """Return the records of a batch with which the common time enters another step.
 
         Args:
             batch: its groups by their numbers.
             model_of_group: model number of each group.
             seen: what this is after the batch.
-            step: of event time, milliseconds.
 
         Returns:
             Places in the sequence of the batch's rows, in order.
         """
-        if not self.enters_another(step, seen):
+        if not self.may_enter_another(seen):
             return []
+        step = self._step
         order = in_sequence(batch)
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
@@ -159,14 +158,15 @@ class ModelTimes:
                 found.append(where)
         return found
 
-    def enters_another(self, step: int, seen: ModelTimes) -> bool:
-        """Return whether the common time is in another step of event time by then.
+    def may_enter_another(self, seen: ModelTimes) -> bool:
+        """Return whether the common time may have entered other steps by then.
 
         Args:
-            step: milliseconds.
             seen: what this is later.
         """
-        return self.common // step != seen.common // step
+        settled = sum(model.settled for model in self._models)
+        more = sum(model.settled for model in seen._models) > settled  # its own class
+        return more or self.common != seen.common
 
     def hear(self, model: Int64Array, time: Int64Array, key: KeyArray) -> None:
         """Take labels that met their prediction.
@@ -230,7 +230,7 @@ class ModelTimes:
             self._restore_shared(state["time"], len(models))
             return
         kept = [number for number in models.tolist() if number < len(state["models"])]
-        self._models = [ModelTime.restored(self._jump, state["models"][i]) for i in kept]
+        self._models = [ModelTime.restored(self._step, state["models"][i]) for i in kept]
         self._spoke = [state["spoke"][i] for i in kept]
         self._epoch, self._arrived, self.common = (state[k] for k in ("epoch", "arrived", "common"))
         self._heard, self._views = [], None
@@ -255,7 +255,7 @@ class ModelTimes:
     def _note_common(self) -> None:
         times = sorted(model.time for model in self._models if model.settled)
         if times:
-            self.common = max(self.common, times[-2:][0])
+            self.common = max(self.common, times[-2:][0] // self._step * self._step)
 
     def _by_the_clock(self, time: int) -> int:
         """Return a time, at most the arrival of the latest record where that is known."""
