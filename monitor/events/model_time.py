@@ -14,9 +14,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from monitor.events.ahead import lead, limit
 from monitor.events.columns import NO_TIME, BoolArray, Int64Array
 from monitor.events.renumbering import State
-from monitor.events.timed_events import CLOCK_SLACK_MS, ByClock, Kind, TimedEvents
+from monitor.events.timed_events import Kind, TimedEvents
 from monitor.events.watermark import third_highest_time
 
 RANK = 3
@@ -51,9 +52,11 @@ class ModelTime:
     The first `FIRST` distinct events settle it: up to three of them that lie more than a
     jump ahead of the others are set aside. From then on an event is set aside where it lies
 
-    - more than a jump ahead of the time of the model, unless the clock confirms it;
+    - more than a jump ahead of the time of the model, unless it arrived within
+      `CLOCK_NEAR_MS`;
     - ahead of the clock at its arrival and of the time of the model by more than
-      `CLOCK_SLACK_MS`.
+      `CLOCK_SLACK_MS`. Where the model itself is ahead of the clock, its stream has agreed
+      that the clock is slow, and the clock decides nothing.
 
     An event that is set aside moves time like any other once time has come near enough.
     A jump moves time once so many of the latest events agree with it: one in `SHARE` of the
@@ -74,8 +77,9 @@ class ModelTime:
         aside_total: events that were set aside so far.
 
     >>> jump = 86_400_000
-    >>> events = TimedEvents(*(np.zeros(20, np.int64) for _ in range(4)))
-    >>> events.time[:], events.time[:3], events.key[:] = np.arange(20), 400 * jump, np.arange(20)
+    >>> number, none = np.arange(20), np.full(20, NO_TIME)
+    >>> time = np.where(number < 3, 400 * jump, number)
+    >>> events = TimedEvents(time, number, np.zeros(20, np.int64), none)
     >>> lane = ModelTime(jump).after(events)
     >>> lane.time, lane.aside
     (17, 3)
@@ -156,11 +160,11 @@ class ModelTime:
         reported = events.kind == Kind.REPORTED
         if reported.any():
             events = events.rows(slice(int(reported.argmax())))
-        inside = (events.time <= _limit(self.time, self.jump_ms, events.clock)).all()
+        inside = (events.time <= limit(np.int64(self.time), self.jump_ms, events)).all()
         if inside and not (by_one and self._aside):
             return len(events.time)
         running = self._running(events)
-        ahead = events.time > _limit(running[:-1], self.jump_ms, events.clock)
+        ahead = events.time > limit(running[:-1], self.jump_ms, events)
         end = int(ahead.argmax()) if ahead.any() else len(events.time)
         near = running[1:] >= self._near
         return min(end, int(near.argmax()) + 1) if by_one and near.any() else end
@@ -177,18 +181,19 @@ class ModelTime:
         self._highest = tuple(sorted(known, reverse=True)[:RANK])
         self._settle_highest()
 
-    def _take_one(self, time: int, key: int, kind: int, clock: int) -> None:
+    def _take_one(self, time: int, key: int, kind: int, arrived: int) -> None:
         event = (time, key, kind)
         if not self.settled:
-            self._first[event] = clock
+            self._first[event] = arrived
             self._of_the_first()
             return
         self._events += 1
-        if time <= _limit(self.time, self.jump_ms, clock):
+        allowed = lead(self.time, self.jump_ms, time, arrived)
+        if time - self.time <= allowed:
             if time > self.time:
                 self._count(event)
         elif event not in self._aside:
-            self._set_aside(event, clock)
+            self._set_aside(event, allowed)
             self._follow_agreement()
 
     def _count(self, event: _Event) -> None:
@@ -199,8 +204,8 @@ class ModelTime:
         self._highest = tuple(sorted({*self._highest, event}, reverse=True)[:RANK])
         self._settle_highest()
 
-    def _set_aside(self, event: _Event, clock: int) -> None:
-        near = event[0] - (CLOCK_SLACK_MS if clock == ByClock.AHEAD else self.jump_ms)
+    def _set_aside(self, event: _Event, allowed: int) -> None:
+        near = event[0] - allowed
         self._aside[event] = _Aside(self._events, near)
         self._near = min(self._near, near)
         self.aside_total += 1
@@ -222,10 +227,12 @@ class ModelTime:
         ordered = sorted(self._first, reverse=True)
         if len(ordered) >= FIRST:
             strays = self._strays(ordered)
-            first, self._first = self._first, {}
+            time = ordered[strays][0]
+            leads = {event: self._lead_of(event, time) for event in ordered[:strays]}
+            self._first = {}
             self.settled, self._events = True, len(ordered)
             for event in ordered[:strays]:
-                self._set_aside(event, first[event])
+                self._set_aside(event, leads[event])
             ordered = ordered[strays:]
         reported = [time for time, _, kind in ordered if kind == Kind.REPORTED]
         events = [event for event in ordered if event[2] != Kind.REPORTED]
@@ -235,11 +242,14 @@ class ModelTime:
     def _strays(self, ordered: list[_Event]) -> int:
         """Return how many of the first events lie a jump ahead of the others, the latest first."""
         for few in range(FEWEST - 1, 0, -1):
-            clock = max((self._first[event] for event in ordered[:few]), key=_PLAUSIBLE.index)
-            limit = _limit(ordered[few][0], self.jump_ms, clock)
-            if ordered[few - 1][0] > limit:
+            time = ordered[few][0]
+            leads = [self._lead_of(event, time) for event in ordered[:few]]
+            if ordered[few - 1][0] - time > max(leads):
                 return few
         return 0
+
+    def _lead_of(self, event: _Event, time: int) -> int:
+        return lead(time, self.jump_ms, event[0], self._first[event])
 
     def _settle_highest(self) -> None:
         if len(self._highest) == RANK:
@@ -279,7 +289,7 @@ class ModelTime:
             "events": self._events,
             "aside_total": self.aside_total,
             "highest": [list(event) for event in self._highest],
-            "first": [[*event, clock] for event, clock in self._first.items()],
+            "first": [[*event, arrived] for event, arrived in self._first.items()],
             "aside": [[*event, *known] for event, known in self._aside.items()],
         }
 
@@ -296,32 +306,10 @@ class ModelTime:
         found.aside_total = state["aside_total"]
         found._events = state["events"]
         found._highest = tuple((t, k, n) for t, k, n in state["highest"])
-        found._first = {(t, k, n): clock for t, k, n, clock in state["first"]}
+        found._first = {(t, k, n): arrived for t, k, n, arrived in state["first"]}
         found._aside = {(t, k, n): _Aside(*known) for t, k, n, *known in state["aside"]}
         found._near = min((known.near for known in found._aside.values()), default=_NEVER)
         return found
-
-
-_PLAUSIBLE: list[int] = [ByClock.AHEAD, ByClock.UNKNOWN, ByClock.BEHIND, ByClock.NEAR]
-"""From the least to the most plausible."""
-
-
-def _limit(time: Int64Array | int, jump_ms: int, clock: Int64Array | int) -> Int64Array | int:
-    """Return the latest event time that is not set aside.
-
-    Args:
-        time: of the model.
-        jump_ms: length of a jump, milliseconds.
-        clock: `ByClock` of each event.
-    """
-    if isinstance(clock, int):
-        if clock == ByClock.NEAR:
-            return 1 << 60
-        return time + (CLOCK_SLACK_MS if clock == ByClock.AHEAD else jump_ms)
-    if not clock.any():
-        return time + jump_ms
-    ahead = np.where(clock == ByClock.AHEAD, time + CLOCK_SLACK_MS, time + jump_ms)
-    return np.where(clock == ByClock.NEAR, 1 << 60, ahead)
 
 
 def _one_by_one(events: TimedEvents) -> Iterator[tuple[int, int, int, int]]:

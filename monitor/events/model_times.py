@@ -13,12 +13,12 @@ from copy import copy
 
 import numpy as np
 
+from monitor.events.ahead import CLOCK_SLACK_MS
 from monitor.events.batches import in_sequence
 from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array, KeyArray
 from monitor.events.model_time import ModelTime
 from monitor.events.renumbering import State
 from monitor.events.timed_events import (
-    CLOCK_SLACK_MS,
     Kind,
     TimedEvents,
     arrivals_of,
@@ -281,8 +281,8 @@ class ModelTimes:
             chosen = number == model
             count = int(chosen.sum())
             kinds = np.full(count, Kind.LABEL, dtype=np.int64)
-            clock = np.zeros(count, dtype=np.int64)
-            yield model, TimedEvents(time[chosen], key[chosen], kinds, clock)
+            arrived = np.full(count, NO_TIME, dtype=np.int64)
+            yield model, TimedEvents(time[chosen], key[chosen], kinds, arrived)
 
     def _by_model(
         self, batch: EventBatch, model_of_group: Int64Array

@@ -11,24 +11,6 @@ import numpy as np
 from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array, KeyArray
 from monitor.events.identity import event_keys
 
-CLOCK_SLACK_MS = 60_000
-"""An event this far ahead of the clock is plausible: clocks of hosts differ."""
-CLOCK_NEAR_MS = 3_600_000
-"""An event that happened this long before it arrived, or later, is confirmed by the clock."""
-
-
-class ByClock(IntEnum):
-    """An event's time against the clock at its arrival."""
-
-    UNKNOWN = 0
-    """The record carries no arrival time, as in recorded files."""
-    NEAR = 1
-    """At most `CLOCK_NEAR_MS` before and `CLOCK_SLACK_MS` after."""
-    AHEAD = 2
-    """Later than that."""
-    BEHIND = 3
-    """Earlier than that."""
-
 
 class Kind(IntEnum):
     """Kinds of events, in the order of `columns.KINDS`; and what a source of counts reports."""
@@ -47,17 +29,17 @@ class TimedEvents(NamedTuple):
         time: event time, epoch milliseconds.
         key: what distinguishes events of the same time and kind.
         kind: see `Kind`.
-        clock: see `ByClock`.
+        arrived: arrival time, epoch milliseconds; `NO_TIME` where it is not known.
     """
 
     time: Int64Array
     key: KeyArray
     kind: Int64Array
-    clock: Int64Array
+    arrived: Int64Array
 
     def rows(self, index: slice | Int64Array) -> TimedEvents:
         """Return the selected events."""
-        return TimedEvents(self.time[index], self.key[index], self.kind[index], self.clock[index])
+        return TimedEvents(self.time[index], self.key[index], self.kind[index], self.arrived[index])
 
 
 _OWN = {"predictions": Kind.PREDICTION, "outcomes": Kind.OUTCOME, "counts": Kind.COUNTS}
@@ -82,7 +64,7 @@ def timed_events(
                 columns.time,
                 event_keys(columns, slice(None)),
                 np.full(count, _OWN[name], dtype=np.int64),
-                _by_clock(batch, columns.row, columns.time),
+                arrivals_of(batch, columns.row),
             )
             yield columns.group, columns.row, index, events
         start += count
@@ -90,28 +72,20 @@ def timed_events(
     if len(reported):
         counts = batch.counts.take(reported)
         kind = np.full(len(counts), Kind.REPORTED, dtype=np.int64)
-        clock = _by_clock(batch, counts.row, counts.watermark)
-        events = TimedEvents(counts.watermark, counts.batch_key, kind, clock)
+        arrived = arrivals_of(batch, counts.row)
+        events = TimedEvents(counts.watermark, counts.batch_key, kind, arrived)
         yield counts.group, counts.row, start - len(batch.counts) + reported, events
-
-
-def _by_clock(batch: EventBatch, row: Int64Array, time: Int64Array) -> Int64Array:
-    """Return `ByClock` of each event."""
-    if not batch.arrivals:
-        return np.zeros(len(row), dtype=np.int64)
-    arrived = arrivals_of(batch, row)
-    choices = [time > arrived + CLOCK_SLACK_MS, time < arrived - CLOCK_NEAR_MS]
-    found = np.select(choices, [ByClock.AHEAD, ByClock.BEHIND], ByClock.NEAR)
-    return np.where(arrived == NO_TIME, ByClock.UNKNOWN, found).astype(np.int64)
 
 
 def arrivals_of(batch: EventBatch, row: Int64Array) -> Int64Array:
     """Return the arrival time of records, epoch milliseconds; `NO_TIME` where it is not known.
 
     Args:
-        batch: with arrival times.
+        batch: of any events.
         row: position of each record.
     """
+    if not batch.arrivals:
+        return np.full(len(row), NO_TIME, dtype=np.int64)
     rows, arrived = np.array(batch.arrivals, dtype=np.int64).T
     at = np.searchsorted(rows, row, side="right") - 1
     return np.where(at < 0, NO_TIME, arrived[at])
