@@ -16,6 +16,7 @@ from monitor.cli.shutdown import leave
 from monitor.clock import SystemClock
 from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError
+from monitor.events.keys import PUBLIC_SEED
 from monitor.exporter.app import create_app
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.source import Source
@@ -34,9 +35,14 @@ from monitor.service.reloads import Reloads
 from monitor.service.sources import open_sources, unavailable_feeds
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
+from monitor.state.id_seed import seed_of_state
 from monitor.web.access import read_access
 from monitor.web.server import BackgroundServer
 
+_PUBLIC_IDS = (
+    "the kept state is from before each had a secret for ids: ids can be chosen that collide; a "
+    "new state directory gets a secret"
+)
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -108,6 +114,12 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             clock=SystemClock(),
             say=_say,
         )
+        checkpointer.id_seed = seed_of_state(
+            config.state.directory, config.id_seed, checkpointer.id_seed
+        )
+        if checkpointer.id_seed == PUBLIC_SEED:
+            _say(_PUBLIC_IDS)
+        decoder.replace(DecodeSettings.from_config(config, id_seed=checkpointer.id_seed))
         sources = open_sources(config, decoder, SystemClock(), _say)
         posted = [
             opened.enter_context(closing(p))

@@ -5,6 +5,7 @@ objects from a file.
 """
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -12,6 +13,7 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     PositiveInt,
+    SecretStr,
     ValidationInfo,
     WithJsonSchema,
     field_validator,
@@ -33,6 +35,8 @@ from monitor.config.fields import (
     setting,
 )
 from monitor.config.model import ModelConfig
+
+_SEED_BYTES = 8
 
 
 class ExporterConfig(Section):
@@ -163,6 +167,12 @@ class Config(Section):
     max_record_bytes: Annotated[Size, AfterValidator(_fits_a_record)] = setting(
         "64KiB", "Longer lines of a feed are rejected as too_large; at most 64KiB."
     )
+    id_secret: SecretStr | None = setting(
+        None,
+        "Secret that the keys of ids are made with, at best of the environment: "
+        "`${ID_SECRET}`. By default each state directory has its own; shards and a Spark job that "
+        "see the same ids need one in common. It cannot be changed for a state that is kept.",
+    )
     pane: PositiveDuration = setting(
         "1m", "Step of event time by which windows advance, from 1s to 1d."
     )
@@ -233,6 +243,14 @@ class Config(Section):
         {'1h': 3600000, '1d': 86400000, '7d': 604800000}
         """
         return {name: q.parse_duration(name) for name in self.windows}
+
+    @property
+    def id_seed(self) -> int | None:
+        """Seed of the keys of ids, by the configured secret; None without one."""
+        if self.id_secret is None:
+            return None
+        digest = sha256(self.id_secret.get_secret_value().encode()).digest()
+        return int.from_bytes(digest[:_SEED_BYTES])
 
     @property
     def dead_letter_path(self) -> Path:

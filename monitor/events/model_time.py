@@ -14,10 +14,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from monitor.events.ahead import lead, limit
 from monitor.events.columns import NO_TIME, BoolArray, Int64Array
+from monitor.events.plausible_times import lead, limit
 from monitor.events.renumbering import State
-from monitor.events.timed_events import Kind, TimedEvents
+from monitor.events.timed_events import EventKind, TimedEvents
 from monitor.events.watermark import third_highest_time
 
 RANK = 3
@@ -157,7 +157,7 @@ class ModelTime:
         """
         if not self.settled:
             return 0
-        reported = events.kind == Kind.REPORTED
+        reported = events.kind == EventKind.REPORTED
         if reported.any():
             events = events.rows(slice(int(reported.argmax())))
         inside = (events.time <= limit(np.int64(self.time), self.jump_ms, events)).all()
@@ -198,7 +198,7 @@ class ModelTime:
 
     def _count(self, event: _Event) -> None:
         """Advance by an event later than the time of the model that is not set aside."""
-        if event[2] == Kind.REPORTED:
+        if event[2] == EventKind.REPORTED:
             self._reach(event[0])
             return
         self._highest = tuple(sorted({*self._highest, event}, reverse=True)[:RANK])
@@ -234,8 +234,8 @@ class ModelTime:
             for event in ordered[:strays]:
                 self._set_aside(event, leads[event])
             ordered = ordered[strays:]
-        reported = [time for time, _, kind in ordered if kind == Kind.REPORTED]
-        events = [event for event in ordered if event[2] != Kind.REPORTED]
+        reported = [time for time, _, kind in ordered if kind == EventKind.REPORTED]
+        events = [event for event in ordered if event[2] != EventKind.REPORTED]
         self.time = max([NO_TIME, *reported, *(event[0] for event in events[RANK - 1 : RANK])])
         self._highest = tuple(event for event in events[:RANK] if event[0] > self.time)
 
@@ -264,9 +264,9 @@ class ModelTime:
             for event in near:
                 del self._aside[event]
             self._near = min((known.near for known in self._aside.values()), default=_NEVER)
-            reported = [event[0] for event in near if event[2] == Kind.REPORTED]
+            reported = [event[0] for event in near if event[2] == EventKind.REPORTED]
             later = {event for event in near if event[0] > self.time} | {*self._highest}
-            events = sorted((e for e in later if e[2] != Kind.REPORTED), reverse=True)[:RANK]
+            events = sorted((e for e in later if e[2] != EventKind.REPORTED), reverse=True)[:RANK]
             third = [events[-1][0]] if len(events) == RANK else []
             self.time = max([self.time, *reported, *third])
             self._highest = tuple(event for event in events if event[0] > self.time)

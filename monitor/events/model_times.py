@@ -13,13 +13,13 @@ from copy import copy
 
 import numpy as np
 
-from monitor.events.ahead import CLOCK_SLACK_MS
 from monitor.events.batches import in_sequence
 from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array, KeyArray
 from monitor.events.model_time import ModelTime
+from monitor.events.plausible_times import CLOCK_SLACK_MS
 from monitor.events.renumbering import State
 from monitor.events.timed_events import (
-    Kind,
+    EventKind,
     TimedEvents,
     arrivals_of,
     timed_events,
@@ -280,7 +280,7 @@ class ModelTimes:
         for model in np.unique(number).tolist():
             chosen = number == model
             count = int(chosen.sum())
-            kinds = np.full(count, Kind.LABEL, dtype=np.int64)
+            kinds = np.full(count, EventKind.LABEL, dtype=np.int64)
             arrived = np.full(count, NO_TIME, dtype=np.int64)
             yield model, TimedEvents(time[chosen], key[chosen], kinds, arrived)
 

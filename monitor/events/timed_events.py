@@ -12,7 +12,7 @@ from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array, KeyAr
 from monitor.events.identity import event_keys
 
 
-class Kind(IntEnum):
+class EventKind(IntEnum):
     """Kinds of events, in the order of `columns.KINDS`; and what a source of counts reports."""
 
     PREDICTION = 0
@@ -28,7 +28,7 @@ class TimedEvents(NamedTuple):
     Attributes:
         time: event time, epoch milliseconds.
         key: what distinguishes events of the same time and kind.
-        kind: see `Kind`.
+        kind: see `EventKind`.
         arrived: arrival time, epoch milliseconds; `NO_TIME` where it is not known.
     """
 
@@ -42,7 +42,11 @@ class TimedEvents(NamedTuple):
         return TimedEvents(self.time[index], self.key[index], self.kind[index], self.arrived[index])
 
 
-_OWN = {"predictions": Kind.PREDICTION, "outcomes": Kind.OUTCOME, "counts": Kind.COUNTS}
+_OWN = {
+    "predictions": EventKind.PREDICTION,
+    "outcomes": EventKind.OUTCOME,
+    "counts": EventKind.COUNTS,
+}
 
 
 def timed_events(
@@ -71,7 +75,7 @@ def timed_events(
     reported = np.flatnonzero(batch.counts.watermark != NO_TIME)
     if len(reported):
         counts = batch.counts.take(reported)
-        kind = np.full(len(counts), Kind.REPORTED, dtype=np.int64)
+        kind = np.full(len(counts), EventKind.REPORTED, dtype=np.int64)
         arrived = arrivals_of(batch, counts.row)
         events = TimedEvents(counts.watermark, counts.batch_key, kind, arrived)
         yield counts.group, counts.row, start - len(batch.counts) + reported, events

@@ -65,6 +65,9 @@ class Checkpointer:
 
     Raises:
         StateError: there are checkpoints, and all are damaged.
+
+    Attributes:
+        id_seed: seed of the keys of ids in the state; None where no checkpoint has one.
     """
 
     def __init__(
@@ -93,6 +96,7 @@ class Checkpointer:
         self._writer = writer or ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
         self._writing: tuple[Future[_Written], Mapping[str, Position]] | None = None
         self._found = self._take_up()
+        self.id_seed: int | None = None if self._found is None else self._found.get("id_seed")
 
     @property
     def engine_state(self) -> State | None:
@@ -235,6 +239,7 @@ class Checkpointer:
             "began": self._began,
             "clock": event_clock.state(),
             "positions": positions,
+            "id_seed": self.id_seed,
             "engine": monitor.state(),
         }
         stall = self._clock.monotonic() - began

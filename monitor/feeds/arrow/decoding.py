@@ -74,7 +74,7 @@ class ArrowDecoder:
         """
         if not (self._plain and _is_utf8(batch)):
             return self._rows.decode(batch, np.arange(batch.num_rows), first_row)
-        ids, groups = ids_of(batch), GroupCodes(self._names)
+        ids, groups = ids_of(batch, self._settings.id_seed), GroupCodes(self._names)
         made: list[Made] = []
         fit = np.zeros(batch.num_rows, np.bool_)
         for kind, rows in self._kinds(batch):

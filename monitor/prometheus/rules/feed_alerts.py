@@ -1,9 +1,9 @@
 """Alerts about events that stopped coming, or that come with false times.
 
-Each alert about silence has two expressions. The first is about a model as a whole, whichever monitors
-have seen it, so that a monitor that moved to another address is compared with what it saw
-before. The second is about each monitor by itself, so that one silent shard among others
-is noticed; it has the label `instance` and fires only where the first does not.
+Each alert about silence has two expressions. The first is about a model as a whole,
+whichever monitors have seen it, so that a monitor that moved to another address is compared
+with what it saw before. The second is about each monitor by itself, so that one silent shard
+among others is noticed; it has the label `instance` and fires only where the first does not.
 """
 
 from __future__ import annotations
