@@ -61,6 +61,7 @@ class Stages:
         self.range_scores: list[RangeScores] = []
         self.watch = Watch(catalogue, self.windows, self.scores, self.delays)
         self.times = ModelTimes(self.join.forgetting.step)
+        self.times.ensure(len(catalogue.models))
         self._over = Over.nothing()
 
     def steps(self, batch: EventBatch) -> Iterator[None]:
@@ -179,6 +180,7 @@ class Stages:
             self._over = Over(**state["over"]).left(left.models)
         else:  # of before models had times of their own
             self._over = self._over_now(self.times)
+        self.times.ensure(len(self._catalogue.models))
         self.join.restore(state["join"], left)
         self.windows.restore(state["windows"], left)
         self.delays.restore(state["delays"], left.models)

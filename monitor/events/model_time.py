@@ -160,7 +160,7 @@ class ModelTime:
         reported = events.kind == EventKind.REPORTED
         if reported.any():
             events = events.rows(slice(int(reported.argmax())))
-        inside = (events.time <= limit(np.int64(self.time), self.jump_ms, events)).all()
+        inside = (events.time <= limit(np.array(self.time), self.jump_ms, events)).all()
         if inside and not (by_one and self._aside):
             return len(events.time)
         running = self._running(events)

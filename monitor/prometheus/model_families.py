@@ -97,7 +97,7 @@ def prediction_state_families() -> Iterator[Family]:
         lambda model: [np.nan if model.watermark_ms is None else model.watermark_ms / 1000],
     )
     yield _by_model(
-        "precision_monitor_events_ahead",
+        "precision_monitor_events_set_aside",
         "gauge",
         "Events far ahead of the others of the model, or of the clock, that are set aside now: "
         "they count, and move no window.",

@@ -24,8 +24,10 @@ from monitor.events.renumbering import State
 from monitor.state.disk import Data
 from monitor.state.state_errors import StateError
 
-SCHEMA_VERSION = 3
-"""Version of the layout and of the content; a state of another version is refused."""
+SCHEMA_VERSION = 4
+"""Version of the layout and of the content."""
+READABLE = (3, SCHEMA_VERSION)
+"""Versions that can be read; a state of another is refused. In 3, models share one time."""
 
 _MAGIC = b"PMonStat"
 _HEADER = struct.Struct("<8sIQQQ")
@@ -98,7 +100,7 @@ def decoded(data: bytearray, path: Path) -> tuple[int, State]:
     (check,) = _CHECK.unpack_from(data, _HEADER.size)
     if magic != _MAGIC or check != xxhash.xxh3_64_intdigest(bytes(data[: _HEADER.size])):
         raise DamagedError
-    if version != SCHEMA_VERSION:
+    if version not in READABLE:
         raise StateError(
             f"{path}: has schema version {version}, this program reads {SCHEMA_VERSION}; use the "
             "program that wrote it, or move the whole state directory away to start over"

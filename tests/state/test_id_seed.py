@@ -52,7 +52,7 @@ def test_a_damaged_file_is_refused(tmp_path):
 
 
 def test_a_secret_is_not_shown():
-    config = Config(id_secret="hush")
+    config = Config.model_validate({"id_secret": "hush"})
     assert "hush" not in repr(config) + config.model_dump_json()
 
 
