@@ -288,7 +288,7 @@ class Monitor:
             raise ValueError(f"recall: must be whole hours in order, got [{opens}, {closes})")
         self.flush()
         if not self._windows.past.holds(self._catalogue.models.index(model), opens, closes):
-            raise ValueError(f"recall: hours are kept for {HISTORY_DAYS} days, got {opens}")
+            raise ValueError(f"recall: hours are stored for {HISTORY_DAYS} days, got {opens}")
         return self._windows.past.recall(
             self._catalogue.models.index(model), opens, closes, block_ms
         )
