@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from monitor import drift, metrics
     from monitor.config import Config, load_config
     from monitor.counts import ConfusionCounts
-    from monitor.engine import Monitor
     from monitor.errors import MonitorError
+    from monitor.python.comparing import compare
+    from monitor.python.embedded import EmbeddedMonitor as Monitor
     from monitor.snapshot import Snapshot
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Snapshot",
     "__getattr__",
     "__version__",
+    "compare",
     "drift",
     "load_config",
     "metrics",

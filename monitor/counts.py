@@ -92,6 +92,38 @@ class ConfusionCounts:
         )
 
     @classmethod
+    def from_labels(
+        cls, y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Count predictions against their labels.
+
+        Args:
+            y_true: actual classes, 0 or 1, one-dimensional: an array, a series, a list.
+            y_pred: predicted classes, as many.
+            sample_weight: weight of each row, finite and at least 0; each counts 1 without it.
+
+        Returns:
+            Four scalars: integers, or floats with weights.
+
+        Raises:
+            ValueError: a class is neither 0 nor 1, or the lengths differ; names the argument.
+
+        >>> ConfusionCounts.from_labels([1, 0, 0, 1], [1, 1, 0, 0])
+        ConfusionCounts(tp=1, fp=1, fn=1, tn=1)
+        """
+        actual, predicted = _classes("y_true", y_true), _classes("y_pred", y_pred)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        for name, column in {"y_pred": predicted, "sample_weight": weight}.items():
+            if column is not None and column.shape != actual.shape:
+                raise ValueError(
+                    f"{name}: must be as long as y_true ({len(actual)}), got {column.shape}"
+                )
+        if weight is not None and not (np.isfinite(weight).all() and (weight >= 0).all()):
+            raise ValueError("sample_weight: must be finite and at least 0")
+        cell = 2 * (1 - predicted) + (1 - actual)
+        return cls.from_cells(np.bincount(cell, weight, minlength=len(Outcome)))
+
+    @classmethod
     def zeros(cls, shape: int | tuple[int, ...] = ()) -> Self:
         """Create counts of zero.
 
@@ -203,6 +235,17 @@ def add_at(table: CountArray, row: CountArray, column: CountArray, amount: Array
     if not table.flags.c_contiguous:
         raise ValueError("add_at: the table must be C-contiguous")
     np.add.at(table.reshape(-1), row * table.shape[1] + column, amount)
+
+
+def _classes(name: str, values: ArrayLike) -> NDArray[np.int64]:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name}: must be one-dimensional, got {array.ndim} dimensions")
+    unfit = np.flatnonzero(~((array == 0) | (array == 1)).astype(np.bool_))
+    if len(unfit):
+        value = array[unfit[0] :].tolist()[0]
+        raise ValueError(f"{name}: must be 0 or 1, got {value!r} at position {unfit[0]}")
+    return array.astype(np.int64)
 
 
 def _checked(name: str, value: ArrayLike) -> CountArray:

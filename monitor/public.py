@@ -10,11 +10,14 @@ from typing import Any
 _MODULES = {
     "Config": "monitor.config",
     "ConfusionCounts": "monitor.counts",
-    "Monitor": "monitor.engine",
+    "Monitor": "monitor.python.embedded",
     "MonitorError": "monitor.errors",
     "Snapshot": "monitor.snapshot",
+    "compare": "monitor.python.comparing",
     "load_config": "monitor.config",
 }
+_OWN_NAMES = {"Monitor": "EmbeddedMonitor"}
+"""Public names that differ from those in their modules."""
 _PACKAGES = ("drift", "metrics")
 
 
@@ -28,7 +31,7 @@ def load(name: str) -> Any:
         AttributeError: the package has no public name like this.
     """
     if name in _MODULES:
-        return getattr(import_module(_MODULES[name]), name)
+        return getattr(import_module(_MODULES[name]), _OWN_NAMES.get(name, name))
     if name in _PACKAGES:
         return import_module(f"monitor.{name}")
     raise AttributeError(f"module 'monitor' has no attribute {name!r}")

@@ -21,7 +21,7 @@ from monitor.events.reject_reasons import RejectReason
 from monitor.metrics.ratio import ratio
 from monitor.verdicts import Watched
 
-METRICS = (
+METRIC_NAMES = (
     "precision",
     "balanced_precision",
     "recall",
@@ -64,7 +64,7 @@ class Window:
         counts: outcomes of the predictions made in the window.
         predicted_positive: predictions made in the window and called positive, labelled or not.
         predicted_negative: the same for predictions called negative.
-        metrics: estimates by the names in `METRICS`.
+        metrics: estimates by the names in `METRIC_NAMES`.
         precision_at: precision at each configured class ratio r0; NaN for series whose
             model does not ask for that r0.
         status: `mature`; `corrected` where labels are still due and the metrics (not the
@@ -106,6 +106,23 @@ class Window:
         )
 
 
+class CounterTotals(NamedTuple):
+    """Values of a model's counters, which never decrease.
+
+    They include predictions that were withdrawn later (by an earlier prediction of the
+    same id, or by corrected counts) until as many new ones arrive.
+
+    Attributes:
+        predicted_positive: predictions called positive.
+        predicted_negative: predictions called negative.
+        labelled: predictions for which a label came in time.
+    """
+
+    predicted_positive: int = 0
+    predicted_negative: int = 0
+    labelled: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelState:
     """Totals of one model, its verdicts, and the settings that exporters show.
@@ -145,10 +162,7 @@ class ModelState:
             None where none came, or none within 90 days.
         maturity_settled: False while the stream is too short to show long delays.
         watched: reference, verdicts and detections.
-        ever: values of the counters of predictions called positive, predictions called
-            negative, and labelled predictions. A counter never falls: it includes
-            predictions that were withdrawn later (by an earlier prediction of the same
-            id, or by corrected counts) until as many new ones arrive.
+        counters: values of the counters that never decrease.
         watermark_ms: third-highest time of the model's events, epoch milliseconds; None
             before three distinct ones.
         now_ms: event time from which the model's windows subtract the maturity, epoch
@@ -182,7 +196,7 @@ class ModelState:
     last_label_ms: int | None = None
     maturity_settled: bool = True
     watched: Watched = field(default_factory=Watched)
-    ever: tuple[int, int, int] = (0, 0, 0)
+    counters: CounterTotals = field(default_factory=CounterTotals)
     watermark_ms: int | None = None
     now_ms: int | None = None
     aside: tuple[int, int] = (0, 0)
@@ -190,8 +204,8 @@ class ModelState:
     @property
     def taken_back(self) -> int:
         """Number of predictions that the counters include and that no longer count."""
-        positive, negative, _ = self.ever
-        return positive + negative - self.predictions_positive - self.predictions_negative
+        counted = self.counters.predicted_positive + self.counters.predicted_negative
+        return counted - self.predictions_positive - self.predictions_negative
 
 
 class LabelTotals(NamedTuple):
@@ -256,6 +270,7 @@ class Snapshot:
         delay_edges: upper edges of the delay bins, seconds; the last is infinite.
         overflowed_values: predictions whose segment value counts under `OTHER_VALUE`.
         sources: progress of each named source of counts.
+        hidden_series: series that are counted, and that this part of a snapshot leaves out.
     """
 
     series: tuple[Series, ...] = ()
@@ -272,6 +287,7 @@ class Snapshot:
     delay_edges: FloatArray = field(default_factory=lambda: np.array([np.inf]))
     overflowed_values: int = 0
     sources: tuple[SourceProgress, ...] = ()
+    hidden_series: int = 0
 
     def precision_at_reference(self, window: Window) -> Estimate:
         """Precision of each series at the class ratio of its model's reference.

@@ -18,7 +18,11 @@ class Stage(NamedTuple):
 
 
 SHARED = (
-    Stage("base", "imported from everywhere", ("errors", "version", "clock", "counts", "config")),
+    Stage(
+        "base",
+        "imported from everywhere",
+        ("errors", "version", "extras", "clock", "counts", "config"),
+    ),
     Stage("events", "events as columns", ("events",)),
     Stage(
         "functions",
@@ -32,7 +36,7 @@ FLOW = (
     Stage("read", "bytes to columns", ("web", "feeds", "state")),
     Stage("count", "columns to counts", ("join", "windows", "labels")),
     Stage("judge", "counts to verdicts", ("watch", "engine", "diagnosis", "distributed")),
-    Stage("show", "verdicts to readers", ("report", "prometheus", "exporter")),
+    Stage("show", "verdicts to readers", ("report", "prometheus", "exporter", "python")),
     Stage("run", "all of it, running", ("service", "demo", "cli", "__main__")),
 )
 """The stages that events pass through, in their order."""

@@ -44,7 +44,7 @@ class Stream:
             closes = min(opens + step, end)
             a, b = np.searchsorted(self.time, [opens, closes])
             c, d = np.searchsorted(label_time, [opens, closes])
-            weighted = labelled[c:d]
+            chosen = labelled[c:d]
             yield EventBatch(
                 predictions=Predictions(
                     key=key[a:b],
@@ -54,10 +54,10 @@ class Stream:
                     group=self.group[a:b],
                 ),
                 labels=Labels(
-                    key=key[weighted],
+                    key=key[chosen],
                     time=label_time[c:d],
-                    value=self.actual[weighted].astype(np.int64),
-                    sampling_probability=self.probability[weighted],
+                    value=self.actual[chosen].astype(np.int64),
+                    sampling_probability=self.probability[chosen],
                 ),
                 groups=self.groups,
                 records=int(b - a + d - c),

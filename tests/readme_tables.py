@@ -16,6 +16,7 @@ from typing import Any, get_args, get_origin
 
 import flow
 
+from monitor.cli.parser.command_line import EXIT_CODES
 from monitor.config import Config, json_schema
 from monitor.config.fields import Section
 from monitor.prometheus.families import table_of_series
@@ -43,6 +44,12 @@ def series_table() -> str:
     return "\n".join(
         ["| series | type; labels | meaning |", "|---|---|---|", *map(_series_row, rows.items())]
     )
+
+
+def exit_code_table() -> str:
+    """Every exit code of the command line, as its help lists them."""
+    rows = (f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
+    return "\n".join(["| exit code | means |", "|---|---|", *rows])
 
 
 def flow_picture() -> str:
@@ -118,6 +125,7 @@ def _default(value: Any) -> str:
 
 TABLES = {
     "config keys": config_table,
+    "exit codes": exit_code_table,
     "flow": flow_picture,
     "packages": package_table,
     "series": series_table,

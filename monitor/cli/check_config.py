@@ -3,6 +3,7 @@
 from argparse import Namespace
 
 from monitor.cli.config_warnings import warn
+from monitor.cli.failures import USAGE
 from monitor.cli.output import show, tell
 from monitor.config import describe, load_config
 from monitor.service.listeners import refused_listeners
@@ -13,15 +14,19 @@ def run(args: Namespace) -> int:
     """Print what a configuration means, and what prevents `run`.
 
     Returns:
-        The exit code.
+        The exit code; 2 if `run` would stop.
 
     Raises:
         ConfigError: the configuration has faults.
     """
     config = load_config(args.file)
+    faults = (*(unavailable_feeds(config) if config.feeds else ()), *refused_listeners(config))
+    for fault in faults:
+        tell(f"`run` would stop: {fault}")
     show(describe(config))
-    show("ok")
+    if not faults:
+        show("ok")
     warn(config)
-    for fault in (*unavailable_feeds(config), *refused_listeners(config)):
-        tell(f"`run` would fail: {fault}")
-    return 0
+    if not config.feeds:
+        tell(f"`run` needs a feed: {unavailable_feeds(config)[0]}")
+    return USAGE if faults else 0

@@ -29,7 +29,8 @@ _IDLE_SECONDS = 0.05
 _INTRODUCTION = """\
 Will a flight from New York be 15 minutes late? March to December 2013: real
 flights, a real model's predictions, and labels that arrive when a flight lands.
-A month appears once its labels are complete; balanced: precision if half were late.
+A month appears once its labels are complete. r: late flights per punctual one;
+balanced: what precision would be if half of the flights were late.
 """
 
 
@@ -136,7 +137,7 @@ def _served(demo: _Demo, listen: Address) -> Iterator[None]:
         server = BackgroundServer(app, host=listen.host)
         server.start()
     try:
-        show(f"Serving {server.url}/metrics meanwhile, and a page at /.\n")
+        show(f"Page: {server.url}/  Series: {server.url}/metrics\n")
         yield
     finally:
         server.stop()

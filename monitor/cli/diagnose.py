@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
-from monitor.cli.progress import Progress
 from monitor.cli.remote import Remote
-from monitor.clock import SystemClock
+from monitor.cli.usable import rejected_text
 from monitor.config import Config, FileFeed, load_config
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import FeedError, UsageError
-from monitor.feeds import files
-from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.events.columns import MISSING_VALUE
 from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.headline import headline
@@ -45,19 +43,21 @@ def run(args: Namespace) -> int:
     if args.url is not None:
         return _finding(_ask(args), failing)
     config = _config(args)
-    paths = _paths(args, config)
+    feed = RecordedFeed(_paths(args, config), config, mapping_of(args))
     monitor = Monitor(config)
     compared = RecordedComparison(monitor, args.model, before=args.before, after=args.after)
     data = None if args.html is None else _report_data(monitor, args.after)
-    torn = _feed(monitor, paths)
+    for batch in feed.batches():
+        monitor.apply(batch)
+    _check_usable(monitor)
+    _check_segments(monitor, args.segments, feed)
     diagnosis = _diagnosis(monitor, compared)
-    _report_unused(monitor, args.segments)
     if data is not None:
         _write(args.html, data.report(diagnosis), headline(diagnosis))
     else:
         show(diagnosis_json(diagnosis) if args.json else diagnosis_text(diagnosis))
-    if torn is not None:
-        raise torn
+    if feed.torn is not None:
+        raise feed.torn
     return _finding(diagnosis.verdict, failing)
 
 
@@ -134,22 +134,6 @@ def _paths(args: Namespace, config: Config) -> list[str]:
     return list(paths)
 
 
-def _feed(monitor: Monitor, paths: list[str]) -> FeedError | None:
-    """Count all events; return the error of a file that ends in a damaged part."""
-    decoder = Decoder(DecodeSettings.from_config(monitor.config))
-    progress = Progress(sys.stderr, SystemClock())
-    try:
-        for batch in files.read(paths, decoder, progress=progress):
-            monitor.apply(batch)
-    except FeedError as error:
-        if not monitor.models or monitor.watermark_ms is None:
-            raise
-        return error
-    finally:
-        progress.close()
-    return None
-
-
 def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
     model = compared.model()
     mature_until = compared.mature_until(model)
@@ -163,13 +147,20 @@ def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
     )
 
 
-def _report_unused(monitor: Monitor, segments: str | None) -> None:
+def _check_usable(monitor: Monitor) -> None:
+    """Say how many records were rejected; fail if all were."""
     snapshot = monitor.snapshot()
-    rejected = {str(reason): n for reason, n in snapshot.rejected.items() if n}
-    if rejected:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in rejected.items())
-        tell(f"{sum(rejected.values()):,} records were rejected: {reasons}")
-    for key in (segments or "").split(","):
+    if text := rejected_text(snapshot):
+        if sum(snapshot.rejected.values()) == snapshot.records:
+            raise FeedError(f"--feed: {text}")
+        tell(text)
+
+
+def _check_segments(monitor: Monitor, segments: str | None, feed: RecordedFeed) -> None:
+    """Refuse a segment key that no prediction has."""
+    snapshot = monitor.snapshot()
+    for key in filter(None, (segments or "").split(",")):
         values = {s.value for s in snapshot.series if s.segment == key}
-        if key and values <= {"__missing__"}:
-            tell(f"--segments: no prediction has the key {key!r}")
+        if snapshot.records and values <= {MISSING_VALUE}:
+            known = ", ".join(feed.segment_keys()) or "none"
+            raise UsageError(f"--segments: no prediction has the key {key!r}; there are {known}")

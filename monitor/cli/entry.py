@@ -10,7 +10,7 @@ from importlib import import_module
 
 from monitor.cli.failures import USAGE, complain
 from monitor.cli.parser import build_parser
-from monitor.cli.shutdown import INTERRUPTED, READER_GONE
+from monitor.cli.shutdown import INTERRUPTED, READER_GONE, hold_hangups
 from monitor.errors import MonitorError
 
 
@@ -41,6 +41,8 @@ def _run(argv: Sequence[str] | None) -> int:
     if args.command is None:
         parser.print_help(sys.stderr)
         return USAGE
+    if args.command == "run":  # its imports and its configuration take a while
+        hold_hangups()
     module = import_module(f"monitor.cli.{args.command.replace('-', '_')}")
     code: int = module.run(args)
     sys.stdout.flush()

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from monitor.cli.backfill import backfilled
 from monitor.cli.config_warnings import warn
+from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
-from monitor.cli.progress import Progress
 from monitor.cli.replay_text import replay_text
-from monitor.clock import SystemClock
+from monitor.cli.usable import usable
 from monitor.config import Config, Labelling, load_config
 from monitor.engine import Monitor
-from monitor.errors import FeedError
-from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
-from monitor.feeds import files
-from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.labels.sampled_labels import SAMPLES
 from monitor.metrics.confusion_summary import summary
 from monitor.report.replay_json import replay_json
@@ -33,33 +28,25 @@ def run(args: Namespace) -> int:
     """Count recorded events and print the result, even if a file ends in a damaged part.
 
     Returns:
-        The exit code.
+        The exit code; 3 if none of the records could be used.
 
     Raises:
         MonitorError: an option, the configuration or a file cannot be used.
     """
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
-    monitor, rejected, torn, records = Monitor(config), _Rejected(), None, 0
-    progress = Progress(sys.stderr, SystemClock())
+    monitor, rejected = Monitor(config), _Rejected()
+    feed = RecordedFeed(args.files, config, mapping_of(args))
     with backfilled(monitor, args) as apply:
-        try:
-            for batch in _batches(args.files, config, progress):
-                apply(batch)
-                rejected.note(batch.rejected)
-                records += batch.records
-        except FeedError as error:
-            if records == 0:
-                raise
-            torn = error
-        finally:
-            progress.close()
+        for batch in feed.batches():
+            apply(batch)
+            rejected.note(batch.rejected)
     snapshot = monitor.snapshot()
     rejected.tell()
     show(_printed(snapshot, args))
-    if torn is not None:
-        raise torn
-    return 0
+    if feed.torn is not None:
+        raise feed.torn
+    return usable(snapshot)
 
 
 def _printed(snapshot: Snapshot, args: Namespace) -> str:
@@ -77,11 +64,6 @@ def _summary(snapshot: Snapshot, model: ModelState) -> str:
     if Labelling(model.labelling) in SAMPLES:
         return f"  no summary: under labelling {model.labelling} counts do not stand for all"
     return f"{summary(snapshot.lifetime.counts[model.row])}"
-
-
-def _batches(paths: Sequence[str], config: Config, progress: Progress) -> Iterator[EventBatch]:
-    decoder = Decoder(DecodeSettings.from_config(config))
-    return iter(files.read(paths, decoder, progress=progress))
 
 
 class _Rejected:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -12,7 +13,7 @@ from monitor.cli.config_warnings import warn
 from monitor.cli.failures import complain
 from monitor.cli.output import tell
 from monitor.cli.parser.command import PROGRAM
-from monitor.cli.shutdown import leave
+from monitor.cli.shutdown import leave, release_hangups
 from monitor.clock import SystemClock
 from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError
@@ -24,6 +25,7 @@ from monitor.prometheus.process_series import ProcessCollector
 from monitor.service import Service
 from monitor.service.changes import Reloadable, ReloadableDecoder
 from monitor.service.checkpointing import Checkpointer
+from monitor.service.dead_letter_readings import dead_letter_readings
 from monitor.service.follow_readings import follow_readings
 from monitor.service.journal_replay import NewRejections
 from monitor.service.kafka_readings import kafka_readings
@@ -33,17 +35,24 @@ from monitor.service.notify import Notify
 from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
 from monitor.service.sources import open_sources, unavailable_feeds
+from monitor.service.state_watch import StateWatch
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
 from monitor.state.id_seed import seed_of_state
 from monitor.web.access import read_access
+from monitor.web.descriptors import connections_each
+from monitor.web.hosts import AllowedHosts
 from monitor.web.server import BackgroundServer
+from monitor.web.tokens import is_loopback
 
 _PUBLIC_IDS = (
-    "the kept state is from before each had a secret for ids: ids can be chosen that collide; a "
+    "the state in use is older than the secret that seeds ids: ids can be chosen that collide; a "
     "new state directory gets a secret"
 )
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_GONE = "the state directory was removed or replaced; see the log"
+_SWITCH_SECONDS = 0.001
+"""Interval at which threads take turns; the usual 5 ms add up when both listeners are busy."""
 
 
 def run(args: Namespace) -> int:
@@ -59,6 +68,7 @@ def run(args: Namespace) -> int:
     warn(config)
     reloads = Reloads(lambda: _checked(args), clock=SystemClock(), say=_say)
     with _until_signal() as stopping, _on_hangup(reloads.ask):
+        release_hangups()
         try:
             _watch(config, reloads, stopping)
         except _ServedError as ended:
@@ -104,8 +114,10 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
     host, port = config.exporter.address
     access, notify = read_access((), config.exporter.web_config), Notify()
     decoder = LiveDecoder(DecodeSettings.from_config(config))
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    most = _most_connections(config)
     with ExitStack() as opened:
-        opened.enter_context(StateLock(config.state.directory))
+        locked = opened.enter_context(StateLock(config.state.directory))
         faults = StateFaults()
         checkpointer = Checkpointer(
             config,
@@ -113,7 +125,9 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             faults=faults,
             clock=SystemClock(),
             say=_say,
+            check=locked.check,
         )
+        begins = not checkpointer.found
         checkpointer.id_seed = seed_of_state(
             config.state.directory, config.id_seed, checkpointer.id_seed
         )
@@ -123,7 +137,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         sources = open_sources(config, decoder, SystemClock(), _say)
         posted = [
             opened.enter_context(closing(p))
-            for p in _posted_feeds(config, decoder, faults, checkpointer)
+            for p in _posted_feeds(config, decoder, faults, checkpointer, most)
         ]
         sources += posted
         dead_letter = opened.enter_context(
@@ -131,6 +145,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         )
         rejected = NewRejections(dead_letter)
         reloadables: list[Reloadable] = [ReloadableDecoder(decoder), *posted]
+        watch = StateWatch([locked.check, *(feed.check_place for feed in posted)], _say, faults)
         service = Service(
             config,
             sources,
@@ -141,9 +156,11 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             reloadables=reloadables,
             alive=notify.alive,
             checkpointer=checkpointer,
+            state_watch=watch,
         )
         telemetry = ProcessCollector(reloads.readings)
         telemetry.add(service.liveness.readings)
+        telemetry.add(dead_letter_readings(dead_letter))
         all_readings = (checkpointer.readings, kafka_readings(sources), follow_readings(sources))
         for readings in (*all_readings, *(feed.readings for feed in posted)):
             telemetry.add(readings)
@@ -151,15 +168,19 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             lambda: service.snapshot,
             ready=lambda: service.ready,
             restored=lambda: service.restored,
+            fault=lambda: _GONE if watch.fault else "",
             collectors=[telemetry],
+            max_series=lambda: service.max_series,
+            say=_say,
             read_engine=service.queries,
             reload=reloads.ask if config.exporter.allow_reload else None,
             access=access,
+            hosts=AllowedHosts(config.exporter.hosts) if is_loopback(host) else None,
         )
         reloadables.append(ExporterAccess(app))
         for feed in posted:
             feed.check()
-        limits = {"max_connections": config.exporter.max_connections}
+        limits = {"max_connections": min(config.exporter.max_connections, most)}
         server = BackgroundServer(app, host=host, port=port, tls=access.web.tls, **limits)
         server.start()
         opened.callback(server.stop)
@@ -169,20 +190,49 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             listeners = [server.listener, *(one for feed in posted for one in feed.listeners)]
             telemetry.add(listener_readings(listeners))
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
+            if begins:
+                _say(f"no state in {config.state.directory}; counting begins")
             notify.ready()
             service.run(stopping)
             notify.stopping()
 
 
+def _most_connections(config: Config) -> int:
+    """Return the connections of a listener that descriptors suffice for; say where they do not."""
+    feeds = [feed.max_connections for feed in config.feeds if isinstance(feed, HttpFeed)]
+    wanted = [config.exporter.max_connections, *feeds]
+    most = connections_each(len(wanted))
+    if max(wanted) > most:
+        _say(
+            f"each listener serves {most} connections at a time, fewer than max_connections: the "
+            "limit of open files allows no more; raise it (ulimit -n, LimitNOFILE)"
+        )
+    return most
+
+
 def _posted_feeds(
-    config: Config, decoder: LiveDecoder, faults: StateFaults, checkpointer: Checkpointer
+    config: Config,
+    decoder: LiveDecoder,
+    faults: StateFaults,
+    checkpointer: Checkpointer,
+    most_connections: int,
 ) -> list[PostedFeeds]:
     """Return the source of the HTTP feeds, if there are any."""
     posted_to = any(isinstance(feed, HttpFeed) for feed in config.feeds)
     if not posted_to:
         return []
     since = checkpointer.position(JOURNAL)
-    return [PostedFeeds(config, decoder, SystemClock(), _say, faults, since=since)]
+    return [
+        PostedFeeds(
+            config,
+            decoder,
+            SystemClock(),
+            _say,
+            faults,
+            since=since,
+            most_connections=most_connections,
+        )
+    ]
 
 
 def _named(sources: list[Source]) -> str:

@@ -27,6 +27,16 @@ def leave(code: int = 0) -> NoReturn:
     os._exit(code)
 
 
+def hold_hangups() -> None:
+    """Hold SIGHUP back: until the service can reload, it would end the process."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+
+
+def release_hangups() -> None:
+    """Deliver the SIGHUP that was held back, and those to come."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
+
+
 @contextmanager
 def cleared_by_sigterm() -> Iterator[None]:
     """Let SIGTERM unwind the context, as Ctrl-C does; a second one ends the process at once."""

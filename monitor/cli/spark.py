@@ -14,6 +14,7 @@ from monitor.cli.parser.command import PROGRAM
 from monitor.config import load_config
 from monitor.distributed.delivery import delivery_to
 from monitor.errors import MonitorError
+from monitor.extras import install_command
 from monitor.feeds.kafka.properties import read_properties
 
 _NEEDED = ("pyspark", "pyarrow", "google.protobuf")
@@ -71,8 +72,7 @@ def _check_installed() -> None:
     missing = [name for name in _NEEDED if not _is_there(name)]
     if missing:
         raise MonitorError(
-            f"spark: {', '.join(missing)} is not installed; "
-            "pip install 'precision-monitor[spark]', and Java 17"
+            f"spark: {', '.join(missing)} is not installed; {install_command('spark')}, and Java 17"
         )
 
 

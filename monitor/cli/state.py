@@ -1,35 +1,55 @@
-"""`precision-monitor state`: inspects the state on disk without changing it."""
+"""`precision-monitor state`: inspects the state on disk, or copies it without its damage."""
 
 from __future__ import annotations
 
 import json
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 from monitor.cli.output import show
 from monitor.config.quantities import format_size, format_time
+from monitor.errors import UsageError
 from monitor.events.columns import NO_TIME
 from monitor.events.renumbering import State
+from monitor.state import StateLock
 from monitor.state.inspection import InspectedFile, inspect
+from monitor.state.salvage import salvage
 
 _DAMAGED = 1
+_TORN = "; its end is not whole: it never became durable, or is damaged; a start cuts it off"
 
 
 def run(args: Namespace) -> int:
     """Print a line for each file, or the content of the newest good checkpoint.
 
     Returns:
-        0, or 1 if a file is damaged.
+        0, or 1 if a file is damaged; of `salvage`, if the copy lacks something.
 
     Raises:
-        StateError: the directory cannot be read.
+        StateError: the directory cannot be read, or the copy cannot be written.
+        UsageError: `--to` is missing, or another action has it.
     """
+    if (args.action == "salvage") != (args.to is not None):
+        raise UsageError("--to: belongs to salvage; write state salvage DIR --to NEW_DIR")
+    if args.action == "salvage":
+        return _salvage(Path(args.directory), Path(args.to))
     found = list(inspect(Path(args.directory)))
     lines = _checked(found) if args.action == "check" else _shown(found)
     for line in lines:
         show(line)
     return _DAMAGED if any(file.fault for file in found) else 0
+
+
+def _salvage(directory: Path, to: Path) -> int:
+    lost = 0
+    with StateLock(directory) if directory.is_dir() else nullcontext():
+        for file in salvage(directory, to):
+            lost += file.lost
+            show(f"{file.path}: {file.text}")
+    show(f"copied to {to}; {f'{lost} files lack something' if lost else 'nothing is lost'}")
+    return _DAMAGED if lost else 0
 
 
 def _checked(found: list[InspectedFile]) -> Iterator[str]:
@@ -43,8 +63,7 @@ def _well(file: InspectedFile) -> str:
     if file.checkpoint is not None:
         records = file.checkpoint.state["engine"]["records"]
         return f"good, {format_size(file.nbytes)}, {records} records"
-    end = "; its end never became durable and will be cut off" if file.torn else ""
-    return f"good, {format_size(file.nbytes)}, {file.bodies} requests{end}"
+    return f"good, {format_size(file.nbytes)}, {file.bodies} requests{_TORN if file.torn else ''}"
 
 
 def _shown(found: list[InspectedFile]) -> Iterator[str]:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from argparse import Namespace
 from typing import Any
 
 from monitor.cli.config_warnings import warn
+from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show
-from monitor.cli.progress import Progress
-from monitor.clock import SystemClock
 from monitor.config import Config, load_config
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.feeds import files
-from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.objective import parse_objective
 from monitor.metrics.threshold import ThresholdChoice, best_threshold
@@ -37,7 +33,9 @@ def run(args: Namespace) -> int:
     parse_objective(args.objective)
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
-    monitor = _replayed(args.feed, config)
+    monitor = Monitor(config)
+    for batch in RecordedFeed(args.feed, config, mapping_of(args)).batches():
+        monitor.apply(batch)
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)
     ratio = _class_ratio(snapshot, model, args.class_ratio)
@@ -48,15 +46,6 @@ def run(args: Namespace) -> int:
     choice = best_threshold(histogram, args.objective, class_ratio=ratio)
     show(_json(model.name, choice) if args.json else _text(model.name, choice, args.objective))
     return 0 if choice is not None else 1
-
-
-def _replayed(paths: list[str], config: Config) -> Monitor:
-    monitor, progress = Monitor(config), Progress(sys.stderr, SystemClock())
-    decoder = Decoder(DecodeSettings.from_config(config))
-    for batch in files.read(paths, decoder, progress=progress):
-        monitor.apply(batch)
-    progress.close()
-    return monitor
 
 
 def _model(snapshot: Snapshot, name: str | None) -> ModelState:

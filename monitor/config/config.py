@@ -24,6 +24,7 @@ from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config import quantities as q
 from monitor.config.feeds import Feed, HttpFeed
 from monitor.config.fields import (
+    Distinct,
     FilePath,
     Listen,
     Name,
@@ -50,9 +51,13 @@ class ExporterConfig(Section):
         "Web configuration file in the format of Prometheus's exporters: TLS, users with bcrypt "
         "passwords, response headers.",
     )
-    max_connections: PositiveInt = setting(
-        1024, "Connections served at a time; at most as many again wait."
+    hosts: Annotated[tuple[Name, ...], Distinct] = setting(
+        (),
+        "Names, besides addresses, localhost and those of this machine, by which a listener on "
+        "loopback without authentication is opened, such as that of a reverse proxy.",
+        json_schema_extra={"default": [], "uniqueItems": True},
     )
+    max_connections: PositiveInt = setting(1024, "Connections served at a time; others wait.")
     allow_reload: bool = setting(
         False, "Whether POST /-/reload reloads the configuration, as SIGHUP does."
     )
@@ -162,7 +167,9 @@ class Config(Section):
         "and counted.",
     )
     max_series: PositiveInt = setting(
-        10_000, "Maximum number of exported series; above it segment values are left out."
+        40_000,
+        "Maximum number of series at /metrics; above it segment values, then models, are left out "
+        "there and counted. A model takes some 320 with three windows, a segment value 100.",
     )
     max_record_bytes: Annotated[Size, AfterValidator(_fits_a_record)] = setting(
         "64KiB", "Longer lines of a feed are rejected as too_large; at most 64KiB."

@@ -22,26 +22,27 @@ from monitor.config.fields import (
     Listen,
     Name,
     PositiveDuration,
-    Section,
     Size,
     setting,
 )
 from monitor.config.inference import InferenceConfig
+from monitor.config.mapping import MappedRecords
 
-_TABLES = {".csv", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
+_TABLES = {".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
 
 
 def _without_gz(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() == ".gz" else path
 
 
-class FileFeed(Section):
+class FileFeed(MappedRecords):
     """Events from a file."""
 
     type: Literal["file"] = Field(description="A file of events.")
     path: FilePath = Field(
-        description="Path of the file, relative to the working directory: NDJSON, CSV, Parquet or "
-        "Arrow, by its extension; a pattern like logs/*.ndjson for several; - for standard input."
+        description="Path of the file, relative to the working directory: NDJSON, JSON, CSV, TSV, "
+        "Parquet or Arrow, by its extension; a pattern like logs/*.ndjson for several; - for "
+        "standard input."
     )
     follow: bool = setting(
         False,
@@ -57,7 +58,7 @@ class FileFeed(Section):
         return value
 
 
-class HttpFeed(Section):
+class HttpFeed(MappedRecords):
     """Events posted to an HTTP listener of the monitor."""
 
     type: Literal["http"] = Field(description="A listener that clients post events to.")
@@ -73,9 +74,7 @@ class HttpFeed(Section):
         "Web configuration file in the format of Prometheus's exporters: TLS, users with bcrypt "
         "passwords, response headers.",
     )
-    max_connections: PositiveInt = setting(
-        1024, "Connections served at a time; at most as many again wait."
-    )
+    max_connections: PositiveInt = setting(1024, "Connections served at a time; others wait.")
     max_body_bytes: Size = setting(
         "8MiB", "Requests with a larger body are refused; applies before and after decompression."
     )
@@ -154,7 +153,7 @@ class KafkaStart(StrEnum):
     LATEST = "latest"
 
 
-class KafkaFeed(Section):
+class KafkaFeed(MappedRecords):
     """Events from Kafka topics."""
 
     type: Literal["kafka"] = Field(description="Topics of a Kafka cluster.")

@@ -98,8 +98,8 @@ class ModelConfig(Section):
     )
     horizon: PositiveDuration | None = setting(
         None,
-        "Event time for which a matched prediction waits for revisions of its label, and an early "
-        "label for its prediction. Default: label_timeout, at least 2d.",
+        "Event time for which a matched prediction waits for revisions of its label. An early "
+        "label waits for the longest horizon of any model. Default: label_timeout, at least 2d.",
     )
     clock: WindowClock = setting(
         "prediction",

@@ -153,13 +153,23 @@ def _line(node: yaml.Node) -> int:
 
 def _shown(node: yaml.Node, value: Any) -> str:
     if not isinstance(node, yaml.ScalarNode):
-        text = _flow(value)
+        text = _flow(_written(node))
         return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
     if value is None:
         return "nothing"
     literal = node.style is None and _LITERAL.fullmatch(node.value)
     shown = node.value if literal else repr(value)
-    return shown if value == node.value else f"{shown} (from {node.value!r})"
+    return shown if value == node.value else f"{node.value!r} (with its variables)"
+
+
+def _written(node: yaml.Node) -> Any:
+    """Return a value as the file has it, without the values of variables: they may be secrets."""
+    if isinstance(node, yaml.MappingNode):
+        return {_written(key): _written(inner) for key, inner in node.value}
+    if isinstance(node, yaml.SequenceNode):
+        return tuple(map(_written, node.value))
+    plain = isinstance(node, yaml.ScalarNode) and node.style is None
+    return None if plain and node.value in _NULLS else node.value
 
 
 def _flow(value: Any) -> str:

@@ -1,4 +1,8 @@
-"""Conclusion of the demo, with the figures that were counted."""
+"""Conclusion of the demo, with the figures that were counted.
+
+It agrees with what `diagnose` says of the same months: prevalence explains the fall, and
+the operating point moved beside it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,9 @@ def story(months: Sequence[Month]) -> str:
     counts = {f"{month.start:%B}": month.counts for month in months}
     before, after = _MonthRatios(counts[BEFORE]), _MonthRatios(counts[AFTER])
     question, answer = (fill(text, _WIDTH) for text in _texts(before, after))
-    return f"{question}\n\n{answer}\n\n{_identity(before, after)}"
+    lowest = min(months, key=lambda month: float(metrics.balanced_precision(month.counts)))
+    exception = fill(_exception(lowest), _WIDTH)
+    return f"{question}\n\n{answer}\n\n{_identity(before, after)}\n\n{exception}"
 
 
 class _MonthRatios:
@@ -45,11 +51,12 @@ def _texts(before: _MonthRatios, after: _MonthRatios) -> tuple[str, str]:
     )
     answer = (
         "Balanced precision, what precision would be if half of the flights were late, holds: "
-        f"{moved('balanced_precision')}. What changed is the world: fewer flights were late, "
-        f"prevalence {moved('prevalence')} (r, late to punctual, {moved('class_ratio')}). "
-        f"Recall and false positives fell together, {moved('recall')} and "
-        f"{moved('false_positive_rate')}: fewer flights were flagged, rightly and wrongly alike, "
-        "and in precision the two cancel out. The split is exact:"
+        f"{moved('balanced_precision')}. Prevalence explains the fall: fewer flights were late, "
+        f"{moved('prevalence')} (r, late to punctual, {moved('class_ratio')}). Recall and false "
+        f"positives fell together, {moved('recall')} and {moved('false_positive_rate')}, as after "
+        "a higher threshold or with scores that slid; in precision the two cancel out. "
+        "`precision-monitor diagnose` reports both, with what it cannot prove. The change of "
+        "logit(precision) is exactly the sum of its three parts:"
     )
     return question, answer
 
@@ -62,7 +69,18 @@ def _identity(before: _MonthRatios, after: _MonthRatios) -> str:
     whole = _logit(after.precision) - _logit(before.precision)
     parts = {"prevalence": prevalence, "recall": recall, "false positives": false_positives}
     terms = ", ".join(f"{part} {change:+.2f}" for part, change in parts.items())
-    return f"    logit(precision) {whole:+.2f} = {terms}"
+    return f"    change of logit(precision) {whole:+.2f}\n    = {terms}"
+
+
+def _exception(month: Month) -> str:
+    """Return what sets the month of the lowest balanced precision apart."""
+    ratios = _MonthRatios(month.counts)
+    return (
+        f"Balanced precision is lowest in {month.start:%B}, {_short(ratios.balanced_precision)}, "
+        f"with {_short(ratios.false_positive_rate)} of the punctual flights flagged, though "
+        f"precision is {_short(ratios.precision)}. Prevalence cannot explain that; `diagnose` "
+        "says how certain a worse model is."
+    )
 
 
 def _logit(share: float) -> float:

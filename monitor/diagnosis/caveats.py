@@ -45,7 +45,11 @@ def notes(
             unknown.
     """
     if refused is not None:
-        return (refused.reason, *_labels(before, after, mature_until))
+        return (
+            refused.reason,
+            *_labels(before, after, mature_until),
+            *_without_segments(before, after, refused),
+        )
     return (
         *_mix(mix_of),
         *_far(before, after, judgement),
@@ -53,6 +57,11 @@ def notes(
         *_labels(before, after, mature_until),
         *_blocks(before, after),
     )
+
+
+def _without_segments(before: Period, after: Period, refused: Refusal) -> Iterator[str]:
+    if before.segments or after.segments:
+        yield f"segments are left out: {refused.reason}"
 
 
 def _mix(key: str | None) -> Iterator[str]:

@@ -14,7 +14,7 @@ from monitor.diagnosis.caveats import notes
 from monitor.diagnosis.label_faults import distrust
 from monitor.diagnosis.period_labels import Refusal, missing_side, refusal
 from monitor.diagnosis.periods import Period, dispersion_of
-from monitor.diagnosis.result import METRICS, CausePart, Diagnosis, Estimated, Side
+from monitor.diagnosis.result import DIAGNOSED_METRICS, CausePart, Diagnosis, Estimated, Side
 from monitor.diagnosis.segments import both_by_key, segment_parts, within_key
 from monitor.drift import (
     CAUSES,
@@ -132,7 +132,7 @@ def _side(period: Period, refused: Refusal | None) -> Side:
         source=period.source,
         predictions=period.predictions,
         counts=period.labelled,
-        metrics={name: _estimated(period, name, refused) for name in METRICS},
+        metrics={name: _estimated(period, name, refused) for name in DIAGNOSED_METRICS},
         blocks=period.held,
         block_ms=period.block_ms,
     )

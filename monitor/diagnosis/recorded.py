@@ -119,8 +119,8 @@ class RecordedComparison:
             return self._counted("--after", model, self._after, "")
         until = self.mature_until(model)
         if until is None:
-            raise UsageError("--after: cannot be left out, no label came yet; write A..B")
-        option = f"--after (the last {JUDGED_MS // DAY_MS} mature days)"
+            raise UsageError("nothing can be compared: no label came yet; check the labels' ids")
+        option = f"the last {JUDGED_MS // DAY_MS} mature days"
         return self._counted(option, model, latest_hours(until, JUDGED_MS), "mature")
 
     def before(self, model: str, after: Period) -> Period:
@@ -139,12 +139,26 @@ class RecordedComparison:
             return Period.given(counts)
         later = TimeRange(after.opens or 0, after.closes or 0)
         asked = self._before or reference_range(self._reference, later) or self._first(model)
-        check_apart(asked, later)
-        option = f"--before (reference {self._source})" if self._source else "--before"
+        self._check_apart(asked, later)
+        option = f"the reference, {self._source}" if self._source else "--before"
         period = self._counted(option, model, asked, self._source)
         if self._scores is None or self._labelling(model) is not Labelling.COMPLETE:
             return period
         return replace(period, scores=self._scores.days(model, *asked))
+
+    def _check_apart(self, before: TimeRange, after: TimeRange) -> None:
+        """Refuse ranges that overlap; names options only where a person gave both."""
+        try:
+            check_apart(before, after)
+        except UsageError as error:
+            if self._after is not None and not self._source:
+                raise
+            reference = f"the reference, {self._source}" if self._source else "--before"
+            judged = "the last mature days" if self._after is None else "--after"
+            raise UsageError(
+                f"too little data to compare: {reference} ({before}), and {judged} ({after}) "
+                "overlap; record more days, or name two ranges with --before and --after"
+            ) from error
 
     def _first(self, model: str) -> TimeRange:
         opens = self._all.span(model)[0] // HOUR_MS * HOUR_MS

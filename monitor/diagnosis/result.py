@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,17 +13,32 @@ from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.segments import SegmentPart
 from monitor.drift import Judgement, MainDriver, Status, Verdict
 
-METRICS = tuple(name for name in snapshot.METRICS if name != "log_likelihood_ratio")
+DIAGNOSED_METRICS = tuple(name for name in snapshot.METRIC_NAMES if name != "log_likelihood_ratio")
 """The metrics of either side, by their names in `monitor.metrics`; log LR+ is a component."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Estimated:
-    """A number with its 95 % interval; NaN where it is undefined or refused."""
+    """A number with its 95 % interval; NaN where it is undefined or refused.
+
+    >>> Estimated(estimate=0.5749, lower=0.534, upper=0.615)
+    Estimate(.575, .534 to .615)
+    """
 
     estimate: float
     lower: float
     upper: float
+
+    def __float__(self) -> float:
+        return self.estimate
+
+    def __repr__(self) -> str:
+        if not math.isfinite(self.estimate):
+            return "Estimate(undefined)"
+        shown = _three_digits(self.estimate)
+        if math.isfinite(self.lower) and math.isfinite(self.upper):
+            shown += f", {_three_digits(self.lower)} to {_three_digits(self.upper)}"
+        return f"Estimate({shown})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +53,7 @@ class Side:
             "" where its bounds were asked for.
         predictions: made in it, labelled or not; None where it is not known.
         counts: its labelled outcomes, a scalar.
-        metrics: by the names in `METRICS`; intervals as of independent rows,
+        metrics: by the names in `DIAGNOSED_METRICS`; intervals as of independent rows,
             as everywhere where a single period is shown.
         blocks: blocks of time that hold an outcome.
         block_ms: length of a block; None where no time is known.
@@ -119,3 +135,9 @@ class Diagnosis:
     had_prevalence_stayed: Estimated
     refusal: Refusal | None
     notes: tuple[str, ...]
+
+
+def _three_digits(value: float) -> str:
+    """A number without the zero before its point."""
+    text = f"{value:.3f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-")[0] == "0" else text

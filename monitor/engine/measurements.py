@@ -9,7 +9,7 @@ from monitor.events.columns import FloatArray, Int64Array
 from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.labels.estimates import measure
 from monitor.labels.evidence import STATUS, Evidence
-from monitor.snapshot import METRICS, Estimate, Window
+from monitor.snapshot import METRIC_NAMES, Estimate, Window
 
 _STATUS = np.array(STATUS)
 
@@ -29,7 +29,7 @@ class Measurements:
         self._name = name
         self._class_ratios = class_ratios
         self._evidence = Evidence.complete(np.zeros((0, CELLS), dtype=np.int64))
-        names: tuple[str | float, ...] = (*METRICS, *class_ratios)
+        names: tuple[str | float, ...] = (*METRIC_NAMES, *class_ratios)
         self._values: dict[str | float, FloatArray] = {name: np.zeros((3, 0)) for name in names}
 
     def window(self, bounds: Int64Array, evidence: Evidence, asked: FloatArray) -> Window:
@@ -49,7 +49,7 @@ class Measurements:
             counts=ConfusionCounts.from_cells(cells[:, : len(Outcome)]),
             predicted_positive=cells[:, PREDICTED_POSITIVE],
             predicted_negative=cells[:, PREDICTED_NEGATIVE],
-            metrics={name: estimates[name] for name in METRICS},
+            metrics={name: estimates[name] for name in METRIC_NAMES},
             precision_at={
                 ratio: Estimate(*(values * asked[:, i] for values in estimates[ratio]))
                 for i, ratio in enumerate(self._class_ratios)

@@ -9,18 +9,19 @@ depend on the order of records either. A snapshot also depends on `now`, the end
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
-
-import msgspec
 
 from monitor.config import Config
 from monitor.engine.snapshots import SnapshotReader
 from monitor.engine.stages import Stages
-from monitor.events.batches import concatenate, in_row_order
+from monitor.events.batches import in_row_order
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import NO_TIME, EventBatch
 from monitor.events.renumbering import State
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decode.reasons import Fields, fault_of
+from monitor.feeds.scalars import plain, plain_class, plain_id, plain_time
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Snapshot
 from monitor.windows.history import HISTORY_DAYS, History
@@ -75,7 +76,7 @@ class Monitor:
             watch=self._watch,
         )
         self._decoder = Decoder(DecodeSettings.from_config(self.config))
-        self._buffer: list[EventBatch] = []
+        self._buffer: list[Fields] = []
         if state is not None:
             self._restore(state)
 
@@ -117,9 +118,9 @@ class Monitor:
 
     def predict(
         self,
-        id: str,  # noqa: A002  # the event's own field name
+        id: str | int,  # noqa: A002  # the event's own field name
         *,
-        ts: float | str,
+        ts: float | str | datetime,
         prediction: bool | None = None,
         score: float | None = None,
         model: str | None = None,
@@ -128,12 +129,14 @@ class Monitor:
     ) -> None:
         """Record one prediction; fields and rules are those of a `prediction` event.
 
-        For programs that embed the monitor. Events are buffered, and applied some
-        thousand at a time and before each snapshot.
+        For programs that embed the monitor. Each value may be Python's or NumPy's. Events
+        are checked at once, buffered, and applied some thousand at a time and before each
+        snapshot.
 
         Args:
-            id: unique among predictions; labels refer to it.
-            ts: event time, epoch seconds or ISO 8601.
+            id: unique among predictions; labels refer to it. An integer stands for its
+                decimal text.
+            ts: event time, epoch seconds, ISO 8601, or a `datetime` with a zone.
             prediction: the class predicted; may be left out where the score decides.
             score: in [0, 1].
             model: name of the model; the default model if left out.
@@ -141,47 +144,55 @@ class Monitor:
             segment: segment values by key.
 
         Raises:
-            ValueError: the event is invalid; the message gives the reason.
+            ValueError: the event is invalid; the message names the field.
         """
-        fields = {
-            "prediction": prediction,
-            "score": score,
-            "model": model,
-            "version": version,
-            "segment": segment,
-        }
-        given = {name: value for name, value in fields.items() if value is not None}
-        self._take({"type": "prediction", "id": id, "ts": ts, **given})
+        fields = {"type": "prediction", "id": plain_id(id), "ts": plain_time(ts)}
+        if prediction is not None:
+            fields["prediction"] = plain_class(prediction)
+        if score is not None:
+            fields["score"] = plain(score)
+        if model is not None:
+            fields["model"] = plain(model)
+        if version is not None:
+            fields["version"] = plain(version)
+        if segment is not None:
+            fields["segment"] = {key: plain(value) for key, value in segment.items()}
+        self._take(fields)
 
     def label(
         self,
-        id: str,  # noqa: A002  # the event's own field name
+        id: str | int,  # noqa: A002  # the event's own field name
         *,
-        ts: float | str,
+        ts: float | str | datetime,
         label: bool | None,
         sampling_probability: float | None = None,
     ) -> None:
         """Record one label; fields and rules are those of a `label` event.
 
         Args:
-            id: of the prediction.
-            ts: event time of the label, epoch seconds or ISO 8601.
+            id: of the prediction, as in `predict`.
+            ts: event time of the label, as in `predict`.
             label: the actual class; None retracts the label.
             sampling_probability: of the label, in (0, 1].
 
         Raises:
-            ValueError: the event is invalid; the message gives the reason.
+            ValueError: the event is invalid; the message names the field.
         """
-        fields = {"type": "label", "id": id, "ts": ts, "label": label}
+        fields = {
+            "type": "label",
+            "id": plain_id(id),
+            "ts": plain_time(ts),
+            "label": plain_class(label),
+        }
         if sampling_probability is not None:
-            fields["sampling_probability"] = sampling_probability
+            fields["sampling_probability"] = plain(sampling_probability)
         self._take(fields)
 
     def flush(self) -> None:
         """Apply the buffered events of `predict` and `label`."""
         if self._buffer:
             buffered, self._buffer = self._buffer, []
-            self.apply(concatenate(buffered))
+            self.apply(self._decoder.decode_fields(buffered, position=_call, record=lambda _: b""))
 
     def snapshot(
         self,
@@ -331,9 +342,12 @@ class Monitor:
         return days if days.positive.any() and days.negative.any() else None
 
     def _take(self, fields: dict[str, Any]) -> None:
-        batch = self._decoder.decode_lines(msgspec.json.encode(fields), source="", first_line=1)
-        for rejection in batch.rejected:
-            raise ValueError(f"{fields['type']} {fields['id']!r}: {rejection.detail}")
-        self._buffer.append(batch)
+        if fault := fault_of(fields, self._decoder.settings, None):
+            raise ValueError(f"{fields['type']} {fields['id']!r}: {fault.detail}")
+        self._buffer.append(fields)
         if len(self._buffer) >= _BUFFERED:
             self.flush()
+
+
+def _call(row: int) -> str:
+    return f"call {row + 1}"

@@ -21,7 +21,14 @@ from monitor.labels.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
 from monitor.labels.evidence import Evidence
 from monitor.labels.maturity import Ages, Maturities, Times
 from monitor.labels.refusals import REASONS, REFUSED, refused
-from monitor.snapshot import LabelTotals, ModelState, Snapshot, SourceProgress, Window
+from monitor.snapshot import (
+    CounterTotals,
+    LabelTotals,
+    ModelState,
+    Snapshot,
+    SourceProgress,
+    Window,
+)
 from monitor.verdicts import Watched
 from monitor.watch import Watch
 from monitor.windows import Windows
@@ -259,7 +266,11 @@ class SnapshotReader:
             last_prediction_ms=self._windows.last_prediction(number),
             last_label_ms=self._delays.last_label(number),
             objective=setting.objective.model_dump(exclude_none=True),
-            ever=(predictions[1], predictions[0], applied),
+            counters=CounterTotals(
+                predicted_positive=predictions[1],
+                predicted_negative=predictions[0],
+                labelled=applied,
+            ),
         )
 
     def _label_books(self) -> LabelTotals:

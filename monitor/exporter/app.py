@@ -6,6 +6,7 @@ headers that keep a browser from running or embedding it.
 """
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Future
 
@@ -25,10 +26,13 @@ from monitor.exporter.api.trends import PATIENCE_SECONDS
 from monitor.exporter.page.routes import page_routes
 from monitor.prometheus.exposition import Exposition
 from monitor.prometheus.negotiation import Format, accepts_gzip, negotiate
-from monitor.prometheus.process_series import ScrapeTelemetry
+from monitor.prometheus.process_series import SERIES_LEFT_OUT, ScrapeTelemetry
+from monitor.prometheus.process_series import ProcessCollector as SeriesCollector
+from monitor.prometheus.series_limit import LeftOut
 from monitor.snapshot import Snapshot
 from monitor.web.access import Access
 from monitor.web.access_middleware import AccessMiddleware
+from monitor.web.hosts import AllowedHosts
 
 _RELOAD_SECONDS = 30
 """How long a client waits for a reload, which goes on after that."""
@@ -41,9 +45,13 @@ def create_app(
     *,
     ready: Callable[[], bool],
     restored: Callable[[], bool] = lambda: True,
+    fault: Callable[[], str] = lambda: "",
     collectors: Iterable[Collector] = (),
+    max_series: Callable[[], int] = lambda: sys.maxsize,
+    say: Callable[[str], None] = lambda _: None,
     reload: Callable[[], Future[None]] | None = None,
     access: Access | None = None,
+    hosts: AllowedHosts | None = None,
     read_engine: ReadEngine | None = None,
     clock: Clock | None = None,
     patience: float = PATIENCE_SECONDS,
@@ -56,10 +64,15 @@ def create_app(
         ready: returns whether state is restored and feeds are attached; called at each probe.
         restored: returns whether snapshots hold all that was counted before the start. Until
             then /metrics answers 503: Prometheus would take lower counters for a reset.
+        fault: returns what keeps a running monitor from saving events, "" if nothing does; the
+            readiness probe answers it with 503.
         collectors: further series of the process to serve at /metrics.
+        max_series: returns the maximum number of series at /metrics; no limit by default.
+        say: prints a one-line message for the operator, when that leaves out others than before.
         reload: starts a reload of the configuration; its future is done once that is in
             force. There is no such route where None.
         access: who may read, everybody by default; the probes are open to all.
+        hosts: names that requests may carry where no authentication is required; any if None.
         read_engine: reads the history for the API, which answers 503 where None.
         clock: measures how long scrapes take; the machine's where None.
         patience: seconds that a list of models waits for its trends.
@@ -68,19 +81,47 @@ def create_app(
     registry = CollectorRegistry()
     for collector in (scrapes, ProcessCollector(registry=None), *collectors):
         registry.register(collector)
-    exposition = Exposition(read_snapshot, registry)
+    exposition = Exposition(
+        read_snapshot,
+        registry,
+        limit=max_series,
+        say=lambda left: say(_left_out_text(left, max_series())),
+    )
+    registry.register(
+        SeriesCollector(
+            {SERIES_LEFT_OUT: lambda: {(k,): n for k, n in exposition.left_out._asdict().items()}}
+        )
+    )
     metrics = _Metrics(exposition, scrapes, clock or SystemClock(), restored)
     queries = Queries(read_snapshot, read_engine, patience)
     routes = [
         Route("/metrics", metrics.answer),
         Route("/healthz", _health),
-        Route("/readyz", _readiness(ready)),
+        Route("/readyz", _readiness(ready, fault)),
         *api_routes(queries),
         *page_routes(queries),
     ]
     if reload is not None:
         routes.append(Route("/-/reload", _reloading(reload), methods=["POST"]))
-    return AccessMiddleware(Starlette(routes=routes), access or Access(), ("/healthz", "/readyz"))
+    probes = ("/healthz", "/readyz")
+    return AccessMiddleware(Starlette(routes=routes), access or Access(), probes, hosts)
+
+
+def _left_out_text(left: LeftOut, most: int) -> str:
+    """Return what is left out of scrapes, as a line for the operator.
+
+    >>> _left_out_text(LeftOut(models=0, sources=0, segment_values=7), 1000)
+    '/metrics leaves out 7 segment values: max_series is 1000; ...'
+    >>> _left_out_text(LeftOut(), 1000)
+    '/metrics leaves nothing out any more: max_series is 1000'
+    """
+    parts = [f"{n} {kind.replace('_', ' ')}" for kind, n in left._asdict().items() if n]
+    if not parts:
+        return f"/metrics leaves nothing out any more: max_series is {most}"
+    return (
+        f"/metrics leaves out {', '.join(parts)}: max_series is {most}; raise it, or split models "
+        "by fewer segments"
+    )
 
 
 class _Metrics:
@@ -139,8 +180,12 @@ async def _health(_: Request) -> Response:
     return PlainTextResponse("alive\n")
 
 
-def _readiness(ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Response]]:
+def _readiness(
+    ready: Callable[[], bool], fault: Callable[[], str]
+) -> Callable[[Request], Awaitable[Response]]:
     async def answer(_: Request) -> Response:
+        if why := fault():
+            return PlainTextResponse(f"not ready: {why}\n", status_code=503)
         if ready():
             return PlainTextResponse("ready\n")
         return PlainTextResponse("not ready\n", status_code=503)

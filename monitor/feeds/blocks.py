@@ -13,6 +13,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 _TOO_LONG = MAX_RECORD_BYTES + 2
 """Bytes stored of an unfinished line: too long for a record even without a carriage return."""
 _PIECE = 256 * 1024
+_SLICE = 16 * 1024
+"""Bytes that a decompressor gets at a time: it copies what lies behind the end of a member."""
 _GZIP_WINDOW = 31
 """zlib's `wbits` for a gzip member with its header."""
 
@@ -45,6 +47,14 @@ def pieces(stream: BinaryIO, size: int = _PIECE) -> Iterator[bytes]:
         yield piece
 
 
+def sliced(stream: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut a stream into short pieces, so that the cost of many short members is linear."""
+    for piece in stream:
+        view = memoryview(piece)
+        for start in range(0, len(view), _SLICE):
+            yield bytes(view[start : start + _SLICE])
+
+
 def inflated(compressed: Iterable[bytes], size: int = 4 * _PIECE) -> Iterator[bytes]:
     """Decompress gzip members, with bounded memory however well they compress.
 
@@ -52,26 +62,32 @@ def inflated(compressed: Iterable[bytes], size: int = 4 * _PIECE) -> Iterator[by
         compressed: bytes, cut anywhere.
         size: most decompressed bytes yielded at a time.
 
+    The time is linear in the bytes, however short the members are.
+
+    Args:
+        compressed: bytes of the members, cut anywhere.
+        size: maximum size of a piece that is given.
+
     Raises:
         TornError: the stream ends within a member, or is not gzip from some point on.
             All bytes up to there were yielded.
     """
     member = zlib.decompressobj(_GZIP_WINDOW)
-    started = False
-    for piece in compressed:
-        rest = piece
+    started, behind = False, False
+    for piece in sliced(compressed):
+        rest = piece.lstrip(b"\0") if behind else piece
         while rest:
             try:
                 data = member.decompress(rest, size)
             except zlib.error as error:
                 raise TornError(f"gzip is damaged: {error}") from error
-            started = True
+            started, behind = True, False
             if data:
                 yield data
             rest = member.unconsumed_tail
             if member.eof:
                 rest = member.unused_data.lstrip(b"\0")
-                member, started = zlib.decompressobj(_GZIP_WINDOW), False
+                member, started, behind = zlib.decompressobj(_GZIP_WINDOW), False, True
     if started:
         raise TornError("gzip ends too early")
 

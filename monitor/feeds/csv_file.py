@@ -8,11 +8,11 @@ the rest of the file.
 from __future__ import annotations
 
 import csv
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
+from monitor.config.mapping import SEGMENT, MappedRecords
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import RejectReason
@@ -21,14 +21,20 @@ from monitor.feeds.blocks import blocks
 from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.decode.reasons import Fault, Fields
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_INTEGER = re.compile(r"[+-]?\d{1,20}", re.ASCII)
-_CLASSES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
+from monitor.feeds.mapping.field_sources import sources_of_table
+from monitor.feeds.mapping.guessing import Say, settled, to_stderr
+from monitor.feeds.mapping.values import mapped_readers, readers_of_text
 
 
 def read_csv(
-    stream: Iterable[bytes], name: str, decoder: Decoder, chunk_bytes: int
+    stream: Iterable[bytes],
+    name: str,
+    decoder: Decoder,
+    chunk_bytes: int,
+    *,
+    separator: str = ",",
+    mapping: MappedRecords | None = None,
+    say: Say = to_stderr,
 ) -> Iterator[EventBatch]:
     """Yield the events of a CSV file in batches.
 
@@ -37,9 +43,12 @@ def read_csv(
         name: name of the file, for the positions of records.
         decoder: converts records to columns.
         chunk_bytes: bytes of lines per batch.
+        separator: character between cells.
+        mapping: which columns hold the fields; None where they are named like these.
+        say: prints which columns are taken for which fields, where that is a guess.
 
     Raises:
-        FeedError: the first line is no valid header.
+        FeedError: the first line is no valid header, or no column holds the time.
         TornError: the stream is truncated or damaged.
     """
     table: _Rows | None = None
@@ -47,32 +56,65 @@ def read_csv(
         lines = block.data.split(b"\n")
         skipped = 0
         if table is None:
-            table = _Rows(name, lines[0].removeprefix(BOM).removesuffix(b"\r"), decoder)
+            header = lines[0].removeprefix(BOM).removesuffix(b"\r")
+            table = _Rows(name, header, decoder, separator=separator, mapping=mapping, say=say)
             skipped = 1
         yield table.decode(lines[skipped:], block.first_line + skipped)
+
+
+def rows_of_text(text: bytes, separator: str, most: int) -> list[dict[str, Any]]:
+    r"""Return the first rows of a CSV file by column, for looking at them.
+
+    Args:
+        text: the start of the file.
+        separator: character between cells.
+        most: rows to return at most.
+
+    >>> rows_of_text(b"a;b\n1;2\n", ";", 10)
+    [{'a': '1', 'b': '2'}]
+    """
+    lines = text.decode(errors="replace").splitlines()
+    rows = csv.DictReader(lines, delimiter=separator)
+    return [row for row in islice(rows, most) if None not in row]
 
 
 class _Rows:
     """Decodes rows under a header."""
 
-    def __init__(self, name: str, header: bytes, decoder: Decoder) -> None:
+    def __init__(
+        self,
+        name: str,
+        header: bytes,
+        decoder: Decoder,
+        *,
+        separator: str,
+        mapping: MappedRecords | None,
+        say: Say,
+    ) -> None:
         self._name = name
         self._decoder = decoder
+        self._separator = separator
         try:
-            self._columns = [column.strip() for column in _cells(header)]
+            self._columns = [column.strip() for column in self._cells(header)]
         except (UnicodeDecodeError, csv.Error) as error:
             raise FeedError(f"{name}: line 1 is not a header: {error}") from error
-        table_fields.check_columns(name, self._columns)
+        mapping = settled(name, self._columns, mapping, say)
         keys = decoder.settings.segment_keys
+        sources = sources_of_table(name, self._columns, mapping, keys, nested=False)
+        readers = readers_of_text() if mapping is None else mapped_readers(mapping)
         index_of = {column: index for index, column in enumerate(self._columns)}
-        segments = table_fields.segment_columns(self._columns, keys)
-        self._segments = [(key, index_of[column]) for key, column in segments.items()]
+        self._segments = [(key, index_of[column]) for key, column in sources.segments.items()]
         self._readers = [
-            (field, index_of[field], read) for field, read in _READERS.items() if field in index_of
+            (field, index_of[column], readers[field]) for field, column in sources.columns.items()
         ]
-        self._common: dict[str, Any] = {"type": table_fields.type_of_rows(self._columns)}
-        if "label" in index_of:
+        self._common: dict[str, Any] = {"type": table_fields.type_of_rows(sources.fields)}
+        if "label" in sources.fields:
             self._common["label"] = None
+        fixed = sources.constants.items()
+        self._common |= {f: value for f, value in fixed if not f.startswith(SEGMENT)}
+        segment = {f.removeprefix(SEGMENT): v for f, v in fixed if f.startswith(SEGMENT)}
+        if segment:
+            self._common["segment"] = segment
 
     def decode(self, lines: list[bytes], first_line: int) -> EventBatch:
         numbered = [
@@ -90,7 +132,7 @@ class _Rows:
         if len(line) > MAX_RECORD_BYTES:
             return Fault(RejectReason.TOO_LARGE, f"row: must be at most {MAX_RECORD_BYTES} bytes")
         try:
-            cells = _cells(line)
+            cells = self._cells(line)
         except (UnicodeDecodeError, csv.Error) as error:
             return Fault(RejectReason.MALFORMED, f"row: {error}")
         if len(cells) != len(self._columns):
@@ -101,42 +143,15 @@ class _Rows:
     def _fields(self, cells: list[str]) -> Fields:
         fields = self._common.copy()
         for name, index, read in self._readers:
-            if cells[index]:
-                fields[name] = read(cells[index])
-        if self._segments and isinstance(fields.setdefault("segment", {}), dict):
-            fields["segment"] |= {key: cells[index] or None for key, index in self._segments}
+            if cells[index] and (value := read(cells[index])) is not None:
+                fields[name] = value
+        if self._segments and isinstance(given := fields.setdefault("segment", {}), dict):
+            keyed = {key: cells[index] or None for key, index in self._segments}
+            fields["segment"] = given | keyed
         return fields
 
-
-def _cells(line: bytes) -> list[str]:
-    text = line.decode()
-    return next(csv.reader([text], strict=True), []) if '"' in text else text.split(",")
-
-
-def _class(cell: str) -> int | str:
-    found = _CLASSES.get(cell)
-    return _CLASSES.get(cell.strip().lower(), cell) if found is None else found
-
-
-def _number(cell: str) -> float | str:
-    return float(cell) if _NUMBER.fullmatch(cell.strip()) else cell
-
-
-def _integer(cell: str) -> int | str:
-    return int(cell) if _INTEGER.fullmatch(cell.strip()) else cell
-
-
-def _object(cell: str) -> object:
-    try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
-        return cell
-
-
-_READERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(table_fields.TEXTS, str),
-    **dict.fromkeys(table_fields.CLASSES, _class),
-    **dict.fromkeys((*table_fields.TIMES, *table_fields.NUMBERS), _number),
-    **dict.fromkeys(table_fields.COUNTS, _integer),
-    "segment": _object,
-}
+    def _cells(self, line: bytes) -> list[str]:
+        text = line.decode()
+        if '"' not in text:
+            return text.split(self._separator)
+        return next(csv.reader([text], strict=True, delimiter=self._separator), [])

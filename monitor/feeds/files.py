@@ -5,24 +5,36 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
-from itertools import chain
+from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path, PurePath
-from typing import BinaryIO
+from tempfile import TemporaryFile
+from types import MappingProxyType
+from typing import Any, BinaryIO, NamedTuple
 
+import msgspec
+
+from monitor.config.mapping import MappedRecords
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
-from monitor.feeds.arrow.arrow_files import read_arrow
-from monitor.feeds.blocks import GZIP_MAGIC, TornError, blocks, inflated, pieces
-from monitor.feeds.csv_file import read_csv
-from monitor.feeds.decode import Decoder
+from monitor.feeds.arrow.arrow_files import read_arrow, rows_of_table
+from monitor.feeds.blocks import TornError, blocks, pieces
+from monitor.feeds.csv_file import read_csv, rows_of_text
+from monitor.feeds.decode import Decoder, LineDecoder
+from monitor.feeds.decode.lines import BOM
+from monitor.feeds.decompression import decompressed, is_compressed
+from monitor.feeds.json_array import array_lines
+from monitor.feeds.mapping.guessing import Say, settled_by_record, to_stderr
+from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.merge import merged
 
 CHUNK_BYTES = 1_500_000
 """Bytes of lines in a batch: about ten thousand events, the size that decodes fastest."""
+NO_MAPPINGS: Mapping[str, MappedRecords] = MappingProxyType({})
+"""Of files whose columns are named like the fields of events."""
 STDIN = "-"
 """The path that stands for standard input."""
 
@@ -36,6 +48,8 @@ def read(
     *,
     chunk_bytes: int = CHUNK_BYTES,
     progress: Progress | None = None,
+    mappings: Mapping[str, MappedRecords] = NO_MAPPINGS,
+    say: Say = to_stderr,
 ) -> Iterator[EventBatch]:
     """Read all events of some files, in batches, merged by event time.
 
@@ -43,33 +57,95 @@ def read(
     however late the label came. So the same rows count the same in every format.
 
     Args:
-        paths: CSV, Parquet (`.parquet`, `.pq`) or Arrow (`.arrow`, `.arrows`, `.feather`,
-            `.ipc`) by the ending of the name, else NDJSON; NDJSON and CSV may be gzip,
-            detected by content; `-` is NDJSON on standard input.
+        paths: CSV (`.csv`), values separated by tabs (`.tsv`, `.tab`), JSON (`.json`: an
+            array or lines), Parquet (`.parquet`, `.pq`) or Arrow (`.arrow`, `.arrows`,
+            `.feather`, `.ipc`) by the ending of the name, else NDJSON; each may be gzip or
+            zstd, detected by content; `-` is NDJSON on standard input.
         decoder: turns records into columns.
         chunk_bytes: bytes of lines in a batch, for files of lines.
         progress: called after each read.
+        mappings: which columns hold the fields, by path; a file without one has columns
+            that are named like the fields, or leave no doubt.
+        say: prints which columns are taken for which fields, where that is a guess.
 
     Raises:
         FeedError: at once if a path is a directory, missing or not readable. While
             reading, after all events before, if a compressed file is damaged or ends
-            too early.
+            too early, or a table has no column for the time.
     """
     names = [fspath(path) for path in paths]
     tracker = _Tracker(sum(map(_size_of, names)), progress)
-    streams = [_batches(name, decoder, chunk_bytes, tracker) for name in names]
+    streams = [
+        _Reader(decoder, mappings.get(name), chunk_bytes, tracker=tracker, say=say).batches(name)
+        for name in names
+    ]
     return streams[0] if len(streams) == 1 else merged(streams)
+
+
+class FirstRows(NamedTuple):
+    """The first records of a file, as they are written.
+
+    Attributes:
+        rows: by the name of the column; only what could be read.
+        tabular: True for a table, False for records of JSON.
+    """
+
+    rows: list[dict[str, Any]]
+    tabular: bool
+
+
+def first_rows(path: str | PathLike[str], most: int = 2_000) -> FirstRows:
+    """Return the first records of a file, for looking at them.
+
+    Args:
+        path: as for `read`; not standard input.
+        most: records to return at most.
+
+    Raises:
+        FeedError: the file cannot be read.
+    """
+    name = fspath(path)
+    form = _format_of(name)
+    with _feed_errors(name), _opened(name) as stream:
+        if form in (_Format.PARQUET, _Format.ARROW):
+            with _seekable(stream) as whole:
+                parquet = form is _Format.PARQUET
+                return FirstRows(rows_of_table(whole, name, parquet=parquet, most=most), True)
+        plain = decompressed(pieces(stream))
+        lines = array_lines(plain) if form is _Format.JSON else plain
+        first = next(blocks(lines, CHUNK_BYTES), None)
+        text = b"" if first is None else first.data.removeprefix(BOM)
+    if form in (_Format.CSV, _Format.TSV):
+        separator = "," if form is _Format.CSV else "\t"
+        return FirstRows(rows_of_text(text, separator, most), True)
+    return FirstRows(list(islice(_objects(text), most)), False)
+
+
+def _objects(text: bytes) -> Iterator[dict[str, Any]]:
+    for line in text.split(b"\n"):
+        try:
+            record = msgspec.json.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            yield record
 
 
 class _Format(Enum):
     NDJSON = auto()
+    JSON = auto()
     CSV = auto()
+    TSV = auto()
     PARQUET = auto()
     ARROW = auto()
 
 
+_COMPRESSED = (".gz", ".zst", ".zstd")
 _FORMATS = {
+    ".json": _Format.JSON,
     ".csv": _Format.CSV,
+    ".tsv": _Format.TSV,
+    ".tab": _Format.TSV,
     ".parquet": _Format.PARQUET,
     ".pq": _Format.PARQUET,
     ".arrow": _Format.ARROW,
@@ -82,11 +158,11 @@ _FORMATS = {
 def _format_of(name: str) -> _Format:
     """Return the format by the ending of a name; NDJSON for any other ending.
 
-    >>> _format_of("a.csv.gz"), _format_of("a.log")
-    (<_Format.CSV: 2>, <_Format.NDJSON: 1>)
+    >>> _format_of("a.csv.gz").name, _format_of("a.log").name
+    ('CSV', 'NDJSON')
     """
     path = PurePath(name)
-    inner = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    inner = path.with_suffix("") if path.suffix.lower() in _COMPRESSED else path
     return _FORMATS.get(inner.suffix.lower(), _Format.NDJSON)
 
 
@@ -138,30 +214,87 @@ def _feed_errors(name: str) -> Iterator[None]:
         raise FeedError(f"{name}: cannot be read: {error}") from error
 
 
-def _batches(
-    name: str, decoder: Decoder, chunk_bytes: int, tracker: _Tracker
-) -> Iterator[EventBatch]:
-    source, form = "stdin" if name == STDIN else name, _format_of(name)
-    with _feed_errors(source), _opened(name) as stream:
-        if form in (_Format.PARQUET, _Format.ARROW):
-            yield from _tables(stream, source, decoder, tracker)
-            return
-        plain = _plain(tracker.counted(pieces(stream)))
-        if form is _Format.CSV:
-            yield from read_csv(plain, source, decoder, chunk_bytes)
-            return
-        for block in blocks(plain, chunk_bytes):
-            yield decoder.decode_lines(block.data, source=source, first_line=block.first_line)
+class _Reader:
+    """Reads one file.
+
+    Args:
+        decoder: decoder of its records.
+        mapping: which columns hold the fields; None where they are named like these.
+        chunk_bytes: bytes of lines per batch.
+        tracker: counts the bytes read.
+        say: prints which columns are taken for which fields, where that is a guess.
+    """
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        mapping: MappedRecords | None,
+        chunk_bytes: int,
+        *,
+        tracker: _Tracker,
+        say: Say,
+    ) -> None:
+        self._decoder = decoder
+        self._mapping = mapping if mapping is not None and mapping.is_mapped else None
+        self._chunk_bytes = chunk_bytes
+        self._tracker = tracker
+        self._say = say
+
+    def batches(self, name: str) -> Iterator[EventBatch]:
+        """Yield the events of the file."""
+        source, form = "stdin" if name == STDIN else name, _format_of(name)
+        with _feed_errors(source), _opened(name) as stream:
+            if form in (_Format.PARQUET, _Format.ARROW):
+                yield from self._table(stream, source, parquet=form is _Format.PARQUET)
+                return
+            plain = decompressed(self._tracker.counted(pieces(stream)))
+            if form in (_Format.CSV, _Format.TSV):
+                separator = "," if form is _Format.CSV else "\t"
+                yield from read_csv(
+                    plain,
+                    source,
+                    self._decoder,
+                    self._chunk_bytes,
+                    separator=separator,
+                    mapping=self._mapping,
+                    say=self._say,
+                )
+                return
+            yield from self._lines(array_lines(plain) if form is _Format.JSON else plain, source)
+
+    def _lines(self, plain: Iterable[bytes], name: str) -> Iterator[EventBatch]:
+        decoder: LineDecoder | None = None
+        for block in blocks(plain, self._chunk_bytes):
+            if decoder is None:
+                mapping = settled_by_record(name, block.data, self._mapping, self._say)
+                decoder = lines_decoder(self._decoder, mapping)
+            yield decoder.decode_lines(block.data, source=name, first_line=block.first_line)
+
+    def _table(self, stream: BinaryIO, name: str, *, parquet: bool) -> Iterator[EventBatch]:
+        size, read = _size_of(name), 0
+        with _seekable(stream) as whole:
+            opened = read_arrow(
+                whole, name, self._decoder, parquet=parquet, mapping=self._mapping, say=self._say
+            )
+            for batch, share in opened:
+                self._tracker.add(int(size * share) - read)
+                read = int(size * share)
+                yield batch
 
 
-def _tables(
-    stream: BinaryIO, name: str, decoder: Decoder, tracker: _Tracker
-) -> Iterator[EventBatch]:
-    parquet, size, read = _format_of(name) is _Format.PARQUET, _size_of(name), 0
-    for batch, share in read_arrow(stream, name, decoder, parquet=parquet):
-        tracker.add(int(size * share) - read)
-        read = int(size * share)
-        yield batch
+@contextmanager
+def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
+    """Give a file decompressed, in a temporary file if it is compressed."""
+    compressed = is_compressed(stream.read(4))
+    stream.seek(0)
+    if not compressed:
+        yield stream
+        return
+    with TemporaryFile() as whole:
+        for piece in decompressed(pieces(stream)):
+            whole.write(piece)
+        whole.seek(0)
+        yield whole
 
 
 @contextmanager
@@ -171,10 +304,3 @@ def _opened(name: str) -> Iterator[BinaryIO]:
     else:
         with Path(name).open("rb") as stream:
             yield stream
-
-
-def _plain(stream: Iterator[bytes]) -> Iterator[bytes]:
-    """Return the stream, decompressed if it is gzip."""
-    first = next(stream, b"")
-    whole = chain([first], stream)
-    return inflated(whole) if first.startswith(GZIP_MAGIC) else whole

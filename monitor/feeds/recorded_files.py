@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 import xxhash
 
+from monitor.config.mapping import MappedRecords
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder
+from monitor.feeds.mapping.guessing import Say, to_stderr
 from monitor.feeds.source import Position
 
 _COMPARED_BYTES = 4096
@@ -26,19 +28,29 @@ class RecordedFiles:
     Args:
         paths: paths of the files.
         decoder: decoder of their records.
+        mappings: which columns hold the fields, by path; see `files.read`.
+        say: prints which columns are taken for which fields, where that is a guess.
 
     Raises:
         FeedError: a file is missing or cannot be read.
     """
 
-    def __init__(self, paths: Sequence[str], decoder: Decoder) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        decoder: Decoder,
+        *,
+        mappings: Mapping[str, MappedRecords] = files.NO_MAPPINGS,
+        say: Say = to_stderr,
+    ) -> None:
         self.name = ", ".join(paths)
         self.identity = f"files:{self.name}"
         self.attached = True
         self.ended = False
         self._files = [_file_fingerprint(Path(path)) for path in paths]
         self._returned = 0
-        self._batches: Iterator[EventBatch] = iter(files.read(paths, decoder))
+        batches = files.read(paths, decoder, mappings=mappings, say=say)
+        self._batches: Iterator[EventBatch] = iter(batches)
 
     def position(self) -> Position:
         """Return the number of batches read, and the fingerprints of the files."""

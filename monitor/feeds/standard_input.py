@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from monitor.events.columns import EventBatch
-from monitor.feeds.decode import Decoder
+from monitor.feeds.decode import LineDecoder
 from monitor.feeds.decode.lines import count_lines
 from monitor.feeds.follow.file_part import FilePart
 
@@ -29,7 +29,7 @@ class StandardInput:
 
     name = identity = "stdin"
 
-    def __init__(self, decoder: Decoder, descriptor: int | None = None) -> None:
+    def __init__(self, decoder: LineDecoder, descriptor: int | None = None) -> None:
         self.ended = False
         self._decoder = decoder
         self._descriptor = sys.stdin.fileno() if descriptor is None else descriptor

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from monitor.config.mapping import FIELDS
 from monitor.errors import FeedError
 
 CLASSES = ("prediction", "label")
@@ -16,8 +17,6 @@ TIMES = ("ts", "label_ts", "watermark")
 NUMBERS = ("score", "sampling_probability")
 COUNTS = ("tp", "fp", "fn", "tn", "predicted_positive", "predicted_negative", "late")
 TEXTS = ("type", "id", "model", "version", "source", "batch")
-FIELDS = (*TEXTS, *TIMES, *CLASSES, *NUMBERS, *COUNTS, "segment")
-"""All column names except segment keys."""
 
 
 def type_of_rows(columns: Collection[str]) -> str:
@@ -33,8 +32,41 @@ def type_of_rows(columns: Collection[str]) -> str:
     return "outcome" if "prediction" in columns or "score" in columns else "label"
 
 
+def require_time(name: str, columns: Sequence[str]) -> None:
+    """Refuse a table none of whose columns is known to hold the time.
+
+    Args:
+        name: name of the table in messages.
+        columns: names of the columns.
+
+    Raises:
+        FeedError: there is no column `ts`.
+    """
+    if "ts" not in columns:
+        shown = ", ".join(columns[:8]) or "none"
+        raise FeedError(
+            f"{name}: has no column 'ts', got {shown}; name the columns like the fields of "
+            "events, or say which column is which, as in --field ts=COLUMN"
+        )
+
+
+def check_distinct(name: str, columns: Sequence[str]) -> None:
+    """Refuse a table with two columns of the same name.
+
+    Args:
+        name: name of the table in messages.
+        columns: names of the columns.
+
+    Raises:
+        FeedError: two columns have the same name.
+    """
+    for column in columns:
+        if columns.count(column) > 1:
+            raise FeedError(f"{name}: has column {column!r} twice; rename one of them")
+
+
 def check_columns(name: str, columns: Sequence[str]) -> None:
-    """Validate the columns of a table.
+    """Validate the columns of a table whose columns are named like the fields of events.
 
     Args:
         name: name of the table in messages.
@@ -43,14 +75,8 @@ def check_columns(name: str, columns: Sequence[str]) -> None:
     Raises:
         FeedError: there is no column `ts`, or two columns have the same name.
     """
-    if "ts" not in columns:
-        shown = ", ".join(columns[:8]) or "none"
-        raise FeedError(
-            f"{name}: has no column 'ts', got {shown}; name the columns like the fields of events"
-        )
-    for column in columns:
-        if columns.count(column) > 1:
-            raise FeedError(f"{name}: has column {column!r} twice; rename one of them")
+    require_time(name, columns)
+    check_distinct(name, columns)
 
 
 def segment_columns(columns: Collection[str], keys: Sequence[str]) -> dict[str, str]:

@@ -32,7 +32,7 @@ def corrected(
     Args:
         cells: labelled outcomes, (..., 4) by `Outcome`.
         coverage: G of each outcome, the same shape, and the variance of its log.
-        metric: one of `monitor.snapshot.METRICS`, or `precision_at`.
+        metric: one of `monitor.snapshot.METRIC_NAMES`, or `precision_at`.
         class_ratio: for `precision_at`.
 
     Returns:

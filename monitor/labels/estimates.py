@@ -49,7 +49,7 @@ def measure(evidence: Evidence, metric: str, class_ratio: float | None = None) -
 
     Args:
         evidence: counts of the rows, and the state of their labels.
-        metric: one of `monitor.snapshot.METRICS`, or `precision_at`.
+        metric: one of `monitor.snapshot.METRIC_NAMES`, or `precision_at`.
         class_ratio: actual positives per actual negative, for `precision_at`; else None.
 
     Returns:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from monitor.config import Labelling
 from monitor.labels.faults import LabelFault
-from monitor.snapshot import METRICS
+from monitor.snapshot import METRIC_NAMES
 
-_ALL = (*METRICS, "precision_at")
+_ALL = (*METRIC_NAMES, "precision_at")
 
 KEEPS_PRECISION: frozenset[str] = frozenset(
     {str(Labelling.FLAGGED_ONLY), str(LabelFault.ONE_SIDE_LABELLED)}

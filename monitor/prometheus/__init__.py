@@ -9,6 +9,7 @@ families.py          all of them in the order of the exposition, and as a table 
 process_series.py    the series of the running process, which no snapshot holds
 collector.py         the families as a prometheus_client collector, for any registry
 text.py              the families as text, ten times faster and equal byte for byte
+series_limit.py      what of a snapshot is exported, so that a scrape stays within the limit
 exposition.py        the answer to a scrape: rendered once a snapshot, compressed
 negotiation.py       the format that a client gets
 rules/               recording and alerting rules for the configured models

@@ -4,8 +4,11 @@ The first part is by far the longer one; it is rendered and compressed once for 
 snapshot and format, however many clients scrape it. The second part is fresh each
 time. Both go into one gzip stream: a copy of the compressor's state after the first part
 continues it.
+
+The answer has at most as many series as the limit allows, see `series_limit`.
 """
 
+import sys
 import threading
 import zlib
 from collections.abc import Callable
@@ -14,6 +17,7 @@ from typing import NamedTuple
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.openmetrics import exposition as openmetrics_encoder
 
+from monitor.prometheus.series_limit import LeftOut, limited
 from monitor.prometheus.text import TextWriter
 from monitor.snapshot import Snapshot
 
@@ -40,11 +44,27 @@ class Exposition:
     Args:
         read: returns the latest snapshot; a rendering is reused while it returns the same object.
         registry: series that are not the snapshot's.
+        limit: returns the maximum number of series, those of the registry included, which are
+            always there; no limit by default.
+        say: called when the limit leaves out something else than before.
+
+    Attributes:
+        left_out: what the limit leaves out of the latest snapshot.
     """
 
-    def __init__(self, read: Callable[[], Snapshot], registry: CollectorRegistry) -> None:
+    def __init__(
+        self,
+        read: Callable[[], Snapshot],
+        registry: CollectorRegistry,
+        *,
+        limit: Callable[[], int] = lambda: sys.maxsize,
+        say: Callable[[LeftOut], None] = lambda _: None,
+    ) -> None:
         self._read = read
         self._registry = registry
+        self._limit = limit
+        self._say = say
+        self.left_out = LeftOut()
         self._writer = TextWriter()
         self._lock = threading.Lock()
         self._snapshot: Snapshot | None = None
@@ -73,8 +93,17 @@ class Exposition:
         if snapshot is not self._snapshot:
             self._snapshot, self._texts, self._compressed = snapshot, {}, {}
         if openmetrics not in self._texts:
-            self._texts[openmetrics] = self._writer.write(snapshot, openmetrics=openmetrics)
+            exported = self._limited(snapshot)
+            self._texts[openmetrics] = self._writer.write(exported, openmetrics=openmetrics)
         return self._texts[openmetrics]
+
+    def _limited(self, snapshot: Snapshot) -> Snapshot:
+        own = sum(len(family.samples) for family in self._registry.collect())
+        exported, left = limited(snapshot, self._limit() - own)
+        before, self.left_out = self.left_out, left
+        if left != before:
+            self._say(left)
+        return exported
 
     def _compressed_text(self, text: bytes, *, openmetrics: bool) -> _Compressed:
         if openmetrics not in self._compressed:

@@ -34,7 +34,7 @@ def model_families() -> Iterator[Family]:
         "classifier_predictions_total",
         "counter",
         "Distinct predictions received, by what was predicted.",
-        lambda model: model.ever[:2],
+        lambda model: [model.counters.predicted_positive, model.counters.predicted_negative],
         [{"predicted": value} for value in _PREDICTED],
     )
     yield _by_model(
@@ -48,7 +48,7 @@ def model_families() -> Iterator[Family]:
         "classifier_labelled_predictions_total",
         "counter",
         "Predictions for which a label came in time, later retracted or not.",
-        lambda model: model.ever[2:],
+        lambda model: [model.counters.labelled],
     )
     yield _by_model(
         "classifier_label_transitions_total",

@@ -68,7 +68,7 @@ def monitor_families() -> Iterator[Family]:
         "precision_monitor_series",
         "gauge",
         "Models and segment values that are counted.",
-        lambda snapshot: [len(snapshot.series)],
+        lambda snapshot: [len(snapshot.series) + snapshot.hidden_series],
     )
     yield _single(
         "precision_monitor_segment_values_overflowed_total",

@@ -42,6 +42,14 @@ SCRAPE_DURATION = SeriesDescription(
     meaning="Time to render the answer to a scrape, by format.",
 )
 
+SERIES_LEFT_OUT = SeriesDescription(
+    name="precision_monitor_series_left_out",
+    kind="gauge",
+    labels=("kind",),
+    meaning="Models, sources of counts and segment values that are counted, and of which this "
+    "scrape has no series, because of max_series; what it has is exact.",
+)
+
 CONFIG_LAST_RELOAD_SUCCESSFUL = SeriesDescription(
     name="precision_monitor_config_last_reload_successful",
     kind="gauge",
@@ -158,6 +166,14 @@ REPLAYED_RECORDS = SeriesDescription(
     meaning="Records that the last start read again from the journal.",
 )
 
+DEAD_LETTERS = SeriesDescription(
+    name="precision_monitor_dead_letters_total",
+    kind="counter",
+    labels=("outcome",),
+    meaning="Rejected records since the start, by whether the dead-letter file has them: written, "
+    "or dropped because it is full or cannot be written.",
+)
+
 _PARTITION = ("group", "topic", "partition")
 KAFKA_LAG = SeriesDescription(
     name="precision_monitor_kafka_lag_messages",
@@ -200,6 +216,7 @@ FOLLOWED_FAULTS = SeriesDescription(
 
 PROCESS_SERIES = (
     SCRAPE_DURATION,
+    SERIES_LEFT_OUT,
     LOOP_STALL,
     HTTP_REQUESTS,
     HTTP_REQUESTS_IN_PROGRESS,
@@ -216,6 +233,7 @@ PROCESS_SERIES = (
     STATE_FAULTS,
     JOURNAL_BYTES,
     REPLAYED_RECORDS,
+    DEAD_LETTERS,
     CONFIG_LAST_RELOAD_SUCCESSFUL,
     CONFIG_LAST_RELOAD_SUCCESS,
     KAFKA_LAG,

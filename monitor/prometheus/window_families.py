@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from monitor.events.columns import FloatArray, Series
 from monitor.prometheus.family import BOUNDS, Bound, Family, Labels, Line, Shape, line
 from monitor.report.label_words import WINDOW_STATUSES
-from monitor.report.vocabulary import METRICS
+from monitor.report.vocabulary import METRIC_WORDS
 from monitor.snapshot import Snapshot, Window
 
 Read = Callable[[Window], NDArray[Any]]
@@ -30,7 +30,7 @@ _STATUSES = tuple(WINDOW_STATUSES)
 
 def window_families() -> Iterator[Family]:
     """Yield the families about windows, in the order of the exposition."""
-    for name, row in METRICS.items():
+    for name, row in METRIC_WORDS.items():
         for bound in BOUNDS:
             series, meaning = row.series(bound.infix), row.meaning + bound.remark
             yield _by_window(series, meaning, _metric(name, bound.field))

@@ -14,14 +14,17 @@ from monitor.drift import Verdict
 from monitor.report.advice import advice
 from monitor.report.headline import certainties, headline
 from monitor.report.sentences import cause_status, explanation, footnotes
-from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRICS, SOURCES, TEXT_METRICS
+from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
 
 COLUMNS = 100
 UNDEFINED = "—"
 _ROWS_OF_SEGMENTS = 8
 _LONGEST_SEGMENT = 24
 _AGAINST = 1.05
-_DRIVERS = {"log r": "class_ratio", METRICS["log_likelihood_ratio"].short: "log_likelihood_ratio"}
+_DRIVERS = {
+    "log r": "class_ratio",
+    METRIC_WORDS["log_likelihood_ratio"].short: "log_likelihood_ratio",
+}
 
 
 def diagnosis_text(diagnosis: Diagnosis) -> str:
@@ -59,7 +62,7 @@ def _sides(diagnosis: Diagnosis) -> Iterator[str]:
         old, new = before.metrics[row.name].estimate, after.metrics[row.name].estimate
         yield _row(row.words, _ratio(old), _ratio(new), _signed(new - old, 3))
     old, new = before.metrics["class_ratio"].estimate, after.metrics["class_ratio"].estimate
-    yield _row(METRICS["class_ratio"].words, _ratio(old), _ratio(new), _times(old, new))
+    yield _row(METRIC_WORDS["class_ratio"].words, _ratio(old), _ratio(new), _times(old, new))
 
 
 def _row(title: str, before: str, after: str, change: str = "") -> str:
@@ -143,7 +146,7 @@ def _segments(diagnosis: Diagnosis) -> Iterator[str]:
     if not shown:
         yield f"Segments: none of {len(parts)} values certainly changed by itself."
     else:
-        heads = "".join(f"{METRICS[row.metric].short:>14}" for row in ADDITIVE_CAUSES.values())
+        heads = "".join(f"{METRIC_WORDS[row.metric].short:>14}" for row in ADDITIVE_CAUSES.values())
         yield (
             f"{'Segments that changed':<{_LONGEST_SEGMENT}}{'outcomes':>10}{heads}"
             f"{'own part':>10}{'its mix':>10}"

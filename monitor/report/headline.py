@@ -9,7 +9,7 @@ from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement, Status, Verdict
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
 from monitor.report.verdict_words import VERDICTS
-from monitor.report.vocabulary import CAUSES, METRICS
+from monitor.report.vocabulary import CAUSES, METRIC_WORDS
 
 _HARDLY = 0.005
 """Precision that moved by less than half a point counts as unmoved."""
@@ -55,7 +55,7 @@ def _certain(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _phrases(components: tuple[str, ...] | list[str]) -> str:
-    return ", ".join(METRICS[name].phrase for name in _COMPONENTS if name in components)
+    return ", ".join(METRIC_WORDS[name].phrase for name in _COMPONENTS if name in components)
 
 
 def moved(before: float, after: float) -> str:
@@ -114,7 +114,7 @@ def _both_rates(rates: RatePairs, way: str) -> str:
         return f"recall and FPR {way} together"
     digits = 3 if min(min(ends) for ends in rates.values()) < _SMALL else 2
     shown = [
-        (METRICS[name].short, " → ".join(short(end, digits) for end in rates[name]))
+        (METRIC_WORDS[name].short, " → ".join(short(end, digits) for end in rates[name]))
         for name in _RATES
     ]
     (one, first), (other, second) = shown if way == "fell" else shown[::-1]
@@ -136,7 +136,7 @@ def _open_question(judgement: Judgement, rates: RatePairs) -> str:
         fell = judgement.change[rate] < 0
         how = f"{'fell' if fell else 'rose'} {from_to(*rates[rate])}"
         model = "worse" if fell == (rate == "recall") else "better"
-        return f"{METRICS[rate].short} {how}; {model} model or moved threshold? Open."
+        return f"{METRIC_WORDS[rate].short} {how}; {model} model or moved threshold? Open."
     return "too little evidence to say why. Model's fault? Open."
 
 

@@ -14,9 +14,9 @@ from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.verdict import DEGRADED
 from monitor.report.headline import rates_of
 from monitor.report.rate_changes import both_known, change_text
-from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRICS
+from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS
 
-_RATES = {name: METRICS[name].phrase for name in ("recall", "false_positive_rate")}
+_RATES = {name: METRIC_WORDS[name].phrase for name in ("recall", "false_positive_rate")}
 _NEARLY_ALL = 0.85
 _OPEN = frozenset({Verdict.OPERATING_POINT_MOVED, Verdict.INSUFFICIENT_EVIDENCE})
 _LIKELY, _A_LITTLE = "likely", "a little"

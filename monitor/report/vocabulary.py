@@ -31,7 +31,7 @@ __all__ = [
     "JSON_METRICS",
     "LABELLINGS",
     "LABEL_FAULTS",
-    "METRICS",
+    "METRIC_WORDS",
     "PAGE_METRICS",
     "REFERENCE_SOURCES",
     "SOURCES",
@@ -92,7 +92,7 @@ class MetricWords(NamedTuple):
         Args:
             bound: end of the 95 % interval; "" for the estimate.
 
-        >>> METRICS["recall"].series("lower"), METRICS["class_ratio"].series()
+        >>> METRIC_WORDS["recall"].series("lower"), METRIC_WORDS["class_ratio"].series()
         ('classifier_recall_lower_ratio', 'classifier_class_ratio')
         """
         return "_".join(filter(None, (self.stem, bound, self.unit)))
@@ -102,7 +102,7 @@ def _by_name(*rows: MetricWords) -> Mapping[str, MetricWords]:
     return {row.name: row for row in rows}
 
 
-METRICS: Mapping[str, MetricWords] = _by_name(
+METRIC_WORDS: Mapping[str, MetricWords] = _by_name(
     MetricWords(
         name="precision",
         words="precision",
@@ -195,12 +195,12 @@ METRICS: Mapping[str, MetricWords] = _by_name(
         in_json=False,
     ),
 )
-"""By name, in the order of `monitor.snapshot.METRICS`."""
+"""By name, in the order of `monitor.snapshot.METRIC_NAMES`."""
 
-JSON_METRICS = tuple(name for name, row in METRICS.items() if row.in_json)
+JSON_METRICS = tuple(name for name, row in METRIC_WORDS.items() if row.in_json)
 """Names of the metrics in JSON objects, in their order there."""
 
-TEXT_METRICS = tuple(row for row in METRICS.values() if row.place is not None)
+TEXT_METRICS = tuple(row for row in METRIC_WORDS.values() if row.place is not None)
 """Metrics in the tables of `replay` and `diagnose`, in their order there."""
 
 PAGE_METRICS = tuple(sorted(TEXT_METRICS, key=lambda row: row.place or 0))

@@ -4,6 +4,8 @@
     sources.py        opens the sources of the configured feeds
     posted.py         HTTP feeds as one source: journaled, acknowledged, counted
     checkpointing.py  restores the state at the start, and saves it
+    dead_letter_readings.py  series of the dead-letter file
+    state_watch.py    looks whether the state directory stays in place
     event_clock.py    event time, which advances while no events arrive
     liveness.py       turns of the loop, and the longest stall
     queries.py        queries of other threads, answered by the loop

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import xxhash
@@ -32,6 +33,8 @@ from monitor.state import Checkpoints, StateError, StateFault, StateFaults
 from monitor.version import __version__
 
 _RETRY_SECONDS = 5.0
+_UNFIT = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What reading the state of another version ends in."""
 _MOST_OF_THE_TIME = 0.05
 """Maximum share of the time spent on writing; slow checkpoints are written less often."""
 
@@ -62,6 +65,7 @@ class Checkpointer:
         clock: wall and monotonic time.
         say: prints a one-line message for the operator.
         writer: executor that writes; a thread of its own if None.
+        check: raises a `StateGoneError` if the state directory is no longer in its place.
 
     Raises:
         StateError: there are checkpoints, and all are damaged.
@@ -79,9 +83,11 @@ class Checkpointer:
         clock: Clock,
         say: Callable[[str], None],
         writer: Executor | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._config = config
         self._checkpoints = checkpoints
+        self._check = check
         self._faults = faults
         self._clock = clock
         self._say = say
@@ -95,13 +101,29 @@ class Checkpointer:
         self._resuming = ""
         self._writer = writer or ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
         self._writing: tuple[Future[_Written], Mapping[str, Position]] | None = None
+        self._from = Path()
         self._found = self._take_up()
         self.id_seed: int | None = None if self._found is None else self._found.get("id_seed")
 
+    def engine(self) -> Monitor:
+        """Return the engine, with the state of the checkpoint if there is one.
+
+        Raises:
+            ConfigError: the state does not fit the configuration.
+            StateError: the state does not fit this version of the program.
+        """
+        found = self._found
+        if found is None:
+            return Monitor(self._config)
+        try:
+            return Monitor(self._config, found["engine"])
+        except _UNFIT as error:
+            raise self._unfit(error, found) from error
+
     @property
-    def engine_state(self) -> State | None:
-        """State of the engine in the checkpoint; None without a checkpoint."""
-        return None if self._found is None else self._found["engine"]
+    def found(self) -> bool:
+        """True until `resume`, if there is a checkpoint."""
+        return self._found is not None
 
     def position(self, identity: str) -> Position | None:
         """Return the position of a source in the checkpoint; None if it has none."""
@@ -127,7 +149,10 @@ class Checkpointer:
             if fault:
                 self._faults.note(StateFault.FEED_CHANGED)
                 self._say(fault)
-        event_clock.restore(found["clock"])
+        try:
+            event_clock.restore(found["clock"])
+        except _UNFIT as error:
+            raise self._unfit(error, found) from error
 
     def reconfigure(self, config: Config) -> None:
         """Use a new configuration, and make the next checkpoint due at once.
@@ -218,15 +243,27 @@ class Checkpointer:
             self._say(f"{path}: is damaged; using the checkpoint before it")
         if found is None:
             return None
+        self._from = found.path
         state = dict(found.state)
-        self._began = state["began"]
-        self._written = _Written(state["at"])
-        self._positions = [state["positions"]]
-        self._at_once = state["fingerprint"] != fingerprint(self._config)
+        try:
+            self._began = state["began"]
+            self._written = _Written(state["at"])
+            self._positions = [state["positions"]]
+            self._at_once = state["fingerprint"] != fingerprint(self._config)
+            self._resuming = f"resuming from {found.path}, {state['engine']['records']} records"
+        except _UNFIT as error:
+            raise self._unfit(error, state) from error
         if self._at_once:
             self._say("the configuration changed since the last checkpoint")
-        self._resuming = f"resuming from {found.path}, {state['engine']['records']} records"
         return state
+
+    def _unfit(self, error: Exception, found: Mapping[str, Any]) -> StateError:
+        version = found.get("version", "unknown")
+        return StateError(
+            f"{self._from}: is of version {version}, this is {__version__}, and its content is "
+            f"another ({type(error).__name__}: {error}); use the program that wrote it, or move "
+            "the whole state directory away to start over"
+        )
 
     def _begin(self, monitor: Monitor, sources: Sequence[Source], event_clock: EventClock) -> None:
         began = self._clock.monotonic()
@@ -246,6 +283,7 @@ class Checkpointer:
         self._writing = (self._writer.submit(self._write, state, began, stall), positions)
 
     def _write(self, state: State, began: float, stall: float) -> _Written:
+        self._check()
         nbytes = self._checkpoints.write(state)
         return _Written(state["at"], stall, self._clock.monotonic() - began, nbytes)
 

@@ -19,6 +19,7 @@ from monitor.service.event_clock import EventClock
 from monitor.service.liveness import Liveness
 from monitor.service.query_queue import QueryQueue
 from monitor.service.reloads import Reloads
+from monitor.service.state_watch import StateWatch
 from monitor.snapshot import Snapshot
 
 PUBLISH_EVERY_SECONDS = 1.0
@@ -51,6 +52,7 @@ class Service:
         reloadables: parts of the process that a reload also changes.
         alive: called at most once a second while the loop turns.
         checkpointer: restores and saves the state; None keeps the state in memory only.
+        state_watch: looks after the state directory with each snapshot; None for none.
 
     Raises:
         ConfigError: the saved state does not fit this configuration.
@@ -75,10 +77,11 @@ class Service:
         reloadables: Sequence[Reloadable] = (),
         alive: Callable[[], None] | None = None,
         checkpointer: Checkpointer | None = None,
+        state_watch: StateWatch | None = None,
     ) -> None:
         self._config = config
         self._checkpointer = checkpointer
-        self._monitor = Monitor(config, None if checkpointer is None else checkpointer.engine_state)
+        self._monitor = Monitor(config) if checkpointer is None else checkpointer.engine()
         self._sources = sources
         self._open = list(sources)
         self._shared = [source for source in sources if isinstance(source, SharedSource)]
@@ -89,6 +92,7 @@ class Service:
         self._say = say
         self._reloads = reloads
         self._reloadables = reloadables
+        self._state_watch = state_watch
         self.liveness = Liveness(clock, alive)
         self._published = clock.monotonic()
         self.queries = QueryQueue()
@@ -101,6 +105,11 @@ class Service:
                 )
         self.snapshot: Snapshot = self._monitor.snapshot(self._event_clock.now_ms)
         self.restored = not self._restoring
+
+    @property
+    def max_series(self) -> int:
+        """Maximum number of exported series, of the configuration in force."""
+        return self._config.max_series
 
     @property
     def ready(self) -> bool:
@@ -205,6 +214,8 @@ class Service:
         faults = restart_faults(self._config, config)
         if faults:
             raise ConfigError(faults)
+        if self._state_watch is not None:
+            self._state_watch.remind()
         apply_each = [each.prepare(config) for each in self._reloadables]
         monitor = self._monitor
         if concerns_engine(self._config, config):
@@ -218,6 +229,8 @@ class Service:
 
     def _publish(self) -> None:
         self._published = self._clock.monotonic()
+        if self._state_watch is not None:
+            self._state_watch.look()
         snapshot = self._monitor.snapshot(self._event_clock.now_ms, self._turned)
         for line in announcements(self.snapshot, snapshot):
             self._say(line)

@@ -46,10 +46,11 @@ from monitor.state import (
     JournalPosition,
     StateFault,
     StateFaults,
+    StateGoneError,
 )
 from monitor.web.access import read_access
 from monitor.web.listener_telemetry import Listener
-from monitor.web.server import BackgroundServer
+from monitor.web.server import MAX_CONNECTIONS, BackgroundServer
 
 GRACE_SECONDS = 2
 """Time for open requests to finish when the program stops."""
@@ -65,6 +66,7 @@ class PostedFeeds:
         say: prints a one-line message for the operator.
         faults: counts faults of the journal.
         since: position in the journal that the checkpoint covers; None for the start.
+        most_connections: connections of a listener that descriptors suffice for.
 
     Raises:
         ConfigError: a token file or web configuration cannot be used.
@@ -83,6 +85,7 @@ class PostedFeeds:
         faults: StateFaults | None = None,
         *,
         since: Position | None = None,
+        most_connections: int = MAX_CONNECTIONS,
     ) -> None:
         faults = StateFaults() if faults is None else faults
         self._say = say
@@ -114,14 +117,18 @@ class PostedFeeds:
                     port=feed.address.port,
                     header_timeout=feed.header_timeout / SECOND_MS,
                     grace=GRACE_SECONDS,
-                    max_connections=feed.max_connections,
+                    max_connections=min(feed.max_connections, most_connections),
                     tls=setting.access.web.tls,
                 )
                 for feed, setting in zip(feeds, self._settings, strict=True)
             ]
             self._opened = opened.pop_all()
         if torn := self._journal.torn_bytes:
-            say(f"journal: cut off {torn} bytes at its end that were never acknowledged")
+            beside = self._journal.torn_file
+            say(
+                f"journal: cut off {torn} bytes at its end that are not whole: they never became "
+                f"durable, or are damaged{f'; they are in {beside}' if beside else ''}"
+            )
             faults.note(StateFault.JOURNAL_TORN)
 
     def check(self) -> None:
@@ -131,6 +138,23 @@ class PostedFeeds:
             StateError: the journal is damaged.
         """
         self._journal.check(self._position)
+
+    @property
+    def fault(self) -> str:
+        """Why events cannot be stored, without paths; "" unless the journal is gone."""
+        try:
+            self._journal.check_place()
+        except StateGoneError:
+            return "events cannot be stored: the state directory was removed or replaced"
+        return ""
+
+    def check_place(self) -> None:
+        """Check that the journal is where it was; safe from any thread.
+
+        Raises:
+            StateGoneError: it was removed or replaced.
+        """
+        self._journal.check_place()
 
     def listen(self) -> None:
         """Start the servers; they accept events once the journal is replayed.
@@ -312,6 +336,7 @@ def _settings(feed: HttpFeed, queue_full: Stopwatch) -> FeedSettings:
         budget=MemoryBudget(feed.max_queue_bytes, queue_full),
         max_per_second=feed.max_events_per_second,
         inference=feed.inference,
+        mapping=feed if feed.is_mapped else None,
     )
 
 

@@ -11,12 +11,15 @@ from collections.abc import Callable, Sequence
 
 from monitor.clock import Clock
 from monitor.config import Config, FileFeed, KafkaFeed
+from monitor.config.mapping import MappedRecords
 from monitor.errors import ConfigError, FeedError
+from monitor.extras import install_command
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder
 from monitor.feeds.follow import FollowedFiles
 from monitor.feeds.follow.names import matching
 from monitor.feeds.kafka import installed
+from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.recorded_files import RecordedFiles
 from monitor.feeds.source import Source
 from monitor.feeds.standard_input import StandardInput
@@ -44,9 +47,9 @@ def open_sources(
         raise ConfigError(faults)
     feeds = [feed for feed in config.feeds if isinstance(feed, FileFeed)]
     stdin = [feed for feed in feeds if os.fspath(feed.path) == files.STDIN]
-    once = [os.fspath(feed.path) for feed in feeds if feed not in stdin and not feed.follow]
+    once = _expanded([feed for feed in feeds if feed not in stdin and not feed.follow])
     sources: list[Source] = [
-        FollowedFiles(feed.path, decoder, clock, say)
+        FollowedFiles(feed.path, lines_decoder(decoder, feed), clock, say)
         for feed in feeds
         if feed not in stdin and feed.follow
     ]
@@ -54,25 +57,29 @@ def open_sources(
         if isinstance(feed, KafkaFeed):
             from monitor.feeds.kafka.source import KafkaSource  # noqa: PLC0415  # an extra
 
-            sources.append(KafkaSource(feed, decoder, clock, say))
+            sources.append(KafkaSource(feed, lines_decoder(decoder, feed), clock, say))
     if stdin:
-        sources.append(StandardInput(decoder))
-    return [RecordedFiles(_expanded(once), decoder), *sources] if once else sources
+        sources.append(StandardInput(lines_decoder(decoder, stdin[0])))
+    if once:
+        sources.insert(0, RecordedFiles(list(once), decoder, mappings=once, say=say))
+    return sources
 
 
-def _expanded(paths: Sequence[str]) -> list[str]:
-    """Return the files that the paths and patterns match, without duplicates.
+def _expanded(feeds: Sequence[FileFeed]) -> dict[str, MappedRecords]:
+    """Return the files that the paths and patterns match, each with its mapping.
 
     Raises:
         FeedError: a pattern matches no file.
     """
-    found: dict[str, None] = {}
-    for path in paths:
+    found: dict[str, MappedRecords] = {}
+    for feed in feeds:
+        path = os.fspath(feed.path)
         matches = matching(path)
         if not matches:
             raise FeedError(f"{path}: no file matches; check the pattern")
-        found |= dict.fromkeys(matches)
-    return list(found)
+        for match in matches:
+            found.setdefault(match, feed)
+    return found
 
 
 def unavailable_feeds(config: Config) -> tuple[str, ...]:
@@ -81,7 +88,7 @@ def unavailable_feeds(config: Config) -> tuple[str, ...]:
         return ("feeds: none is configured; add one, such as {type: file, path: events.ndjson}",)
     return tuple(
         f"feeds[{number}].type: needs a client that is not installed, got {feed.type!r}; "
-        "pip install 'precision-monitor[kafka]'"
+        f"{install_command('kafka')}"
         for number, feed in enumerate(config.feeds)
         if isinstance(feed, KafkaFeed) and not installed.is_installed()
     )

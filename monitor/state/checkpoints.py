@@ -89,10 +89,11 @@ class Checkpoints:
         Raises:
             StateFullError: it could not be written; the earlier ones are unchanged.
         """
-        paths = checkpoints_in(self._directory)
-        number = 1 + max((int(path.stem) for path in paths), default=0)
-        path = self._directory / f"{number:08}{_SUFFIX}"
+        path = self._directory
         try:
+            paths = checkpoints_in(self._directory)
+            number = 1 + max((int(path.stem) for path in paths), default=0)
+            path = self._directory / f"{number:08}{_SUFFIX}"
             size = write_file(path, encoded(state, number), sync=self._sync)
             good = [path for path in paths if path not in self.damaged]
             for old in set(paths) - set(good[1 - RETAINED :]):

@@ -9,7 +9,8 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from monitor.clock import Stopwatch
-from monitor.state.journal import Journal, JournalPosition
+from monitor.state.journal import Journal
+from monitor.state.journal_position import JournalPosition
 from monitor.state.segment import Body
 from monitor.state.state_errors import StateError, StateFullError
 from monitor.state.state_faults import StateFault, StateFaults

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from base64 import b64encode
 from collections.abc import Iterable
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -15,12 +16,16 @@ import msgspec
 from monitor.errors import FeedError
 from monitor.events.reject_reasons import Rejection
 from monitor.state.disk import AppendFile, unsynced
+from monitor.state.locked_directory import check_place
+from monitor.state.state_errors import StateGoneError
 
 _UTF8 = codecs.getincrementaldecoder("utf-8")
 
 
 class DeadLetter:
     r"""Appends one NDJSON line per rejection, up to a size; nothing is ever deleted.
+
+    A file that others truncate, remove or rotate is written again from then on.
 
     A line holds `reason`, `position`, `detail` and `record`, the start of the
     record. A record that is not UTF-8 is in base64, marked by `encoding`.
@@ -42,14 +47,16 @@ class DeadLetter:
         self.written = 0
         self.dropped = 0
         self._max_bytes = max_bytes
+        self._path = Path(path)
         try:
-            self._file = AppendFile(Path(path), sync=unsynced)
+            self._file = AppendFile(self._path, sync=unsynced)
         except OSError as error:
             raise FeedError(f"{path}: dead-letter file cannot be opened: {error}") from error
 
     def write(self, rejections: Iterable[Rejection]) -> None:
         """Append rejections; never raises for lack of space."""
         lines = [encoded(rejection) for rejection in rejections]
+        self._take_up()
         fitting = self._fitting(lines)
         if fitting and not self._appended(b"".join(lines[:fitting])):
             fitting = 0
@@ -70,6 +77,19 @@ class DeadLetter:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _take_up(self) -> None:
+        """Go on in the file of this name: it may have been truncated, removed or rotated."""
+        try:
+            check_place(self._path, self._file.descriptor)
+            self._file.take_up()
+        except StateGoneError:
+            with suppress(OSError):
+                again = AppendFile(self._path, sync=unsynced)
+                self._file.close()
+                self._file = again
+        except OSError:
+            pass  # the append finds out
 
     def _fitting(self, lines: list[bytes]) -> int:
         """Return how many leading lines fit."""

@@ -1,4 +1,4 @@
-"""Files that only this user can read, written atomically or appended durably.
+"""Files and directories that only this user can read, written atomically or appended durably.
 
 Journal, checkpoints, lock and dead-letter file all go through here. The caller
 decides on durability: `sync` makes a file descriptor durable, and `unsynced`
@@ -15,7 +15,7 @@ from pathlib import Path
 Sync = Callable[[int], None]
 Data = bytes | bytearray | memoryview
 
-_MODE = 0o600
+_MODE, _DIRECTORY_MODE = 0o600, 0o700
 
 
 def unsynced(_: int) -> None:
@@ -32,7 +32,7 @@ def open_file(path: Path, flags: int) -> int:
     Returns:
         The file descriptor.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make(path.parent)
     return os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, _MODE)
 
 
@@ -43,8 +43,16 @@ def make_directory(path: Path, *, sync: Sync = os.fsync) -> None:
         path: the directory.
         sync: makes a file descriptor durable.
     """
-    path.mkdir(parents=True, exist_ok=True)
+    _make(path)
     sync_directory(path.parent, sync=sync)
+
+
+def _make(path: Path) -> None:
+    """Create a directory, and those above it that are missing, for this user alone."""
+    if not path.is_dir():
+        if path.parent != path:
+            _make(path.parent)
+        path.mkdir(mode=_DIRECTORY_MODE, exist_ok=True)
 
 
 def sync_directory(path: Path, *, sync: Sync = os.fsync) -> None:
@@ -121,6 +129,15 @@ class AppendFile:
         self._file = open_file(path, os.O_WRONLY | (os.O_EXCL if new else 0))
         self.size = os.fstat(self._file).st_size
 
+    def take_up(self) -> None:
+        """Go on where the file ends now: others may cut it, or append to it.
+
+        Raises:
+            OSError: the file cannot be examined.
+        """
+        if not self._torn:
+            self.size = os.fstat(self._file).st_size
+
     def append(self, data: Data) -> None:
         """Append data durably.
 
@@ -146,6 +163,11 @@ class AppendFile:
         os.ftruncate(self._file, size)
         self._sync(self._file)
         self.size, self._torn = size, False
+
+    @property
+    def descriptor(self) -> int:
+        """Descriptor of the open file."""
+        return self._file
 
     def close(self) -> None:
         """Close the file."""

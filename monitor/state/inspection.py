@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from monitor.state.checkpoints import Checkpoint, checkpoints_in, read_checkpoint
 from monitor.state.encoding import DamagedError
-from monitor.state.journal import JOURNAL, START, JournalPosition
+from monitor.state.journal_position import JOURNAL, START, JournalPosition
 from monitor.state.segment import TornSegmentError, bodies_of, read_frames, read_header, whole_end
 from monitor.state.segment_files import segment_path, segments_in
 from monitor.state.state_errors import StateError
@@ -25,7 +25,8 @@ class InspectedFile(NamedTuple):
         path: the file.
         nbytes: size in bytes.
         fault: its fault and the consequence; "" for a good file.
-        torn: True if its end never became durable, which is no fault.
+        torn: True if its end is not whole: it never became durable, which is no fault, or is
+            damaged.
         checkpoint: the content of a good checkpoint.
         bodies: number of requests in a segment of the journal.
     """

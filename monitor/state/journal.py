@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from monitor.state.disk import AppendFile, Sync, make_directory, sync_directory
+from monitor.state.journal_position import START, JournalPosition
+from monitor.state.locked_directory import LockedDirectory, check_place
 from monitor.state.segment import (
     Body,
     SegmentHeader,
@@ -21,38 +24,25 @@ from monitor.state.segment import (
     read_header,
     whole_end,
 )
-from monitor.state.segment_files import cut_off, missing, segment_numbers, segment_path
-from monitor.state.state_errors import StateError, StateFullError
+from monitor.state.segment_files import (
+    cut_off,
+    missing,
+    of_another_journal,
+    segment_numbers,
+    segment_path,
+    set_aside,
+)
+from monitor.state.state_errors import StateError, StateFullError, StateGoneError
 
-JOURNAL = "journal"
-"""Its directory in the state directory, and its key among the positions of a checkpoint."""
 SEGMENT_BYTES = 64 * 1024 * 1024
 """Minimum size of a segment before the next one begins."""
-
-
-class JournalPosition(NamedTuple):
-    """A position between two bodies of the journal.
-
-    Attributes:
-        segment: number of the segment; 0 before the first.
-        offset: offset of a frame in it.
-        bodies: number of bodies of that frame before the position.
-    """
-
-    segment: int
-    offset: int
-    bodies: int
-
-
-START = JournalPosition(0, 0, 0)
-"""The position before the first body."""
 
 
 class Journal:
     r"""Posted requests on disk: once `append` returns, its bodies survive a crash.
 
-    Belongs to one process (see `StateLock`). One thread appends; other threads may
-    delete segments and read the size.
+    Belongs to one process, which locks the directory. One thread appends; other threads may
+    delete segments, read the size and check the place.
 
     Args:
         directory: directory of the segments; created if missing.
@@ -62,11 +52,14 @@ class Journal:
         sync: makes a file or directory durable, by its descriptor.
 
     Attributes:
-        torn_bytes: bytes at the end that never became durable, and were cut off.
+        torn_bytes: bytes at the end that are not whole, and were cut off: an append that never
+            became durable, or damage.
+        torn_file: the file that has them now; None if there are none, or it could not be
+            written.
 
     Raises:
         StateError: the last segment is damaged, segments or acknowledged bodies are missing,
-            or the directory cannot be written.
+            the directory cannot be written, or another process uses it.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
@@ -84,6 +77,7 @@ class Journal:
         sync: Sync = os.fsync,
     ) -> None:
         self.torn_bytes = 0
+        self.torn_file: Path | None = None
         self._directory = directory
         self._segment_bytes = segment_bytes
         self._sync = sync
@@ -92,11 +86,15 @@ class Journal:
         self._lock = threading.Lock()
         self._make_directory()
         self._found_ends: dict[int, int] = {}
-        self._numbers = segment_numbers(directory)
-        self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
-        if reaches != START:
-            self._check_reaches(reaches, self._whole_end())
-        self._open_last()
+        with ExitStack() as opened:
+            self._locked = LockedDirectory(directory)
+            opened.callback(self.close)
+            self._numbers = segment_numbers(directory)
+            self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
+            if reaches != START:
+                self._check_reaches(reaches, self._whole_end())
+            self._open_last()
+            opened.pop_all()
 
     @property
     def nbytes(self) -> int:
@@ -109,7 +107,9 @@ class Journal:
     def end(self) -> JournalPosition:
         """Position behind the last body."""
         return (
-            START if self._file is None else JournalPosition(self._numbers[-1], self._file.size, 0)
+            START
+            if self._file is None
+            else JournalPosition(self._numbers[-1], self._file.size, 0, self._salt)
         )
 
     def append(self, bodies: Sequence[Body]) -> list[JournalPosition]:
@@ -119,9 +119,11 @@ class Journal:
             The position behind each.
 
         Raises:
+            StateGoneError: the journal is no longer where it was.
             StateFullError: they could not be written. The journal is as before,
                 and a later call may succeed.
         """
+        self.check_place()
         try:
             if self._file is None or self._file.size >= self._segment_bytes:
                 with self._lock:
@@ -129,13 +131,26 @@ class Journal:
             assert self._file is not None  # noqa: S101  # opened above or before
             offset = self._file.size
             self._file.append(encode_frame(bodies, salt=self._salt, offset=offset))
+            self._check_or_cut(offset)
         except OSError as error:
             raise StateFullError(
                 f"{self._directory}: cannot be written: {error.strerror}; free space on the disk"
             ) from error
         return [
-            JournalPosition(self._numbers[-1], offset, number + 1) for number in range(len(bodies))
+            JournalPosition(self._numbers[-1], offset, number + 1, self._salt)
+            for number in range(len(bodies))
         ]
+
+    def check_place(self) -> None:
+        """Check that directory and last segment are where they were; safe from any thread.
+
+        Raises:
+            StateGoneError: one of them was removed or replaced.
+        """
+        with self._lock:
+            self._locked.check()
+            if self._file is not None:
+                check_place(self._path(self._numbers[-1]), self._file.descriptor)
 
     def read(self, since: JournalPosition = START) -> Iterator[tuple[Body, JournalPosition]]:
         """Yield all bodies behind a position, in order, each with the position behind it.
@@ -149,7 +164,7 @@ class Journal:
         for number in [number for number in self._numbers if number >= since.segment]:
             start = since if number == since.segment else JournalPosition(number, 0, 0)
             for body, position in self._bodies(start, None if number < end.segment else end.offset):
-                if position > since:
+                if since.is_before(position):
                     yield body, position
 
     def check(self, since: JournalPosition = START) -> None:
@@ -186,10 +201,9 @@ class Journal:
             ) from error
 
     def close(self) -> None:
-        """Close the files."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Close the files and release the directory."""
+        self._close_last()
+        self._locked.close()
 
     def __enter__(self) -> Self:
         return self
@@ -201,6 +215,20 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _close_last(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _check_or_cut(self, size: int) -> None:
+        """Check the place after an append; undo the append if the journal has gone meanwhile."""
+        try:
+            self.check_place()
+        except StateGoneError:
+            assert self._file is not None  # noqa: S101  # it was appended to
+            self._file.cut(size)
+            raise
 
     def _path(self, number: int) -> Path:
         return segment_path(self._directory, number)
@@ -226,6 +254,13 @@ class Journal:
                 end.offset if end.segment == since.segment else 0,
                 since.offset,
             )
+        if since.salt and self._salt_of(since.segment) != since.salt:
+            raise of_another_journal(self._path(since.segment))
+
+    def _salt_of(self, number: int) -> int:
+        path = self._path(number)
+        with path.open("rb") as file:
+            return read_header(file, path).salt
 
     def _whole_end(self) -> JournalPosition:
         """Return the end of the journal without a torn end; nothing is changed."""
@@ -248,9 +283,10 @@ class Journal:
             number = self._numbers[-1]
             path, size, end = self._path(number), self._sizes[number], self._end_of(number)
             self.torn_bytes += size - end
+            if end < size:
+                self.torn_file = set_aside(path, end)
             if end:
-                with path.open("rb") as file:
-                    self._salt = read_header(file, path).salt
+                self._salt = self._salt_of(number)
                 self._file = AppendFile(path, sync=self._sync)
                 if end < size:
                     self._file.cut(end)
@@ -273,7 +309,7 @@ class Journal:
             file.close()
             path.unlink()
             raise
-        self.close()
+        self._close_last()
         self._sizes |= {number - 1: size, number: 0} if size else {number: 0}
         self._numbers.append(number)
         self._file, self._salt = file, header.salt
@@ -292,7 +328,7 @@ class Journal:
                     if end is not None and frame.offset >= end:
                         return
                     for position, body in enumerate(bodies_of(frame), start=1):
-                        yield body, JournalPosition(number, frame.offset, position)
+                        yield body, JournalPosition(number, frame.offset, position, header.salt)
             except TornSegmentError as torn:
                 if end is None or torn.offset < end:
                     raise damage(path, torn.offset) from torn

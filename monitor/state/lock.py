@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from monitor.state.disk import open_file
+from monitor.state.locked_directory import LockedDirectory, check_place, lock
 from monitor.state.state_errors import StateError
 
 
 class StateLock:
     """Locks a state directory until it is closed, or its process ends.
+
+    Locks the directory itself, and a file in it for versions of this program that know only
+    the file.
 
     Args:
         directory: the state directory; created if missing.
@@ -23,24 +27,31 @@ class StateLock:
     """
 
     def __init__(self, directory: Path) -> None:
-        try:
-            self._file = open_file(directory / "lock", os.O_RDWR)
-        except OSError as error:
-            raise StateError(f"{directory}: cannot be written: {error.strerror}") from error
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(self._file)
-            raise StateError(
-                f"{directory}: is in use by another process; stop it, or configure "
-                "another state.directory"
-            ) from error
+        self._path = directory / "lock"
+        self._opened = ExitStack()
+        with ExitStack() as opened:
+            try:
+                self._file = open_file(self._path, os.O_RDWR)
+            except OSError as error:
+                raise StateError(f"{directory}: cannot be written: {error.strerror}") from error
+            opened.callback(os.close, self._file)
+            lock(self._file, directory)
+            self._directory = LockedDirectory(directory)
+            opened.callback(self._directory.close)
+            self._opened = opened.pop_all()
+
+    def check(self) -> None:
+        """Check that the directory and its lock are where they were.
+
+        Raises:
+            StateGoneError: one of them was removed or replaced.
+        """
+        self._directory.check()
+        check_place(self._path, self._file)
 
     def close(self) -> None:
         """Release the lock."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        self._opened.close()
 
     def __enter__(self) -> Self:
         return self

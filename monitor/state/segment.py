@@ -5,13 +5,14 @@
     frame   = magic, length of the payload, its checksum, checksum of these three, payload
     payload = (arrival time, length, body)*
 
-A frame is what one fsync made durable: it is there whole, or it was never
-acknowledged. Checksums are xxh3, seeded by the segment's random salt and the
-frame's offset, so that copied bytes, or bytes that a client sends, never pass
-for a frame. The next segment begins after this one is durable, and records its size.
+A frame is what one fsync made durable: it was whole before it was acknowledged.
+Checksums are xxh3, seeded by the segment's random salt and the frame's offset, so
+that copied bytes, or bytes that a client sends, never pass for a frame. The next
+segment begins after this one is durable, and records its size.
 
 A frame that does not match its checksum is the *torn* end of the journal if no
-frame follows it. If one does, it was durable before, and is *damaged*.
+frame follows it: an append that never became durable, or, seldom, a durable one that
+was damaged. If one follows, it was durable before, and is *damaged*.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SCHEMA_VERSION = 1
 """Version of the layout; a segment of another version is refused."""
 
 _FILE_MAGIC = b"PMonJrnl"
-_FRAME_MAGIC = b"\xf1PMF"
+FRAME_MAGIC = b"\xf1PMF"
 _HEADER = struct.Struct("<8sIQQQ")
 _CHECK = struct.Struct("<Q")
 _FRAME = struct.Struct("<4sIQ")
@@ -38,7 +39,7 @@ _FRAME_CHECK = struct.Struct("<I")
 _BODY = struct.Struct("<qI")
 
 HEADER_BYTES = _HEADER.size + _CHECK.size
-_FRAME_BYTES = _FRAME.size + _FRAME_CHECK.size
+FRAME_BYTES = _FRAME.size + _FRAME_CHECK.size
 
 
 class Body(NamedTuple):
@@ -173,8 +174,8 @@ def read_frames(file: BinaryIO, path: Path, salt: int) -> Iterator[JournalFrame]
         StateError: a frame that was durable is damaged.
     """
     offset = file.tell()
-    while head := file.read(_FRAME_BYTES):
-        length = _length(head, salt ^ offset)
+    while head := file.read(FRAME_BYTES):
+        length = frame_length(head, salt ^ offset)
         payload = b"" if length is None else file.read(length)
         if length is None or not _intact(head, payload, length, salt ^ offset):
             _refuse_damage(file, path, salt, offset)
@@ -182,6 +183,26 @@ def read_frames(file: BinaryIO, path: Path, salt: int) -> Iterator[JournalFrame]
         frame = JournalFrame(offset, file.tell(), payload)
         yield frame
         offset = frame.end
+
+
+def frame_length(head: bytes, seed: int) -> int | None:
+    """Return the length of a frame's payload; None if its head is not whole.
+
+    Args:
+        head: the first `FRAME_BYTES` of the frame.
+        seed: salt of the segment, exclusive or the offset of the frame.
+    """
+    if len(head) < FRAME_BYTES:
+        return None
+    (check,) = _FRAME_CHECK.unpack_from(head, _FRAME.size)
+    magic, length, _ = _FRAME.unpack_from(head)
+    intact = magic == FRAME_MAGIC and check == _head_check(head[: _FRAME.size], seed)
+    return int(length) if intact else None
+
+
+def frame_digest(head: bytes) -> int:
+    """Return the checksum of a frame's payload, from its head."""
+    return int(_FRAME.unpack_from(head)[2])
 
 
 def whole_end(file: BinaryIO, path: Path) -> int:
@@ -213,8 +234,9 @@ def damage(path: Path, offset: int) -> StateError:
         offset: where the damage begins.
     """
     return StateError(
-        f"{path}: offset {offset}: is damaged; restore the file from a backup, or move the whole "
-        "state directory away to start over"
+        f"{path}: offset {offset}: is damaged; take what is whole with `precision-monitor state "
+        "salvage`, restore the file from a backup, or move the whole state directory away to start "
+        "over"
     )
 
 
@@ -223,7 +245,7 @@ def _body_head(body: Body) -> bytes:
 
 
 def _frame_head(payload: bytes, seed: int) -> bytes:
-    head = _FRAME.pack(_FRAME_MAGIC, len(payload), xxhash.xxh3_64_intdigest(payload, seed))
+    head = _FRAME.pack(FRAME_MAGIC, len(payload), xxhash.xxh3_64_intdigest(payload, seed))
     return head + _FRAME_CHECK.pack(_head_check(head, seed))
 
 
@@ -231,29 +253,18 @@ def _head_check(head: bytes, seed: int) -> int:
     return xxhash.xxh3_64_intdigest(head, seed) & 0xFFFFFFFF
 
 
-def _length(head: bytes, seed: int) -> int | None:
-    """Return the length of the payload; None if the head is invalid."""
-    if len(head) < _FRAME_BYTES:
-        return None
-    (check,) = _FRAME_CHECK.unpack_from(head, _FRAME.size)
-    magic, length, _ = _FRAME.unpack_from(head)
-    intact = magic == _FRAME_MAGIC and check == _head_check(head[: _FRAME.size], seed)
-    return int(length) if intact else None
-
-
 def _intact(head: bytes, payload: bytes, length: int, seed: int) -> bool:
-    digest = _FRAME.unpack_from(head)[2]
-    return len(payload) == length and digest == xxhash.xxh3_64_intdigest(payload, seed)
+    return len(payload) == length and frame_digest(head) == xxhash.xxh3_64_intdigest(payload, seed)
 
 
 def _refuse_damage(file: BinaryIO, path: Path, salt: int, offset: int) -> None:
     """Raise if another frame follows a bad one: it was durable, so the bad one is damaged."""
     file.seek(offset)
     rest = file.read()
-    place = rest.find(_FRAME_MAGIC, 1)
+    place = rest.find(FRAME_MAGIC, 1)
     while place >= 0:
-        head, seed = rest[place : place + _FRAME_BYTES], salt ^ (offset + place)
+        head, seed = rest[place : place + FRAME_BYTES], salt ^ (offset + place)
         # A head is enough: it was written after the frame before was durable.
-        if _length(head, seed) is not None:
+        if frame_length(head, seed) is not None:
             raise damage(path, offset)
-        place = rest.find(_FRAME_MAGIC, place + 1)
+        place = rest.find(FRAME_MAGIC, place + 1)

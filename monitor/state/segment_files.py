@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from monitor.state.disk import write_file
 from monitor.state.state_errors import StateError
 
 _SUFFIX = ".journal"
@@ -60,6 +61,32 @@ def cut_off(path: Path, length: int, needed: int) -> StateError:
         f"covers offset {needed}; restore the file from a backup, or move the whole state "
         "directory away to start over"
     )
+
+
+def of_another_journal(path: Path) -> StateError:
+    """Return the error of a segment that is not the one that the checkpoint covers."""
+    return StateError(
+        f"{path}: belongs to another journal than the checkpoint; restore journal and checkpoints "
+        "of one time together, or move the whole state directory away to start over"
+    )
+
+
+def set_aside(path: Path, start: int) -> Path | None:
+    """Copy the end of a segment to a file beside it, before it is cut off.
+
+    Args:
+        path: the segment.
+        start: offset of the first byte to copy.
+
+    Returns:
+        The file; None if it could not be written.
+    """
+    beside = path.with_name(f"{path.name}.torn")
+    try:
+        write_file(beside, [path.read_bytes()[start:]])
+    except OSError:
+        return None
+    return beside
 
 
 def _number_of(path: Path) -> int:

@@ -18,6 +18,8 @@ class StateFault(StrEnum):
     """The end of the journal never became durable and was cut off."""
     JOURNAL_FAILED = "journal_failed"
     """Events could not be written to the journal, and were not acknowledged."""
+    DIRECTORY_GONE = "directory_gone"
+    """The state directory, or a part of it, was removed or replaced."""
     FEED_CHANGED = "feed_changed"
     """A feed changed since the checkpoint was written."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from monitor.errors import ConfigError
+from monitor.web.connection_shares import network
 from monitor.web.passwords import Users
 from monitor.web.tokens import Tokens, read_tokens
 from monitor.web.web_config import WebConfig, read_web_config
@@ -50,22 +51,26 @@ class Access:
         offered = (("Bearer", self._tokens), ("Basic", self._users))
         return ", ".join(f'{name} realm="precision-monitor"' for name, known in offered if known)
 
-    async def client(self, authorization: str | None) -> str | None:
+    async def client(self, authorization: str | None, address: str = "") -> str | None:
         """Authenticate a request.
 
         Args:
             authorization: value of its Authorization header; None without one.
+            address: of the client.
 
         Returns:
             Name of the client; "" where no authentication is required; None if the
             credentials are missing or wrong.
+
+        Raises:
+            TooManyGuessesError: the address sent too many wrong passwords.
         """
         if not self._tokens and not self._users:
             return ""
         token = self._tokens.authenticate(authorization)
         if token is not None or not self._users:
             return None if token is None else f"token {token}"
-        user = await self._users.authenticate(authorization)
+        user = await self._users.authenticate(authorization, network(address))
         return None if user is None else f"user {user}"
 
     def replaced_by(self, other: Access, where: str) -> Access:

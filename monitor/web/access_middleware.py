@@ -8,7 +8,12 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from monitor.clock import SystemClock
 from monitor.web.access import Access
+from monitor.web.connection_shares import network
+from monitor.web.guesses import TooManyGuessesError
+from monitor.web.hosts import AllowedHosts
+from monitor.web.request_pace import RequestPace
 
 SECURITY_HEADERS = {
     "Cache-Control": "no-store",
@@ -22,22 +27,37 @@ SECURITY_HEADERS = {
 """Default headers, which keep browsers from running or embedding a response."""
 
 
+_OTHER_HOST = (
+    "this name is not answered, so that no web page reads the monitor by a name of its own; use "
+    "an address or localhost, or add the name to exporter.hosts\n"
+)
+
+
 class AccessMiddleware:
-    """Passes authenticated requests to an app; answers the others with 401.
+    """Passes authenticated requests to an app; the others get 401, or 429 if too many.
 
     Args:
         app: handles the requests.
         access: authenticates them.
         open_paths: paths that need no authentication, such as those of health probes.
+        hosts: names that requests may carry where no authentication is required; any if None.
 
     Attributes:
         access: authenticates requests; may be replaced while the app is served.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, open_paths: Collection[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        open_paths: Collection[str],
+        hosts: AllowedHosts | None = None,
+    ) -> None:
         self.access = access
+        self._hosts = hosts
         self._app = app
         self._open = frozenset(open_paths)
+        self._pace = RequestPace(SystemClock())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request; arguments as in ASGI.
@@ -50,8 +70,25 @@ class AccessMiddleware:
         headers = {**SECURITY_HEADERS, **self.access.web.headers}
         send_with_headers = _with_headers(send, headers)
         if scope["type"] == "http" and scope["path"] not in self._open:
-            given = Headers(scope=scope).get("authorization")
-            if await self.access.client(given) is None:
+            headers_given = Headers(scope=scope)
+            given, host = headers_given.get("authorization"), headers_given.get("host")
+            if self._hosts and not self.access.restricted and not self._hosts.allow(host):
+                refusal = PlainTextResponse(_OTHER_HOST, status_code=403)
+                await refusal(scope, receive, send_with_headers)
+                return
+            address = client_address(scope)
+            wait = self._pace.wait(network(address))
+            if wait:
+                refusal = _too_many("too many requests", wait)
+                await refusal(scope, receive, send_with_headers)
+                return
+            try:
+                client = await self.access.client(given, address)
+            except TooManyGuessesError as error:
+                refusal = _too_many("too many wrong passwords", error.seconds)
+                await refusal(scope, receive, send_with_headers)
+                return
+            if client is None:
                 challenge = {"WWW-Authenticate": self.access.challenges}
                 refusal = PlainTextResponse(
                     "authentication required\n", status_code=401, headers=challenge
@@ -59,6 +96,18 @@ class AccessMiddleware:
                 await refusal(scope, receive, send_with_headers)
                 return
         await self._app(scope, receive, send_with_headers)
+
+
+def _too_many(what: str, seconds: int) -> PlainTextResponse:
+    headers = {"Retry-After": str(seconds), "Connection": "close"}
+    text = f"{what} from your address; try again in {seconds} s\n"
+    return PlainTextResponse(text, status_code=429, headers=headers)
+
+
+def client_address(scope: Scope) -> str:
+    """Return the address of the client of a connection; "" if it is unknown."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CODES = (200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503)
 """Status codes that have a series from the start."""
+_STOPPING = PlainTextResponse(
+    "the monitor is shutting down; try again\n", status_code=503, headers={"Retry-After": "1"}
+)
 _TABLES = (Path("/proc/self/net/tcp"), Path("/proc/self/net/tcp6"))
 _ESTABLISHED = b"01"
 
@@ -38,15 +43,21 @@ class RequestCounter:
             receive: returns the next message from the client.
             send: sends a message to the client.
         """
+        begun = False
 
         async def counted(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 self.answered[message["status"]] += 1
             await send(message)
 
         self.in_progress += 1
         try:
             await self._app(scope, receive, counted)
+        except asyncio.CancelledError:  # only the end of the server cancels a request
+            if not begun:
+                await _STOPPING(scope, receive, counted)
         finally:
             self.in_progress -= 1
 

@@ -3,7 +3,8 @@
 granian closes connections that are idle or slow to send headers or to shake hands. This
 module adds three things that embedding it needs: it binds the socket (granian's own
 socket would silently share the port with another process), bounds the wait for stuck
-clients at shutdown, and leaves the program's logging alone.
+clients at shutdown, and leaves the program's logging alone. Clients that do not read are
+dropped by the kernel, and addresses with many connections by `ConnectionShares`.
 """
 
 import asyncio
@@ -22,13 +23,20 @@ from granian.server.embed import Server
 from starlette.types import ASGIApp
 
 from monitor.errors import MonitorError
+from monitor.web.connection_shares import ConnectionShares
 from monitor.web.listener_telemetry import Listener, RequestCounter
 from monitor.web.web_config import Tls
 
 MAX_CONNECTIONS = 1024
-"""Connections served at a time; as many again wait in the kernel."""
-_LEAST_BACKLOG = 128
-"""Smallest backlog that granian accepts."""
+"""Connections served at a time; others wait in the kernel."""
+_BACKLOG = 4096
+"""Connections that may wait in the kernel; Linux lowers it to net.core.somaxconn."""
+
+_WRITE_SECONDS = 10
+"""Seconds after which a connection is dropped whose client reads nothing of an answer."""
+
+_SEND_BYTES = 128 * 1024
+"""Bytes of answers that the kernel holds for a client that does not read."""
 
 _REST = 2
 """Seconds that closing the remaining connections after the grace period may take."""
@@ -83,6 +91,7 @@ class BackgroundServer:
         self._begun = threading.Event()
         self._failure: BaseException | None = None
         self._thread: threading.Thread | None = None
+        self._shares: ConnectionShares | None = None
         self._server: _Embedded | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -110,12 +119,15 @@ class BackgroundServer:
         """
         listener = self._bind()
         self._port = listener.getsockname()[1]
+        self._shares = ConnectionShares(listener, self._max_connections)
         name = f"http-{self._port}"
         self._thread = threading.Thread(target=self._run, args=(listener,), name=name, daemon=True)
         self._thread.start()
         self._begun.wait()
         if not self._answers(self._thread):
+            self._shares.stop()
             raise MonitorError(f"{self.url}: the server did not start") from self._failure
+        self._shares.start()
 
     def stop(self) -> None:
         """Stop listening, and close connections whose requests outlast the grace period."""
@@ -125,6 +137,9 @@ class BackgroundServer:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the server has ended
             loop.call_soon_threadsafe(server.stop)
         thread.join(self._grace + _REST)
+        if self._shares is not None:
+            self._shares.stop()
+            self._shares = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -141,17 +156,20 @@ class BackgroundServer:
     def _bind(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
         try:
-            address, backlog = (self._host, self._port), self._backlog
-            return socket.create_server(address, family=family, backlog=backlog)
+            listener = socket.create_server(
+                (self._host, self._port), family=family, backlog=_BACKLOG
+            )
+            # Connections inherit both.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BYTES)
+            if hasattr(socket, "TCP_USER_TIMEOUT"):
+                milliseconds = _WRITE_SECONDS * 1000
+                listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
         except OSError as error:
             raise MonitorError(
                 f"{self._host}:{self._port}: cannot listen, got {error.strerror!r}; "
                 "stop the program that listens there, or choose another address"
             ) from error
-
-    @property
-    def _backlog(self) -> int:
-        return max(self._max_connections, _LEAST_BACKLOG)
+        return listener
 
     def _answers(self, thread: threading.Thread) -> bool:
         """Return whether the server answers to a malformed request, which never reaches the app."""
@@ -193,7 +211,7 @@ class BackgroundServer:
             http=HTTPModes.http1,
             http1_settings=HTTP1Settings(header_read_timeout=int(self._header_timeout * 1000)),
             websockets=False,
-            backlog=self._backlog,
+            backlog=_BACKLOG,
             backpressure=self._max_connections,
             **_tls_settings(self._tls),
             log_level=LogLevels.error,

@@ -16,6 +16,7 @@ PARTS = {
     "speed": "bytes to counters, beside what users would otherwise write",
     "stages": "where the time goes",
     "feeds": "NDJSON, CSV, Parquet, Arrow",
+    "frames": "Monitor.feed of frames, beside NDJSON; one predict",
     "served": "the running service: HTTP beside a file",
     "pending": "bytes, growth, checkpoints, start-up",
     "slopes": "cost as models, segments, windows, pending, rate grow",

@@ -207,11 +207,11 @@ def later(share: float, days: float) -> Callable[[Stream], None]:
 
 def growth(events: Stream) -> None:
     """Two per cent more predictions every day."""
-    stored = np.random.default_rng(1).random(len(events.time)) < 1.02 ** (
+    chosen = np.random.default_rng(1).random(len(events.time)) < 1.02 ** (
         (events.time - events.time[-1]) / DAY
     )
     for name in ("time", "predicted", "actual", "delay", "probability", "group"):
-        setattr(events, name, getattr(events, name)[stored])
+        setattr(events, name, getattr(events, name)[chosen])
 
 
 def slower(events: Stream) -> None:

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import feeds, pending, sampled_pages, scrape, served, slopes, speed, stages, turns
+from benchmarks import (
+    feeds,
+    frames,
+    pending,
+    sampled_pages,
+    scrape,
+    served,
+    slopes,
+    speed,
+    stages,
+    turns,
+)
 from benchmarks.__main__ import PARTS
 from benchmarks.made import Made
 from benchmarks.peers import PlainWindows
@@ -72,6 +83,13 @@ def test_the_feeds_are_distinct_and_agree(capsys):
     feeds.report(EVENTS, 1)
     reported = capsys.readouterr().out
     assert all(f"\n{name}" in reported for name in ("NDJSON", "CSV", "Parquet", "Arrow"))
+
+
+def test_frames_count_as_lines_do(capsys):
+    frames.report(1_000, 1)
+    reported = capsys.readouterr().out
+    assert all(f"\n{name}" in reported for name in ("NDJSON", "pandas", "Arrow", "arrays"))
+    assert "One call of predict or label: " in reported
 
 
 def test_pending_predictions_are_measured_and_stored():

@@ -5,6 +5,8 @@ import jsonschema
 import pytest
 from cli.commands import ran
 
+from monitor.extras import install_command
+
 CONFIG = Path(__file__).parents[2] / "config"
 TEN_FAULTS = """\
 modles: {}
@@ -60,7 +62,8 @@ def test_feeds_whose_client_is_not_installed_are_named(capsys, tmp_path, monkeyp
     config = tmp_path / "monitor.yaml"
     config.write_text("feeds: [{type: kafka, brokers: ['a:1'], topics: [t]}]\n")
     checked = ran(capsys, "check-config", config)
-    assert "feeds[0].type: needs a client that is not installed, got 'kafka'; pip" in checked.err
+    assert "feeds[0].type: needs a client that is not installed, got 'kafka'; " in checked.err
+    assert f"{install_command('kafka')}\n" in checked.err
 
 
 @pytest.mark.parametrize(
@@ -77,8 +80,9 @@ def test_listeners_that_run_refuses_are_reported(capsys, tmp_path, feed, reporte
     state = f"state: {{directory: {tmp_path}/state}}"
     config.write_text(f"feeds: [{feed.replace('TOKENS', str(tokens))}]\n{state}\n")
     checked = ran(capsys, "check-config", config)
-    assert (checked.code, checked.err.count("\n")) == (0, 1)
-    assert checked.err.startswith("`run` would fail: ")
+    assert (checked.code, checked.err.count("\n")) == (2, 1)
+    assert checked.err.startswith("`run` would stop: ")
+    assert not checked.out.endswith("ok\n")
     assert reported in checked.err
     refused = ran(capsys, "run", "-c", config)
     assert (refused.code, reported in refused.err) == (2, True)

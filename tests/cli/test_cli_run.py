@@ -56,9 +56,12 @@ def test_it_serves_what_comes_until_sigterm(tmp_path):
         until(lambda: "precision_monitor_records_total 2.0" in Scraper(url)())
         assert httpx.get(f"{url}/readyz").status_code == 200
         process.send_signal(signal.SIGTERM)
-        _, rest = process.communicate(timeout=DEADLINE)
-    assert process.returncode == 0
-    assert rest == "precision-monitor: stopped\n"
+        rest = process.stderr.read()  # `communicate` would lose what `readline` has read ahead
+        assert process.wait(DEADLINE) == 0
+    assert rest == (
+        f"precision-monitor: no state in {tmp_path}/state; counting begins\n"
+        "precision-monitor: stopped\n"
+    )
     stored = (tmp_path / "state" / "dead-letter.ndjson").read_text()
     assert f'"position":"{events}:2"' in stored
 
@@ -75,6 +78,32 @@ def test_clients_that_are_stuck_hold_it_up_for_ten_seconds_at_most(tmp_path):
         assert time.monotonic() - began < 30
         for client in stuck:
             client.close()
+
+
+def test_a_hangup_while_it_starts_is_a_reload_once_it_runs(tmp_path):
+    command = [sys.executable, "-c", _STARTED, "run", "-c", str(config_of(tmp_path))]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        said = [process.stderr.readline()]
+        assert said == ["parsed\n"]
+        process.send_signal(signal.SIGHUP)
+        while "reloaded" not in said[-1]:
+            said.append(process.stderr.readline())
+            assert said[-1], said
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=DEADLINE)
+    assert process.returncode == 0
+
+
+_STARTED = """
+import sys
+from monitor.cli import entry
+load = entry.import_module
+def loading(name):
+    print("parsed", file=sys.stderr, flush=True)
+    return load(name)
+entry.import_module = loading
+sys.exit(entry.main())
+"""
 
 
 def test_an_address_that_is_taken_is_one_line_and_exit_code_2(capsys, tmp_path):
@@ -100,7 +129,7 @@ def test_a_feed_that_is_missing_is_one_line_and_exit_code_3(capsys, tmp_path):
         ("[]", "feeds: none is configured; add one"),
         (
             "[{type: kafka, brokers: ['a:1'], topics: [t]}]",
-            "feeds[0].type: needs a client that is not installed, got 'kafka'; pip install",
+            "feeds[0].type: needs a client that is not installed, got 'kafka'; ",
         ),
         (
             '[{type: http, listen: "0.0.0.0:0"}]',

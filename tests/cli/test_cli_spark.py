@@ -10,6 +10,7 @@ import pytest
 import monitor
 from monitor.cli import main, spark
 from monitor.cli.parser import build_parser
+from monitor.extras import install_command
 
 PACKAGE = Path(monitor.__file__).parent
 SPARK_MODULES = ("kafka_records", "spark_job", "spark_tasks")
@@ -21,7 +22,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys):
     assert main([*WORDS, "--input", "in"]) == 2
     assert capsys.readouterr().err == (
         "precision-monitor: spark: no_such_spark is not installed; "
-        "pip install 'precision-monitor[spark]', and Java 17\n"
+        f"{install_command('spark')}, and Java 17\n"
     )
 
 

@@ -74,7 +74,7 @@ def test_a_torn_end_of_the_journal_is_no_damage_and_stays(capsys, folder):
     path.write_bytes(content)
     done = ran(capsys, "state", "check", folder)
     assert done.code == 0
-    assert "its end never became durable and will be cut off" in done.out
+    assert "its end is not whole: it never became durable, or is damaged" in done.out
     assert path.read_bytes() == content
 
 

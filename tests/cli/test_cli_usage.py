@@ -6,6 +6,7 @@ import pytest
 from cli.commands import ran
 
 from monitor.cli.parser import COMMANDS
+from monitor.cli.parser.command_line import EXIT_CODES
 from monitor.version import __version__
 
 PROGRAM = [sys.executable, "-m", "monitor"]
@@ -26,7 +27,10 @@ def test_help_names_every_command_with_examples_and_exit_codes(capsys):
     assert help_.code == 0
     assert all(f"\n    {name}" in help_.out for name in COMMANDS)
     assert "examples:" in help_.out
-    assert "exit codes:" in help_.out
+    listed = " ".join(help_.out.partition("exit codes:")[2].split())
+    for code, meaning in EXIT_CODES.items():
+        assert f"{code} {meaning}".replace("`", "") in listed
+    assert max(map(len, help_.out.splitlines())) <= 88
 
 
 @pytest.mark.parametrize("name", COMMANDS)

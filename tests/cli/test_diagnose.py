@@ -111,11 +111,12 @@ def test_segments_are_those_of_the_configuration_or_those_asked_for(capsys, summ
     assert july_september(capsys, summer)["segments"] == []
 
 
-def test_a_segment_key_without_any_value_is_reported(capsys, summer):
+def test_a_segment_key_that_nothing_carries_is_refused_with_those_there_are(capsys, summer):
     words = ("--before", "2013-07", "--after", "2013-09", "--segments", "colour")
     done = ran(capsys, "diagnose", "--feed", summer, *words)
-    assert done.code == 0
-    assert "no prediction has the key 'colour'" in done.err
+    assert done.code == 2
+    assert "no prediction has the key 'colour'; there are " in done.err
+    assert {"origin", "carrier", "part_of_day"} <= set(done.err.replace(",", "").split())
 
 
 def test_the_verdict_can_fail_the_command(capsys, two_months):

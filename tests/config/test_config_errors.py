@@ -122,3 +122,31 @@ def test_two_references_of_which_one_is_broken_are_all_reported_at_once() -> Non
     assert "reference.window: key 'end' is missing" in found[0]
     assert "reference.first: must be a duration, got 'soon'" in found[1]
     assert "reference: has window and first" in found[2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pane: ${SECRET}",
+        "windows: ['${SECRET}']",
+        "windows: ${SECRET}",
+        "max_series: ${SECRET}",
+        "models: {fraud: {threshold: '${SECRET}', labelling: '${SECRET}', maturity: '${SECRET}'}}",
+        "defaults: {label_timeout: 'a ${SECRET} b', reference: {first: '${SECRET}'}}",
+        "exporter: {listen: '${SECRET}'}",
+        "exporter: '${SECRET}'",
+        "feeds: [{type: '${SECRET}'}]",
+        "feeds: [{type: http, listen: 'x', token_files: '${SECRET}'}]",
+        "feeds: [{type: kafka, brokers: '${SECRET}', topics: [t]}]",
+        "feeds: [{type: kafka, brokers: [a], topics: [t], properties: ['${SECRET}']}]",
+        "feeds: [{type: kafka, brokers: ['${SECRET}'], topics: [t], properties: {a: '${SECRET}'}}]",
+        "feeds: {password: '${SECRET}'}",
+        "dead_letter: {max_bytes: '${SECRET}'}",
+        "state: ['${SECRET}', {a: '${SECRET}'}]",
+    ],
+)
+def test_faults_do_not_show_the_values_of_variables(text: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_config(text, "m.yaml", {"SECRET": "hunter2 swordfish"})
+    assert "hunter2" not in str(refused.value)
+    assert "swordfish" not in str(refused.value)

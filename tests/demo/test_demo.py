@@ -1,3 +1,4 @@
+import json
 import socket
 import subprocess
 import sys
@@ -38,6 +39,13 @@ def recount():
         cell = CELLS[made["prediction"], event["label"]]
         months.setdefault(month, Counter())[cell] += 1
     return months
+
+
+def balanced_precision(cells):
+    """TPR / (TPR + FPR) of the counts of a month."""
+    tp, fp, fn, tn = (cells[name] for name in ("tp", "fp", "fn", "tn"))
+    tpr, fpr = tp / (tp + fn), fp / (fp + tn)
+    return tpr / (tpr + fpr)
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +120,27 @@ def test_it_says_what_a_person_should_see(capsys, recount):
             assert f"{month} {total:,} " + " ".join(f"{n:.3f}" for n in numbers) in text
     assert "precision halves, .457 → .223" in text
     assert "holds: .641 → .639" in text
-    assert "prevalence .320 → .139" in text
+    assert "fewer flights were late, .320 → .139" in text
     assert "fell together, .713 → .534 and .399 → .302" in text
-    assert "-1.08 = prevalence -1.07, recall -0.29, false positives +0.28" in text
+    parts = "prevalence -1.07, recall -0.29, false positives +0.28"
+    assert f"change of logit(precision) -1.08 = {parts}" in text
+    shown_months = [month for month in recount if month != "2014-01"]
+    lowest = min(shown_months, key=lambda month: balanced_precision(recount[month]))
+    assert lowest == "2013-12"
+    assert "lowest in December, .616" in text
     assert max(map(len, shown.out.splitlines())) <= 84
+
+
+def test_its_answer_is_that_of_diagnose(capsys):
+    months = ("--before", "2013-07", "--after", "2013-09")
+    file = str(ROOT / "monitor" / "demo" / "flights.ndjson.gz")
+    found = json.loads(ran(capsys, "diagnose", "--feed", file, *months, "--json").out)
+    story = " ".join(ran(capsys, "demo", "--seconds", "0", "--no-serve").out.split())
+    assert found["main_driver"]["cause"] == "prevalence"
+    assert found["main_driver"]["certain"] is True
+    assert "Prevalence explains the fall" in story
+    assert found["operating_point_moved"] is True
+    assert "Recall and false positives fell together" in story
 
 
 def test_a_wide_terminal_gets_a_picture_that_fits():
@@ -132,7 +157,8 @@ def test_a_taken_port_is_no_obstacle(capsys):
         address = Address(*taken.getsockname())
         with _served(demo, address):
             out, err = capsys.readouterr()
-            url = out.split()[1]
+            _, page, _, url = out.split()
+            assert f"{page}metrics" == url
             assert httpx.get(url).status_code == 200
     assert "serving on a free port instead" in err
     assert f":{address.port}/" not in url
@@ -153,7 +179,7 @@ def test_stuck_clients_do_not_spoil_its_end():
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as demo:
         reported = iter(demo.stdout.readline, "")
-        line = next(line for line in reported if "Serving" in line)
+        line = next(line for line in reported if "Page:" in line)
         port = int(line.partition("127.0.0.1:")[2].partition("/")[0])
         stuck = [socket.create_connection(("127.0.0.1", port)) for _ in range(10)]
         for client in stuck:

@@ -19,7 +19,12 @@ from monitor.demo.flights import MODEL, flights, flights_config
 from monitor.demo.playback import playback
 from monitor.engine import Monitor
 from monitor.exporter.app import create_app
-from monitor.prometheus.process_series import PROCESS_SERIES, SCRAPE_DURATION, ProcessCollector
+from monitor.prometheus.process_series import (
+    PROCESS_SERIES,
+    SCRAPE_DURATION,
+    SERIES_LEFT_OUT,
+    ProcessCollector,
+)
 from monitor.prometheus.rules import Scope, as_prometheus, groups
 from monitor.snapshot import Snapshot
 from monitor.web.server import BackgroundServer
@@ -78,7 +83,7 @@ def live(program: str, folder: Path) -> Iterator[Live]:
         {
             series: partial(dict, {("some",) * len(series.labels): 1.0})
             for series in PROCESS_SERIES
-            if series != SCRAPE_DURATION
+            if series not in (SCRAPE_DURATION, SERIES_LEFT_OUT)
         }
     )
     app = create_app(lambda: state, ready=lambda: True, collectors=[service])

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 
 import pytest
 import yaml
@@ -78,6 +79,28 @@ def test_the_image_runs_as_a_numbered_user_and_asks_itself():
     assert re.search(r"^USER 65532:65532$", text, re.MULTILINE)
     assert '["precision-monitor", "healthcheck"]' in text
     assert '["run", "-c", "/etc/precision-monitor/monitor.yaml"]' in text
+
+
+@pytest.mark.parametrize("name", ["requirements", "build"])
+def test_the_image_is_built_of_packages_with_hashes(name):
+    text = (DEPLOY / "docker" / f"{name}.lock").read_text()
+    packages = re.findall(
+        r"^(\S+)==(\S+) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", text, re.MULTILINE
+    )
+    assert "".join(f"{name}=={version} \\\n{hashes}" for name, version, hashes in packages) == text
+    dockerfile = (DEPLOY / "docker" / "Dockerfile").read_text()
+    assert re.search(rf"--require-hashes\s+(\\\s+)?-r {name}\.lock", dockerfile)
+
+
+def test_the_lock_of_the_image_has_every_dependency_in_a_version_that_fits():
+    lock = (DEPLOY / "docker" / "requirements.lock").read_text()
+    locked = dict(re.findall(r"^(\S+)==(\S+)", lock, re.MULTILINE))
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["parquet"]]
+    for requirement in wanted:
+        name, least = re.match(r"([\w.-]+)>=([\d.]+)", requirement).groups()
+        version = locked[name.replace(".", "-")]
+        assert tuple(map(int, version.split("."))) >= tuple(map(int, least.split("."))), name
 
 
 def test_what_compose_mounts_is_there():

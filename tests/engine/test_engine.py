@@ -13,7 +13,7 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events.columns import OTHER_VALUE, Series
 from monitor.events.reject_reasons import RejectReason
-from monitor.snapshot import METRICS
+from monitor.snapshot import METRIC_NAMES
 
 SEGMENTS = ("origin", "carrier", "part_of_day")
 NAMES = ("tp", "fp", "fn", "tn")
@@ -48,7 +48,7 @@ def state_of(monitor):
                 cells(window.counts, i),
                 int(window.predicted_positive[i]),
                 int(window.predicted_negative[i]),
-                *tuple(repr(float(window.metrics[name].lower[i])) for name in METRICS),
+                *tuple(repr(float(window.metrics[name].lower[i])) for name in METRIC_NAMES),
             )
             for i in rows
         ]

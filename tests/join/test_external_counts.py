@@ -11,6 +11,7 @@ from monitor.engine import Monitor
 from monitor.events.columns import CountDeltas, EventBatch, Group, Outcomes
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.prometheus.exposition import Exposition
+from monitor.snapshot import CounterTotals
 
 HOUR = 3_600_000
 
@@ -128,12 +129,12 @@ def test_counters_stay_after_a_batch_is_replaced_by_a_smaller_one():
     monitor = fed(counts((0, 7, 5, 0, 0, 5)), counts((0, 7, 2, 0, 0, 3)))
     (model,) = monitor.snapshot().models
     assert (model.predictions_positive, model.predictions_negative, model.labelled) == (2, 3, 5)
-    assert model.ever == (5, 5, 10)
+    assert model.counters == CounterTotals(5, 5, 10)
     assert model.taken_back == 5
     assert model.labels == {"positive": 5, "negative": 5, "retracted": 0}
     monitor.apply(counts((0, 8, 3, 0, 0, 2)))
     (model,) = monitor.snapshot().models
-    assert (model.ever, model.taken_back) == ((5, 5, 10), 0)
+    assert (model.counters, model.taken_back) == (CounterTotals(5, 5, 10), 0)
     assert model.labels == {"positive": 8, "negative": 7, "retracted": 0}
 
 

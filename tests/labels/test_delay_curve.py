@@ -8,7 +8,7 @@ from monitor.labels.cohorts import Coverage, delay_curve
 from monitor.labels.corrected import corrected
 from monitor.labels.delays import EDGES_SECONDS
 from monitor.labels.pace import pace
-from monitor.snapshot import METRICS
+from monitor.snapshot import METRIC_NAMES
 
 DAY = 86_400.0
 TRUTH = lognorm(s=0.5, scale=20 * DAY)
@@ -142,7 +142,7 @@ def test_an_uncertain_coverage_widens_the_interval():
     assert unsure.upper - unsure.lower > 1.5 * (sure.upper - sure.lower)
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", METRIC_NAMES)
 def test_a_corrected_window_without_outcomes_is_undefined(name):
     nothing = corrected(np.zeros(4, np.int64), Coverage(np.full(4, 0.7), np.zeros(4)), name)
     assert np.isnan(list(nothing)).all()

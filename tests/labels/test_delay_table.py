@@ -17,7 +17,7 @@ from monitor.engine import Monitor
 from monitor.labels.cohorts import Coverage
 from monitor.labels.corrected import corrected
 from monitor.metrics import balanced_precision
-from monitor.snapshot import METRICS
+from monitor.snapshot import METRIC_NAMES
 
 DAYS, PER_DAY, SIGMA = 120, 6000, 0.75
 SLOW = {"delays": (20, 3, 20, 3), "sigma": SIGMA}
@@ -91,7 +91,7 @@ def test_labelled_so_far_and_silence_so_far_are_far_too_low_and_nothing_is_publi
     assert with_silence - PRECISION == pytest.approx(-0.60, abs=0.02)
     for window in (snapshot.windows[0] for snapshot in found):
         assert window.status[0] == "immature"
-        assert all(np.isnan(window.metrics[name].estimate[0]) for name in METRICS)
+        assert all(np.isnan(window.metrics[name].estimate[0]) for name in METRIC_NAMES)
     with pytest.raises(ValueError, match="must be at least the label_timeout"):
         Config(defaults={"labelling": "negatives_by_timeout", "maturity": "7d"})
 

@@ -13,7 +13,7 @@ from monitor.join.deltas import CELLS
 from monitor.labels.cohorts import Coverage
 from monitor.labels.estimates import measure
 from monitor.labels.evidence import Evidence, Kind
-from monitor.snapshot import METRICS
+from monitor.snapshot import METRIC_NAMES
 
 DAYS = 60
 LATE = {"delays": (6, 1, 6, 1)}
@@ -60,7 +60,7 @@ def test_precision_of_flagged_cases_alone_is_corrected_while_they_are_young():
     published = np.array([list(w.metrics["precision"]) for w in windows])[..., 0]
     assert published[:, 0].mean() == pytest.approx(PRECISION, abs=0.015)
     for window in windows:
-        for name in set(METRICS) - {"precision"}:
+        for name in set(METRIC_NAMES) - {"precision"}:
             assert np.isnan(window.metrics[name].estimate[0])
 
 
@@ -68,7 +68,7 @@ def test_young_weighted_labels_are_held_back_and_right_once_they_have_come():
     rates = {"labelled": (1, 1, 0.2, 0.2), "weighted": True}
     for window in young_windows("weighted", seed=3, **rates):
         assert window.status[0] == "immature"
-        assert all(np.isnan(window.metrics[name].estimate[0]) for name in METRICS)
+        assert all(np.isnan(window.metrics[name].estimate[0]) for name in METRIC_NAMES)
     window = young_windows("weighted", seed=8, maturity="auto", **rates)[-1]
     assert window.status[0] == "mature"
     recall = window.metrics["recall"]
@@ -135,7 +135,7 @@ def test_the_error_of_the_coverage_is_in_the_interval_of_a_sample():
 
 def test_mature_and_corrected_samples_agree_where_all_has_come():
     cells = drawn((1, 1, 1, 1), np.random.default_rng(7))[:50]
-    for name in METRICS:
+    for name in METRIC_NAMES:
         young = measure(Evidence.of(np.full(50, Kind.CORRECTED_SAMPLED), cells), name)
         mature = measure(Evidence.of(np.full(50, Kind.SAMPLED), cells), name)
         np.testing.assert_allclose(young, mature, rtol=1e-9)

@@ -11,7 +11,7 @@ from labelled import DAY, PRECISION, RECALL, by_outcome, stream
 
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.snapshot import METRICS
+from monitor.snapshot import METRIC_NAMES
 
 SLOW = (20, 3, 20, 3)
 DAYS = 150
@@ -76,7 +76,7 @@ def test_windows_below_half_coverage_are_absent():
     for window, _ in looks(steady(), (120, 150), maturity="5d"):
         assert window.status[0] == "immature"
         assert window.counts.tp[0] > 0
-        for name in METRICS:
+        for name in METRIC_NAMES:
             assert np.isnan([values[0] for values in window.metrics[name]]).all()
         assert np.isnan(window.precision_at[1.0].estimate[0])
 
@@ -139,7 +139,7 @@ def test_coverage_and_maturity_are_the_same_in_any_order(maturity):
     one, other = forward.snapshot(), backward.snapshot()
     assert one.models[0].maturity_ms == other.models[0].maturity_ms
     assert one.windows[0].status.tolist() == other.windows[0].status.tolist()
-    for name in METRICS:
+    for name in METRIC_NAMES:
         for bound in ("estimate", "lower", "upper"):
             values = [getattr(s.windows[0].metrics[name], bound)[0] for s in (one, other)]
             assert repr(values[0]) == repr(values[1])

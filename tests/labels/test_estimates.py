@@ -15,7 +15,7 @@ from monitor.engine import Monitor
 from monitor.join.sampling import SQUARED_WEIGHTS, WEIGHT_UNIT, WEIGHTS, strata
 from monitor.labels.refusals import REASONS, REFUSED
 from monitor.metrics import precision_at
-from monitor.snapshot import METRICS
+from monitor.snapshot import METRIC_NAMES
 from monitor.windows.weights import SUMS
 
 RATIO = 0.02 / 0.98
@@ -68,7 +68,7 @@ def test_positives_that_lag_are_held_back_and_right_once_mature():
     young = events.into(monitor_of(**settings), 20).snapshot().windows[0]
     assert raw(young) == (pytest.approx(0.395, abs=0.03), pytest.approx(PRECISION, abs=0.06))
     assert young.status.tolist() == ["immature"]
-    assert all(np.isnan(young.metrics[name].estimate[0]) for name in METRICS)
+    assert all(np.isnan(young.metrics[name].estimate[0]) for name in METRIC_NAMES)
     mature, _ = seen(delays=(3, 0.1, 3, 0.1), label_timeout="18d")
     assert mature.status.tolist() == ["mature"]
     assert all_cover(mature)
@@ -118,7 +118,7 @@ def test_silence_past_the_timeout_is_a_negative():
 def test_flagged_alone_gives_precision_and_refuses_the_rest():
     window, model = seen((1, 1, 0, 0), labelling="flagged_only")
     assert covers(window.metrics["precision"], PRECISION)
-    for name in set(METRICS) - {"precision"}:
+    for name in set(METRIC_NAMES) - {"precision"}:
         assert np.isnan([values[0] for values in window.metrics[name]]).all()
         assert model.refused[name] == "flagged_only"
     assert np.isnan(window.precision_at[RATIO].estimate[0])

@@ -15,7 +15,7 @@ from monitor.labels.refusals import REASONS, refused
 from monitor.prometheus.collector import SnapshotCollector
 from monitor.report.replay_json import replay_answer
 from monitor.report.vocabulary import JSON_METRICS
-from monitor.snapshot import METRICS
+from monitor.snapshot import METRIC_NAMES
 
 STOPPED, END = 20, 26
 OF_PRECISION = ("classifier_precision_ratio", "classifier_precision_lower_ratio")
@@ -98,7 +98,7 @@ def test_what_faulty_labels_do_not_allow_is_withheld_everywhere(kind, fault):
     published = {"precision"} if fault is LabelFault.ONE_SIDE_LABELLED else set()
     assert window.fault_of(0) == fault
     assert window.status[0] == "untrusted"
-    for name in METRICS:
+    for name in METRIC_NAMES:
         assert np.isfinite(window.metrics[name].estimate[0]) == (name in published), name
         assert np.isfinite(window.metrics[name].upper[0]) == (name in published), name
     assert all(np.isnan(at.estimate[0]) for at in window.precision_at.values())

@@ -12,7 +12,8 @@ from monitor.drift.label_free import nowcast
 from monitor.events.columns import Series
 from monitor.events.reject_reasons import RejectReason
 from monitor.snapshot import (
-    METRICS,
+    METRIC_NAMES,
+    CounterTotals,
     Estimate,
     LabelTotals,
     ModelState,
@@ -51,7 +52,7 @@ def window(
         counts=counts,
         predicted_positive=counts.predicted_positive * 2,
         predicted_negative=counts.predicted_negative,
-        metrics={metric: estimate(rng, rows, undefined) for metric in METRICS},
+        metrics={metric: estimate(rng, rows, undefined) for metric in METRIC_NAMES},
         precision_at={ratio: estimate(rng, rows, undefined) for ratio in class_ratios},
     )
 
@@ -73,7 +74,7 @@ def model(rng: np.random.Generator, name: str, row: int, version: str) -> ModelS
         expired=count[8],
         evicted=count[9],
         duplicates=count[10],
-        ever=(count[0], count[1], count[5]),
+        counters=CounterTotals(count[0], count[1], count[5]),
         transitions=rng.integers(0, 1000, (5, 5)),
         maturity_ms=HOUR_MS,
         delay_counts=rng.integers(0, 1000, (2, len(EDGES))),

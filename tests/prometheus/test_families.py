@@ -15,7 +15,7 @@ from monitor.events.reject_reasons import RejectReason
 from monitor.prometheus.collector import SnapshotCollector
 from monitor.prometheus.families import FAMILIES, table_of_series, table_of_series_markdown
 from monitor.prometheus.family import Family, shape_of
-from monitor.snapshot import METRICS, Estimate, Snapshot
+from monitor.snapshot import METRIC_NAMES, Estimate, Snapshot
 
 CONTRACT = {
     "classifier_precision_ratio",
@@ -222,6 +222,6 @@ def test_the_books_of_a_real_monitor_close_on_its_series() -> None:
     assert one("precision_monitor_predictions", model="fraud", state="matched") == 3
     everything = {"model": "fraud", "window": "all"}
     assert one("classifier_window_outcomes", **everything, outcome="tp") == 1
-    index = METRICS.index("precision")
-    precision = state.lifetime.metrics[METRICS[index]].estimate[state.models[0].row]
+    index = METRIC_NAMES.index("precision")
+    precision = state.lifetime.metrics[METRIC_NAMES[index]].estimate[state.models[0].row]
     assert one("classifier_precision_ratio", **everything) == precision == 0.5

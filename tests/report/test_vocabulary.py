@@ -22,7 +22,7 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "metric": Kind(snapshot.METRICS, vocabulary.METRICS),
+    "metric": Kind(snapshot.METRIC_NAMES, vocabulary.METRIC_WORDS),
     "cause": Kind(CAUSES, vocabulary.CAUSES),
     "verdict": Kind(tuple(Verdict), vocabulary.VERDICTS),
     "label fault": Kind(tuple(LabelFault), vocabulary.LABEL_FAULTS),
@@ -62,13 +62,13 @@ def test_rows_come_in_the_order_of_their_members(kind: str) -> None:
 
 
 def test_rows_stand_under_their_own_names() -> None:
-    rows = [*vocabulary.METRICS.items(), *vocabulary.CAUSES.items()]
+    rows = [*vocabulary.METRIC_WORDS.items(), *vocabulary.CAUSES.items()]
     assert [name for name, row in rows if row.name != name] == []
 
 
 @pytest.mark.parametrize("field", ["words", "short", "meaning", "stem"])
 def test_no_two_metrics_share_a_name(field: str) -> None:
-    values = [getattr(row, field) for row in vocabulary.METRICS.values()]
+    values = [getattr(row, field) for row in vocabulary.METRIC_WORDS.values()]
     assert len(set(values)) == len(values)
 
 
@@ -83,7 +83,7 @@ def test_places_in_tables_are_counted_without_a_gap() -> None:
 
 
 def test_the_metrics_with_an_objective_are_those_of_the_configuration() -> None:
-    bounded = {name for name, row in vocabulary.METRICS.items() if row.objective}
+    bounded = {name for name, row in vocabulary.METRIC_WORDS.items() if row.objective}
     assert bounded == set(Objective.model_fields)
 
 
@@ -99,4 +99,4 @@ def test_headlines_name_only_what_can_be_filled_in() -> None:
 
 
 def test_causes_point_at_metrics_that_exist() -> None:
-    assert {row.metric for row in vocabulary.CAUSES.values()} <= set(vocabulary.METRICS)
+    assert {row.metric for row in vocabulary.CAUSES.values()} <= set(vocabulary.METRIC_WORDS)

@@ -2,6 +2,7 @@ import base64
 import json
 
 import pytest
+from state.test_journal import file_size_limit
 
 from monitor.errors import FeedError
 from monitor.events.reject_reasons import Rejection, RejectReason
@@ -49,6 +50,29 @@ def test_it_stops_at_its_size_and_counts_what_it_drops(tmp_path):
     assert 10 <= fitting < 20
 
 
+@pytest.mark.parametrize("change", ["truncate", "unlink", "rotate", "append"])
+def test_it_goes_on_in_a_file_that_others_change(tmp_path, change):
+    path = tmp_path / "d"
+    with DeadLetter(path, 2000) as dead:
+        dead.write([rejection()] * 100)
+        assert dead.dropped > 0
+        full, dropped = path.read_bytes(), dead.dropped
+        if change == "truncate":
+            path.write_bytes(b"")
+        elif change == "unlink":
+            path.unlink()
+        elif change == "rotate":
+            path.rename(tmp_path / "d.1")
+        else:
+            path.write_bytes(full.splitlines(keepends=True)[0])
+        dead.write([rejection(position="later:1")])
+    assert lines_of(path)[-1]["position"] == "later:1"
+    assert len(lines_of(path)) == 1 + (change == "append")
+    assert dead.dropped == dropped
+    if change == "rotate":
+        assert (tmp_path / "d.1").read_bytes() == full
+
+
 def test_it_goes_on_where_it_stopped(tmp_path):
     path = tmp_path / "d"
     for position in ("a:1", "a:2"):
@@ -64,21 +88,15 @@ def test_a_position_with_odd_bytes_is_written(tmp_path):
     assert lines_of(path)[0]["position"] == "a?.ndjson:1"
 
 
-def test_a_full_disk_drops_and_leaves_whole_lines(tmp_path, monkeypatch):
-    class Full:
-        size = 0
-
-        def append(self, _data):
-            raise OSError(28, "No space left on device")
-
-        def close(self):
-            """Nothing to close."""
-
-    with DeadLetter(tmp_path / "d", 1000) as dead:
-        dead._file.close()
-        monkeypatch.setattr(dead, "_file", Full())
+def test_a_full_disk_drops_and_leaves_whole_lines(tmp_path):
+    with DeadLetter(tmp_path / "d", 10_000) as dead:
         dead.write([rejection()])
-    assert (dead.written, dead.dropped) == (0, 1)
+        with file_size_limit((tmp_path / "d").stat().st_size + 5):
+            dead.write([rejection()])
+        assert (dead.written, dead.dropped) == (1, 1)
+        dead.write([rejection()])
+    assert (dead.written, dead.dropped) == (2, 1)
+    assert len(lines_of(tmp_path / "d")) == 2
 
 
 def test_a_file_that_cannot_be_opened_says_so(tmp_path):

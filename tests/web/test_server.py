@@ -1,5 +1,7 @@
+import asyncio
 import logging
 import socket
+import threading
 import time
 from collections.abc import Iterable
 
@@ -98,6 +100,23 @@ def test_a_server_that_cannot_run_fails_at_start(app: ASGIApp) -> None:
     with pytest.raises(MonitorError, match="did not start"):
         server.start()
     server.stop()
+
+
+def test_a_request_that_outlasts_the_end_is_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+    begun = threading.Event()
+
+    async def endless(_: Request) -> PlainTextResponse:
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    server = BackgroundServer(Starlette(routes=[Route("/", endless)]), grace=1)
+    server.start()
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert begun.wait(60)
+        server.stop()
+    assert capfd.readouterr() == ("", "")
 
 
 def test_stopping_a_server_that_never_started_does_nothing(app: ASGIApp) -> None:

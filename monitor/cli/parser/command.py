@@ -54,6 +54,27 @@ def add_config(parser: argparse.ArgumentParser, *, required: bool) -> None:
     )
 
 
+def add_mapping(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which columns of the files hold the fields of events.
+
+    Args:
+        parser: parser of the command.
+    """
+    group = parser.add_argument_group(
+        "mapping", "for files whose columns are not named like the fields of events; repeatable"
+    )
+    for name, value, text in (
+        ("field", "NAME=COLUMN", "column of a field, nested names with dots: ts=event.time"),
+        ("constant", "NAME=VALUE", "a field with one value in every record: model=claims"),
+        ("positive", "FIELD=VALUE", "value of the positive class: label=fraud"),
+        ("negative", "FIELD=VALUE", "value of the negative class (default: all others)"),
+        ("missing", "FIELD=VALUE", "value that stands for no label or no prediction"),
+    ):
+        group.add_argument(f"--{name}", action="append", default=[], metavar=value, help=text)
+    group.add_argument("--zone", metavar="ZONE", help="time zone of times without one")
+    group.add_argument("--unit", metavar="UNIT", help="unit of times: s, ms, us or ns (default: s)")
+
+
 def count(text: str) -> int:
     """Parse an integer of at least 1.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
 from typing import NoReturn
 
 from monitor.cli.parser.cluster import SPARK
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.parser.recorded import DIAGNOSE, REPLAY, THRESHOLD
 from monitor.cli.parser.serving import DEMO, HEALTHCHECK, RUN, TOP
-from monitor.cli.parser.setup import CHECK_CONFIG, RULES, SCHEMA, STATE
+from monitor.cli.parser.setup import CHECK_CONFIG, INIT, RULES, SCHEMA, STATE
 from monitor.version import __version__
 
 COMMANDS = {
@@ -24,6 +25,7 @@ COMMANDS = {
         TOP,
         DEMO,
         SPARK,
+        INIT,
         CHECK_CONFIG,
         SCHEMA,
         RULES,
@@ -33,13 +35,17 @@ COMMANDS = {
 }
 """The commands by name, in the order of the help."""
 
-_EXIT_CODES = """\
-exit codes:
-  0  success
-  1  a finding: an unhealthy monitor, or a verdict named by --fail-on
-  2  wrong usage, or faults in the configuration
-  3  a feed cannot be read
-"""
+EXIT_CODES = {
+    0: "success",
+    1: "a finding: `healthcheck` found no healthy monitor, `state` a damaged file or a loss, `threshold` no "
+    "threshold that meets the objective, `diagnose` a verdict of `--fail-on`, `demo --alerts` "
+    "an alert that should not fire, or one that did not",
+    2: "wrong usage, a configuration with faults or that `run` refuses, a state directory that "
+    "cannot be used, or an address that is taken",
+    3: "a feed that cannot be read, or none of whose records can be used; of a torn file, `replay` "
+    "still prints what could be counted",
+}
+"""What each exit code means, as the READMEs have it."""
 
 _ABOUT = """\
 Did the model get worse, or did positives become rarer?
@@ -54,10 +60,15 @@ examples:
   {PROGRAM} replay events.ndjson           count a recorded file
   {PROGRAM} check-config monitor.yaml      check a configuration
   {PROGRAM} run -c monitor.yaml            monitor, and serve /metrics
-
-{_EXIT_CODES}
-{PROGRAM} COMMAND --help describes each command.
 """
+
+
+def _exit_codes() -> str:
+    lines = (
+        textwrap.fill(f"  {code}  {meaning}", 79, subsequent_indent=" " * 5)
+        for code, meaning in EXIT_CODES.items()
+    )
+    return "\n".join(("exit codes:", *lines)).replace("`", "")
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -88,7 +99,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog=PROGRAM,
         description=_ABOUT,
-        epilog=_EXAMPLES,
+        epilog=f"{_EXAMPLES}\n{_exit_codes()}\n\n{PROGRAM} COMMAND --help describes each command.",
         formatter_class=_Help,
         allow_abbrev=False,
     )

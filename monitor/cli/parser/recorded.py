@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from monitor.cli.parser.command import DEFAULT_URL, PROGRAM, Command, add_config
+from monitor.cli.parser.command import DEFAULT_URL, PROGRAM, Command, add_config, add_mapping
 
 
 def _replay(parser: argparse.ArgumentParser) -> None:
@@ -12,9 +12,11 @@ def _replay(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="events as NDJSON or CSV, plain or gzip, Parquet or Arrow; - for standard input",
+        help="events as NDJSON, JSON, CSV, TSV, Parquet or Arrow, plain, gzip or zstd; - for "
+        "standard input",
     )
     add_config(parser, required=False)
+    add_mapping(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "--summary", action="store_true", help="print every metric of each model with its interval"
@@ -47,7 +49,12 @@ REPLAY = Command(
     about="""\
 Runs the engine of `run` over recorded files. Prints the counts of the whole
 input, and of each window at its end. Several files are merged by time. Rejected
-records are counted by reason, and the first few are shown.
+records are counted by reason, and the first few are shown. Exit code 3 if none of
+the records can be used.
+
+Without a mapping, columns with common names (timestamp, proba, y_true, ...) are
+recognized where they leave no doubt, and a line says which. The mapping of a feed
+in the configuration holds for a file of its path.
 
 --json prints one object. Undefined numbers are null; each metric is an object
 with estimate, lower and upper (95 % interval). `verdict` compares with the
@@ -63,6 +70,7 @@ minutes. The retention of Prometheus must cover the events.
   {PROGRAM} replay predictions.ndjson labels.ndjson -c monitor.yaml
   tail -n 1000 events.ndjson | {PROGRAM} replay - --json | jq .models
   {PROGRAM} replay events.ndjson -c monitor.yaml --openmetrics past.om --step 1h
+  {PROGRAM} replay claims.csv --field ts=decided --positive label=fraud
 """,
     arguments=_replay,
 )
@@ -91,6 +99,7 @@ def _threshold(parser: argparse.ArgumentParser) -> None:
         help="use the scores of the last N days (default and maximum: %(default)s)",
     )
     add_config(parser, required=False)
+    add_mapping(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -112,6 +121,7 @@ with its intervals. Exit code 1 if none reaches the objective.
 
 def _diagnose(parser: argparse.ArgumentParser) -> None:
     add_config(parser, required=False)
+    add_mapping(parser)
     parser.add_argument(
         "--feed",
         nargs="+",

@@ -4,7 +4,40 @@ from __future__ import annotations
 
 import argparse
 
-from monitor.cli.parser.command import PROGRAM, Command, add_config, no_arguments
+from monitor.cli.parser.command import (
+    PROGRAM,
+    Command,
+    add_config,
+    add_mapping,
+    no_arguments,
+)
+
+
+def _init(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="recorded events, as for replay")
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="monitor.yaml",
+        metavar="OUT",
+        help="file to write, which must not exist (default %(default)s); - for stdout",
+    )
+    add_mapping(parser)
+
+
+INIT = Command(
+    "init",
+    "look at recorded events and write a configuration for them",
+    about="""Reads a file as `replay` does, says what it found, and writes a commented
+configuration: the mapping, the models, segments of few values, how labels seem
+to come, a label timeout from the delays seen, and windows and a reference that
+the volume can carry. Asks nothing, and never overwrites a file.
+""",
+    examples=f"""  {PROGRAM} init events.ndjson
+  {PROGRAM} init claims.parquet --field label=fraud -o claims.yaml
+""",
+    arguments=_init,
+)
 
 
 def _check_config(parser: argparse.ArgumentParser) -> None:
@@ -108,24 +141,32 @@ objective must then be recorded by hand.
 def _state(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
-        choices=("check", "show"),
-        help="check: read every file and list damaged ones; show: describe the newest checkpoint",
+        choices=("check", "show", "salvage"),
+        help="check: read every file and list damaged ones; show: describe the newest checkpoint; "
+        "salvage: copy what is whole",
     )
     parser.add_argument("directory", metavar="DIR", help="configured state.directory")
+    parser.add_argument("--to", metavar="NEW_DIR", help="of salvage: the directory to create")
 
 
 STATE = Command(
     "state",
-    "inspect the state on disk",
+    "inspect the state on disk, or salvage it",
     about="""\
 Reads a state directory without changing it; the monitor may be running. `check`
 reads every checkpoint and every segment of the journal, prints a line for each,
 and exits with 1 if one is damaged. `show` describes the newest good checkpoint,
 and the position at which each feed continues.
+
+`salvage`, while no monitor runs, copies the directory without its damage, and
+exits with 1 if the copy lacks something. It repairs single damaged bytes, leaves
+out damaged checkpoints, and puts blank lines in place of damaged requests. Then
+move the directory away, and the copy into its place.
 """,
     examples=f"""\
   {PROGRAM} state check ./state
   {PROGRAM} state show ./state
+  {PROGRAM} state salvage ./state --to ./state.salvaged
 """,
     arguments=_state,
 )

@@ -26,14 +26,15 @@ from monitor.report.printable import one_line
 _SEGMENTS = 200
 
 
-def report_html(diagnosis: DiagnosisAnswer, series: SeriesAnswer, curve: CurveAnswer) -> str:
+def report_html(diagnosis: DiagnosisAnswer, series: SeriesAnswer | None, curve: CurveAnswer) -> str:
     """Return the whole file.
 
     Args:
         diagnosis: why precision moved.
-        series: the model over time.
+        series: the model over time; None where no time is known.
         curve: precision against recall of the later period.
     """
+    left_out = ("now", "when") if series is None else ("now",)
     style = static_text("page.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return document(
@@ -46,11 +47,11 @@ def report_html(diagnosis: DiagnosisAnswer, series: SeriesAnswer, curve: CurveAn
             h.style[Markup(style)],  # noqa: S704  # the program's own file
         ],
         aside=h.strong["Precision monitor"],
-        sections=[(name, title) for name, title in SECTIONS if name != "now"],
+        sections=[(name, title) for name, title in SECTIONS if name not in left_out],
         main=[
             h.p[f"From {side_name(diagnosis.before)} to {side_name(diagnosis.after)}."],
             why_section(diagnosis),
-            when_section(series, diagnosis, None),
+            None if series is None else when_section(series, diagnosis, None),
             where_section(diagnosis, SegmentView(rows=_SEGMENTS)),
             plane_section(diagnosis, curve, IsoCurves()),
         ],

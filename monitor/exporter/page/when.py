@@ -13,7 +13,7 @@ from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.page.formats import count, moment, range_text, ratio, time_of
 from monitor.exporter.page.timeline import timelines
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
-from monitor.report.vocabulary import METRICS
+from monitor.report.vocabulary import METRIC_WORDS
 
 _MOST_ROWS = 400
 _MONTHS = 24
@@ -147,7 +147,7 @@ def _table(series: SeriesAnswer) -> h.Element:
             h.tr[
                 h.th(scope="col")["from (UTC)"],
                 h.th(".number", scope="col")["predictions"],
-                (h.th(".number", scope="col")[METRICS[name].short] for name in _COLUMNS),
+                (h.th(".number", scope="col")[METRIC_WORDS[name].short] for name in _COLUMNS),
                 h.th(".number", scope="col")["ratio, estimated"],
             ]
         ],

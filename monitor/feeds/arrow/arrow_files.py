@@ -7,46 +7,81 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, BinaryIO
 
+from monitor.config.mapping import MappedRecords
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
-from monitor.feeds import table_fields
+from monitor.extras import install_command
 from monitor.feeds.decode import Decoder
+from monitor.feeds.mapping.field_sources import sources_of_table
+from monitor.feeds.mapping.guessing import Say, settled, to_stderr
 
 BATCH_ROWS = 20_000
 """Rows decoded at a time; a row may hold a prediction and its label."""
 IPC_FILE_MAGIC = b"ARROW1"
-EXTRA = "pip install 'precision-monitor[parquet]'"
+EXTRA = "parquet"
+"""The extra that brings pyarrow."""
 
 
 def read_arrow(
-    stream: BinaryIO, name: str, decoder: Decoder, *, parquet: bool
+    stream: BinaryIO,
+    name: str,
+    decoder: Decoder,
+    *,
+    parquet: bool,
+    mapping: MappedRecords | None = None,
+    say: Say = to_stderr,
 ) -> Iterator[tuple[EventBatch, float]]:
-    """Read the events of a Parquet or Arrow file.
+    """Yield the events of a Parquet or Arrow file in batches.
 
     Args:
-        stream: the file; seekable, since Parquet and IPC files are read from the end.
-        name: prefix of positions, which are `name:row`, rows numbered from 1 on.
-        decoder: turns records into columns.
-        parquet: whether the file is Parquet, else Arrow.
+        stream: the file; Parquet and IPC files are read from the end.
+        name: for positions, which are `name:row`, rows counted from 1 on.
+        decoder: has the settings, and decodes single rows.
+        parquet: True for Parquet, False for Arrow.
+        mapping: which columns hold the fields; None where they are named like these.
+        say: prints which columns are taken for which fields, where that is a guess.
 
     Yields:
-        A batch, and the share of the file read so far, 0 to 1; always 0 for an IPC stream.
+        A batch, and the share of the file that is read with it, in [0, 1].
 
     Raises:
-        FeedError: pyarrow is not installed, or the file is not of the format of its name.
+        FeedError: pyarrow is not installed, the file is not what its name says, or no
+            column holds the time.
     """
     with _arrow_errors(name):
         decoding = import_module("monitor.feeds.arrow.decoding")
-        opened = _parquet(stream, name, decoder) if parquet else _ipc(stream)
+        opened = _Parquet(stream) if parquet else _Ipc(stream)
+        names = opened.schema.names
+        mapping = settled(name, names, mapping, say)
+        table = decoding.ArrowDecoder(name, opened.schema, decoder, mapping)
+        keys = decoder.settings.segment_keys
+        used = sources_of_table(name, names, mapping, keys).used
         first_row = 1
-        table: Any = None
-        for batch, share in opened:
-            if table is None:
-                table = decoding.ArrowDecoder(name, batch.schema, decoder)
+        for batch, share in opened.batches([column for column in names if column in used]):
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 part = batch.slice(start, BATCH_ROWS)
                 yield table.decode(part, first_row), share
                 first_row += part.num_rows
+
+
+def rows_of_table(stream: BinaryIO, name: str, *, parquet: bool, most: int) -> list[dict[str, Any]]:
+    """Return the first rows of a file by column, for looking at them.
+
+    Args:
+        stream: the file.
+        name: of the file, for messages.
+        parquet: True for Parquet, False for Arrow.
+        most: rows to return at most.
+
+    Raises:
+        FeedError: pyarrow is not installed, or the file is not what its name says.
+    """
+    with _arrow_errors(name):
+        opened = _Parquet(stream) if parquet else _Ipc(stream)
+        for batch, _ in opened.batches(opened.schema.names):
+            rows: list[dict[str, Any]] = batch.slice(0, most).to_pylist()
+            return rows
+    return []
 
 
 @contextmanager
@@ -54,7 +89,7 @@ def _arrow_errors(name: str) -> Iterator[None]:
     try:
         lib = import_module("pyarrow.lib")
     except ImportError as error:
-        raise FeedError(f"{name}: needs pyarrow to be read; {EXTRA}") from error
+        raise FeedError(f"{name}: needs pyarrow to be read; {install_command(EXTRA)}") from error
     try:
         yield
     except lib.ArrowException as error:
@@ -62,29 +97,38 @@ def _arrow_errors(name: str) -> Iterator[None]:
         raise FeedError(f"{name}: cannot be read: {first}") from error
 
 
-def _parquet(stream: BinaryIO, name: str, decoder: Decoder) -> Iterator[tuple[Any, float]]:
-    file = import_module("pyarrow.parquet").ParquetFile(stream)
-    table_fields.check_columns(name, file.schema_arrow.names)
-    columns = _used_columns(file.schema_arrow.names, decoder)
-    rows, read = max(file.metadata.num_rows, 1), 0
-    for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=columns):
-        read += batch.num_rows
-        yield batch, read / rows
+class _Parquet:
+    """A Parquet file."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._file = import_module("pyarrow.parquet").ParquetFile(stream)
+        self.schema = self._file.schema_arrow
+
+    def batches(self, columns: list[str]) -> Iterator[tuple[Any, float]]:
+        """Yield batches of some columns, and the share of the rows read with each."""
+        rows, read = max(self._file.metadata.num_rows, 1), 0
+        for batch in self._file.iter_batches(batch_size=BATCH_ROWS, columns=columns):
+            read += batch.num_rows
+            yield batch, read / rows
 
 
-def _ipc(stream: BinaryIO) -> Iterator[tuple[Any, float]]:
-    ipc = import_module("pyarrow.ipc")
-    magic = stream.read(len(IPC_FILE_MAGIC))
-    stream.seek(0)
-    if magic != IPC_FILE_MAGIC:
-        yield from ((batch, 0.0) for batch in ipc.open_stream(stream))
-        return
-    file = ipc.open_file(stream)
-    for i in range(file.num_record_batches):
-        yield file.get_batch(i), (i + 1) / file.num_record_batches
+class _Ipc:
+    """An Arrow file or stream."""
 
+    def __init__(self, stream: BinaryIO) -> None:
+        ipc = import_module("pyarrow.ipc")
+        magic = stream.read(len(IPC_FILE_MAGIC))
+        stream.seek(0)
+        self._is_file = magic == IPC_FILE_MAGIC
+        self._opened = ipc.open_file(stream) if self._is_file else ipc.open_stream(stream)
+        self.schema = self._opened.schema
 
-def _used_columns(names: list[str], decoder: Decoder) -> list[str]:
-    keys = table_fields.segment_columns(names, decoder.settings.segment_keys)
-    wanted = {*table_fields.FIELDS, *keys.values()}
-    return [name for name in names if name in wanted]
+    def batches(self, columns: list[str]) -> Iterator[tuple[Any, float]]:
+        """Yield batches of all columns, and the share of the batches read with each."""
+        del columns
+        if not self._is_file:
+            yield from ((batch, 0.0) for batch in self._opened)
+            return
+        count = self._opened.num_record_batches
+        for number in range(count):
+            yield self._opened.get_batch(number), (number + 1) / count

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.config.mapping import SEGMENT, MappedRecords
 from monitor.events.batches import at_rows, concatenate, in_row_order
 from monitor.events.columns import (
     MAX_ID_BYTES,
@@ -28,12 +29,16 @@ from monitor.events.columns import (
     rows_where,
 )
 from monitor.feeds import table_fields
+from monitor.feeds.arrow.canonical import CanonicalBatches
 from monitor.feeds.arrow.reading import ArrowColumns, Ids, Texts, ids_of, is_plain
 from monitor.feeds.arrow.rows import RowReader
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.assemble import decided_by, divided
 from monitor.feeds.decode.field_columns import LEFT_OUT, within_years
 from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames
+from monitor.feeds.mapping.field_sources import sources_of_table
+from monitor.feeds.mapping.record_reader import RecordReader
+from monitor.feeds.mapping.values import mapped_readers, readers_of_types
 
 pa: Any = import_module("pyarrow")
 
@@ -50,30 +55,42 @@ class ArrowDecoder:
         name: of the table, for positions.
         schema: its Arrow schema.
         decoder: has the settings, and decodes single rows.
+        mapping: which columns hold the fields; None where they are named like these.
 
     Raises:
         FeedError: the columns cannot hold events.
     """
 
-    def __init__(self, name: str, schema: Any, decoder: Decoder) -> None:
-        table_fields.check_columns(name, schema.names)
+    def __init__(
+        self, name: str, schema: Any, decoder: Decoder, mapping: MappedRecords | None = None
+    ) -> None:
         self._settings = decoder.settings
         self._names = GroupNames(self._settings)
-        self._segments = table_fields.segment_columns(schema.names, self._settings.segment_keys)
-        self._type = table_fields.type_of_rows(schema.names)
-        self._plain = is_plain(schema, self._segments)
-        self._whole = ["prediction", *(["label", "outcome"] if "label" in schema.names else [])]
-        self._rows = RowReader(name, decoder, self._type, self._segments)
+        sources = sources_of_table(name, schema.names, mapping, self._settings.segment_keys)
+        self._canonical: CanonicalBatches | None = None
+        self._segments = sources.segments
+        if mapping is not None:
+            self._canonical = CanonicalBatches(sources, mapping)
+            self._segments = {key: f"{SEGMENT}{key}" for key in self._settings.segment_keys}
+        self._type = table_fields.type_of_rows(sources.fields)
+        labelled = ["label", "outcome"] if "label" in sources.fields else []
+        self._whole = ["prediction", *labelled]
+        readers = readers_of_types() if mapping is None else mapped_readers(mapping)
+        reader = RecordReader(sources, readers, self._type, mapped=mapping is not None)
+        self._rows = RowReader(name, decoder, reader)
 
-    def decode(self, batch: Any, first_row: int) -> EventBatch:
+    def decode(self, table_batch: Any, first_row: int) -> EventBatch:
         """Decode one record batch.
 
         Args:
-            batch: of the table's schema.
+            table_batch: of the table's schema.
             first_row: number of its first row in the table, for positions.
         """
-        if not (self._plain and _is_utf8(batch)):
-            return self._rows.decode(batch, np.arange(batch.num_rows), first_row)
+        if not _is_utf8(table_batch):
+            return self._rows.decode(table_batch, np.arange(table_batch.num_rows), first_row)
+        batch = table_batch if self._canonical is None else self._canonical.of(table_batch)
+        if not is_plain(batch.schema, self._segments):
+            return self._rows.decode(table_batch, np.arange(batch.num_rows), first_row)
         ids, groups = ids_of(batch, self._settings.id_seed), GroupCodes(self._names)
         made: list[Made] = []
         fit = np.zeros(batch.num_rows, np.bool_)
@@ -87,7 +104,7 @@ class ArrowDecoder:
         found = _batch(made, groups, batch.num_rows - len(alone))
         if not len(alone):
             return found
-        odd = self._rows.decode(batch, alone, first_row)
+        odd = self._rows.decode(table_batch, alone, first_row)
         return concatenate([found, at_rows(odd, alone)], interleaved=True)
 
     def _kinds(self, batch: Any) -> Iterator[tuple[str, Rows]]:

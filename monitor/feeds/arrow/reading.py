@@ -87,7 +87,8 @@ def is_plain(schema: Any, segments: Mapping[str, str]) -> bool:
         **dict.fromkeys(table_fields.TIMES, _is_time),
         **dict.fromkeys(table_fields.CLASSES, _is_class),
         **dict.fromkeys(table_fields.NUMBERS, _is_number),
-        **dict.fromkeys(("type", "id", "model", "version", *segments.values()), _is_text),
+        **dict.fromkeys(("type", "model", "version", *segments.values()), _is_text),
+        "id": _is_id,
         "segment": _is_struct_of_texts,
     }
     found = {field.name: field.type for field in schema}
@@ -190,7 +191,10 @@ def ids_of(batch: Any, seed: int = PUBLIC_SEED) -> Ids:
     index = batch.schema.get_field_index("id")
     if index < 0 or pa.types.is_null(batch.column(index).type):
         return Ids(np.zeros(batch.num_rows, np.uint64), np.full(batch.num_rows, -1))
-    column = _decoded(batch.column(index)).cast(pa.large_binary())
+    column = _decoded(batch.column(index))
+    if pa.types.is_integer(column.type):
+        column = column.cast(pa.string())
+    column = column.cast(pa.large_binary())
     filled = column.fill_null(b"") if column.null_count else column
     size = np.where(_null(column), -1, pc.binary_length(filled).to_numpy())
     return Ids(np.concatenate([keys_of_bytes(chunk, seed) for chunk in _chunks(filled)]), size)
@@ -212,6 +216,10 @@ def _null(column: Any) -> BoolArray:
 
 def _decoded(column: Any) -> Any:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _is_id(kind: Any) -> bool:
+    return _is_text(kind) or bool(pa.types.is_integer(kind))
 
 
 def _is_time(kind: Any) -> bool:

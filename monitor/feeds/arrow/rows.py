@@ -1,67 +1,48 @@
-"""Rows of an Arrow record batch as fields of records, one by one."""
+"""Decodes rows of an Arrow record batch one by one."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from decimal import Decimal
 from importlib import import_module
 from typing import Any
 
 from monitor.events.columns import EventBatch, Int64Array
 from monitor.events.reject_reasons import RejectReason
-from monitor.feeds import table_fields
 from monitor.feeds.decode import Decoder
-from monitor.feeds.decode.reasons import Fault, Fields
+from monitor.feeds.decode.reasons import Fault
+from monitor.feeds.mapping.record_reader import RecordReader
 
 pa: Any = import_module("pyarrow")
 
 
 class RowReader:
-    """Decodes single rows of one table.
+    """Decodes single rows of a table.
 
     Args:
-        name: of the table, for positions.
+        name: name of the table, for the positions of records.
         decoder: decodes the fields of each row.
-        row_type: type of event of a row whose `type` is missing.
-        segments: the name of each segment key's column.
+        reader: reads the fields of each row.
     """
 
-    def __init__(
-        self, name: str, decoder: Decoder, row_type: str, segments: Mapping[str, str]
-    ) -> None:
+    def __init__(self, name: str, decoder: Decoder, reader: RecordReader) -> None:
         self._name = name
         self._decoder = decoder
-        self._type = row_type
-        self._segments = segments
+        self._reader = reader
 
     def decode(self, batch: Any, rows: Int64Array, first_row: int) -> EventBatch:
-        """Decode some rows of a record batch.
+        """Return the events of some rows of a record batch.
 
         Args:
-            batch: of any columns.
-            rows: their indices in it.
-            first_row: number of its first row in the table, for positions.
+            batch: the record batch.
+            rows: indices of the rows.
+            first_row: number of the batch's first row in the table, from 1 on.
         """
         found = [_read(batch.slice(row, 1)) for row in rows.tolist()]
         return self._decoder.decode_fields(
-            [row if isinstance(row, Fault) else self._fields(row) for row in found],
+            [row if isinstance(row, Fault) else self._reader.fields(row) for row in found],
             position=lambda i: f"{self._name}:{first_row + int(rows[i])}",
             record=lambda i: _as_text(found[i]),
         )
-
-    def _fields(self, row: Mapping[str, Any]) -> Fields:
-        fields = {
-            name: _CONVERT.get(name, _same)(value)
-            for name, value in row.items()
-            if name == "label" or value is not None
-        }
-        fields.setdefault("type", self._type)
-        keyed = {key: row[name] for key, name in self._segments.items()}
-        if keyed and isinstance(fields.setdefault("segment", {}), dict):
-            fields["segment"] |= keyed
-        return fields
 
 
 def _read(row: Any) -> dict[str, Any] | Fault:
@@ -89,38 +70,3 @@ def _as_text(row: dict[str, Any] | Fault) -> bytes:
     if isinstance(row, Fault):
         return b""
     return json.dumps(row, ensure_ascii=False, default=str).encode(errors="replace")
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _time(value: Any) -> Any:
-    if isinstance(value, datetime) and value.tzinfo is None:
-        return value.replace(tzinfo=UTC)
-    return _number(value)
-
-
-def _number(value: Any) -> Any:
-    return float(value) if isinstance(value, Decimal) else value
-
-
-def _integer(value: Any) -> Any:
-    value = _number(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _segment(value: Any) -> Any:
-    """Return an object from a struct, from the pairs of a map, or from JSON."""
-    try:
-        return json.loads(value) if isinstance(value, str) else dict(value)
-    except (ValueError, TypeError, RecursionError):
-        return value
-
-
-_CONVERT: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(table_fields.TIMES, _time),
-    **dict.fromkeys(table_fields.NUMBERS, _number),
-    **dict.fromkeys((*table_fields.CLASSES, *table_fields.COUNTS), _integer),
-    "segment": _segment,
-}

@@ -4,6 +4,7 @@
     records        typed records, which msgspec decodes lines into
     field_columns  values of a field as a column
     groups         model, version and segment values as the number of a group
+    completed      records without a type, or with an integer id
     assemble       many records as columns, and which of them are unfit
     reasons        why an unfit record cannot be used
     decoder        blocks of lines in, batches of columns out
@@ -19,7 +20,7 @@ is configured with. If a key occurs twice, the last one counts; two different va
 of `type` are `bad_value`.
 """
 
-from monitor.feeds.decode.decoder import Decoder
+from monitor.feeds.decode.decoder import Decoder, LineDecoder
 from monitor.feeds.decode.field_columns import milliseconds
 from monitor.feeds.decode.live import LiveDecoder
 from monitor.feeds.decode.settings import MAX_RECORD_BYTES, DecodeSettings, ModelFields
@@ -28,6 +29,7 @@ __all__ = [
     "MAX_RECORD_BYTES",
     "DecodeSettings",
     "Decoder",
+    "LineDecoder",
     "LiveDecoder",
     "ModelFields",
     "milliseconds",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -13,6 +13,7 @@ from monitor.events.batches import at_rows
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.decode.assemble import Assembler
+from monitor.feeds.decode.completed import completed
 from monitor.feeds.decode.groups import GroupNames
 from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8
 from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, fault_of, parse
@@ -39,6 +40,16 @@ class _Decoded(NamedTuple):
     positions: Sequence[int]
     undecodable: Sequence[int]
     longest: int | None = None
+
+
+class LineDecoder(Protocol):
+    """Decodes NDJSON: `Decoder`, or one whose records have other names."""
+
+    def decode_lines(
+        self, data: bytes, *, source: str, first_line: int = 1, latest_ms: int | None = None
+    ) -> EventBatch:
+        """Return the events of a block of whole lines; see `Decoder.decode_lines`."""
+        ...
 
 
 class Decoder:
@@ -144,9 +155,23 @@ class Decoder:
                     records.append(decode(line))
                     positions.append(position)
             except _UNDECODABLE:
-                if line.strip(BLANK):
+                if (completed := self._completed(line)) is not None:
+                    records.append(completed)
+                    positions.append(position)
+                elif line.strip(BLANK):
                     undecodable.append(position)
         return _Decoded(records, positions, undecodable)
+
+    def _completed(self, line: bytes) -> Record | None:
+        """Decode a line that lacks its type or has an integer id; None if it is unfit."""
+        try:
+            written = msgspec.json.decode(line)
+            if not isinstance(written, dict) or (fields := completed(written)) == written:
+                return None
+            record: Record = msgspec.convert(fields, self._type_of(fields))
+        except _UNDECODABLE:
+            return None
+        return record
 
     def _row_by_row(self, rows: Sequence[Fields | Fault]) -> _Decoded:
         records: list[Record] = []
@@ -186,7 +211,8 @@ class Decoder:
             detail = f"record: must be at most {longest} bytes"
             return Fault(RejectReason.TOO_LARGE, detail)
         try:
-            return fault_of(parse(line), self.settings, latest_ms) or self._odd_fault(line)
+            fields = completed(parse(line))
+            return fault_of(fields, self.settings, latest_ms) or self._odd_fault(line)
         except NotARecordError as error:
             return Fault(RejectReason.MALFORMED, f"record: {error}")
 

@@ -176,10 +176,8 @@ class _Faults:
         value = self._get("id")
         if value is None:
             yield _missing("id")
-        elif _is_integer(value):
-            yield _bad("id", "must be a string, an integer is none: write it in quotes", value)
         elif not isinstance(value, str) or not value:
-            yield _bad("id", "must be a string that is not empty", value)
+            yield _bad("id", "must be a string that is not empty, or an integer", value)
         elif (size := len(value.encode())) > MAX_ID_BYTES:
             detail = f"id: must be at most {MAX_ID_BYTES} bytes of UTF-8, got {size}"
             yield Fault(RejectReason.TOO_LARGE, detail)

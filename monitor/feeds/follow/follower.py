@@ -11,7 +11,7 @@ from monitor.clock import SECOND_MS, Clock
 from monitor.events.batches import concatenate
 from monitor.events.columns import EventBatch
 from monitor.feeds.blocks import TornError
-from monitor.feeds.decode import Decoder
+from monitor.feeds.decode import LineDecoder
 from monitor.feeds.decode.lines import count_lines
 from monitor.feeds.follow.content import Head, Plain, ReplacedError, head_of, opened, same_content
 from monitor.feeds.follow.file_part import FilePart
@@ -61,7 +61,7 @@ class FollowedFiles:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        decoder: Decoder,
+        decoder: LineDecoder,
         clock: Clock,
         say: Callable[[str], None],
     ) -> None:

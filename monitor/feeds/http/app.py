@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 
 from monitor.clock import HOUR_MS, SECOND_MS, Clock
 from monitor.config.inference import InferenceConfig
+from monitor.config.mapping import MappedRecords
 from monitor.errors import MonitorError
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
@@ -34,6 +35,7 @@ from monitor.feeds.http.memory_budget import MemoryBudget, Reservation
 from monitor.feeds.http.offload import offload
 from monitor.feeds.http.openapi import DOCUMENT
 from monitor.feeds.http.rate_limit import RateLimiter
+from monitor.feeds.http.receiving import Receiving
 from monitor.feeds.http.responses import (
     RefusedError,
     accepted_response,
@@ -41,7 +43,9 @@ from monitor.feeds.http.responses import (
     json_response,
     retry_later,
 )
+from monitor.feeds.mapping.mapped_lines import canonical_lines
 from monitor.web.access import Access
+from monitor.web.guesses import TooManyGuessesError
 
 AHEAD_MS = HOUR_MS
 """An event further ahead of the clock is rejected as `timestamp_out_of_range`."""
@@ -102,6 +106,11 @@ class Intake(Protocol):
         """Whether it accepts events now."""
         ...
 
+    @property
+    def fault(self) -> str:
+        """Why it cannot store events now, for clients; "" where it does not know."""
+        ...
+
     def store(self, posted: PostedEvents) -> Future[None]:
         """Store events.
 
@@ -124,6 +133,8 @@ class FeedSettings:
         max_per_second: records per second that each client may send; None for no limit.
         inference: how to extract predictions from payloads of inference servers; None to
             refuse such payloads.
+        mapping: which columns of posted events hold their fields; None where they are named
+            like these.
     """
 
     name: str
@@ -132,11 +143,12 @@ class FeedSettings:
     budget: MemoryBudget
     max_per_second: float | None = None
     inference: InferenceConfig | None = None
+    mapping: MappedRecords | None = None
 
     def become(self, other: FeedSettings) -> None:
         """Adopt other settings from the next request on, except `name` and `inference`."""
         self.access, self.limits = other.access, other.limits
-        self.max_per_second = other.max_per_second
+        self.max_per_second, self.mapping = other.max_per_second, other.mapping
         self.budget.resize(other.budget.size)
 
 
@@ -171,6 +183,7 @@ class _Feed:
         self._decoder = decoder
         self._settings = settings
         self._clock = clock
+        self._receiving = Receiving()
         self._rate = RateLimiter(settings.max_per_second, clock)
         inference = settings.inference
         self._inference = None if inference is None else InferenceEvents(inference, clock)
@@ -189,7 +202,14 @@ class _Feed:
         if kind.partition(";")[0].strip().lower() == MEDIA_TYPE:
             most = self._settings.limits.max_bytes
             return _Lines(await offload(len(body), lambda: arrow_lines(body, most)))
-        return _Lines(await offload(len(body), lambda: event_lines(body, kind)))
+        return _Lines(await offload(len(body), lambda: self._own_names(event_lines(body, kind))))
+
+    def _own_names(self, lines: bytes) -> bytes:
+        """Lines with the names of fields that events have."""
+        mapping = self._settings.mapping
+        if mapping is None:
+            return lines
+        return canonical_lines(lines, mapping, self._decoder.settings.segment_keys)
 
     async def _feedback(self, request: Request, body: bytes) -> _Lines:
         now = self._clock.now()
@@ -237,7 +257,8 @@ class _Feed:
     async def _process(self, request: Request, to_lines: _ToLines) -> Response:
         client = await self._admit(request)
         with self._settings.budget.reservation() as reservation:
-            body = await read_body(request, self._settings.limits, reservation)
+            with self._receiving.body(client) as unfinished:
+                body = await read_body(request, self._settings.limits, reservation, unfinished)
             arrival_ms = int(self._clock.now() * SECOND_MS)
             converted = await to_lines(request, body)
             lines = converted.data
@@ -261,7 +282,11 @@ class _Feed:
     async def _admit(self, request: Request) -> str:
         """Return the name of the client, or refuse the request."""
         access = self._settings.access
-        client = await access.client(request.headers.get("authorization"))
+        address = request.client.host if request.client else ""
+        try:
+            client = await access.client(request.headers.get("authorization"), address)
+        except TooManyGuessesError as error:
+            raise retry_later(429, str(error), seconds=error.seconds, close=True) from error
         if client is None:
             challenge = {"WWW-Authenticate": access.challenges}
             text = "authentication required; send Authorization: Bearer TOKEN"
@@ -270,7 +295,7 @@ class _Feed:
             raise RefusedError(403, "events from web pages are refused")
         if not self._intake.ready:
             raise retry_later(503, "state is being restored; try again", seconds=_STARTING_SECONDS)
-        client = client or (request.client.host if request.client else "")
+        client = client or address
         self._rate.per_second = self._settings.max_per_second
         wait = self._rate.wait(client)
         if wait:
@@ -285,7 +310,7 @@ class _Feed:
         try:
             await asyncio.wrap_future(self._intake.store(posted))
         except MonitorError as error:
-            text = "events cannot be written to disk; try again"
+            text = f"{self._intake.fault or 'events cannot be written to disk'}; try again"
             raise retry_later(503, text, seconds=_FULL_SECONDS) from error
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from monitor.config.mapping import FIELDS
 from monitor.errors import FeedError
 from monitor.feeds import table_fields
 from monitor.feeds.arrow.arrow_files import EXTRA
@@ -49,7 +50,7 @@ def arrow_lines(body: bytes, max_bytes: int) -> bytes:
     try:
         lib = import_module("pyarrow.lib")
     except ImportError as error:
-        text = f"Arrow bodies need pyarrow on the monitor's host: {EXTRA}; or send NDJSON"
+        text = f"Arrow bodies need the extra {EXTRA!r} on the monitor's host; or send NDJSON"
         raise RefusedError(415, text) from error
     try:
         _refuse_compressed(body)
@@ -93,7 +94,7 @@ def _record(names: list[str], row: tuple[Any, ...], row_type: str) -> dict[str, 
         for name, value in zip(names, row, strict=True)
         if value is not None or name == "label"
     }
-    fields = {name: given.pop(name) for name in table_fields.FIELDS if name in given}
+    fields = {name: given.pop(name) for name in FIELDS if name in given}
     fields.setdefault("type", row_type)
     if given:
         segment = fields.setdefault("segment", {})

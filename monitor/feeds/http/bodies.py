@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from starlette.requests import ClientDisconnect, Request
 
 from monitor.feeds.blocks import TornError, inflated
+from monitor.feeds.decompression import unzstd
 from monitor.feeds.http.memory_budget import Reservation
+from monitor.feeds.http.receiving import UnfinishedBody
 from monitor.feeds.http.responses import RefusedError, retry_later
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 _GZIP, _ZSTD = ("gzip", "x-gzip"), ("zstd",)
 _PIECE = 256 * 1024
-_MAX_WINDOW_LOG = 23
-"""Largest window of a zstd frame, log2 of bytes: 8 MiB, as RFC 8878 recommends."""
-_WINDOW_LOG = zstd.DecompressionParameter.window_log_max
+MAX_FRAMES = 10_000
+"""Maximum number of zstd frames in a body; each costs some 10 µs of CPU, also an empty one."""
 _PLAIN = ("", "identity")
 _RETRY_SECONDS = 1
 
@@ -40,13 +35,16 @@ class BodyLimits:
     seconds: float
 
 
-async def read_body(request: Request, limits: BodyLimits, reservation: Reservation) -> bytes:
+async def read_body(
+    request: Request, limits: BodyLimits, reservation: Reservation, unfinished: UnfinishedBody
+) -> bytes:
     """Read and decompress the body of a request.
 
     Args:
         request: the request.
         limits: limits of the body.
         reservation: grows by the memory that the body takes.
+        unfinished: the body among those that its client is sending.
 
     Raises:
         RefusedError: the body is too large (413), too slow (408), in an unsupported
@@ -57,7 +55,7 @@ async def read_body(request: Request, limits: BodyLimits, reservation: Reservati
         raise _too_large(limits)
     try:
         async with asyncio.timeout(limits.seconds):
-            body = await _received(request, limits, reservation)
+            body = await _received(request, limits, reservation, unfinished)
     except TimeoutError as error:
         text = f"the body did not arrive within {limits.seconds:g} s; send it faster"
         raise RefusedError(408, text, {"Connection": "close"}) from error
@@ -84,7 +82,9 @@ def _decompressor(encoding: str) -> Callable[[bytes, BodyLimits, Reservation], b
             inflated([body], _PIECE), limits, reservation
         )
     if encoding in _ZSTD:
-        return lambda body, limits, reservation: _joined(_unzstd(body), limits, reservation)
+        return lambda body, limits, reservation: _joined(
+            unzstd([body], _PIECE, most_frames=MAX_FRAMES), limits, reservation
+        )
     text = f"Content-Encoding must be gzip, zstd or none, got {encoding[:80]!r}"
     raise RefusedError(415, text, {"Accept-Encoding": "gzip, zstd"})
 
@@ -94,35 +94,19 @@ def _declared(request: Request) -> int:
     return int(length) if length.isdecimal() else 0
 
 
-async def _received(request: Request, limits: BodyLimits, reservation: Reservation) -> bytes:
+async def _received(
+    request: Request, limits: BodyLimits, reservation: Reservation, unfinished: UnfinishedBody
+) -> bytes:
     body = bytearray()
     async for piece in request.stream():
         if len(body) + len(piece) > limits.max_bytes:
             raise _too_large(limits)
+        if not unfinished.grow(len(piece), reservation.budget):
+            text = "too many bodies of this client are unfinished; finish them, and try again"
+            raise retry_later(429, text, seconds=_RETRY_SECONDS, close=True)
         _grow(reservation, len(piece))
         body += piece
     return bytes(body)
-
-
-def _unzstd(body: bytes) -> Iterator[bytes]:
-    """Decompress zstd frames in pieces.
-
-    Raises:
-        TornError: the data ends within a frame, or is not zstd.
-    """
-    while body:
-        frame = zstd.ZstdDecompressor(options={_WINDOW_LOG: _MAX_WINDOW_LOG})
-        while not frame.eof:
-            try:
-                data = frame.decompress(body, _PIECE)
-            except zstd.ZstdError as error:
-                raise TornError(f"zstd data is damaged: {error}") from error
-            body = b""
-            if data:
-                yield data
-            elif not frame.eof:
-                raise TornError("zstd data is truncated")
-        body = frame.unused_data
 
 
 def _joined(pieces: Iterable[bytes], limits: BodyLimits, reservation: Reservation) -> bytes:

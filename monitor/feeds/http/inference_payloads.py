@@ -100,6 +100,9 @@ def response_fields(response: Payload, config: InferenceConfig) -> list[dict[str
     Args:
         response: the payload.
         config: locations of the fields.
+
+    Raises:
+        PayloadError: no row has a score or a class at its location.
     """
     rows: list[dict[str, Any]] = [{} for _ in range(len(response))]
     if config.score is not None:
@@ -107,6 +110,9 @@ def response_fields(response: Payload, config: InferenceConfig) -> list[dict[str
     if config.prediction is not None:
         classes = [_class(value, config.prediction) for value in response.column(config.prediction)]
         _fill(rows, "prediction", classes)
+    if rows and not any(rows):
+        locations = [place for place in (config.score, config.prediction) if place is not None]
+        raise PayloadError(" and ".join(f"nothing at {_shown(place)}" for place in locations))
     if response.version is not None:
         _fill(rows, "version", [response.version] * len(rows))
     return rows
@@ -128,6 +134,12 @@ def request_fields(request: Payload, config: InferenceConfig) -> list[dict[str, 
             if text is not MISSING:
                 row.setdefault("segment", {})[key] = text
     return rows
+
+
+def _shown(place: Tensor) -> str:
+    """A location as a person reads it."""
+    name = place.name or "the first tensor"
+    return name if place.index is None else f"index {place.index} of {name}"
 
 
 def _fill(rows: list[dict[str, Any]], name: str, values: Sequence[Any]) -> None:

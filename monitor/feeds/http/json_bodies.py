@@ -26,6 +26,8 @@ _BY_CONTENT = frozenset(
 _FLATTENED = bytes.maketrans(b"\r\n", b"  ")
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 _ONE = msgspec.json.Decoder(msgspec.Raw)
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_NULL = b"null"
 
 
 def event_lines(body: bytes, content_type: str) -> bytes:
@@ -79,9 +81,12 @@ def _records(body: bytes, media_type: str) -> list[bytes] | None:
         if body.count(b"{") > 2 * MAX_RECORDS:
             raise too_many_records()
         try:
-            return [bytes(record) for record in _ARRAY.decode(body)]
+            found = _ARRAY.decode(body)
         except (msgspec.MsgspecError, RecursionError) as error:
             raise RefusedError(400, f"the body is not a JSON array: {error}") from error
+        if len(found) > MAX_RECORDS:
+            raise too_many_records()
+        return [bytes(record) for record in found]
     if start == b"{":
         return _one(body)
     if start and media_type == _JSON:
@@ -99,12 +104,10 @@ def _one(body: bytes) -> list[bytes] | None:
 def _as_label(line: bytes, now: float) -> bytes:
     """Complete a line to a label event; a line that is not an object is left to the decoder."""
     try:
-        fields: Any = msgspec.json.decode(line)
+        fields: dict[str, Any] = _FIELDS.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return line
-    if not isinstance(fields, dict):
-        return line
-    given = {name: value for name, value in fields.items() if value is not None or name == "label"}
+    given = {name: raw for name, raw in fields.items() if bytes(raw) != _NULL or name == "label"}
     return msgspec.json.encode({**given, "ts": given.get("ts", now), "type": "label"})
 
 

@@ -74,16 +74,19 @@ class Reservation:
 
     Args:
         budget: bytes are reserved from it.
+
+    Attributes:
+        budget: bytes are reserved from it.
     """
 
     def __init__(self, budget: MemoryBudget) -> None:
-        self._budget = budget
+        self.budget = budget
         self._size = 0
         self._handed_over = False
 
     def grow(self, size: int) -> bool:
         """Reserve more bytes; return False, and reserve none of them, if too few are free."""
-        if not self._budget.take(size):
+        if not self.budget.take(size):
             return False
         self._size += size
         return True
@@ -95,7 +98,7 @@ class Reservation:
     def release(self) -> None:
         """Free all bytes; further calls do nothing."""
         size, self._size = self._size, 0
-        self._budget.give_back(size)
+        self.budget.give_back(size)
 
     def __enter__(self) -> Self:
         return self

@@ -21,7 +21,12 @@ _TIME = {
     "description": "Epoch seconds, or RFC 3339 with its zone.",
     "oneOf": [{"type": "number"}, {"type": "string", "format": "date-time"}],
 }
-_ID = {"type": "string", "minLength": 1, "maxLength": MAX_ID_BYTES}
+_ID = {
+    "oneOf": [
+        {"type": "string", "minLength": 1, "maxLength": MAX_ID_BYTES},
+        {"type": "integer", "description": "The same as its decimal text."},
+    ]
+}
 
 
 def _ref(name: str) -> dict[str, str]:
@@ -90,7 +95,7 @@ _FAULT = {
 _SCHEMAS = {
     "Event": {
         "type": "object",
-        "required": ["type", "ts"],
+        "required": ["ts"],
         "properties": {
             "type": {"enum": ["prediction", "label", "outcome", "counts"]},
             "id": _ID,

@@ -37,15 +37,17 @@ class RefusedError(Exception):
         self.headers = headers or {}
 
 
-def retry_later(status: int, text: str, *, seconds: int) -> RefusedError:
+def retry_later(status: int, text: str, *, seconds: int, close: bool = False) -> RefusedError:
     """Create the error for a request that the client may repeat later.
 
     Args:
         status: HTTP status code of the response.
         text: why it is refused now, for a person.
         seconds: value of the header Retry-After.
+        close: close the connection.
     """
-    return RefusedError(status, text, {"Retry-After": str(seconds)})
+    headers = {"Connection": "close"} if close else {}
+    return RefusedError(status, text, {"Retry-After": str(seconds), **headers})
 
 
 def accepted_response(batch: EventBatch) -> Response:

@@ -12,7 +12,7 @@ from confluent_kafka import Message
 
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
-from monitor.feeds.decode import Decoder
+from monitor.feeds.decode import LineDecoder
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.merge import BEFORE_ALL
 
@@ -94,7 +94,7 @@ def key_of(message: Message) -> PartitionKey:
     return str(message.topic()), int(message.partition() or 0)
 
 
-def decode_messages(some: Sequence[Messages], decoder: Decoder) -> EventBatch:
+def decode_messages(some: Sequence[Messages], decoder: LineDecoder) -> EventBatch:
     """Decode messages; the position of a rejected record is `TOPIC[PARTITION]@OFFSET`.
 
     A value is one event, an array of events, or lines of events. An empty value, as

@@ -13,7 +13,7 @@ from monitor.config import KafkaFeed
 from monitor.config.feeds import KafkaStart
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
-from monitor.feeds.decode import Decoder
+from monitor.feeds.decode import LineDecoder
 from monitor.feeds.kafka.assigned_partitions import ASK_SECONDS, AssignedPartitions, topic_partition
 from monitor.feeds.kafka.client import OnCommit, OnError, make_consumer
 from monitor.feeds.kafka.messages import MessageBuffer, PartitionKey, decode_messages, key_of
@@ -79,7 +79,7 @@ class KafkaSource:
     def __init__(
         self,
         feed: KafkaFeed,
-        decoder: Decoder,
+        decoder: LineDecoder,
         clock: Clock,
         log: Callable[[str], None],
         *,

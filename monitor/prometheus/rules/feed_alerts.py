@@ -59,16 +59,17 @@ def _label_feed_stalled(scope: Scope) -> Alert:
 
     return Alert(
         name="LabelFeedStalled",
-        why=f"No label for {silence} while predictions came. The last part: the model was "
-        "watched that long ago, and labels came before or predictions expired without one; a "
-        f"model whose first labels are not due yet is not stalled. {_WHOLE_OR_SHARD}",
+        why=f"No label for {silence} while at least {FEWEST_PREDICTIONS} predictions came. The "
+        "last part: the model was watched that long ago, and labels came before or predictions "
+        "expired without one; a model whose first labels are not due yet is not stalled. "
+        f"{_WHOLE_OR_SHARD}",
         expr=_whole_or_shard(silent),
         severity="ticket",
         hold="10m",
         keep="1h",
         summary=f"{_WHO}: no label came for {silence}, while predictions do; "
-        f"{templates.of_all('precision_monitor_pending_predictions')} predictions of the model "
-        "wait for one.",
+        f"{templates.sum_over_monitors('precision_monitor_pending_predictions')} predictions of "
+        "the model wait for one.",
         description="Windows move on and empty; soon they show nothing about the model, or about "
         "the part of it that the named monitor sees. Alerts that rest on these labels are muted "
         "meanwhile. Look at the feed of labels and at the dead-letter file.",
@@ -94,15 +95,15 @@ def _prediction_feed_stalled(scope: Scope) -> Alert:
 
     return Alert(
         name="PredictionFeedStalled",
-        why=f"No prediction for {silence}, though some came at this hour yesterday or a week ago: "
-        "quiet nights do not fire. Or none for a whole day, so that the alert keeps firing when "
-        f"yesterday was silent too. {_WHOLE_OR_SHARD}",
+        why=f"No prediction for {silence}, though at least {FEWEST_USUAL} came at this time of "
+        "yesterday or a week ago: quiet nights do not fire. Or none for a whole day, so that the "
+        f"alert keeps firing when yesterday was silent too. {_WHOLE_OR_SHARD}",
         expr=_whole_or_shard(silent),
         severity="ticket",
         hold="10m",
         keep="30m",
         summary=f"{_WHO}: no prediction came for {silence}; in all "
-        f"{templates.of_all('classifier_predictions_total')} of the model were counted.",
+        f"{templates.sum_over_monitors('classifier_predictions_total')} of the model were counted.",
         description="Either the model no longer serves, or its predictions do not reach the "
         "monitor. Windows move on and empty; they show the past.",
         runbook=scope.link("deploy/README.md#predictionfeedstalled"),

@@ -10,7 +10,7 @@ from monitor.prometheus.rules.rule import Alert
 from monitor.prometheus.rules.scope import GAP, Scope
 
 HELD = "1d"
-"""How long a verdict must have held that no detector confirms."""
+"""How long a verdict must hold where no detector confirms it."""
 _DEGRADED = tuple(str(verdict) for verdict in Verdict if verdict in DEGRADED)
 _SHIFT = (str(Verdict.PREVALENCE_SHIFT),)
 _UNTRUSTED = (str(Verdict.LABELS_NOT_TRUSTWORTHY),)
@@ -28,12 +28,24 @@ def verdict_alerts(scope: Scope) -> list[Alert]:
 
 
 def _verdict_holds(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> str:
-    """1 for each model with one of these verdicts in one of these windows; in any if none given."""
+    """Return an expression that is 1 for each model with one of the verdicts.
+
+    Args:
+        scope: of the rules.
+        verdicts: their names.
+        windows: those to look at; all where none are given.
+    """
     return f"{_verdict_in(scope, verdicts, *windows)} == 1"
 
 
 def _verdict_in(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> str:
-    """Likewise, and 0 for each other model."""
+    """Return an expression that is 1 for each model with one of the verdicts, 0 for the others.
+
+    Args:
+        scope: of the rules.
+        verdicts: their names.
+        windows: those to look at; all where none are given.
+    """
     where = {"window": windows} if windows else {}
     found = scope.select("classifier_verdict", verdict=verdicts, **where)
     return f"max without (window, verdict) (last_over_time({found}[{GAP}]))"
@@ -69,7 +81,7 @@ def _model_degraded(scope: Scope) -> Alert:
 
 
 def _held(scope: Scope) -> str:
-    """1 for each model whose longest window has had such a verdict for a day."""
+    """Return an expression that is 1 where the longest window has shown a worse model for a day."""
     found = scope.select("classifier_verdict", verdict=_DEGRADED, window=scope.long)
     return (
         f"min_over_time((\n  {_verdict_in(scope, _DEGRADED, scope.long)}\n)[{HELD}:{GAP}]) == 1\n"
@@ -93,11 +105,12 @@ def _prevalence_shift(scope: Scope) -> Alert:
         severity="ticket",
         hold="30m",
         keep="1h",
-        summary=f"{templates.MODEL}: positives became rarer or more frequent, the model did not "
-        "move." + templates.in_windows(_SHIFT, templates.class_ratio_moved()),
-        description="Precision moved with the class ratio; recall and false positives are as "
-        "before. Not the model's fault: look at the world and at what is sent to the model. If "
-        "it stays, choose the threshold anew for the new class ratio.",
+        summary=f"{templates.MODEL}: positives became rarer or more frequent; the model separates "
+        "the classes as before." + templates.in_windows(_SHIFT, templates.class_ratio_moved()),
+        description="Precision moved with the class ratio. If recall and false positives moved "
+        "together, OperatingPointMoved fires as well. Not the model's fault: look at the world "
+        "and at what is sent to the model. If it stays, choose the threshold anew for the new "
+        "class ratio.",
         runbook=scope.verdict_link(Verdict.PREVALENCE_SHIFT),
     )
 
@@ -114,9 +127,9 @@ def _operating_point_moved(scope: Scope) -> Alert:
         keep="1h",
         summary=f"{templates.MODEL}: recall and false positives moved together along the curve."
         + templates.in_windows((), templates.point_moved(), "classifier_operating_point_moved"),
-        description="As after a changed threshold or scores that slid: the model tells the "
-        "classes apart as before, but works elsewhere on its curve. Look for a changed "
-        "threshold or calibration; if it was not meant, set the threshold anew.",
+        description="As after a changed threshold or scores that slid. Two rates alone do not "
+        "show whether the model also got worse. Look for a changed threshold or calibration; if "
+        "it was not meant, set the threshold anew.",
         runbook=scope.verdict_link(Verdict.OPERATING_POINT_MOVED),
     )
 

@@ -10,8 +10,6 @@ REJECTED_SHARE = 0.01
 """Share of the records of an hour that may be unusable."""
 FEWEST_REJECTED = 20
 """Rejected records in an hour, below which their share means nothing."""
-NEARLY_ALL = 0.9
-"""Share of `max_series`."""
 STALLED_SECONDS = 5
 """Seconds for which the loop may not turn."""
 
@@ -73,24 +71,26 @@ def _rejected(scope: Scope) -> Alert:
 
 
 def _series(scope: Scope) -> Alert:
-    most = round(NEARLY_ALL * scope.max_series)
+    left = "sum without (kind) (precision_monitor_series_left_out{})"
     overflow = "increase(precision_monitor_segment_values_overflowed_total[1h])"
     return Alert(
         name="SeriesLimitReached",
-        why=f"Either {NEARLY_ALL:.0%} of max_series are used, or segment values beyond a limit "
-        "are counted as __other__ already. Totals stay exact.",
-        expr=f"max_over_time(precision_monitor_series[{GAP}]) >= {most}\nor\n{overflow} > 0",
+        why="Either max_series leaves segment values or models out of the scrape, or segment "
+        "values beyond a limit are counted as __other__. What is exported is exact.",
+        expr="sum without (kind) "
+        f"(max_over_time(precision_monitor_series_left_out[{GAP}])) > 0\nor\n{overflow} > 0",
         severity="ticket",
         hold="10m",
         keep="2h",
-        summary=f"{_INSTANCE} counts "
-        f"{templates.of_monitor('precision_monitor_series{instance=%q}')} of at most "
-        f"{scope.max_series} series; "
+        summary=f"{_INSTANCE} leaves "
+        f"{templates.of_monitor(left.replace('{}', '{instance=%q}'))} models and segment values "
+        f"out of its scrapes, at most {scope.max_series} series; "
         f"{templates.of_monitor(overflow.replace('[1h]', '{instance=%q}[1h]'))} predictions of the "
         "last hour count as __other__ in their segment.",
         description="A segment has more values than its limit, often because it holds an id or "
-        "free text. Totals are right, breakdowns are not complete. Remove the key from "
-        "`segments`, or raise `max_segment_values` or `max_series`.",
+        "free text. Totals are right, breakdowns are not complete; a model that is left out has "
+        "no alerts. Remove the key from `segments`, or raise `max_segment_values` or "
+        "`max_series`.",
         runbook=scope.link("deploy/README.md#serieslimitreached"),
     )
 

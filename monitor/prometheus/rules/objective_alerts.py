@@ -17,7 +17,7 @@ from monitor.prometheus.rules.recording import (
 )
 from monitor.prometheus.rules.rule import Alert
 from monitor.prometheus.rules.scope import GAP, OBJECTIVES, Scope
-from monitor.report.vocabulary import CAUSES, METRICS
+from monitor.report.vocabulary import CAUSES, METRIC_WORDS
 
 FEWEST = 100
 """Outcomes of each kind that a metric divides by, in each window, below which it is not judged."""
@@ -58,7 +58,7 @@ class _Missed(NamedTuple):
     @classmethod
     def of(cls, name: str) -> _Missed:
         """The metric by its name in the configuration."""
-        row = METRICS[name]
+        row = METRIC_WORDS[name]
         least = row.objective == "at least"
         return cls(
             metric=OBJECTIVES[name],
@@ -76,6 +76,12 @@ class _Missed(NamedTuple):
         """The name of the alert."""
         words = "".join(word.capitalize() for word in self.words.split())
         return f"{words}{self.beyond[1].capitalize()}Objective"
+
+    @property
+    def missed(self) -> str:
+        """How the metric misses its objective, to follow `words`: "is below its objective"."""
+        verb, its = ("are", "their") if self.words.endswith("s") else ("is", "its")
+        return f"{verb} {self.beyond[1]} {its} objective"
 
 
 def objective_alerts(scope: Scope) -> list[Alert]:
@@ -98,9 +104,8 @@ def _precision(scope: Scope) -> Alert:
         hold="15m",
         keep="30m",
         summary=f"{_summary(scope, kind)}; what pulled it down most: {{{{ $labels.cause }}}}.",
-        description="Over two windows precision is surely below what was promised, with 95 % "
-        f"confidence{templates.in_reference(kind.before)}. The cause is "
-        "in the label: prevalence is not the model's fault, recall and false_positives may be.",
+        description=f"{_certainty(kind)} The cause is in the label: prevalence is not the "
+        "model's fault, recall and false_positives may be.",
         runbook=scope.link("deploy/README.md#precisionbelowobjective"),
     )
 
@@ -114,9 +119,8 @@ def _missed(scope: Scope, kind: _Missed) -> Alert:
         hold="15m",
         keep="30m",
         summary=f"{_summary(scope, kind)}.",
-        description=f"Over two windows the bound of the 95 % interval lies {kind.beyond[1]} what "
-        f"was promised{templates.in_reference(kind.before, kind.digits)}. This "
-        "does not move with prevalence: look at the model, its inputs and its threshold.",
+        description=f"{_certainty(kind)} This does not move with prevalence: look at the model, "
+        "its inputs and its threshold.",
         runbook=scope.link(f"deploy/README.md#{kind.alert.lower()}"),
     )
 
@@ -173,14 +177,17 @@ def _main_cause(scope: Scope) -> str:
     )
 
 
+def _certainty(kind: _Missed) -> str:
+    before = templates.reference_in_brackets(kind.before, kind.digits)
+    return f"Over two windows {kind.words}{before} {kind.missed}, with 95 % confidence."
+
+
 def _summary(scope: Scope, kind: _Missed) -> str:
     def at(window: str) -> str:
         return templates.of_model(kind.now, kind.digits, window=window, segment="")
 
-    verb = "are" if kind.words.endswith("s") else "is"
     target = templates.of_model(objective(kind.metric), kind.digits)
-    pronoun = "their" if verb == "are" else "its"
     return (
-        f"{templates.MODEL}: {kind.words} {verb} {kind.beyond[1]} {pronoun} objective of {target}: "
+        f"{templates.MODEL}: {kind.words} {kind.missed} of {target}: "
         f"{at(scope.long)} over {scope.long}, {at(scope.short)} over {scope.short}"
     )

@@ -16,7 +16,7 @@ from typing import Literal
 
 from monitor.prometheus.rules.rule import Recording
 from monitor.prometheus.rules.scope import NotThis, Scope
-from monitor.report.vocabulary import METRICS
+from monitor.report.vocabulary import METRIC_WORDS
 
 
 def recorded(metric: str, bound: Literal["", "lower", "upper"] = "") -> str:
@@ -29,7 +29,7 @@ def recorded(metric: str, bound: Literal["", "lower", "upper"] = "") -> str:
     >>> recorded("false_positive_rate", "lower")
     'model_window:classifier_false_positive_lower:ratio'
     """
-    return f"model_window:{'_'.join(filter(None, (METRICS[metric].stem, bound)))}:ratio"
+    return f"model_window:{'_'.join(filter(None, (METRIC_WORDS[metric].stem, bound)))}:ratio"
 
 
 def recorded_of_reference(metric: str) -> str:
@@ -38,7 +38,8 @@ def recorded_of_reference(metric: str) -> str:
     >>> recorded_of_reference("recall")
     'model:classifier_reference_recall:ratio'
     """
-    return f"model:{METRICS[metric].stem.replace('classifier_', 'classifier_reference_')}:ratio"
+    stem = METRIC_WORDS[metric].stem.replace("classifier_", "classifier_reference_")
+    return f"model:{stem}:ratio"
 
 
 OUTCOMES = "model_window:classifier_outcomes:sum"
@@ -64,19 +65,19 @@ REFERENCE_CLASS_RATIO = recorded_of_reference("class_ratio")
 _CALLED, _ACTUAL, _NEGATIVE = ("tp", "fp"), ("tp", "fn"), ("fp", "tn")
 _ALL = ("tp", "fp", "fn", "tn")
 GAUGES = {
-    PRECISION: METRICS["precision"].series(),
-    UPPER: METRICS["precision"].series("upper"),
-    RECALL_UPPER: METRICS["recall"].series("upper"),
-    FALSE_POSITIVE_LOWER: METRICS["false_positive_rate"].series("lower"),
-    BALANCED: METRICS["balanced_precision"].series(),
-    RECALL: METRICS["recall"].series(),
-    FALSE_POSITIVE: METRICS["false_positive_rate"].series(),
-    PREVALENCE: METRICS["prevalence"].series(),
-    CLASS_RATIO: METRICS["class_ratio"].series(),
+    PRECISION: METRIC_WORDS["precision"].series(),
+    UPPER: METRIC_WORDS["precision"].series("upper"),
+    RECALL_UPPER: METRIC_WORDS["recall"].series("upper"),
+    FALSE_POSITIVE_LOWER: METRIC_WORDS["false_positive_rate"].series("lower"),
+    BALANCED: METRIC_WORDS["balanced_precision"].series(),
+    RECALL: METRIC_WORDS["recall"].series(),
+    FALSE_POSITIVE: METRIC_WORDS["false_positive_rate"].series(),
+    PREVALENCE: METRIC_WORDS["prevalence"].series(),
+    CLASS_RATIO: METRIC_WORDS["class_ratio"].series(),
     CHANGE: "classifier_precision_change_logit",
 }
 """The monitor's own gauge for each recorded number; the two are equal."""
-NEARLY = {BALANCED_UPPER: METRICS["balanced_precision"].series("upper")}
+NEARLY = {BALANCED_UPPER: METRIC_WORDS["balanced_precision"].series("upper")}
 """Likewise, where the number from counts is close to the gauge and not equal to it."""
 SHARDS = "instance, pod"
 """Labels that tell monitors apart; sums keep all others."""
@@ -251,7 +252,7 @@ def _at_reference(scope: Scope) -> Recording:
     return Recording(
         name=AT_REFERENCE,
         why="r0 TPR / (r0 TPR + FPR): what precision would be had the class ratio stayed that "
-        "of the reference. If this holds while precision falls, the model did not move.",
+        "of the reference. If this holds while precision falls, prevalence explains the fall.",
         expr=f"{odds}\n  / ({odds}\n  + {_totals(scope, FALSE_POSITIVE)} > 0)",
     )
 

@@ -10,13 +10,15 @@ from typing import NamedTuple
 from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config import Config, Labelling, ModelConfig
 from monitor.drift import Verdict
-from monitor.report.vocabulary import METRICS
+from monitor.report.vocabulary import METRIC_WORDS
 
 GAP = "10m"
 """Look-back for the last sample of a gauge: failed scrapes shorter than this go unnoticed."""
 
 OBJECTIVES = {
-    name: row.stem.removeprefix("classifier_") for name, row in METRICS.items() if row.objective
+    name: row.stem.removeprefix("classifier_")
+    for name, row in METRIC_WORDS.items()
+    if row.objective
 }
 """Metrics in series names by the key of `objective` in the configuration."""
 

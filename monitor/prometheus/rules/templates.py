@@ -50,7 +50,7 @@ def at_window(series: str, digits: int = 3, **more: str) -> str:
     """
     matchers = "".join(f',{label}="{value}"' for label, value in more.items())
     query = f'{series}{{model=%q,window=%q,segment=""{matchers}}}'
-    return _first(f"printf `{query}` $labels.model .Labels.window", digits)
+    return _number_or_dash(f"printf `{query}` $labels.model .Labels.window", digits)
 
 
 def of_model(series: str, digits: int = 3, **more: str) -> str:
@@ -61,15 +61,15 @@ def of_model(series: str, digits: int = 3, **more: str) -> str:
         digits: behind the point.
         more: further labels to match.
     """
-    return _first(_of_model(series, **more), digits)
+    return _number_or_dash(_model_query(series, **more), digits)
 
 
-def of_all(counter: str) -> str:
+def sum_over_monitors(counter: str) -> str:
     """Return a whole number of the model, added up over monitors."""
-    return _first(f"printf `sum({counter}{{model=%q}})` $labels.model", 0)
+    return _number_or_dash(f"printf `sum({counter}{{model=%q}})` $labels.model", 0)
 
 
-def was(before: str, digits: int = 3, word: str = "was") -> str:
+def was_before(before: str, digits: int = 3, word: str = "was") -> str:
     """Return a number of the reference; nothing where it is not known.
 
     Args:
@@ -77,10 +77,10 @@ def was(before: str, digits: int = 3, word: str = "was") -> str:
         digits: behind the point.
         word: verb before the number.
     """
-    return f"{{{{ with {_of_model(before)} | query }}}}, {word} {_number(digits)}{{{{ end }}}}"
+    return f"{{{{ with {_model_query(before)} | query }}}}, {word} {_number(digits)}{{{{ end }}}}"
 
 
-def in_reference(before: str, digits: int = 3) -> str:
+def reference_in_brackets(before: str, digits: int = 3) -> str:
     """Return a number of the reference in brackets, for the middle of a sentence.
 
     Args:
@@ -88,7 +88,7 @@ def in_reference(before: str, digits: int = 3) -> str:
         digits: behind the point.
     """
     known = f"(was {_number(digits)} in the reference)"
-    return f"{{{{ with {_of_model(before)} | query }}}} {known}{{{{ end }}}}"
+    return f"{{{{ with {_model_query(before)} | query }}}} {known}{{{{ end }}}}"
 
 
 _NOW, _BEFORE = '{model=%[1]q,window=%[2]q,segment=""}', "{model=%[1]q}"
@@ -103,14 +103,14 @@ def _log_ratios(recall: str, false_positive: str, which: str) -> tuple[str, str]
     )
 
 
-def _at(expr: str) -> str:
+def _window_query(expr: str) -> str:
     """A query of the current window of `in_windows`."""
     return f"printf `{expr}` $labels.model .Labels.window"
 
 
-def _of(expr: str) -> str:
+def _was_ratio(expr: str) -> str:
     """The result of a query of the reference; nothing where it is not known."""
-    return _known(f"printf `{expr}` $labels.model", 2, ", was ")
+    return _if_known(f"printf `{expr}` $labels.model", 2, ", was ")
 
 
 def of_monitor(expr: str, digits: int = 0) -> str:
@@ -120,20 +120,20 @@ def of_monitor(expr: str, digits: int = 0) -> str:
         expr: PromQL; `%q` is the monitor's instance.
         digits: behind the point.
     """
-    return _first(f"printf `{expr}` $labels.instance", digits)
+    return _number_or_dash(f"printf `{expr}` $labels.instance", digits)
 
 
-def _of_model(series: str, **more: str) -> str:
+def _model_query(series: str, **more: str) -> str:
     matchers = "".join(f',{label}="{value}"' for label, value in more.items())
     return f"printf `{series}{{model=%q{matchers}}}` $labels.model"
 
 
-def _known(query: str, digits: int, before: str, after: str = "") -> str:
+def _if_known(query: str, digits: int, before: str, after: str = "") -> str:
     """A number between two texts; nothing at all where it is not known."""
     return f"{{{{ with {query} | query }}}}{before}{_number(digits)}{after}{{{{ end }}}}"
 
 
-def _first(query: str, digits: int) -> str:
+def _number_or_dash(query: str, digits: int) -> str:
     return f"{{{{ with {query} | query }}}}{_number(digits)}{{{{ else }}}}—{{{{ end }}}}"
 
 
@@ -150,31 +150,35 @@ def skill_moved() -> str:
     positive, negative = _log_ratios(RECALL, FALSE_POSITIVE, _NOW)
     was_positive, was_negative = _log_ratios(REFERENCE_RECALL, REFERENCE_FALSE_POSITIVE, _BEFORE)
     rose = f"{BALANCED}{_NOW} >= ignoring (window) group_left () {REFERENCE_BALANCED}{_BEFORE}"
-    lower = _known(
-        _at(f"({negative}) and {rose}"), 2, "; log LR- ", f"{_of(was_negative)} (higher is worse)"
+    lower = _if_known(
+        _window_query(f"({negative}) and {rose}"),
+        2,
+        "; log LR- ",
+        f"{_was_ratio(was_negative)} (higher is worse)",
     )
+    skill = f"{_number_or_dash(_window_query(positive), 2)}{_was_ratio(was_positive)}"
     return (
-        f"{point_moved()}; log LR+ {_first(_at(positive), 2)}{_of(was_positive)}{lower}; "
-        f"precision {at_window(PRECISION)}{was(REFERENCE_PRECISION)}; "
-        f"balanced precision {at_window(BALANCED)}{was(REFERENCE_BALANCED)}"
+        f"{point_moved()}; log LR+ {skill}{lower}; "
+        f"precision {at_window(PRECISION)}{was_before(REFERENCE_PRECISION)}; "
+        f"balanced precision {at_window(BALANCED)}{was_before(REFERENCE_BALANCED)}"
     )
 
 
 def class_ratio_moved() -> str:
     """Return precision, and what it would be at the reference's class ratio."""
     return (
-        f"precision {at_window(PRECISION)}{was(REFERENCE_PRECISION)}; at the "
+        f"precision {at_window(PRECISION)}{was_before(REFERENCE_PRECISION)}; at the "
         f"reference's class ratio it would be {at_window(AT_REFERENCE)}; "
         f"positives to negatives {at_window(CLASS_RATIO, 4)}"
-        f"{was(REFERENCE_CLASS_RATIO, 4, 'were')}"
+        f"{was_before(REFERENCE_CLASS_RATIO, 4, 'were')}"
     )
 
 
 def point_moved() -> str:
     """Return recall and false positives, now and before."""
     return (
-        f"recall {at_window(RECALL)}{was(REFERENCE_RECALL)}; "
-        f"false-positive rate {at_window(FALSE_POSITIVE, 4)}{was(REFERENCE_FALSE_POSITIVE, 4)}"
+        f"recall {at_window(RECALL)}{was_before(REFERENCE_RECALL)}; false-positive rate "
+        f"{at_window(FALSE_POSITIVE, 4)}{was_before(REFERENCE_FALSE_POSITIVE, 4)}"
     )
 
 

@@ -35,12 +35,29 @@ def decode(data, models=THRESHOLDS):
             except (ValueError, RecursionError):
                 bad[number] = {"malformed"}
                 continue
-            faults = _faults(record, models) if isinstance(record, dict) else {"malformed"}
+            if not isinstance(record, dict):
+                bad[number] = {"malformed"}
+                continue
+            record = _completed(record)
+            faults = _faults(record, models)
             if faults:
                 bad[number] = faults
             else:
                 rows += _rows(record, models)
     return sorted(rows, key=repr), bad
+
+
+def _completed(record):
+    """A record with the type that its fields imply, and with an integer id as text."""
+    if type(record.get("id")) is int:
+        record = record | {"id": str(record["id"])}
+    if record.get("type") is not None:
+        return record
+    there = {name for name, value in record.items() if value is not None}
+    decided = bool(there & {"prediction", "score"})
+    labelled = "outcome" if decided else "label"
+    implied = labelled if "label" in record else "prediction"
+    return record | {"type": "counts" if "tp" in there else implied}
 
 
 class _Constant:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from monitor.config import Config
 from monitor.errors import ConfigError
 from monitor.events.batches import concatenate
-from monitor.events.columns import RETRACTED, Group
+from monitor.events.columns import KINDS, RETRACTED, Group
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
 
@@ -203,6 +203,25 @@ def test_the_last_of_a_repeated_key_counts():
     assert ANY.decode_lines(line, source="t").labels.value.tolist() == [1]
     line = b'{"type":"label","id":"a","ts":1,"label":1,"prediction":1,"type":"prediction"}'
     assert ANY.decode_lines(line, source="t").rejected[0].reason is RejectReason.BAD_VALUE
+
+
+def test_the_type_may_be_left_out_where_the_other_fields_imply_it():
+    lines = [
+        b'{"id":"a","ts":1,"prediction":1}',
+        b'{"id":"a","ts":2,"label":1}',
+        b'{"type":null,"ts":1,"prediction":1,"label":0,"sampling_probability":null}',
+        b'{"ts":1,"tp":1,"fp":0,"fn":0,"tn":0}',
+    ]
+    batch = ANY.decode_lines(b"\n".join(lines), source="t")
+    assert batch.rejected == ()
+    assert [len(getattr(batch, kind)) for kind in KINDS] == [1, 1, 1, 1]
+
+
+def test_an_integer_id_is_its_text():
+    lines = b'{"id":17,"ts":1,"prediction":1}\n{"type":"label","id":"17","ts":2,"label":1}\n'
+    batch = ANY.decode_lines(lines, source="t")
+    assert batch.predictions.key.tolist() == batch.labels.key.tolist()
+    assert batch.predictions.row.tolist() == [0]
 
 
 @pytest.mark.parametrize(

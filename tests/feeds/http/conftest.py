@@ -25,6 +25,7 @@ class ListIntake:
         self.posted = []
         self.ready = True
         self.full = False
+        self.fault = ""
 
     def store(self, posted):
         done = Future()

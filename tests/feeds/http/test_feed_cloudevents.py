@@ -186,6 +186,25 @@ def test_a_response_without_a_score_has_its_reason(make_feed, payload):
     assert sum(answer["rejected"].values()) == 1
 
 
+@pytest.mark.parametrize(
+    ("settings", "detail"),
+    [
+        ({"score": {"name": "p", "index": 1}}, "nothing at index 1 of p"),
+        ({"score": {"index": 1}}, "nothing at index 1 of the first tensor"),
+        ({"prediction": {"name": "label"}}, "nothing at label"),
+        (
+            {"score": {"name": "s"}, "prediction": {"name": "c"}},
+            "nothing at s and nothing at c",
+        ),
+    ],
+)
+def test_a_wrong_location_says_where_nothing_is(make_feed, settings, detail):
+    feed = make_feed(threshold=0.5, inference=config(model="m", **settings))
+    answer = checked(logged(feed, RESPONSE, v2([2], [0.9, 0.4])))
+    assert answer["rejected"] == {"malformed": 1}
+    assert detail in answer["faults"][0]["detail"]
+
+
 def test_a_response_alone_needs_no_request(make_feed):
     feed = make_feed(threshold=0.5, inference=config(score={}))
     assert checked(logged(feed, REQUEST, {"instances": [[1, 2]]}))["accepted"] == 0

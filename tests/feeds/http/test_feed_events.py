@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.routing import Route
 
+from monitor.config.mapping import MappedRecords
 from monitor.errors import MonitorError
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.http.json_bodies import event_lines
@@ -214,3 +215,20 @@ def test_any_bytes_are_lines_or_refused(body, kind):
         assert 400 <= error.status < 500  # noqa: PT017  # either is fine
     assert lines == b"" or lines.endswith(b"\n")
     Decoder(DecodeSettings()).decode_lines(lines, source="x")
+
+
+def test_posted_records_are_mapped(make_feed):
+    mapping = MappedRecords(
+        fields={"id": "claim.id", "ts": "at", "prediction": "decision", "label": "fraud"},
+        values={"prediction": {"positive": ["deny"]}},
+        time={"unit": "ms"},
+    )
+    feed = make_feed(mapping=mapping)
+    record = {"claim": {"id": 7}, "at": NOW * 1000, "decision": "deny", "fraud": 1}
+    odd = {"claim": {"id": 8}, "at": NOW * 1000, "decision": "deny", "fraud": "maybe"}
+    answer = feed.client.post("/v1/events", json=[record, odd]).json()
+    assert (answer["accepted"], answer["rejected"]) == (1, {"bad_value": 1})
+    stored = [json.loads(line) for line in feed.intake.lines.splitlines()]
+    assert stored[0] == {
+        "type": "outcome", "id": "7", "ts": NOW, "prediction": 1, "label": 1,
+    }  # fmt: skip

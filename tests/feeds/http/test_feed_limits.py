@@ -1,18 +1,23 @@
 """Limits on the time and memory of clients, and their authentication."""
 
 import gzip
+import select
 import socket
 import time
 import tracemalloc
+from contextlib import ExitStack
 
 import httpx
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.routing import Route
 
 from monitor.clock import ManualClock
 from monitor.feeds.http.memory_budget import MemoryBudget
 from monitor.feeds.http.rate_limit import MAX_CLIENTS, RateLimiter
+from monitor.feeds.http.receiving import Receiving
 from monitor.web.server import BackgroundServer
 
 EVENT = b'{"type":"label","id":"a","ts":1,"label":1}\n'
@@ -34,9 +39,11 @@ def served(make_feed):
         yield feed
 
 
-def connection(server, body=b""):
-    opened = socket.create_connection(("127.0.0.1", server.port), timeout=10)
-    opened.sendall(b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" + body)
+def connection(server, body=b"", source=None, length=1000):
+    address = ("127.0.0.1", server.port)
+    opened = socket.create_connection(address, timeout=10, source_address=source)
+    head = b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % length
+    opened.sendall(head + body)
     return opened
 
 
@@ -108,6 +115,44 @@ def test_events_that_cannot_be_stored_are_503_and_release_their_memory(feed):
     assert feed.budget.left == 400_000
     feed.intake.full = False
     assert feed.post(EVENT).status_code == 200
+
+
+def test_the_fault_of_the_intake_is_the_reason_of_a_503(feed):
+    feed.intake.full, feed.intake.fault = True, "the disk is gone"
+    assert feed.post(EVENT).json() == {"error": "the disk is gone; try again"}
+
+
+def test_a_client_whose_bodies_never_end_leaves_room_for_others(make_feed):
+    feed = make_feed(max_bytes=40_000, budget=100_000, seconds=30)
+    hostile = ("127.0.0.2", 0)
+    with BackgroundServer(feed.app, header_timeout=30, grace=1) as server:
+        opened = [connection(server, b"{" * 30_000, hostile, 39_000) for _ in range(20)]
+        refused = b""
+        while b"bodies of this client are unfinished" not in refused:
+            ready, _, _ = select.select(opened, [], [])
+            with ready[0] as first:
+                refused = first.recv(1 << 16)
+            opened.remove(first)
+        assert refused.startswith(b"HTTP/1.1 429 ")
+        assert feed.budget.left >= 30_000
+        assert httpx.post(f"{server.url}/v1/events", content=EVENT * 100).status_code == 200
+        for one in opened:
+            one.close()
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 40)), max_size=60))
+def test_bodies_beside_the_oldest_leave_a_share_free(pieces):
+    budget, receiving = MemoryBudget(1_000), Receiving()
+    with ExitStack() as opened:
+        bodies = {client: opened.enter_context(receiving.body(client)) for client in "abc"}
+        beside = {client: opened.enter_context(receiving.body(client)) for client in "abc"}
+        for client, size in pieces:
+            if beside[client].grow(size, budget):
+                assert budget.take(size)
+        assert budget.left >= 1_000 // 4 - 40
+        assert all(body.grow(1, budget) for body in bodies.values())
+    assert not receiving._beside
+    assert not receiving._bodies
 
 
 def test_before_the_intake_is_ready_events_are_503(feed):

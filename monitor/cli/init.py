@@ -1,0 +1,198 @@
+"""`precision-monitor init`."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from monitor.cli.mapped_files import RecordedFeed, mapping_of
+from monitor.cli.output import show, tell
+from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
+from monitor.cli.usable import rejected_text
+from monitor.config import Config, Labelling
+from monitor.config.mapping import ClassValues, FixedValue, MappedRecords
+from monitor.errors import FeedError, UsageError
+from monitor.feeds import files
+from monitor.feeds.files import FirstRows
+from monitor.feeds.mapping.field_sources import fields_of, sources_of_records
+from monitor.feeds.mapping.guessing import names_of, settled
+
+_THRESHOLD = 0.5
+_STDOUT = "-"
+_YAML_WORDS = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+"""Bare words that YAML does not read as text."""
+_WORDS = {
+    Labelling.COMPLETE: "every prediction gets a label, or misses it at random",
+    Labelling.SAMPLED: "labels seem to be a sample, of predicted positives more than of others",
+    Labelling.FLAGGED_ONLY: "no predicted negative has a label: recall cannot be known",
+    Labelling.NEGATIVES_BY_TIMEOUT: "every label is positive: silence seems to mean negative",
+}
+
+
+def run(args: Namespace) -> int:
+    """Look at recorded events, and write a configuration for them.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        MonitorError: an option or the file cannot be used, or the configuration is there.
+    """
+    output = Path(args.output)
+    if args.output != _STDOUT and output.exists():
+        raise UsageError(f"--output: is there already, got {args.output!r}; name another, or -")
+    head = files.first_rows(args.file)
+    mapping = _mapping(args, head)
+    scored = "prediction" not in fields_of(_columns(head), mapping)
+    surveyor = Surveyor(_config(threshold=_THRESHOLD if scored else None))
+    feed = RecordedFeed([args.file], surveyor.monitor.config, mapping)
+    for batch in feed.batches():
+        surveyor.monitor.apply(batch)
+    snapshot = surveyor.monitor.snapshot()
+    if text := rejected_text(snapshot):
+        if sum(snapshot.rejected.values()) == snapshot.records:
+            raise FeedError(f"{args.file}: {text}")
+        tell(text)
+    models = surveyor.models()
+    if not models:
+        raise FeedError(f"{args.file}: has no predictions; give the file that has them")
+    segments = _segments(head, mapping)
+    written = "\n".join(_document(args.file, mapping, models, segments, scored=scored))
+    _write(args.output, output, written)
+    for model in models:
+        tell(_found(model))
+    return 0
+
+
+def _write(name: str, output: Path, text: str) -> None:
+    if name == _STDOUT:
+        show(text)
+        return
+    try:
+        output.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output: cannot be written, got {name!r}: {error.strerror}") from error
+    tell(f"{name}: written; check it, then: precision-monitor run -c {name}")
+
+
+def _mapping(args: Namespace, head: FirstRows) -> MappedRecords:
+    given = mapping_of(args)
+    columns = _columns(head)
+    found = settled(args.file, columns, given, tell) if columns else given
+    return MappedRecords() if found is None else found
+
+
+def _columns(head: FirstRows) -> list[str]:
+    if head.tabular:
+        return list(head.rows[0]) if head.rows else []
+    return list(dict.fromkeys(name for row in head.rows for name in names_of(row)))
+
+
+def _config(threshold: float | None) -> Config:
+    config = Config.without_file()
+    defaults = config.defaults.model_copy(update={"threshold": threshold})
+    return config.model_copy(update={"defaults": defaults})
+
+
+def _segments(head: FirstRows, mapping: MappedRecords) -> tuple[Segment, ...]:
+    return proposed_segments(head.rows, sources_of_records(mapping, ()).used)
+
+
+def _found(model: SurveyedModel) -> str:
+    late = model.late_days
+    labels = "no labels yet" if late is None else f".99 of the labels within {_days(late)}"
+    return (
+        f"{model.name}: {model.predictions:,} predictions in {_days(model.days)}, "
+        f"{int(model.counts.total):,} labelled, {labels}; {_WORDS[model.labelling]}"
+    )
+
+
+def _days(days: float) -> str:
+    hours = 24
+    return f"{days:.3g} days" if days >= 1 else f"{days * hours:.2g} hours"
+
+
+def _document(
+    path: str,
+    mapping: MappedRecords,
+    models: tuple[SurveyedModel, ...],
+    segments: tuple[Segment, ...],
+    *,
+    scored: bool,
+) -> Iterator[str]:
+    yield "# Written by precision-monitor init; config/README.md has every key."
+    yield "models:"
+    for model in models:
+        yield from _model(model, segments, scored=scored)
+    longest = max(models, key=lambda model: model.predictions)
+    carries = f"what the volume of {_text(longest.name)} carries"
+    yield f"windows: [{', '.join(longest.windows)}] # {carries}"
+    yield "feeds:"
+    yield "  - type: file"
+    yield f"    path: {_text(path)} # follow: true reads a file of lines as it grows"
+    yield from _feed(mapping, segments)
+    yield "exporter: {listen: 127.0.0.1:9108}"
+
+
+def _model(model: SurveyedModel, segments: tuple[Segment, ...], *, scored: bool) -> Iterator[str]:
+    yield f"  {_text(model.name)}:"
+    if scored:
+        yield f"    threshold: {_THRESHOLD} # assumed: the events carry scores and no predictions"
+    if segments:
+        keys = ", ".join(_text(segment.key) for segment in segments)
+        counts = ", ".join(str(segment.values) for segment in segments)
+        yield f"    segments: [{keys}] # of {counts} values"
+    yield f"    labelling: {model.labelling} # {_WORDS[model.labelling]}"
+    if model.timeout is None or model.late_days is None:
+        yield "    label_timeout: 30d # no label came yet: the age beyond which none counts"
+    else:
+        late = _days(model.late_days)
+        yield f"    label_timeout: {model.timeout} # .99 of the labels came within {late}"
+    fits = "long enough for detectors" if model.detectors else "too few labels for detectors"
+    yield f"    reference: {{first: {model.reference}}} # what windows are compared with; {fits}"
+
+
+def _feed(mapping: MappedRecords, segments: tuple[Segment, ...]) -> Iterator[str]:
+    fields: dict[str, Any] = {
+        field: {"value": source.value} if isinstance(source, FixedValue) else source
+        for field, source in mapping.fields.items()
+    }
+    for segment in segments:
+        if segment.column != segment_field(segment):
+            fields[segment_field(segment)] = segment.column
+    if fields:
+        yield f"    fields: {_flow(fields)}"
+    if mapping.values:
+        values = {str(field): _listed(classes) for field, classes in mapping.values.items()}
+        yield f"    values: {_flow(values)}"
+    time = mapping.time.model_dump(mode="json", exclude_defaults=True)
+    if time:
+        yield f"    time: {_flow(time)}"
+
+
+def _listed(classes: ClassValues) -> dict[str, Any]:
+    found: dict[str, Any] = classes.model_dump(mode="json", exclude_defaults=True)
+    return found
+
+
+def _flow(value: Any) -> str:
+    """A value as YAML on one line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_text(k)}: {_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return _text(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _text(text: str) -> str:
+    """A text as a YAML scalar: bare where it is a plain name, else in quotes."""
+    bare = text.replace("_", "").replace("-", "").replace(".", "").replace("/", "")
+    named = bare.isalnum() and bare.isascii() and text[0].isalpha() and "${" not in text
+    return (
+        text
+        if named and text.lower() not in _YAML_WORDS
+        else json.dumps(text, ensure_ascii=False).replace("${", "$${")
+    )

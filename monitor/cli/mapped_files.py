@@ -1,0 +1,111 @@
+"""Reads recorded files by the mapping of the options, or of the configured feeds."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from os import fspath
+
+from monitor.cli.output import tell
+from monitor.cli.progress import Progress
+from monitor.clock import SystemClock
+from monitor.config import Config, FileFeed
+from monitor.config.mapping import MappedRecords, mapped_records
+from monitor.errors import FeedError, UsageError
+from monitor.events.columns import EventBatch
+from monitor.feeds import files
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.segment_keys import segment_keys
+
+_LISTS = ("positive", "negative", "missing")
+
+
+class RecordedFeed:
+    """Recorded files as one stream of batches.
+
+    Args:
+        paths: the files.
+        config: models, and the mapping of each configured feed.
+        given: the mapping of the options, which takes precedence; None without one.
+
+    Attributes:
+        records: records read so far.
+        torn: the error of a file that ends in a damaged part; None without one.
+    """
+
+    def __init__(self, paths: Sequence[str], config: Config, given: MappedRecords | None) -> None:
+        self.records = 0
+        self.torn: FeedError | None = None
+        self._paths = paths
+        self._decoder = Decoder(DecodeSettings.from_config(config))
+        self._mappings = _mappings(paths, config, given)
+
+    def batches(self) -> Iterator[EventBatch]:
+        """Yield all batches, with progress on stderr.
+
+        Raises:
+            FeedError: a file cannot be read at all.
+        """
+        progress = Progress(sys.stderr, SystemClock())
+        try:
+            for batch in files.read(
+                self._paths, self._decoder, progress=progress, mappings=self._mappings, say=tell
+            ):
+                self.records += batch.records
+                yield batch
+        except FeedError as error:
+            if not self.records:
+                raise
+            self.torn = error
+        finally:
+            progress.close()
+
+    def segment_keys(self) -> tuple[str, ...]:
+        """Return the segment keys that the first records of each file could be split by."""
+        heads = [files.first_rows(path) for path in self._paths if path != files.STDIN]
+        found = [key for head in heads for key in segment_keys(head.rows, tabular=head.tabular)]
+        return tuple(dict.fromkeys(found))
+
+
+def _mappings(
+    paths: Sequence[str], config: Config, given: MappedRecords | None
+) -> Mapping[str, MappedRecords]:
+    feeds = {fspath(f.path): f for f in config.feeds if isinstance(f, FileFeed) and f.is_mapped}
+    if given is not None:
+        return dict.fromkeys(paths, given)
+    return {path: feeds[path] for path in paths if path in feeds}
+
+
+def mapping_of(args: Namespace) -> MappedRecords | None:
+    """Return the mapping of a command's options; None without one.
+
+    Args:
+        args: as parsed.
+
+    Raises:
+        UsageError: an option cannot be used.
+    """
+    fields: dict[str, object] = dict(_pairs("field", args.field))
+    fields |= {name: {"value": value} for name, value in _pairs("constant", args.constant)}
+    values: dict[str, dict[str, list[str]]] = {}
+    for option in _LISTS:
+        for field, value in _pairs(option, getattr(args, option)):
+            values.setdefault(field, {}).setdefault(option, []).append(value)
+    for lists in values.values():
+        lists.setdefault("missing", []).append("")
+    time = {name: value for name in ("zone", "unit") if (value := getattr(args, name))}
+    if not (fields or values or time):
+        return None
+    try:
+        return mapped_records(fields, values, time)
+    except ValueError as error:
+        raise UsageError(f"mapping: {error}") from error
+
+
+def _pairs(option: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not (name and sign):
+            raise UsageError(f"--{option}: must be NAME=VALUE, got {text!r}")
+        yield name, value

@@ -1,0 +1,202 @@
+"""What recorded events show about how to monitor them: models, labels, delays, volume."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from monitor.clock import DAY_MS, HOUR_MS
+from monitor.config import Config, Labelling
+from monitor.config.mapping import FIELDS, SEGMENT
+from monitor.config.quantities import parse_duration
+from monitor.counts import ConfusionCounts
+from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
+from monitor.engine import Monitor
+from monitor.events.columns import EARLIEST_MS, LATEST_MS
+from monitor.snapshot import ModelState, Snapshot
+from monitor.windows.range_counts import RangeCounts
+
+TIMEOUTS = ("1d", "2d", "3d", "7d", "14d", "30d", "60d", "90d", "180d", "365d")
+"""Label timeouts to choose from."""
+WINDOWS = ("1h", "6h", "1d", "7d", "30d")
+"""Windows to choose from."""
+REFERENCES = ("7d", "14d", "30d", "60d")
+"""Lengths of the reference to choose from."""
+
+_MOST_WINDOWS = 3
+_FLAGGED_A_WINDOW = 100
+"""Labelled predicted positives that a window needs: its precision is known to about 0.1."""
+_MOST_VALUES, _MOST_KEYS = 20, 4
+"""Values of a segment key, and keys to propose, at most."""
+_SLACK = 2.0
+"""The label timeout is at least so many times the age by which .99 of the labels have come."""
+_UNEVEN = 2.0
+"""Coverage of predicted positives over that of negatives, from which labels are a sample."""
+
+
+class Segment(NamedTuple):
+    """A segment key to propose.
+
+    Attributes:
+        key: its name.
+        column: where records hold it, nested names with dots.
+        values: number of its values in the first records.
+    """
+
+    key: str
+    column: str
+    values: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyedModel:
+    """One model of the events.
+
+    Attributes:
+        name: its name.
+        predictions: distinct predictions.
+        counts: labelled outcomes, scalars.
+        days: length of the stretch with predictions, days.
+        late_days: age by which .99 of the labels of the slower class have come, days; None
+            without labels.
+        timeout: label timeout to propose; None without labels.
+        windows: windows that its volume can carry, at least one.
+        reference: length of the reference to propose.
+        detectors: True where detectors can run on such a reference.
+        labelling: how its labels seem to come.
+    """
+
+    name: str
+    predictions: int
+    counts: ConfusionCounts
+    days: float
+    late_days: float | None
+    timeout: str | None
+    windows: tuple[str, ...]
+    reference: str
+    detectors: bool
+    labelling: Labelling
+
+
+class Surveyor:
+    """Counts recorded events; create it before they come, and read it after.
+
+    Args:
+        config: of the count.
+
+    Attributes:
+        monitor: receives the events.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.monitor = Monitor(config)
+        self._all: RangeCounts = self.monitor.count_range(EARLIEST_MS, LATEST_MS, HOUR_MS)
+
+    def models(self) -> tuple[SurveyedModel, ...]:
+        """Return what the events show of each model."""
+        snapshot = self.monitor.snapshot()
+        return tuple(self._model(snapshot, model) for model in snapshot.models)
+
+    def _model(self, snapshot: Snapshot, model: ModelState) -> SurveyedModel:
+        counts = snapshot.lifetime.counts[model.row]
+        first, last = self._all.span(model.name)
+        days = max((last - first) / DAY_MS, 1 / 24)
+        late = None if model.maturity_ms is None else model.maturity_ms / DAY_MS
+        reference, detectors = _reference(counts, days)
+        return SurveyedModel(
+            name=model.name,
+            predictions=model.predictions_positive + model.predictions_negative,
+            counts=counts,
+            days=days,
+            late_days=late,
+            timeout=None if late is None else _timeout(late),
+            windows=_windows(float(counts.predicted_positive) / days),
+            reference=reference,
+            detectors=detectors,
+            labelling=_labelling(counts, model),
+        )
+
+
+def proposed_segments(
+    rows: Sequence[Mapping[str, Any]], used: frozenset[str]
+) -> tuple[Segment, ...]:
+    """Return columns of few values, those with the fewest first.
+
+    Args:
+        rows: the first records.
+        used: columns that hold fields of events.
+    """
+    values: dict[str, set[str]] = {}
+    for row in rows:
+        for column, value in _flat(row):
+            values.setdefault(column, set()).add(value)
+    found = [
+        Segment(column.rpartition(".")[2], column, len(those))
+        for column, those in values.items()
+        if 1 < len(those) <= _MOST_VALUES and len(those) * 2 <= len(rows)
+        if column not in used and column not in FIELDS and not set(column) & set('"\\')
+    ]
+    return tuple(sorted(found, key=lambda segment: segment.values)[:_MOST_KEYS])
+
+
+def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """Texts and integers of a record, nested ones by a name with dots."""
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name}.")
+        elif isinstance(value, str | int) and value != "":
+            yield f"{above}{name}", str(value)
+
+
+def _timeout(late_days: float) -> str:
+    needed = late_days * _SLACK * DAY_MS
+    return next((text for text in TIMEOUTS if parse_duration(text) >= needed), TIMEOUTS[-1])
+
+
+def _windows(flagged_a_day: float) -> tuple[str, ...]:
+    carried = [
+        text
+        for text in WINDOWS
+        if flagged_a_day * parse_duration(text) / DAY_MS >= _FLAGGED_A_WINDOW
+    ]
+    return tuple(carried[:_MOST_WINDOWS]) or WINDOWS[-1:]
+
+
+def _reference(counts: ConfusionCounts, days: float) -> tuple[str, bool]:
+    """The shortest reference that detectors can use, and whether there is one."""
+    least = {FEWEST_POSITIVES: counts.actual_positive, FEWEST_FALSE_POSITIVES: counts.fp}
+    needed = max(
+        (fewest / float(came) * days if came else math.inf) for fewest, came in least.items()
+    )
+    for text in REFERENCES:
+        if parse_duration(text) / DAY_MS >= needed:
+            return text, True
+    return REFERENCES[0], False
+
+
+def _labelling(counts: ConfusionCounts, model: ModelState) -> Labelling:
+    positive, negative = int(counts.actual_positive), int(counts.actual_negative)
+    flagged, others = int(counts.predicted_positive), int(counts.predicted_negative)
+    if flagged and not others and model.predictions_negative:
+        return Labelling.FLAGGED_ONLY
+    if positive and not negative:
+        return Labelling.NEGATIVES_BY_TIMEOUT
+    shares = [
+        came / made if made else math.nan
+        for came, made in (
+            (flagged, model.predictions_positive),
+            (others, model.predictions_negative),
+        )
+    ]
+    return Labelling.SAMPLED if shares[0] > _UNEVEN * shares[1] else Labelling.COMPLETE
+
+
+def segment_field(segment: Segment) -> str:
+    """Return the field of a mapping that names a segment's column.
+
+    Args:
+        segment: the proposed key.
+    """
+    return f"{SEGMENT}{segment.key}"

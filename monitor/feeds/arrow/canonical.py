@@ -1,0 +1,167 @@
+"""Record batches with a mapping as ones whose columns are named and typed like the fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from monitor.config.mapping import SEGMENT, ClassField, MappedRecords
+from monitor.feeds import table_fields
+from monitor.feeds.mapping.field_sources import Sources
+from monitor.feeds.mapping.values import ClassReader, Reader, TimeReader, class_of_text
+from monitor.feeds.mapping.zones import utc_microseconds
+
+pa: Any = import_module("pyarrow")
+pc: Any = import_module("pyarrow.compute")
+
+_DAY = r"^\d{4}-\d\d-\d\d"
+_WITH_ZONE = _DAY + r"[T ]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$"
+_WITHOUT_ZONE = _DAY + r"([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$"
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_UNFIT_CLASS = 2
+"""Stands for a value that is no class: its row is then read, and rejected, on its own."""
+
+
+class CanonicalBatches:
+    """Renames and converts the columns of record batches, whole columns at a time.
+
+    A column that cannot be converted whole stays as it is; its rows are then read one by one.
+
+    Args:
+        sources: the column of each field.
+        mapping: how classes and times are written.
+    """
+
+    def __init__(self, sources: Sources, mapping: MappedRecords) -> None:
+        self._sources = sources
+        self._time = TimeReader(mapping.time)
+        readers: Mapping[ClassField, Reader] = {
+            field: ClassReader(values) for field, values in mapping.values.items()
+        }
+        self._classes = {str(field): reader for field, reader in readers.items()}
+
+    def of(self, batch: Any) -> Any:
+        """Return the batch with columns named like the fields of events."""
+        columns = {
+            field: self._converted(field, nested(batch, column))
+            for field, column in self._sources.columns.items()
+        }
+        for key, column in self._sources.segments.items():
+            columns[f"{SEGMENT}{key}"] = _texts(nested(batch, column))
+        for field, value in self._sources.constants.items():
+            text = field in table_fields.TEXTS or field.startswith(SEGMENT)
+            columns[field] = pa.repeat(str(value) if text else value, batch.num_rows)
+        return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+
+    def _converted(self, field: str, column: Any) -> Any:
+        if field in table_fields.TEXTS:
+            return _texts(column)
+        if pa.types.is_dictionary(column.type) and field not in table_fields.CLASSES:
+            column = column.dictionary_decode()
+        if field in table_fields.TIMES:
+            return self._times(column)
+        if field in table_fields.NUMBERS:
+            return _numbers(column)
+        if field in self._classes:
+            return _classes(column, self._classes[field])
+        if field in table_fields.CLASSES and _is_text(column.type):
+            return _classes(column, class_of_text)
+        return column
+
+    def _times(self, column: Any) -> Any:
+        zone, kind = self._time.zone, column.type
+        if _is_text(kind):
+            return self._parsed(column)
+        if pa.types.is_date(kind):
+            column, kind = column.cast(pa.timestamp("us")), pa.timestamp("us")
+        if pa.types.is_timestamp(kind):
+            return column if kind.tz is not None or zone is None else self._in_zone(column)
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+            seconds = column.cast(pa.float64(), safe=False)
+            return pc.divide(seconds, self._time.per_second)
+        return column
+
+    def _parsed(self, column: Any) -> Any:
+        """Times of texts that are all written alike; the texts where they are not."""
+        if _all_match(column, _NUMBER):
+            return self._times(column.cast(pa.float64()))
+        try:
+            if _all_match(column, _WITH_ZONE):
+                return column.cast(pa.timestamp("us", "UTC"))
+            if self._time.zone is not None and _all_match(column, _WITHOUT_ZONE):
+                return self._in_zone(column.cast(pa.timestamp("us")))
+        except pa.ArrowInvalid:
+            pass  # the 31st of February: the row says what is wrong
+        return column
+
+    def _in_zone(self, column: Any) -> Any:
+        """Times by clocks in the mapping's zone, as times in UTC."""
+        zone = self._time.zone
+        assert zone is not None  # noqa: S101  # asked for by both callers
+        null = column.is_null().to_numpy(zero_copy_only=False)
+        in_microseconds = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
+        shown = np.asarray(in_microseconds.fill_null(0))
+        return pa.array(utc_microseconds(shown, zone), pa.timestamp("us", "UTC"), mask=null)
+
+
+def nested(batch: Any, column: str) -> Any:
+    """Return a column, or a field of structs by a name with dots; nulls where it is not there.
+
+    String views, which few functions of Arrow take, become plain strings.
+
+    Args:
+        batch: a record batch.
+        column: its name.
+    """
+    index = batch.schema.get_field_index(column)
+    if index >= 0:
+        return _without_views(batch.column(index))
+    root, *path = column.split(".")
+    index = batch.schema.get_field_index(root)
+    found: Any = None if index < 0 else batch.column(index)
+    for name in path:
+        inside = found is not None and pa.types.is_struct(found.type)
+        found = pc.struct_field(found, name) if inside and _has(found.type, name) else None
+    return pa.nulls(batch.num_rows) if found is None else _without_views(found)
+
+
+def _without_views(column: Any) -> Any:
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+
+
+def _has(kind: Any, name: str) -> bool:
+    return bool(kind.get_field_index(name) >= 0)
+
+
+def _texts(column: Any) -> Any:
+    kind = column.type
+    return column.cast(pa.string()) if pa.types.is_integer(kind) else column
+
+
+def _numbers(column: Any) -> Any:
+    kind = column.type
+    if pa.types.is_decimal(kind) or (_is_text(kind) and _all_match(column, _NUMBER)):
+        return column.cast(pa.float64())
+    return column
+
+
+def _classes(column: Any, read: Reader) -> Any:
+    """Classes by the distinct values of a column."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    found = [read(value) for value in column.dictionary.to_pylist()]
+    codes = [code if code in (0, 1, None) else _UNFIT_CLASS for code in found]
+    return pa.array(codes, pa.int8()).take(column.indices)
+
+
+def _all_match(column: Any, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(column, pattern)).as_py())
+
+
+def _is_text(kind: Any) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -1,0 +1,179 @@
+"""The mapping of a table whose columns have common names, where these leave no doubt.
+
+Names are compared in lower case. A guess is made only where the columns lack what an event
+needs, and only where it makes whole events: a time with a prediction and its label, or with
+an id and either of them. Otherwise the message says which options to write.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from monitor.config.mapping import SEGMENT, MappedRecords
+from monitor.errors import FeedError
+from monitor.feeds.decode.lines import BLANK, BOM
+from monitor.feeds.mapping.field_sources import fields_of
+
+Say = Callable[[str], None]
+"""Prints one line for a person."""
+
+COMMON_NAMES: dict[str, tuple[str, ...]] = {
+    "ts": (
+        *("timestamp", "time", "event_time", "event_timestamp", "datetime", "date_time"),
+        *("prediction_time", "prediction_timestamp", "predicted_at", "created_at", "scored_at"),
+    ),
+    "id": ("prediction_id", "event_id", "request_id", "inference_id", "uuid"),
+    "score": (
+        *("proba", "probability", "y_score", "y_proba", "y_prob", "y_pred_proba", "pred_proba"),
+        *("predicted_probability", "prediction_score", "model_score"),
+    ),
+    "prediction": ("y_pred", "y_hat", "pred", "predicted", "predicted_class", "predicted_label"),
+    "label": ("y_true", "target", "actual", "ground_truth", "true_label", "actual_label", "truth"),
+    "label_ts": ("label_time", "label_timestamp", "labelled_at", "labeled_at"),
+    "model": ("model_name", "model_id"),
+    "version": ("model_version",),
+}
+"""Names that columns often have, by field."""
+
+_UNKNOWN = "COLUMN"
+
+
+def settled(
+    name: str,
+    columns: Sequence[str],
+    mapping: MappedRecords | None,
+    say: Say,
+    written: Callable[[Mapping[str, str]], str] | None = None,
+) -> MappedRecords | None:
+    """Return the mapping to read a table by: the given one, completed where it lacks fields.
+
+    Args:
+        name: of the table, for messages.
+        columns: names of its columns.
+        mapping: as given, and returned so where it names a column that is not there; None
+            without one.
+        say: prints which columns are taken for which fields.
+        written: gives the mapping as a person writes it, by column of each field; None for
+            options of the command line.
+
+    Raises:
+        FeedError: no column is known to hold the time; names the options to write.
+    """
+    shown_as = written or _options
+    known = fields_of(columns, mapping)
+    if suffices(known) or not known >= _given(mapping):
+        return mapping
+    found = _candidates(columns, mapping, known)
+    certain = {field: names[0] for field, names in found.items() if len(names) == 1}
+    if len(certain) == len(found) and suffices(known | certain.keys()):
+        given = MappedRecords() if mapping is None else mapping
+        taken = ", ".join(f"{column} as {field}" for field, column in certain.items())
+        say(f"{name}: reads {taken}; to fix that, write {shown_as(certain)}")
+        return given.model_copy(update={"fields": {**given.fields, **certain}})
+    if "ts" not in known:
+        shown = ", ".join(columns[:12]) or "none"
+        asked = _asked(known, certain)
+        raise FeedError(
+            f"{name}: has no column 'ts', got {shown}; say which column is which: write "
+            f"{shown_as(asked)}"
+        )
+    return mapping
+
+
+def settled_by_record(
+    name: str, data: bytes, mapping: MappedRecords | None, say: Say
+) -> MappedRecords | None:
+    """Return the mapping to read lines of JSON by, judged by the first record.
+
+    Args:
+        name: of the file, for messages.
+        data: its first lines.
+        mapping: as given; None without one.
+        say: prints which columns are taken for which fields.
+    """
+    first = next((line for line in data.removeprefix(BOM).split(b"\n") if line.strip(BLANK)), b"")
+    try:
+        record = msgspec.json.decode(first)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return mapping
+    if not isinstance(record, dict):
+        return mapping
+    try:
+        return settled(name, list(names_of(record)), mapping, say)
+    except FeedError:
+        return mapping  # other records may differ; each says what it lacks
+
+
+def names_of(record: dict[str, Any], above: str = "", depth: int = 3) -> Iterator[str]:
+    """Yield the names of a record's values, nested ones with dots.
+
+    Args:
+        record: JSON.
+        above: names of the objects around it, each with a dot.
+        depth: objects within objects to look into, at most.
+    """
+    for name, value in record.items():
+        if isinstance(value, dict) and depth:
+            yield from names_of(value, f"{above}{name}.", depth - 1)
+        else:
+            yield f"{above}{name}"
+
+
+def to_stderr(text: str) -> None:
+    """Print a line to stderr."""
+    sys.stderr.write(f"{text}\n")
+
+
+def _candidates(
+    columns: Sequence[str], mapping: MappedRecords | None, known: Collection[str]
+) -> dict[str, list[str]]:
+    """Columns that have a common name of a field that is not known, by field."""
+    taken = set() if mapping is None else {str(source) for source in mapping.fields.values()}
+    free = [column for column in columns if column not in taken]
+    found = {
+        field: [column for column in free if _plain(column) in (field, *names)]
+        for field, names in COMMON_NAMES.items()
+        if field not in known
+    }
+    return {field: names for field, names in found.items() if names}
+
+
+def _given(mapping: MappedRecords | None) -> frozenset[str]:
+    """Fields that a mapping names, without segment keys."""
+    given = () if mapping is None else mapping.fields
+    return frozenset(field for field in given if not field.startswith(SEGMENT))
+
+
+def _plain(column: str) -> str:
+    return column.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def suffices(fields: Collection[str]) -> bool:
+    """Return True where rows with these fields make whole events.
+
+    Args:
+        fields: those that a table has.
+    """
+    if "ts" not in fields:
+        return False
+    decided = "prediction" in fields or "score" in fields
+    labelled = "label" in fields
+    return "type" in fields or "tp" in fields or (decided + labelled + ("id" in fields) >= 2)  # noqa: PLR2004  # two of three
+
+
+def _asked(known: Collection[str], certain: dict[str, str]) -> dict[str, str]:
+    """What is still to be written, with a placeholder where no column is certain."""
+    asked = {"ts": _UNKNOWN, **certain}
+    if not {"prediction", "score"} & {*known, *asked}:
+        asked["prediction"] = _UNKNOWN
+    if not {"label"} & {*known, *asked}:
+        asked["label"] = _UNKNOWN
+    return asked
+
+
+def _options(fields: Mapping[str, str]) -> str:
+    return " ".join(f"--field {field}={column}" for field, column in fields.items())

@@ -1,0 +1,91 @@
+"""Records as fields of events, one by one: JSON objects, and rows of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from monitor.config.mapping import SEGMENT
+from monitor.feeds import table_fields
+from monitor.feeds.decode.reasons import Fields
+from monitor.feeds.mapping.field_sources import Sources
+from monitor.feeds.mapping.values import Reader
+from monitor.feeds.scalars import plain_id
+
+_ABSENT = object()
+
+
+class RecordReader:
+    """Reads the fields of records.
+
+    Args:
+        sources: where they are.
+        readers: how they are written, by field.
+        record_type: type of a record that does not name its own; None to derive it from
+            the fields of each.
+        mapped: read by a mapping: empty text stands for null, and integers are names, too.
+    """
+
+    def __init__(
+        self,
+        sources: Sources,
+        readers: Mapping[str, Reader],
+        record_type: str | None = None,
+        *,
+        mapped: bool = True,
+    ) -> None:
+        self._type = record_type
+        self._blank = "" if mapped else None
+        self._name: Reader = plain_id if mapped else _same
+        fixed = sources.constants
+        self._fixed = {f: v for f, v in fixed.items() if not f.startswith(SEGMENT)}
+        self._fixed_segments = {
+            f.removeprefix(SEGMENT): v for f, v in fixed.items() if f.startswith(SEGMENT)
+        }
+        self._parts = [(f, column, readers.get(f)) for f, column in sources.columns.items()]
+        self._segments = [(key, column) for key, column in sources.segments.items()]
+
+    def fields(self, record: Mapping[str, Any]) -> Fields:
+        """Return the fields of one record; what is empty or null is left out, but for a label."""
+        fields = self._fixed.copy()
+        for name, column, read in self._parts:
+            value = _at(record, column)
+            if value is _ABSENT:
+                continue
+            if value is not None and value != self._blank and read is not None:
+                value = read(value)
+            if value is not None and value != self._blank:
+                fields[name] = value
+            elif name == "label":
+                fields[name] = None
+        if "type" not in fields:
+            fields["type"] = self._type or table_fields.type_of_rows(fields)
+        if self._segments or self._fixed_segments:
+            self._add_segments(fields, record)
+        return fields
+
+    def _add_segments(self, fields: dict[str, Any], record: Mapping[str, Any]) -> None:
+        given = fields.setdefault("segment", {})
+        if not isinstance(given, dict):
+            return
+        found = dict(given)
+        for key, column in self._segments:
+            value = _at(record, column)
+            if value is not _ABSENT:
+                found[key] = None if value == self._blank else self._name(value)
+        fields["segment"] = found | self._fixed_segments
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _at(record: Mapping[str, Any], column: str) -> Any:
+    """Return the value of a column, or of nested objects by a name with dots."""
+    value = record.get(column, _ABSENT)
+    if value is not _ABSENT or "." not in column:
+        return value
+    value = record
+    for name in column.split("."):
+        value = value.get(name, _ABSENT) if isinstance(value, Mapping) else _ABSENT
+    return value

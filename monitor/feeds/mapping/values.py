@@ -1,0 +1,189 @@
+"""Values of any format as the fields of events hold them.
+
+A value that does not fit stays as it is: decoding says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from math import isnan
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from monitor.config.mapping import (
+    FIELDS,
+    ClassField,
+    ClassValues,
+    MappedRecords,
+    TimeForm,
+    text_of,
+)
+from monitor.feeds import table_fields
+from monitor.feeds.mapping.zones import aware
+from monitor.feeds.scalars import plain_id
+
+Reader = Callable[[Any], Any]
+"""Returns a value as a field holds it."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_INTEGER = re.compile(r"[+-]?\d{1,20}", re.ASCII)
+_CLASSES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
+
+
+def class_of_text(value: str) -> int | str:
+    """Return the class that a text writes: 0, 1, 0.0, 1.0, true or false, in any case."""
+    found = _CLASSES.get(value)
+    return _CLASSES.get(value.strip().lower(), value) if found is None else found
+
+
+def number_of_text(value: str) -> float | str:
+    """Return the number that a text writes in decimal digits."""
+    return float(value) if _NUMBER.fullmatch(value.strip()) else value
+
+
+def integer_of_text(value: str) -> int | str:
+    """Return the integer that a text writes in decimal digits."""
+    return int(value) if _INTEGER.fullmatch(value.strip()) else value
+
+
+def object_of_text(value: str) -> Any:
+    """Return the JSON value that a text writes."""
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+class ClassReader:
+    """Reads classes that a mapping lists.
+
+    Args:
+        values: the listed values.
+    """
+
+    def __init__(self, values: ClassValues) -> None:
+        self._others_are_negative = not values.negative
+        listed: dict[str, int | None] = dict.fromkeys(values.missing)
+        listed |= dict.fromkeys(values.negative, 0) | dict.fromkeys(values.positive, 1)
+        self._listed = listed
+
+    def __call__(self, value: Any) -> Any:
+        """Return 1, 0, or None where there is no class."""
+        if value is None or (isinstance(value, float) and isnan(value)):
+            return None
+        text = text_of(value)
+        if text in self._listed:
+            return self._listed[text]
+        return 0 if self._others_are_negative else value
+
+
+class TimeReader:
+    """Reads times: numbers in a unit, text, timestamps.
+
+    Args:
+        form: how the mapping says that times are written.
+    """
+
+    def __init__(self, form: TimeForm) -> None:
+        self.zone = None if form.zone is None else ZoneInfo(form.zone)
+        self.per_second = form.unit.per_second
+
+    def __call__(self, value: Any) -> Any:
+        """Return epoch seconds."""
+        if isinstance(value, str):
+            value = number_of_text(value)
+        if isinstance(value, str):
+            return self._of_text(value)
+        if isinstance(value, datetime):
+            return aware(value, self.zone).timestamp()
+        if isinstance(value, date):
+            return aware(datetime.combine(value, time()), self.zone).timestamp()
+        if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            return float(value) / self.per_second
+        return value
+
+    def _of_text(self, value: str) -> Any:
+        """A text with a zone is left to decoding; one without needs the mapping's zone."""
+        if self.zone is None:
+            return value
+        try:
+            found = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return value
+        return value if found.tzinfo is not None else aware(found, self.zone).timestamp()
+
+
+_OF_TEXT: Mapping[str, Reader] = {
+    **dict.fromkeys(table_fields.TEXTS, str),
+    **dict.fromkeys(table_fields.CLASSES, class_of_text),
+    **dict.fromkeys((*table_fields.TIMES, *table_fields.NUMBERS), number_of_text),
+    **dict.fromkeys(table_fields.COUNTS, integer_of_text),
+    "segment": object_of_text,
+}
+"""Meaning of a cell of text, by field."""
+
+
+def _typed_time(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return aware(value, None).timestamp()
+    return _number(value)
+
+
+def _number(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _integer(value: Any) -> Any:
+    value = _number(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _object(value: Any) -> Any:
+    """An object out of a struct, of the pairs of a map, or of JSON."""
+    try:
+        return json.loads(value) if isinstance(value, str) else dict(value)
+    except (ValueError, TypeError, RecursionError):
+        return value
+
+
+_OF_TYPED: Mapping[str, Reader] = {
+    "id": plain_id,
+    **dict.fromkeys(table_fields.TIMES, _typed_time),
+    **dict.fromkeys(table_fields.NUMBERS, _number),
+    **dict.fromkeys((*table_fields.CLASSES, *table_fields.COUNTS), _integer),
+    "segment": _object,
+}
+"""Meaning of a value that has a type, by field."""
+
+
+def readers_of_text() -> dict[str, Reader]:
+    """Return how a table of text without a mapping is read, by field."""
+    return dict(_OF_TEXT)
+
+
+def readers_of_types() -> dict[str, Reader]:
+    """Return how a table with types and without a mapping is read, by field."""
+    return dict(_OF_TYPED)
+
+
+def mapped_readers(mapping: MappedRecords) -> dict[str, Reader]:
+    """Return how records with a mapping are read, by field: text or typed alike.
+
+    Args:
+        mapping: how it writes classes and times.
+    """
+    typed = {**dict.fromkeys(table_fields.TEXTS, plain_id), **_OF_TYPED}
+    readers = {name: _either(_OF_TEXT[name], typed[name]) for name in FIELDS}
+    readers |= dict.fromkeys(table_fields.TIMES, TimeReader(mapping.time))
+    for field in ClassField:
+        if field in mapping.values:
+            readers[str(field)] = ClassReader(mapping.values[field])
+    return readers
+
+
+def _either(of_text: Reader, of_typed: Reader) -> Reader:
+    return lambda value: of_text(value) if isinstance(value, str) else of_typed(value)

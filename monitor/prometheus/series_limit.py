@@ -1,0 +1,142 @@
+"""The limit on the series of a scrape: what of a snapshot is exported.
+
+Each model, each source of counts and each segment value takes a fixed number of series, the
+possible ones, so that what fits does not change with what is defined. Models come first,
+then sources, then segment values, each in the order of their appearance: what was exported
+stays so until a model appears. Whatever is left out, the rest is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.events.columns import Int64Array, Series
+from monitor.prometheus.families import FAMILIES
+from monitor.prometheus.family import ModelShape, Shape, WindowShape, shape_of
+from monitor.snapshot import Estimate, Snapshot, Window
+
+
+class LeftOut(NamedTuple):
+    """What a scrape leaves out.
+
+    Attributes:
+        models: number of models.
+        sources: number of sources of counts.
+        segment_values: number of segment values, those of left-out models included.
+    """
+
+    models: int = 0
+    sources: int = 0
+    segment_values: int = 0
+
+
+class _Sizes(NamedTuple):
+    """Possible series of a snapshot without models, and of each further part."""
+
+    fixed: int
+    model: int
+    source: int
+    value: int
+
+
+def limited(snapshot: Snapshot, most: int) -> tuple[Snapshot, LeftOut]:
+    """Return the part of a snapshot that has at most so many series, and what is left out.
+
+    Args:
+        snapshot: the snapshot.
+        most: maximum number of possible series; the monitor's own are exported in any case.
+    """
+    sizes = _sizes_of(snapshot)
+    room = most - sizes.fixed
+    models, room = _fitting(len(snapshot.models), sizes.model, room)
+    sources, room = _fitting(len(snapshot.sources), sizes.source, room)
+    exported = {model.name for model in snapshot.models[:models]}
+    of_models = [i for i, series in enumerate(snapshot.series) if series.model in exported]
+    values = [i for i in of_models if snapshot.series[i].segment is not None]
+    fitting, _ = _fitting(len(values), sizes.value, room)
+    all_values = sum(series.segment is not None for series in snapshot.series)
+    left = LeftOut(
+        models=len(snapshot.models) - models,
+        sources=len(snapshot.sources) - sources,
+        segment_values=all_values - fitting,
+    )
+    if not any(left):
+        return snapshot, left
+    dropped = set(values[fitting:])
+    return _part(snapshot, models, sources, [i for i in of_models if i not in dropped]), left
+
+
+def _sizes_of(snapshot: Snapshot) -> _Sizes:
+    """Return how many series the parts of a snapshot can have."""
+    shape = shape_of(replace(snapshot, series=(), models=(), sources=()))
+    return _sizes(shape.windows, shape.lifetime, shape.delay_edges)
+
+
+@lru_cache(maxsize=8)
+def _sizes(
+    windows: tuple[WindowShape, ...], lifetime: WindowShape, edges: tuple[float, ...]
+) -> _Sizes:
+    nothing = Shape((), windows, lifetime, (), edges)
+    model = nothing._replace(series=(Series("m"),), models=(ModelShape("m", "", 0),))
+    value = nothing._replace(series=(Series("m", "k", "v"),))
+    fixed = _count(nothing)
+    return _Sizes(
+        fixed=fixed,
+        model=_count(model) - fixed,
+        source=_count(nothing._replace(sources=("s",))) - fixed,
+        value=_count(value) - fixed,
+    )
+
+
+def _count(shape: Shape) -> int:
+    return sum(len(family.lines(shape)) for family in FAMILIES)
+
+
+def _fitting(count: int, size: int, room: int) -> tuple[int, int]:
+    """Return how many of so many parts fit, and the room for others: none unless all fit."""
+    fitting = max(0, min(count, room // size))
+    return fitting, room - fitting * size if fitting == count else 0
+
+
+def _part(snapshot: Snapshot, models: int, sources: int, rows: Sequence[int]) -> Snapshot:
+    taken = np.array(rows, dtype=np.int64)
+    place = {row: number for number, row in enumerate(rows)}
+    return replace(
+        snapshot,
+        series=tuple(snapshot.series[row] for row in rows),
+        windows=tuple(_rows(window, taken) for window in snapshot.windows),
+        lifetime=_rows(snapshot.lifetime, taken),
+        models=tuple(replace(m, row=place[m.row]) for m in snapshot.models[:models]),
+        sources=snapshot.sources[:sources],
+        hidden_series=len(snapshot.series) - len(rows),
+    )
+
+
+def _rows(window: Window, rows: Int64Array) -> Window:
+    """Return a window with some of its rows."""
+
+    def of(estimate: Estimate) -> Estimate:
+        return Estimate(*(ends[rows] for ends in estimate))
+
+    return replace(
+        window,
+        open=window.open[rows],
+        close=window.close[rows],
+        counts=window.counts[rows],
+        predicted_positive=window.predicted_positive[rows],
+        predicted_negative=window.predicted_negative[rows],
+        metrics={name: of(estimate) for name, estimate in window.metrics.items()},
+        precision_at={ratio: of(estimate) for ratio, estimate in window.precision_at.items()},
+        status=_if_any(window.status, rows),
+        label_fault=_if_any(window.label_fault, rows),
+    )
+
+
+def _if_any(texts: NDArray[Any], rows: Int64Array) -> NDArray[Any]:
+    return texts[rows] if len(texts) else texts

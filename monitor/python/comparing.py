@@ -1,0 +1,263 @@
+"""`compare`: why precision moved between two tables, two ranges, or two pairs of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from monitor.clock import DAY_MS
+from monitor.config import Config, Labelling
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
+from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
+from monitor.engine import Monitor
+from monitor.errors import UsageError
+from monitor.events.columns import EventBatch, Int64Array
+from monitor.exporter.api.curve import curve_answer
+from monitor.exporter.api.queries import curve_aim
+from monitor.exporter.api.series import SeriesContext, series_answer
+from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.mapping.field_sources import fields_of
+from monitor.join.deltas import known
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.python.comparison_report import ComparisonReport
+from monitor.python.tables import TableReader, mapping_of, names_of
+from monitor.windows.history import History
+
+STEPS = 160
+"""Steps of the chart over time, at most."""
+
+
+class _Counted(NamedTuple):
+    """One side.
+
+    Attributes:
+        period: its outcomes.
+        model: name of its model; "" where it has none.
+        scores: its labelled scores.
+        days: its counts by day; None where no time is known.
+    """
+
+    period: Period
+    model: str
+    scores: ScoreHistogram
+    days: History | None
+
+
+def compare(
+    before: Any,
+    after: Any,
+    table: Any = None,
+    *,
+    values: Mapping[str, Any] | None = None,
+    time: Mapping[str, Any] | None = None,
+    threshold: float | None = None,
+    **columns: Any,
+) -> ComparisonReport:
+    """Explain why precision moved between two periods.
+
+    Each side is a table (a frame, an Arrow table, arrays by name) of which each row is a
+    case, a pair `(y_true, y_pred)`, or `ConfusionCounts`. Two ranges of time, such as
+    "2013-07" and "2013-09", choose rows of `table`.
+
+    Args:
+        before: what to compare with.
+        after: what to judge.
+        table: the table that the ranges choose rows of.
+        values: values of the classes, see `Monitor.feed`.
+        time: zone and unit of times, see `Monitor.feed`.
+        threshold: score from which a case is predicted positive, where there are scores alone.
+        **columns: column of each field, see `Monitor.feed`: `prediction`, `label`, and
+            optionally `score`, `ts` and `segment`. With `ts`, errors are taken between
+            hours or days, which scatter more than independent cases.
+
+    Returns:
+        The whole diagnosis.
+
+    Raises:
+        ValueError: a side cannot be read, or the two cannot be compared.
+
+    >>> july = ConfusionCounts(tp=1303, fp=1551, fn=525, tn=2333)
+    >>> september = ConfusionCounts(tp=405, fp=1414, fn=354, tn=3268)
+    >>> compare(july, september).causes["prevalence"].points
+    -0.231...
+    """
+    reading = _Reading(columns, values, time, threshold)
+    if isinstance(before, str) and isinstance(after, str):
+        sides = reading.ranges(before, after, table)
+    elif table is not None:
+        raise ValueError("table: is for two ranges of time, such as '2013-07' and '2013-09'")
+    else:
+        sides = reading.side("before", before), reading.side("after", after)
+    return _report(*sides)
+
+
+class _Reading:
+    """Reads both sides by the same columns."""
+
+    def __init__(
+        self,
+        columns: Mapping[str, Any],
+        values: Mapping[str, Any] | None,
+        time: Mapping[str, Any] | None,
+        threshold: float | None,
+    ) -> None:
+        self._columns = columns
+        self._values, self._time = values, time
+        segments = columns.get("segment")
+        keys = tuple(segments) if isinstance(segments, Mapping) else ()
+        config = Config.without_file()
+        chosen = {"segments": keys, "threshold": threshold}
+        defaults = config.defaults.model_copy(update=chosen)
+        self._config = config.model_copy(update={"defaults": defaults})
+        self._decoder = Decoder(DecodeSettings.from_config(self._config))
+
+    def side(self, name: str, given: Any) -> _Counted:
+        """Read one side.
+
+        Args:
+            name: of the side, for messages.
+            given: a table, a pair of arrays, or counts.
+        """
+        if isinstance(given, ConfusionCounts):
+            return _Counted(Period.given(given.sum() if given.shape else given), "", _NOTHING, None)
+        if isinstance(given, tuple) and len(given) == 2:  # noqa: PLR2004  # a pair
+            actual, predicted = given
+            counts = ConfusionCounts.from_labels(actual, predicted)
+            return _Counted(Period.given(counts), "", _NOTHING, None)
+        if isinstance(given, str):
+            raise ValueError(  # noqa: TRY004  # names the argument, as for every wrong value
+                f"{name}: must be a table, or both must be ranges, got {given!r}"
+            )
+        timed = self._is_timed(given)
+        batches = self._batches(name, given, timed=timed)
+        if not timed:
+            return self._counted(batches, TimeRange(0, DAY_MS), timed=False)
+        times = np.concatenate([_times(batch) for batch in batches])
+        return self._counted(batches, TimeRange(int(times.min()), int(times.max()) + 1), timed=True)
+
+    def ranges(self, before: str, after: str, table: Any) -> tuple[_Counted, _Counted]:
+        """Read both ranges of a table."""
+        if table is None:
+            raise ValueError("table: is missing, whose rows the two ranges choose")
+        try:
+            asked = [parse_time_range(n, t) for n, t in (("before", before), ("after", after))]
+            check_apart(*asked, prefix="")
+        except UsageError as error:
+            raise ValueError(str(error)) from error
+        batches = self._batches("table", table, timed=True)
+        first, second = (
+            self._counted([_within(batch, one) for batch in batches], one, timed=True)
+            for one in asked
+        )
+        return first, second
+
+    def _is_timed(self, table: Any) -> bool:
+        """Whether some column holds the time: one that is named, or has a common name."""
+        if "ts" in self._columns:
+            return True
+        mapping = mapping_of(self._columns, self._values, self._time)
+        names = names_of(table)
+        if "ts" in fields_of(names, mapping):
+            return True
+        try:
+            TableReader(table, mapping, self._decoder)
+        except ValueError:
+            return False
+        return True
+
+    def _batches(self, name: str, table: Any, *, timed: bool) -> list[EventBatch]:
+        columns = dict(self._columns) if timed else {**self._columns, "ts": {"value": 0}}
+        mapping = mapping_of(columns, self._values, self._time)
+        found = list(TableReader(table, mapping, self._decoder).batches())
+        rejected = [rejection for batch in found for rejection in batch.rejected]
+        rows = sum(batch.records for batch in found)
+        if not rows:
+            raise ValueError(f"{name}: has no rows")
+        if len(rejected) == rows:
+            first = rejected[0]
+            raise ValueError(
+                f"{name}: none of {rows:,} rows can be used; {first.position}: {first.detail}"
+            )
+        return found
+
+    def _counted(self, batches: Sequence[EventBatch], asked: TimeRange, *, timed: bool) -> _Counted:
+        monitor = Monitor(self._config)
+        whole = monitor.count_range(*asked, block_ms_of(*asked))
+        days = monitor.count_range(*_whole_days(asked), DAY_MS)
+        scored = monitor.count_scores(*_whole_days(asked))
+        for batch in batches:
+            monitor.apply(batch)
+        if len(monitor.models) != 1:
+            names = ", ".join(monitor.models) or "none"
+            raise ValueError(f"model: one at a time is compared, got {names}")
+        (model,) = monitor.models
+        scores = scored.days(model)
+        period = replace(Period.counted(whole, model, *asked), scores=scores)
+        if not timed:
+            period = replace(
+                period, opens=None, closes=None, block_ms=None, held_days=0, labelling_cells=None
+            )
+        total = _NOTHING if scores is None else scores.sum()
+        by_day = History(*days.steps(days.series(model)[0])) if timed else None
+        return _Counted(period, model, total, by_day)
+
+
+_NOTHING = ScoreHistogram.zeros()
+
+
+def _report(before: _Counted, after: _Counted) -> ComparisonReport:
+    names = {side.model for side in (before, after) if side.model}
+    if len(names) > 1:
+        raise ValueError(f"model: one at a time is compared, got {', '.join(sorted(names))}")
+    found = diagnose(before.period, after.period, model=next(iter(names), "default"))
+    ratio, objective = curve_aim(found, None)
+    curve = curve_answer(after.scores, reference_ratio=ratio, objective=objective)
+    return ComparisonReport(found, curve, _series(found, before.days, after.days))
+
+
+def _series(found: Diagnosis, *sides: History | None) -> SeriesAnswer | None:
+    """The model by days; None where no time is known, or the two periods overlap."""
+    held = sorted((s for s in sides if s is not None and len(s.open)), key=lambda s: int(s.open[0]))
+    if len(held) != len(sides) or held[0].open[-1] >= held[1].open[0]:
+        return None
+    first, last = int(held[0].open[0]), int(held[-1].open[-1])
+    opens = np.arange(first, last + DAY_MS, DAY_MS)
+    cells = np.zeros((len(opens), held[0].cells.shape[1]), np.int64)
+    for side in held:
+        cells[(side.open - first) // DAY_MS] = side.cells
+    context = SeriesContext(
+        model=found.model,
+        labelling=Labelling.COMPLETE,
+        mature_until=None,
+        reference=found.before.counts,
+    )
+    return series_answer(History(opens, known(cells)), context, most=STEPS)
+
+
+def _times(batch: EventBatch) -> Int64Array:
+    """Event times of all predictions of a batch."""
+    return np.concatenate([batch.predictions.time, batch.outcomes.time])
+
+
+def _within(batch: EventBatch, asked: TimeRange) -> EventBatch:
+    """The cases of a batch whose prediction lies in a range."""
+
+    def inside(times: Int64Array) -> Any:
+        return (times >= asked.opens) & (times < asked.closes)
+
+    return replace(
+        batch,
+        predictions=batch.predictions.take(inside(batch.predictions.time)),
+        labels=batch.labels.take(inside(batch.labels.prediction_time) | batch.labels.alone),
+        outcomes=batch.outcomes.take(inside(batch.outcomes.time)),
+        rejected=(),
+    )
+
+
+def _whole_days(asked: TimeRange) -> TimeRange:
+    return TimeRange(asked.opens // DAY_MS * DAY_MS, -(-asked.closes // DAY_MS) * DAY_MS)

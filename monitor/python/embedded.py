@@ -1,0 +1,150 @@
+"""The monitor of a Python program: the engine, and its results by model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Self
+
+from monitor.config import load_config
+from monitor.engine import Monitor
+from monitor.errors import UsageError
+from monitor.events.reject_reasons import Rejection
+from monitor.exporter.api.queries import Queries
+from monitor.python.comparing import STEPS
+from monitor.python.comparison_report import ComparisonReport
+from monitor.python.tables import TableRead, TableReader, mapping_of
+from monitor.python.views import ModelView
+
+_SHOWN = 7
+"""Models that a `repr` shows."""
+_SHOWN_REJECTIONS = 5
+
+
+class EmbeddedMonitor(Monitor):
+    """`monitor.Monitor`: counts events of a Python program, and shows results by model.
+
+    `monitor["claims"]["7d"].precision` reads a snapshot of this moment. To read several
+    numbers of one moment, store `monitor["claims"]`.
+
+    >>> monitor = EmbeddedMonitor()
+    >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
+    ...     monitor.predict(i, ts=60 * i, prediction=predicted)
+    ...     monitor.label(i, ts=60 * i + 30, label=actual)
+    >>> monitor["default"]["all"].precision
+    Estimate(.667, .208 to .939)
+    >>> float(monitor["default"]["all"].balanced_precision)
+    0.666...
+    """
+
+    @classmethod
+    def from_yaml(cls, path: str | Path) -> Self:
+        """Return a monitor with the configuration of a file; feeds in it are not opened.
+
+        Args:
+            path: of the file, as for `precision-monitor run -c`.
+
+        Raises:
+            ConfigError: the file cannot be read or is invalid; lists every fault with its
+                line.
+        """
+        return cls(load_config(path))
+
+    def feed(
+        self,
+        table: Any,
+        *,
+        values: Mapping[str, Any] | None = None,
+        time: Mapping[str, Any] | None = None,
+        **columns: Any,
+    ) -> TableRead:
+        """Count the rows of a table, in whole columns.
+
+        Args:
+            table: a frame of pandas or polars, an Arrow table, or arrays by name.
+            values: values of prediction and label that stand for the classes, such as
+                `{"label": {"positive": ["fraud"]}}`; 0 and 1 by default.
+            time: `{"zone": "Europe/Berlin"}` for times without a zone, `{"unit": "ms"}`
+                for numbers that are no seconds.
+            **columns: column of each field of an event: `id`, `ts`, `score`, `prediction`,
+                `label`, `label_ts`, `model` and so on; `{"value": V}` for one value in every
+                row; `segment` has the column of each segment key. A field that is left out is
+                the column of its own name, or of a common name that leaves no doubt.
+
+        Returns:
+            How many rows were read, and how many rejected, by reason.
+
+        Raises:
+            ValueError: the columns cannot hold events, or every row was rejected.
+
+        >>> monitor = EmbeddedMonitor()
+        >>> table = {"time": [0, 60, 120], "flagged": [1, 0, 1], "fraud": ["yes", "no", "no"]}
+        >>> monitor.feed(table, ts="time", prediction="flagged", label="fraud",
+        ...              values={"label": {"positive": ["yes"]}})
+        3 rows read, 0 rejected
+        >>> monitor["default"]["all"].counts
+        ConfusionCounts(tp=1, fp=1, fn=0, tn=1)
+        """
+        self.flush()
+        reader = TableReader(table, mapping_of(columns, values, time), self._decoder)
+        rows, rejected, first = 0, Counter[str](), list[Rejection]()
+        for batch in reader.batches():
+            self.apply(batch)
+            rows += batch.records
+            rejected.update(str(rejection.reason) for rejection in batch.rejected)
+            first += batch.rejected[: _SHOWN_REJECTIONS - len(first)]
+        found = TableRead(rows=rows, rejected=rejected, first=tuple(first), note=reader.note)
+        if rows and rejected.total() == rows:
+            raise ValueError(f"table: every row was rejected\n{found!r}")
+        return found
+
+    def compare(
+        self, before: str | None = None, after: str | None = None, *, model: str | None = None
+    ) -> ComparisonReport:
+        """Explain why precision of a model moved between two stretches of its past.
+
+        Args:
+            before: `A..B`, a month or a day, in UTC, of whole hours; the reference if left
+                out.
+            after: likewise; the longest window if left out.
+            model: name of the model; the only one if left out.
+
+        Raises:
+            ValueError: there is no such model, or the two cannot be compared.
+        """
+        snapshot = self.snapshot()
+        queries = Queries(lambda: snapshot, lambda read: read(self))
+        try:
+            found = queries.explanation(model, before, after)
+            series = queries.series(model, most=STEPS)
+        except UsageError as error:
+            raise ValueError(str(error)) from error
+        return ComparisonReport(found.diagnosis, found.curve, series)
+
+    def __getitem__(self, model: str) -> ModelView:
+        snapshot = self.snapshot()
+        for state in snapshot.models:
+            if state.name == model:
+                return ModelView(snapshot, state)
+        known = [state.name for state in snapshot.models]
+        near = get_close_matches(str(model), known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known) or 'none'}"
+        raise KeyError(f"no model {model!r}; {hint}")
+
+    def __iter__(self) -> Iterator[str]:
+        self.flush()
+        return iter(self.models)
+
+    def __contains__(self, model: object) -> bool:
+        return model in list(self)
+
+    def __repr__(self) -> str:
+        snapshot = self.snapshot()
+        rejected = sum(snapshot.rejected.values())
+        head = f"Monitor: {snapshot.records:,} events, {rejected:,} rejected"
+        views = [ModelView(snapshot, state) for state in snapshot.models[:_SHOWN]]
+        left = len(snapshot.models) - _SHOWN
+        more = [f"… and {left} more models"] if left > 0 else []
+        return "\n".join([head, *(f"{view.name}: {view.verdict!r}" for view in views), *more])

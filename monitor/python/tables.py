@@ -1,0 +1,260 @@
+"""Tables of Python programs as batches of events: frames, Arrow tables, arrays by name.
+
+Whatever offers Arrow's stream of the PyCapsule interface (pandas, polars, pyarrow, DuckDB)
+is read in whole columns where pyarrow is installed. Other tables, and all without pyarrow,
+are read row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from monitor.config.mapping import SEGMENT, MappedRecords, mapped_records
+from monitor.errors import FeedError
+from monitor.events.columns import EventBatch
+from monitor.events.reject_reasons import Rejection
+from monitor.feeds.arrow.arrow_files import BATCH_ROWS
+from monitor.feeds.decode import Decoder
+from monitor.feeds.mapping.field_sources import Sources, sources_of_table
+from monitor.feeds.mapping.guessing import settled, suffices
+from monitor.feeds.mapping.record_reader import RecordReader
+from monitor.feeds.mapping.values import mapped_readers
+from monitor.feeds.table_fields import type_of_rows
+
+_NAMES_OF_NOTHING = ("NAType", "NaTType")
+_EPOCH = np.datetime64("1970-01-01", "us")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TableRead:
+    """What became of the rows of a table.
+
+    Attributes:
+        rows: number of rows read.
+        rejected: number of rejected rows by reason.
+        first: the first rejected rows.
+        note: columns that were taken for fields by their names; "" where none was.
+    """
+
+    rows: int
+    rejected: Mapping[str, int]
+    first: tuple[Rejection, ...]
+    note: str
+
+    def __repr__(self) -> str:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.rejected.items())
+        lines = [f"{self.rows:,} rows read, {sum(self.rejected.values()):,} rejected"]
+        lines += [f"  {reasons}"] if reasons else []
+        lines += [f"  {r.position}: {r.detail}" for r in self.first]
+        return "\n".join([*lines, self.note] if self.note else lines)
+
+
+def mapping_of(
+    columns: Mapping[str, Any],
+    values: Mapping[str, Any] | None,
+    time: Mapping[str, Any] | None,
+) -> MappedRecords:
+    """Return the mapping that keyword arguments give.
+
+    Args:
+        columns: column of each field, or `{"value": V}`; `segment` has the column of each
+            segment key.
+        values: values of the classes, as in a configuration file.
+        time: zone and unit of times, likewise.
+
+    Raises:
+        ValueError: it is invalid; names each field with its fault.
+    """
+    fields = {name: column for name, column in columns.items() if column is not None}
+    segments = fields.pop("segment", {})
+    if isinstance(segments, str):
+        fields["segment"] = segments
+    else:
+        fields |= {f"{SEGMENT}{key}": column for key, column in segments.items()}
+    return mapped_records(fields, values or {}, time or {})
+
+
+class TableReader:
+    """Reads one table.
+
+    Args:
+        table: a frame, an Arrow table, or arrays by name.
+        mapping: which columns hold the fields of events.
+        decoder: decodes its rows.
+
+    Attributes:
+        note: columns that were taken for fields by their names; "" where none was.
+
+    Raises:
+        ValueError: it is no table, or its columns cannot hold events.
+    """
+
+    def __init__(self, table: Any, mapping: MappedRecords, decoder: Decoder) -> None:
+        self.note = ""
+        self._table = table
+        self._decoder = decoder
+        self._own_names = _columns(table)
+        names = list(self._own_names)
+        keys = decoder.settings.segment_keys
+        try:
+            found = settled("table", names, mapping, self._take_note, _keywords)
+            self._mapping = mapping if found is None else found
+            self._sources = sources_of_table("table", names, self._mapping, keys)
+            _check_events(names, self._sources)
+        except FeedError as error:
+            raise ValueError(str(error)) from error
+        self._used = [name for name in names if name in self._sources.used]
+
+    def batches(self) -> Iterator[EventBatch]:
+        """Yield the events of the table.
+
+        Raises:
+            ValueError: a column cannot be read.
+        """
+        arrow = _pyarrow()
+        if arrow is None:
+            return self._by_rows()
+        if hasattr(self._table, "__arrow_c_stream__"):
+            return self._by_columns(self._stream(arrow))
+        try:
+            arrays = {n: arrow.array(_plain(self._column(n)), from_pandas=True) for n in self._used}
+            whole = arrow.table(arrays)
+        except (arrow.ArrowException, TypeError, OverflowError):
+            return self._by_rows()  # values of several types in one column
+        return self._by_columns(whole.to_reader())
+
+    def _column(self, name: str) -> Any:
+        return self._table[self._own_names[name]]
+
+    def _take_note(self, text: str) -> None:
+        self.note = text
+
+    def _stream(self, arrow: Any) -> Any:
+        table: Any = self._table
+        try:
+            if hasattr(table, "iloc"):  # pandas, which converts whatever it exports
+                table = table[[self._own_names[name] for name in self._used]]
+            return arrow.RecordBatchReader.from_stream(table)
+        except arrow.ArrowException as error:
+            raise ValueError(f"table: a column cannot be read: {error}") from error
+
+    def _by_columns(self, stream: Any) -> Iterator[EventBatch]:
+        decoding = import_module("monitor.feeds.arrow.decoding")
+        reader = decoding.ArrowDecoder("row", stream.schema, self._decoder, self._mapping)
+        first = 1
+        for batch in stream:
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                part = batch.slice(start, BATCH_ROWS)
+                yield reader.decode(part, first)
+                first += part.num_rows
+
+    def _by_rows(self) -> Iterator[EventBatch]:
+        columns = [_listed(name, self._column(name)) for name in self._used]
+        if len({len(column) for column in columns}) > 1:
+            sizes = {n: len(column) for n, column in zip(self._used, columns, strict=True)}
+            raise ValueError(f"table: columns must be equally long, got {sizes}")
+        reader = _record_reader(self._sources, self._mapping)
+        rows = list(zip(*columns, strict=True))
+        for first in range(0, len(rows), BATCH_ROWS):
+            yield self._decoded(rows[first : first + BATCH_ROWS], first, reader)
+
+    def _decoded(
+        self, rows: Sequence[tuple[Any, ...]], first: int, reader: RecordReader
+    ) -> EventBatch:
+        return self._decoder.decode_fields(
+            [reader.fields(dict(zip(self._used, row, strict=True))) for row in rows],
+            position=lambda row: f"row:{first + row + 1}",
+            record=lambda row: repr(rows[row]).encode(errors="replace"),
+        )
+
+
+def _check_events(names: Sequence[str], sources: Sources) -> None:
+    if not suffices(sources.fields):
+        lacks = [f for f in ("ts", "id", "prediction", "label") if f not in sources.fields]
+        raise ValueError(
+            f"table: its columns make no events, got {', '.join(names) or 'none'}; say which "
+            f"column is which of {', '.join(lacks)}, as in {lacks[-1]}='COLUMN'"
+        )
+
+
+def _record_reader(sources: Sources, mapping: MappedRecords) -> RecordReader:
+    return RecordReader(sources, mapped_readers(mapping), type_of_rows(sources.fields))
+
+
+def names_of(table: Any) -> list[str]:
+    """Return the names of the columns of a table.
+
+    Args:
+        table: a frame, an Arrow table, or arrays by name.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    return list(_columns(table))
+
+
+def _columns(table: Any) -> dict[str, Any]:
+    """Columns of a table as it names them, by their names as text."""
+    if isinstance(table, Mapping):
+        names: Any = table.keys()
+    elif hasattr(table, "column_names"):  # pyarrow, whose `columns` are arrays
+        names = table.column_names
+    elif hasattr(table, "columns"):
+        names = table.columns
+    else:
+        raise ValueError(
+            f"table: must be a frame, an Arrow table or arrays by name, got {type(table).__name__}"
+        )
+    return {str(name): name for name in names}
+
+
+def _pyarrow() -> Any:
+    """The module pyarrow; None where it is not installed."""
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        return None
+
+
+def _plain(column: Any) -> Any:
+    """An array-like as an array or a list, which pyarrow takes."""
+    return column if isinstance(column, list | tuple) else np.asarray(column)
+
+
+def _listed(name: str, column: Any) -> list[Any]:
+    """Values of a column as Python's own; None for every kind of nothing."""
+    array = column if isinstance(column, list | tuple) else np.asarray(column)
+    if isinstance(array, np.ndarray):
+        if array.ndim != 1:
+            raise ValueError(f"{name}: must be one-dimensional, got {array.ndim} dimensions")
+        if array.dtype.kind == "M":
+            return _moments(array)
+        array = array.tolist()
+    return [_something(value) for value in array]
+
+
+def _moments(array: Any) -> list[datetime | None]:
+    seconds = (array.astype("datetime64[us]") - _EPOCH).astype(np.int64) / 1e6
+    known = (~np.isnat(array)).tolist()
+    return [
+        datetime.fromtimestamp(value, UTC).replace(tzinfo=None) if is_known else None
+        for value, is_known in zip(seconds.tolist(), known, strict=True)
+    ]
+
+
+def _something(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if type(value).__name__ in _NAMES_OF_NOTHING or (isinstance(value, float) and value != value):  # noqa: PLR0124  # NaN
+        return None
+    return value
+
+
+def _keywords(fields: Mapping[str, str]) -> str:
+    return ", ".join(f"{field}={column!r}" for field, column in fields.items())

@@ -1,0 +1,283 @@
+"""A model and its windows as objects to look at: plain floats, short `repr`s, frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.diagnosis import Estimated
+from monitor.drift import Verdict
+from monitor.exporter.api.status import status_answer
+from monitor.exporter.api.status_answer import ModelStatus
+from monitor.python.frames import frame
+from monitor.report.deciding_window import verdict_on
+from monitor.report.vocabulary import METRIC_WORDS
+from monitor.snapshot import METRIC_NAMES, ModelState, Snapshot, Window
+
+_LINES = 8
+"""Rows of a table that its `repr` shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WindowView:
+    """One window of a model, or of one of its segment values.
+
+    Attributes:
+        name: of the window, such as "7d"; "all" for everything ever counted.
+        opens: first moment, UTC; None for "all" and before event time began.
+        closes: first moment after it, likewise.
+        counts: its labelled outcomes, scalars.
+        predictions: made in it, labelled or not.
+        metrics: estimates by the names in `monitor.snapshot.METRIC_NAMES`.
+        verdict: what happened since the reference; None for "all" and for segment values.
+        segments: the same window for each segment value, by segment key.
+    """
+
+    name: str
+    opens: datetime | None
+    closes: datetime | None
+    counts: ConfusionCounts
+    predictions: int
+    metrics: Mapping[str, Estimated]
+    verdict: Verdict | None
+    segments: Mapping[str, WindowViews]
+
+    @property
+    def precision(self) -> Estimated:
+        """Share of the predicted positives that are positive."""
+        return self.metrics["precision"]
+
+    @property
+    def balanced_precision(self) -> Estimated:
+        """Precision if half of the cases were positive."""
+        return self.metrics["balanced_precision"]
+
+    @property
+    def recall(self) -> Estimated:
+        """Share of the positives that are predicted positive."""
+        return self.metrics["recall"]
+
+    @property
+    def false_positive_rate(self) -> Estimated:
+        """Share of the negatives that are predicted positive."""
+        return self.metrics["false_positive_rate"]
+
+    @property
+    def prevalence(self) -> Estimated:
+        """Share of positives."""
+        return self.metrics["prevalence"]
+
+    @property
+    def class_ratio(self) -> Estimated:
+        """Actual positives per actual negative."""
+        return self.metrics["class_ratio"]
+
+    @property
+    def log_likelihood_ratio(self) -> Estimated:
+        """Log TPR - log FPR, the skill of the classifier."""
+        return self.metrics["log_likelihood_ratio"]
+
+    def by(self, key: str) -> WindowViews:
+        """Return this window for each value of a segment key.
+
+        Args:
+            key: one of the keys that the configuration of the model keeps.
+
+        Raises:
+            ValueError: the model does not keep this key, or no prediction came yet.
+        """
+        if key not in self.segments:
+            known = ", ".join(self.segments) or "none; name keys under `segments`"
+            raise ValueError(f"segment: no such key, got {key!r}; the model has {known}")
+        return self.segments[key]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one flat row: bounds, counts, and each metric with its limits."""
+        row: dict[str, Any] = {"window": self.name, "opens": self.opens, "closes": self.closes}
+        row["predictions"] = self.predictions
+        row |= {cell.name.lower(): self.counts.cells[cell].item() for cell in Outcome}
+        for name, found in self.metrics.items():
+            row |= {
+                name: found.estimate,
+                f"{name}_lower": found.lower,
+                f"{name}_upper": found.upper,
+            }
+        return row | {"verdict": None if self.verdict is None else str(self.verdict)}
+
+    def __repr__(self) -> str:
+        ends = "everything" if self.opens is None else f"{_time(self.opens)}, {_time(self.closes)}"
+        cells = ", ".join(f"{c.name.lower()} {self.counts.cells[c].item():,}" for c in Outcome)
+        rows = [f"  {METRIC_WORDS[name].words:<22} {found}" for name, found in self.metrics.items()]
+        return "\n".join([f"{self.name} [{ends}): {cells}", *rows])
+
+
+class WindowViews(Mapping[str, WindowView]):
+    """Windows by name, or one window by segment value: a table.
+
+    Args:
+        column: what the names are: `window`, or a segment key.
+        rows: the windows by name.
+    """
+
+    def __init__(self, column: str, rows: Mapping[str, WindowView]) -> None:
+        self._column = column
+        self._rows = dict(rows)
+
+    def __getitem__(self, name: str) -> WindowView:
+        if name not in self._rows:
+            raise KeyError(f"no {self._column} {name!r}; there are {', '.join(self._rows)}")
+        return self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the table as lists by column, a row for each window."""
+        rows = [{self._column: name} | row.to_dict() for name, row in self._rows.items()]
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+
+    def to_frame(self) -> Any:
+        """Return the table as a frame of pandas, or of polars where pandas is not installed.
+
+        Raises:
+            ImportError: neither is installed.
+        """
+        return frame(self.to_dict())
+
+    def __repr__(self) -> str:
+        lines = [f"{self._column:<16}{'outcomes':>12}   precision / balanced precision"]
+        for name, row in list(self._rows.items())[:_LINES]:
+            total = f"{row.counts.total.item():,}"
+            lines.append(f"{name:<16}{total:>12}   {row.precision} / {row.balanced_precision}")
+        left = len(self._rows) - _LINES
+        return "\n".join([*lines, f"… and {left} more"] if left > 0 else lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ModelVerdict:
+    """What happened to a model since its reference.
+
+    Attributes:
+        verdict: in one word.
+        window: the window that decides.
+        headline: in one line.
+        because: the evidence that is missing; None where the verdict says something.
+    """
+
+    verdict: Verdict
+    window: str
+    headline: str
+    because: str | None
+
+    def __str__(self) -> str:
+        return str(self.verdict)
+
+    def __repr__(self) -> str:
+        return f"{self.verdict} ({self.window}): {self.headline}"
+
+
+class ModelView:
+    """One model as of one snapshot; it does not change when more events come.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+
+    Attributes:
+        name: of the model.
+        windows: its windows by name, "all" first.
+        verdict: its own verdict, of the window that decides.
+        status: everything that `/api/v1/status` answers for it.
+    """
+
+    def __init__(self, snapshot: Snapshot, model: ModelState) -> None:
+        self.name = model.name
+        found = status_answer(snapshot, names=(model.name,), limit=1)
+        self.status: ModelStatus = found.models[0]
+        self.verdict = ModelVerdict(
+            verdict=self.status.verdict,
+            window=self.status.verdict_window,
+            headline=self.status.headline,
+            because=self.status.verdict_because,
+        )
+        windows = (snapshot.lifetime, *snapshot.windows)
+        self.windows = WindowViews(
+            "window", {window.name: _window(snapshot, model, window) for window in windows}
+        )
+
+    def __getitem__(self, window: str) -> WindowView:
+        return self.windows[window]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the table of the windows as lists by column."""
+        return self.windows.to_dict()
+
+    def to_frame(self) -> Any:
+        """Return the table of the windows as a frame of pandas or polars.
+
+        Raises:
+            ImportError: neither is installed.
+        """
+        return self.windows.to_frame()
+
+    def __repr__(self) -> str:
+        status = self.status
+        books = (
+            f"{status.predictions:,} predictions, {status.labelled:,} labelled, "
+            f"{status.pending:,} pending"
+        )
+        rows = repr(self.windows).splitlines()
+        shown = rows if len(rows) <= _LINES else [*rows[: _LINES - 1], "…"]
+        return "\n".join([f"{self.name}: {self.verdict!r}", books, *shown])
+
+
+def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowView:
+    by_key: dict[str, dict[str, WindowView]] = {key: {} for key in model.segments}
+    for row, series in enumerate(snapshot.series):
+        if series.model == model.name and series.segment in by_key and series.value is not None:
+            by_key[series.segment][series.value] = _row(snapshot, window, row, None, {})
+    segments = {key: WindowViews(key, rows) for key, rows in by_key.items()}
+    judged = window.name in model.watched.verdicts
+    verdict = verdict_on(model, window.name).verdict if judged else None
+    return _row(snapshot, window, model.row, verdict, segments)
+
+
+def _row(
+    snapshot: Snapshot,
+    window: Window,
+    row: int,
+    verdict: Verdict | None,
+    segments: Mapping[str, WindowViews],
+) -> WindowView:
+    timed = window is not snapshot.lifetime and snapshot.now_ms is not None
+    return WindowView(
+        name=window.name,
+        opens=_moment(window.open[row]) if timed else None,
+        closes=_moment(window.close[row]) if timed else None,
+        counts=window.counts[row],
+        predictions=int(window.predicted_positive[row] + window.predicted_negative[row]),
+        metrics={
+            name: Estimated(
+                estimate=float(window.metrics[name].estimate[row]),
+                lower=float(window.metrics[name].lower[row]),
+                upper=float(window.metrics[name].upper[row]),
+            )
+            for name in METRIC_NAMES
+        },
+        verdict=verdict,
+        segments=segments,
+    )
+
+
+def _moment(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
+
+
+def _time(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M}"

@@ -1,0 +1,160 @@
+"""Salvages a damaged state directory: copies what is whole, and reports what is not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from monitor.state.checkpoints import Checkpoint, checkpoints_in, read_checkpoint
+from monitor.state.disk import make_directory, open_file, write_file
+from monitor.state.encoding import DamagedError
+from monitor.state.journal_position import JOURNAL
+from monitor.state.segment import HEADER_BYTES, SegmentHeader, TornSegmentError, read_header
+from monitor.state.segment_files import segment_path, segments_in
+from monitor.state.segment_repair import SMALLEST_FRAME, RepairedSegment, repair
+from monitor.state.state_errors import StateError
+
+_CHECKPOINTS = "checkpoints"
+_OWN = (_CHECKPOINTS, JOURNAL, "lock")
+
+
+class Salvaged(NamedTuple):
+    """What became of one file.
+
+    Attributes:
+        path: the file in the damaged directory.
+        text: what was done with it, for a person.
+        lost: True if a part of it is not in the copy.
+    """
+
+    path: Path
+    text: str
+    lost: bool = False
+
+
+def salvage(directory: Path, to: Path) -> Iterator[Salvaged]:
+    """Copy a state directory to another one, without its damage; yield what became of each file.
+
+    The original is unchanged. A start on the copy counts what it holds, and nothing else:
+    a damaged checkpoint is left out, and in the journal blank lines take the place of what
+    cannot be repaired.
+
+    Args:
+        directory: the state directory; no monitor may be using it.
+        to: the new directory; must not exist.
+
+    Raises:
+        StateError: the directory cannot be read, or the new one exists or cannot be written.
+    """
+    if not directory.is_dir():
+        raise StateError(f"{directory}: is not a directory; give the configured state.directory")
+    try:
+        to.mkdir(mode=0o700, parents=True)
+        yield from _salvaged(directory, to)
+    except FileExistsError as error:
+        raise StateError(f"{to}: exists already; give a new directory") from error
+    except OSError as error:
+        raise StateError(f"{error.filename or to}: {error.strerror}") from error
+
+
+def _salvaged(directory: Path, to: Path) -> Iterator[Salvaged]:
+    good: list[Checkpoint] = []
+    found = checkpoints_in(directory / _CHECKPOINTS)
+    make_directory(to / _CHECKPOINTS)
+    for path in found:
+        try:
+            good.append(read_checkpoint(path))
+        except DamagedError:
+            yield Salvaged(path, "is damaged, left out", lost=len(found) == 1)
+            continue
+        write_file(to / _CHECKPOINTS / path.name, [path.read_bytes()])
+        yield Salvaged(path, "whole")
+    if found and not good:
+        text = "no checkpoint is whole: counts from before the journal are lost"
+        yield Salvaged(directory / _CHECKPOINTS, text, lost=True)
+    yield from _journal(directory / JOURNAL, to / JOURNAL, good)
+    for path in sorted(directory.iterdir()):
+        if path.name not in _OWN and path.is_file():
+            os.close(open_file(to / path.name, os.O_WRONLY))
+            shutil.copyfile(path, to / path.name)
+            yield Salvaged(path, "copied")
+
+
+class _Known(NamedTuple):
+    """What checkpoints hold about a segment.
+
+    Attributes:
+        offsets: offsets of frames in it.
+        salt: its salt; None if no checkpoint holds it.
+    """
+
+    offsets: set[int]
+    salt: int | None
+
+
+def _known(good: list[Checkpoint]) -> dict[int, _Known]:
+    found: dict[int, _Known] = {}
+    for checkpoint in good:
+        position = checkpoint.state["positions"].get(JOURNAL)
+        if position and position["segment"]:
+            known = found.setdefault(position["segment"], _Known(set(), position.get("salt")))
+            known.offsets.add(position["offset"])
+    return found
+
+
+def _journal(directory: Path, to: Path, good: list[Checkpoint]) -> Iterator[Salvaged]:
+    """Repair all segments, in order; each states the size of the one before."""
+    known = _known(good)
+    there = {int(path.stem): path for path in segments_in(directory) if path.stem.isdecimal()}
+    needed = {*there, *known}
+    numbers = list(range(min(needed), max(needed) + 1)) if needed else []
+    shift = 0 if known or not numbers else numbers[0] - 1
+    make_directory(to)
+    before = 0
+    for number in numbers:
+        path = segment_path(directory, number)
+        repaired = _segment(path, number - shift, before, there.get(number + 1), known.get(number))
+        write_file(segment_path(to, number - shift), [repaired.data])
+        before = len(repaired.data)
+        yield _described(path, repaired, missing=number not in there)
+
+
+def _segment(
+    path: Path, number: int, before: int, following: Path | None, known: _Known | None
+) -> RepairedSegment:
+    found = path.read_bytes() if path.exists() else b""
+    offsets = set() if known is None else known.offsets
+    least = max(offsets, default=HEADER_BYTES - SMALLEST_FRAME) + SMALLEST_FRAME
+    stated = None if following is None else _size_before(following)
+    return repair(
+        found,
+        SegmentHeader.new(number, before),
+        salt=None if known is None else known.salt,
+        boundaries=offsets,
+        nbytes=max(least, stated if stated is not None else len(found)),
+    )
+
+
+def _size_before(path: Path) -> int | None:
+    """Return the size of the segment before, as a header states it; None if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return read_header(file, path).previous_size or None
+    except (StateError, TornSegmentError):
+        return None
+
+
+def _described(path: Path, repaired: RepairedSegment, *, missing: bool) -> Salvaged:
+    parts = []
+    if missing:
+        parts.append("is missing")
+    if repaired.repaired:
+        parts.append(f"repaired at offsets {', '.join(map(str, repaired.repaired))}")
+    lost = [lost for lost in repaired.lost if lost.end > lost.start]
+    parts += [
+        f"lost: offsets {start} to {end}, about {lines} records" for start, end, lines in lost
+    ]
+    return Salvaged(path, "; ".join(parts) or "whole", lost=missing or bool(lost))

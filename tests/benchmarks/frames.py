@@ -1,0 +1,163 @@
+"""The same rows as frames and as NDJSON: `Monitor.feed` beside decoding, and one `predict`.
+
+    python -m tests.benchmarks.frames [--rows N]
+
+CPU time of reading alone, and of reading and counting; all must count the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from monitor import Monitor
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.files import read
+from monitor.python.tables import TableReader, mapping_of
+
+from .turns import cpu_seconds, machine, medians, table, wanted
+
+COLUMNS = {
+    "id": "claim", "ts": "moment", "score": "proba", "prediction": "decision", "label": "fraud",
+}  # fmt: skip
+
+
+def made(rows: int) -> dict[str, Any]:
+    """Columns of outcomes with ids, as a program has them."""
+    rng = np.random.default_rng(1)
+    proba = rng.random(rows).round(4)
+    return {
+        "claim": [f"claim-{number}" for number in range(rows)],
+        "moment": 1.75e9 + np.arange(rows) * 5.0,
+        "proba": proba,
+        "decision": (proba > 0.6).astype(np.int8),
+        "fraud": (rng.random(rows) < proba / 2).astype(np.int8),
+    }
+
+
+def tables(columns: dict[str, Any]) -> dict[str, Any]:
+    """The rows as tables, by their kind; polars where it is installed."""
+    arrow = wanted("pyarrow").table(columns)
+    found = {"pandas": wanted("pandas").DataFrame(columns), "Arrow": arrow, "arrays": columns}
+    try:
+        return {**found, "polars": wanted("polars").from_arrow(arrow)}
+    except SystemExit:
+        return found
+
+
+def lines(columns: dict[str, Any], path: Path) -> Path:
+    """The rows as a file of events."""
+    names = {column: field for field, column in COLUMNS.items()}
+    plain = {names[name]: list(map(_plain, values)) for name, values in columns.items()}
+    with path.open("w") as file:
+        for row in zip(*plain.values(), strict=True):
+            event = {"type": "outcome", **dict(zip(plain, row, strict=True))}
+            file.write(f"{json.dumps(event)}\n")
+    return path
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def read_lines(path: Path) -> None:
+    """Every batch of a file."""
+    for _ in read([path], Decoder(DecodeSettings())):
+        pass
+
+
+def read_table(rows: Any) -> None:
+    """Every batch of a table."""
+    mapping = mapping_of(COLUMNS, None, None)
+    for _ in TableReader(rows, mapping, Decoder(DecodeSettings())).batches():
+        pass
+
+
+def counted_lines(path: Path) -> Monitor:
+    """A monitor that took a file."""
+    monitor = Monitor()
+    for batch in read([path], Decoder(DecodeSettings())):
+        monitor.apply(batch)
+    return monitor
+
+
+def counted_table(rows: Any) -> Monitor:
+    """A monitor that took a table."""
+    monitor = Monitor()
+    monitor.feed(rows, **COLUMNS)
+    return monitor
+
+
+def one_by_one(columns: dict[str, Any]) -> Monitor:
+    """A monitor that took the rows as single calls, two a row."""
+    monitor = Monitor()
+    for key, ts, score, predicted, label in zip(*columns.values(), strict=True):
+        monitor.predict(key, ts=ts, score=score, prediction=predicted)
+        monitor.label(key, ts=ts, label=label)
+    monitor.flush()
+    return monitor
+
+
+def report(rows: int, rounds: int) -> None:
+    """Print the tables.
+
+    Args:
+        rows: number of rows.
+        rounds: rounds of each measurement.
+    """
+    columns = made(rows)
+    with tempfile.TemporaryDirectory() as folder:
+        path = lines(columns, Path(folder) / "events.ndjson")
+        given = tables(columns)
+        alone: dict[str, Callable[[], object]] = {"NDJSON": partial(read_lines, path)}
+        alone |= {name: partial(read_table, found) for name, found in given.items()}
+        whole: dict[str, Callable[[], Monitor]] = {"NDJSON": partial(counted_lines, path)}
+        whole |= {name: partial(counted_table, found) for name, found in given.items()}
+        calls = partial(one_by_one, columns)
+        totals = {repr(count().snapshot().lifetime.counts) for count in (*whole.values(), calls)}
+        if len(totals) != 1:
+            raise SystemExit(f"the tables disagree: {totals}")
+        reading = medians(
+            {name: partial(cpu_seconds, work) for name, work in alone.items()}, rounds
+        )
+        counting = medians({name: partial(cpu_seconds, w) for name, w in whole.items()}, rounds)
+        called = medians({"calls": partial(cpu_seconds, calls)}, rounds)["calls"]
+    print(f"\nFrames, rows a second of CPU time: {rows:,} rows with ids")
+    print(
+        table(
+            ("", "read", "read and counted", "it / NDJSON, read", "it / NDJSON, counted"),
+            [
+                (
+                    name, rows / reading[name], rows / counting[name],
+                    f"{reading['NDJSON'] / reading[name]:.1f}x",
+                    f"{counting['NDJSON'] / counting[name]:.1f}x",
+                )
+                for name in whole
+            ],
+        )
+    )  # fmt: skip
+    print(f"\nOne call of predict or label: {1e6 * called / rows / 2:.1f} us")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="small sizes, one round")
+    options = parser.parse_args(arguments)
+    if options.quick:
+        options.rows, options.rounds = 5_000, 1
+    print(machine("numpy", "msgspec", "pyarrow", "pandas"))
+    report(options.rows, options.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""A command that could not do its work says so: what is wrong, and what to write."""
+
+import json
+
+import pytest
+from cli.commands import ran
+
+from monitor import extras
+from monitor.extras import install_command
+
+GOOD = '{"type":"outcome","ts":%d,"prediction":1,"label":1}\n'
+BAD = {
+    "malformed": ("no JSON\n", "write one JSON object a line, or end the name in .csv"),
+    "missing_field": ('{"ts":1,"label":1}\n', "say which column is which, as in --field ts=COLUMN"),
+    "bad_value": (
+        '{"ts":1,"prediction":"yes","label":1}\n',
+        "say how values are written, as in --positive label=VALUE",
+    ),
+    "unknown_type": ('{"type":"event","ts":1}\n', "leave `type` out, or map it"),
+    "timestamp_in_milliseconds": (
+        '{"ts":1780000000000,"prediction":1,"label":1}\n',
+        "give the unit of times: --unit ms",
+    ),
+    "timestamp_out_of_range": (
+        '{"ts":1e15,"prediction":1,"label":1}\n'.replace("1e15", "-1e12"),
+        "check which column holds the time: --field ts=COLUMN",
+    ),
+}
+
+
+@pytest.fixture
+def events(tmp_path):
+    def written(bad, text, good=0):
+        path = tmp_path / "events.ndjson"
+        path.write_text(text * bad + "".join(GOOD % number for number in range(good)))
+        return path
+
+    return written
+
+
+@pytest.mark.parametrize("reason", BAD)
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_a_replay_without_a_usable_record_exits_3_and_says_what_to_write(
+    capsys, events, reason, words
+):
+    text, hint = BAD[reason]
+    done = ran(capsys, "replay", events(1_200, text), *words)
+    assert done.code == 3
+    last = done.err.splitlines()[-1]
+    assert last.startswith(f"error: 1,200 of 1,200 records were rejected: 1,200 {reason}; {hint}")
+
+
+def test_more_than_half_rejected_is_a_warning_on_the_last_line(capsys, events):
+    done = ran(capsys, "replay", events(4, "no JSON\n", good=3), "--json")
+    assert done.code == 0
+    assert done.err.splitlines()[-1].startswith(
+        "warning: 4 of 7 records were rejected: 4 malformed; write one JSON object a line"
+    )
+    assert json.loads(done.out)["events"] == 7
+
+
+def test_half_rejected_is_no_warning(capsys, events):
+    done = ran(capsys, "replay", events(3, "no JSON\n", good=3))
+    assert done.code == 0
+    assert "warning" not in done.err
+
+
+def test_an_empty_file_is_no_failure(capsys, events):
+    assert ran(capsys, "replay", events(0, "")).code == 0
+
+
+def test_a_diagnosis_without_a_usable_record_says_how_many_were_rejected(capsys, events):
+    done = ran(capsys, "diagnose", "--feed", events(400, "no JSON\n"))
+    assert done.code == 3
+    assert "400 of 400 records were rejected: 400 malformed; write one JSON object" in done.err
+    assert "has no predictions" not in done.err
+
+
+@pytest.mark.parametrize("good", [1, 40])
+def test_a_diagnosis_of_little_data_complains_of_no_range_that_nobody_gave(capsys, events, good):
+    done = ran(capsys, "diagnose", "--feed", events(0, "", good=good))
+    assert done.code == 2
+    assert "--before:" not in done.err
+    assert "--after:" not in done.err
+
+
+def test_a_reference_that_reaches_into_the_last_days_is_too_little_data(capsys, events):
+    hourly = "".join(GOOD % (3_600 * hour) for hour in range(60))
+    done = ran(capsys, "diagnose", "--feed", events(1, hourly))
+    assert "too little data to compare: the reference, first (" in done.err
+    assert "name two ranges with --before and --after" in done.err
+
+
+def test_an_unknown_segment_key_of_a_table_lists_its_columns(capsys, tmp_path):
+    path = tmp_path / "events.csv"
+    path.write_text("ts,prediction,label,region\n1,1,1,eu\n2,1,0,us\n3,0,0,us\n")
+    done = ran(capsys, "diagnose", "--feed", path, "--segments", "country")
+    assert done.code == 2
+    assert "--segments: no prediction has the key 'country'; there are region" in done.err
+
+
+def test_a_model_whose_labels_stopped_says_so_instead_of_no_segments(capsys, tmp_path):
+    """Twenty days of labels, then ten days of predictions without one."""
+    path, report = tmp_path / "events.ndjson", tmp_path / "report.html"
+    day, rows = 86_400, []
+    for number in range(30 * 200):
+        moment = number * day / 200
+        event = {"id": number, "ts": moment, "prediction": int(number % 3 == 0)}
+        rows.append({**event, "segment": {"region": ("eu", "us")[number % 2]}})
+        if moment < 20 * day:
+            rows.append({"id": number, "ts": moment + 600, "label": int(number % 5 == 0)})
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    words = ("--segments", "region", "--before", "1970-01-01..1970-01-15")
+    words = (*words, "--after", "1970-01-22..1970-01-30")
+    done = ran(capsys, "diagnose", "--feed", path, *words, "--html", report)
+    assert done.code == 0
+    page = report.read_text()
+    assert "Segments are left out: " in page
+    assert "No segments: name keys" not in page
+
+
+ORIGINS = {
+    "index": (None, "'precision-monitor[kafka]'"),
+    "folder": ({"url": "file:///src/pm%20x", "dir_info": {}}, "'/src/pm x[kafka]'"),
+    "editable": (
+        {"url": "file:///src/pm", "dir_info": {"editable": True}},
+        "-e '/src/pm[kafka]'",
+    ),
+    "git": (
+        {"url": "https://h/pm.git", "vcs_info": {"vcs": "git", "commit_id": "a1"}},
+        "'precision-monitor[kafka] @ git+https://h/pm.git@a1'",
+    ),
+    "archive": (
+        {"url": "https://h/pm.whl", "archive_info": {}},
+        "'precision-monitor[kafka] @ https://h/pm.whl'",
+    ),
+}
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_an_extra_is_installed_from_where_the_program_came(monkeypatch, origin):
+    written, expected = ORIGINS[origin]
+
+    class Installed:
+        def read_text(self, name):
+            assert name == "direct_url.json"
+            return None if written is None else json.dumps(written)
+
+    monkeypatch.setattr(extras, "distribution", lambda _: Installed())
+    assert install_command("kafka").endswith(f"pip install {expected}")

@@ -1,0 +1,297 @@
+"""One table in every format counts alike, each with at most one line of mapping."""
+
+import csv
+import gzip
+import io
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from cli.commands import ran
+from pyarrow import feather
+
+from monitor import Monitor
+from monitor.report.replay_json import replay_json
+
+COLUMNS = ("timestamp", "user_id", "proba", "decision", "fraud")
+LINE = ("--field", "id=user_id", "--field", "prediction=decision", "--field", "label=fraud")
+BEGIN = datetime(2026, 10, 20, tzinfo=UTC)
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def made(rows=600):
+    rng = random.Random(8)
+    for number in range(rows):
+        proba = round(rng.random(), 6)
+        moment = BEGIN + timedelta(minutes=37 * number, milliseconds=rng.randrange(1000))
+        fraud = None if number % 11 == 0 else int(rng.random() < proba / 2)
+        yield moment, 1000 + number, proba, int(proba > 0.6), fraud
+
+
+ROWS = list(made())
+RECORDS = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
+JSON = [{**record, "timestamp": record["timestamp"].isoformat()} for record in RECORDS]
+TABLE = pa.Table.from_pylist(RECORDS)
+NESTED = [
+    {
+        "event": {"timestamp": record["timestamp"], "user_id": record["user_id"]},
+        "model": {"proba": record["proba"], "decision": record["decision"]},
+        "fraud": record["fraud"],
+    }
+    for record in JSON
+]
+NESTED_LINE = (
+    *("--field", "ts=event.timestamp", "--field", "id=event.user_id", "--field", "label=fraud"),
+    *("--field", "score=model.proba", "--field", "prediction=model.decision"),
+    *("--constant", "model=default"),
+)
+
+
+def separated(separator):
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, delimiter=separator)
+    writer.writeheader()
+    writer.writerows(JSON)
+    return text.getvalue().encode()
+
+
+def parquet(table=TABLE):
+    sink = io.BytesIO()
+    pq.write_table(table, sink, row_group_size=100)
+    return sink.getvalue()
+
+
+def arrow(table=TABLE):
+    sink = io.BytesIO()
+    feather.write_feather(table, sink)
+    return sink.getvalue()
+
+
+def lines(records):
+    return "".join(f"{json.dumps(record)}\n" for record in records).encode()
+
+
+FORMATS = {
+    "claims.csv": (separated(","), LINE),
+    "claims.tsv": (separated("\t"), LINE),
+    "claims.csv.gz": (gzip.compress(separated(",")), LINE),
+    "claims.tsv.zst": (zstandard.compress(separated("\t")), LINE),
+    "claims.parquet": (parquet(), LINE),
+    "claims.parquet.zst": (zstandard.compress(parquet()), LINE),
+    "claims.arrow": (arrow(), LINE),
+    "claims.feather.gz": (gzip.compress(arrow()), LINE),
+    "claims.json": (json.dumps(JSON, indent=1).encode(), LINE),
+    "claims.json.gz": (gzip.compress(json.dumps(JSON).encode()), LINE),
+    "claims.jsonl": (lines(JSON), LINE),
+    "claims.ndjson.zst": (zstandard.compress(lines(JSON)), LINE),
+    "nested.ndjson": (lines(NESTED), NESTED_LINE),
+    "nested.parquet": (
+        parquet(
+            pa.Table.from_pylist(
+                [
+                    {**nested, "event": {**nested["event"], "timestamp": record["timestamp"]}}
+                    for nested, record in zip(NESTED, RECORDS, strict=True)
+                ]
+            )
+        ),
+        NESTED_LINE,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def canonical(tmp_path_factory):
+    """The same events by the names of the fields."""
+    names = dict(zip(COLUMNS, ("ts", "id", "score", "prediction", "label"), strict=True))
+    path = tmp_path_factory.mktemp("canonical") / "events.ndjson"
+    events = [{names[name]: value for name, value in record.items()} for record in JSON]
+    path.write_bytes(
+        lines({**event, "id": str(event["id"]), "type": "outcome"} for event in events)
+    )
+    return path
+
+
+def replayed(capsys, path, *words):
+    done = ran(capsys, "replay", path, *words, "--json")
+    assert done.code == 0, done.err
+    return done
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_held_table_counts_alike_in_every_format(capsys, tmp_path, canonical, name):
+    content, line = FORMATS[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    expected = replayed(capsys, canonical).out
+    assert json.loads(expected)["models"]["default"]["outcomes"]["tp"] > 50
+    assert replayed(capsys, path, *line).out == expected
+
+
+FRAMES = {
+    "pandas": lambda: pd.DataFrame(RECORDS).astype({"fraud": "Int8"}),
+    "pandas, a float for a missing label": lambda: pd.DataFrame(RECORDS),
+    "Arrow": lambda: TABLE,
+    "arrays": lambda: {name: TABLE[name].to_pylist() for name in COLUMNS},
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_the_held_table_as_a_frame_counts_alike(capsys, canonical, kind):
+    monitor = Monitor()
+    monitor.feed(FRAMES[kind](), id="user_id", prediction="decision", label="fraud")
+    assert f"{replay_json(monitor.snapshot())}\n" == replayed(capsys, canonical).out
+
+
+@pytest.mark.dev("polars")
+def test_the_held_table_as_a_frame_of_polars_counts_alike(capsys, canonical):
+    frame = import_module("polars").from_arrow(TABLE)
+    monitor = Monitor()
+    monitor.feed(frame, id="user_id", prediction="decision", label="fraud")
+    assert f"{replay_json(monitor.snapshot())}\n" == replayed(capsys, canonical).out
+
+
+def test_what_is_taken_for_what_is_told_in_one_line(capsys, tmp_path):
+    path = tmp_path / "claims.csv"
+    path.write_bytes(separated(","))
+    done = replayed(capsys, path, *LINE)
+    assert done.err == (
+        f"{path}: reads timestamp as ts, proba as score; to fix that, write "
+        "--field ts=timestamp --field score=proba\n"
+    )
+
+
+def test_what_is_not_certain_is_not_guessed_and_the_line_to_write_is_shown(capsys, tmp_path):
+    path = tmp_path / "claims.csv"
+    path.write_bytes(separated(","))
+    done = ran(capsys, "replay", path)
+    assert (done.code, done.out) == (3, "")
+    assert "got timestamp, user_id, proba, decision, fraud" in done.err
+    assert "write --field ts=timestamp --field score=proba --field label=COLUMN" in done.err
+
+
+def test_two_candidates_for_a_field_are_not_guessed(capsys, tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text("time,timestamp,y_pred,y_true\n5,6,1,1\n")
+    done = ran(capsys, "replay", path)
+    assert done.code == 3
+    assert "--field ts=COLUMN" in done.err
+
+
+CLASSES = "when,verdict,truth\n"
+MAPPED = {
+    "values": (
+        CLASSES + "1,deny,fraud\n2,deny,ok\n3,pay,pending\n4,pay,ok\n5,wait,ok\n",
+        (
+            *("--field", "ts=when", "--field", "prediction=verdict", "--field", "label=truth"),
+            *("--positive", "prediction=deny", "--negative", "prediction=pay"),
+            *("--positive", "label=fraud", "--negative", "label=ok", "--missing", "label=pending"),
+        ),
+        {"bad_value": 1, "missing_field": 1},
+        {"tp": 1, "fp": 1, "fn": 0, "tn": 1},
+    ),
+    "others are negative": (
+        CLASSES + "1,deny,fraud\n2,deny,legit\n3,pay,fine\n",
+        (
+            *("--field", "ts=when", "--field", "prediction=verdict", "--field", "label=truth"),
+            *("--positive", "prediction=deny", "--positive", "label=fraud"),
+        ),
+        {},
+        {"tp": 1, "fp": 1, "fn": 0, "tn": 1},
+    ),
+    "milliseconds": (
+        "ts,prediction,label\n1780000000000,1,1\n",
+        ("--unit", "ms"),
+        {},
+        {"tp": 1, "fp": 0, "fn": 0, "tn": 0},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MAPPED.values(), ids=MAPPED)
+@pytest.mark.parametrize("form", ["csv", "ndjson"])
+def test_values_of_classes_and_units_of_times_are_mapped(capsys, tmp_path, case, form):
+    text, words, rejected, outcomes = case
+    path = tmp_path / f"a.{form}"
+    rows = list(csv.DictReader(io.StringIO(text)))
+    path.write_bytes(text.encode() if form == "csv" else lines(rows))
+    found = json.loads(replayed(capsys, path, *words).out)
+    assert found["events_rejected"] == rejected
+    assert found["models"]["default"]["outcomes"] == outcomes
+
+
+def naive(moment):
+    return moment.astimezone(BERLIN).replace(tzinfo=None)
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet", "texts.parquet"])
+def test_times_without_a_zone_are_of_the_zone_that_is_given(capsys, tmp_path, form):
+    """The rows span the night in which clocks are set back; hours shown twice are left out."""
+    twice = [row for row in RECORDS if naive(row["timestamp"]).hour != 2]
+    as_text = [{**r, "timestamp": naive(r["timestamp"]).isoformat(sep=" ")} for r in twice]
+    typed = [{**r, "timestamp": naive(r["timestamp"])} for r in twice]
+    path, aware = tmp_path / f"a.{form}", tmp_path / "aware.json"
+    aware.write_text(json.dumps([{**r, "timestamp": r["timestamp"].isoformat()} for r in twice]))
+    if form == "csv":
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS)
+        writer.writeheader()
+        writer.writerows(as_text)
+        path.write_text(text.getvalue())
+    elif form == "json":
+        path.write_text(json.dumps(as_text))
+    else:
+        path.write_bytes(parquet(pa.Table.from_pylist(typed if form == "parquet" else as_text)))
+    found = replayed(capsys, path, *LINE, "--zone", "Europe/Berlin").out
+    assert found == replayed(capsys, aware, *LINE).out
+
+
+def test_a_column_that_is_not_there_is_named_with_the_nearest(capsys, tmp_path):
+    path = tmp_path / "claims.parquet"
+    path.write_bytes(parquet())
+    done = ran(capsys, "replay", path, "--field", "ts=timestamps")
+    assert done.code == 3
+    assert "ts: there is no column 'timestamps'; did you mean 'timestamp'?" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--field", "ts"), "--field: must be NAME=VALUE, got 'ts'"),
+        (("--field", "tss=a"), "fields.tss: is no field of an event"),
+        (("--positive", "score=a"), "score: is not known, got 'score'"),
+        (("--negative", "label=a"), "label: must name values of the positive class"),
+        (("--zone", "Berlin"), "zone: is no time zone, got 'Berlin'"),
+        (("--unit", "h"), "unit: is not known, got 'h'"),
+    ],
+)
+def test_options_that_cannot_be_used_are_named(capsys, tmp_path, words, message):
+    path = tmp_path / "a.csv"
+    path.write_text("ts,prediction,label\n5,1,1\n")
+    done = ran(capsys, "replay", path, *words)
+    assert done.code == 2
+    assert message.removeprefix("fields.") in done.err
+
+
+def test_the_mapping_of_a_configured_feed_holds_for_its_file(capsys, tmp_path, canonical):
+    path = tmp_path / "claims.csv"
+    path.write_bytes(separated(","))
+    config = tmp_path / "monitor.yaml"
+    config.write_text(
+        f"""\
+defaults: {{label_timeout: none}}
+feeds:
+  - type: file
+    path: {path}
+    fields: {{ts: timestamp, id: user_id, score: proba, prediction: decision, label: fraud}}
+"""
+    )
+    found = replayed(capsys, path, "-c", config)
+    assert found.err == ""
+    assert found.out == replayed(capsys, canonical).out

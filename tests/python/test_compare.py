@@ -1,0 +1,189 @@
+"""Two tables, ranges or pairs of arrays are diagnosed as recorded events are."""
+
+import gzip
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from cli.commands import ran
+from streams import FLIGHTS
+
+from monitor import ConfusionCounts, Monitor, compare
+from monitor.drift import Verdict
+
+COLUMNS = {"id": "flight", "ts": "made", "score": "proba", "label": "late", "label_ts": "landed"}
+SEGMENT = {"origin": "origin"}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """The bundled flights, a row for each, with a label where one came."""
+    with gzip.open(FLIGHTS) as stream:
+        events = list(map(json.loads, stream))
+    labels = {e["id"]: (e["label"], e["ts"]) for e in events if e["type"] == "label"}
+    return pd.DataFrame(
+        {
+            "flight": e["id"],
+            "made": e["ts"],
+            "proba": e.get("score"),
+            "decided": e["prediction"],
+            "late": labels.get(e["id"], (None, None))[0],
+            "landed": labels.get(e["id"], (None, None))[1],
+            "origin": e["segment"]["origin"],
+        }
+        for e in events
+        if e["type"] == "prediction"
+    )
+
+
+def of_month(frame, month):
+    return frame[pd.to_datetime(frame["made"], unit="s").dt.strftime("%Y-%m") == month]
+
+
+@pytest.fixture(scope="module")
+def report(frame):
+    return compare("2013-07", "2013-09", frame, prediction="decided", segment=SEGMENT, **COLUMNS)
+
+
+def printed(capsys, *words):
+    done = ran(
+        capsys, "diagnose", "--feed", FLIGHTS, "--before", "2013-07", "--after", "2013-09", *words
+    )
+    assert done.code == 0
+    return done.out
+
+
+def test_two_ranges_of_a_frame_are_diagnosed_as_recorded_events_are(capsys, report):
+    expected = json.loads(printed(capsys, "--segments", "origin", "--json"))
+    found = report.to_dict() | {"model": expected["model"]}
+    assert {k: v for k, v in found.items() if k != "notes"} == {
+        k: v for k, v in expected.items() if k != "notes"
+    }
+
+
+def test_two_frames_count_as_the_two_ranges_do(frame, report):
+    parts = [of_month(frame, month) for month in ("2013-07", "2013-09")]
+    found = compare(*parts, prediction="decided", segment=SEGMENT, **COLUMNS)
+    assert found.verdict is report.verdict
+    for cause, part in found.causes.items():
+        assert part.points == pytest.approx(report.causes[cause].points, abs=1e-12)
+        assert part.lower_points == pytest.approx(report.causes[cause].lower_points, abs=0.01)
+    assert repr(found.before.counts) == repr(report.before.counts)
+
+
+def test_arrow_tables_and_arrays_say_the_same_as_frames(frame):
+    parts = [of_month(frame, month).dropna() for month in ("2013-07", "2013-09")]
+    expected = compare(*parts, prediction="decided", **COLUMNS).to_dict()
+    for kind in (pa.Table.from_pandas, lambda t: {name: t[name].to_numpy() for name in t}):
+        assert compare(*map(kind, parts), prediction="decided", **COLUMNS).to_dict() == expected
+
+
+def test_pairs_counts_and_frames_without_a_time_come_to_the_same(frame):
+    parts = [of_month(frame, month).dropna() for month in ("2013-07", "2013-09")]
+    by_frames = compare(*parts, prediction="decided", label="late")
+    pairs = [(part["late"], part["decided"]) for part in parts]
+    by_pairs = compare(*pairs)
+    by_counts = compare(*(ConfusionCounts.from_labels(*pair) for pair in pairs))
+    for other in (by_pairs, by_counts):
+        assert other.causes == by_frames.causes
+        assert other.verdict is by_frames.verdict
+    assert by_frames.before.opens is None
+
+
+def test_a_frame_of_scores_alone_is_cut_at_the_threshold():
+    rng = np.random.default_rng(2)
+    score = rng.random(4_000).round(4)
+    label = (rng.random(4_000) < score).astype(int)
+    table = {"proba": score, "y_true": label}
+    found = compare(table, table, score="proba", threshold=0.7)
+    assert found.before.counts == ConfusionCounts.from_labels(label, score >= 0.7)
+    assert found.before.counts.total == 4_000
+
+
+def test_the_text_is_that_of_the_command(capsys, report):
+    lines = printed(capsys, "--segments", "origin").splitlines()
+    assert str(report).splitlines()[0] == lines[0]
+
+
+def test_its_repr_is_short(report):
+    lines = repr(report).splitlines()
+    assert len(lines) <= 10
+    assert max(map(len, lines)) <= 100
+    assert lines[0].startswith("Precision fell .457 → .223")
+    assert lines[1] == f"verdict    {report.verdict}"
+
+
+def test_a_notebook_shows_pictures_and_runs_no_script(report):
+    html = report._repr_html_()
+    assert html.startswith('<iframe sandbox=""')
+    assert html.count("&lt;svg") >= 3
+    assert "&amp;lt;svg" not in html
+    page = report.to_html()
+    assert page.count("<svg") >= 3
+    assert "<script" not in page
+    assert not re.search(r"\son\w+=", page)
+    assert 'id="when"' in page
+
+
+def test_without_a_time_the_page_has_no_chart_over_time():
+    counts = ConfusionCounts(tp=1303, fp=1551, fn=525, tn=2333)
+    page = compare(counts, counts).to_html()
+    assert 'id="why"' in page
+    assert 'id="when"' not in page
+    assert "#when" not in page
+
+
+def test_tables_of_causes_and_segments(report):
+    causes = report.to_frame()
+    assert causes["cause"].tolist() == ["prevalence", "recall", "false_positives", "skill"]
+    assert causes["points"].tolist()[0] == report.causes["prevalence"].points
+    assert set(report.segments_to_frame()["value"]) == {"EWR", "JFK", "LGA"}
+
+
+def test_the_past_of_a_monitor_is_compared_as_its_page_does(frame):
+    monitor = Monitor()
+    monitor.feed(frame, prediction="decided", **COLUMNS)
+    found = monitor.compare("2013-07", "2013-09")
+    months = compare("2013-07", "2013-09", frame, prediction="decided", **COLUMNS)
+    assert found.before.counts == months.before.counts
+    assert found.verdict is months.verdict
+    with pytest.raises(ValueError, match="there is no such model"):
+        monitor.compare("2013-07", "2013-09", model="x")
+
+
+ROWS = {"prediction": [1, 0], "label": [1, 0]}
+
+
+@pytest.mark.parametrize(
+    ("sides", "columns", "message"),
+    [
+        (("2013-07", "2013-09"), {}, "table: is missing"),
+        (("2013-07", "2013"), {"table": ROWS}, "after: must be a range"),
+        (("2013-07", "2013-07"), {"table": {**ROWS, "ts": [0, 1]}}, "before and after: overlap"),
+        (("2013-07", ROWS), {}, "before: must be a table, or both must be ranges"),
+        ((ROWS, ROWS), {"table": ROWS}, "table: is for two ranges"),
+        ((ROWS, {"prediction": [], "label": []}), {}, "after: has no rows"),
+        ((ROWS, {"prediction": ["x"], "label": [1]}), {}, "after: none of 1 rows can be used"),
+        ((ROWS, {"a": [1]}), {}, "table: its columns make no events, got a; .*label="),
+        ((ROWS, ROWS), {"label": "fraud"}, "label: there is no column 'fraud'"),
+        (([1, 0], ROWS), {}, "must be a frame, an Arrow table or arrays by name, got list"),
+        ((({"y": 1}, [1]), ROWS), {}, "y_true: must be one-dimensional"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared_is_refused_with_its_name(sides, columns, message):
+    with pytest.raises(ValueError, match=message):
+        compare(*sides, **columns)
+
+
+def test_verdicts_of_simulated_changes():
+    rng = np.random.default_rng(9)
+
+    def side(prevalence, recall):
+        actual = rng.random(60_000) < prevalence
+        return actual, rng.random(60_000) < np.where(actual, recall, 0.05)
+
+    assert compare(side(0.2, 0.8), side(0.05, 0.8)).verdict is Verdict.PREVALENCE_SHIFT
+    assert compare(side(0.2, 0.8), side(0.2, 0.5)).verdict is Verdict.MODEL_DEGRADED

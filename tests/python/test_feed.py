@@ -1,0 +1,215 @@
+"""Tables of any kind count alike: frames, Arrow tables, arrays by name, with pyarrow or without."""
+
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor import ConfusionCounts, Monitor
+from monitor.config import parse_config
+from monitor.python import tables
+
+COLUMNS = {"id": "claim", "ts": "timestamp", "score": "proba", "prediction": "decision"}
+LABELLED = {**COLUMNS, "label": "fraud"}
+ROWS = 500
+
+
+def frame(rows=ROWS):
+    rng = np.random.default_rng(6)
+    proba = rng.random(rows).round(4)
+    moments = pd.date_range("2026-10-01", periods=rows, freq="7min", tz=UTC)
+    return pd.DataFrame(
+        {
+            "timestamp": moments.as_unit("us"),
+            "claim": np.arange(rows),
+            "proba": proba,
+            "decision": (proba > 0.6).astype(int),
+            "fraud": (rng.random(rows) < proba / 2).astype(int),
+            "region": np.where(np.arange(rows) % 3 == 0, "eu", "us"),
+            "note": [f"n{i}" for i in range(rows)],
+        }
+    )
+
+
+FRAME = frame()
+BY_HAND = ConfusionCounts.from_labels(FRAME["fraud"], FRAME["decision"])
+
+
+def lists(table):
+    return {name: table[name].tolist() for name in table}
+
+
+def arrays(table):
+    return {name: table[name].to_numpy() for name in table}
+
+
+KINDS = {
+    "pandas": lambda t: t,
+    "pandas of Arrow types": lambda t: t.convert_dtypes(dtype_backend="pyarrow"),
+    "pandas, nullable": lambda t: t.convert_dtypes(),
+    "pandas, categories": lambda t: t.astype({"region": "category"}),
+    "pandas, ids as text": lambda t: t.astype({"claim": str}),
+    "pandas, times as text": lambda t: t.assign(timestamp=t["timestamp"].map(str)),
+    "pandas, times without a zone": lambda t: t.assign(
+        timestamp=t["timestamp"].dt.tz_localize(None)
+    ),
+    "Arrow": pa.Table.from_pandas,
+    "a batch of Arrow": pa.RecordBatch.from_pandas,
+    "lists": lists,
+    "arrays": arrays,
+}
+
+
+def fed(table, **changed):
+    config = parse_config("defaults: {segments: [region], label_timeout: none}", "monitor.yaml")
+    monitor = Monitor(config)
+    found = monitor.feed(table, **(LABELLED | changed))
+    assert (found.rows, found.rejected) == (ROWS, {})
+    return monitor
+
+
+@pytest.fixture(params=[True, False], ids=["with pyarrow", "without pyarrow"])
+def maybe_without_pyarrow(request, monkeypatch):
+    if not request.param:
+        monkeypatch.setattr(tables, "_pyarrow", lambda: None)
+
+
+@pytest.mark.usefixtures("maybe_without_pyarrow")
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_every_kind_of_table_counts_alike(kind):
+    monitor = fed(kind(FRAME))
+    expected = fed(FRAME)
+    assert monitor["default"]["all"].counts == BY_HAND
+    assert monitor.state()["windows"].keys() == expected.state()["windows"].keys()
+    found, wanted = monitor["default"], expected["default"]
+    assert found.status == wanted.status
+    assert found["all"].by("region").keys() == {"eu", "us"}
+
+
+@pytest.mark.dev("polars")
+@pytest.mark.usefixtures("maybe_without_pyarrow")
+def test_a_frame_of_polars_counts_alike():
+    polars = import_module("polars")
+    assert fed(polars.from_pandas(FRAME))["default"].status == fed(FRAME)["default"].status
+
+
+@pytest.mark.dev("duckdb")
+def test_whatever_offers_a_stream_of_arrow_counts_alike():
+    duckdb = import_module("duckdb")
+    rows = pa.Table.from_pandas(FRAME)
+    relation = duckdb.connect().from_arrow(rows)
+    assert fed(relation)["default"].status == fed(FRAME)["default"].status
+
+
+@pytest.mark.usefixtures("maybe_without_pyarrow")
+def test_columns_of_pandas_may_have_numbers_for_names():
+    numbered = pd.DataFrame({0: [0.0, 60.0], 1: [1, 0], 2: [1, 1]})
+    monitor = Monitor()
+    monitor.feed(numbered, ts="0", prediction="1", label="2")
+    assert monitor["default"]["all"].counts == ConfusionCounts(tp=1, fp=0, fn=1, tn=0)
+
+
+CELL = st.tuples(
+    st.none() | st.sampled_from(["a", "b", ""]),
+    st.none() | st.sampled_from([1.0, 1.5e9, -1e12]),
+    st.none() | st.sampled_from([0.0, 0.5, 2.0]),
+    st.sampled_from([0, 1, 2, None]),
+    st.sampled_from([0, 1, None]),
+)
+
+
+@given(st.lists(CELL, min_size=1, max_size=12))
+def test_columns_and_rows_are_rejected_for_the_same_reasons(cells):
+    names = ("id", "ts", "score", "prediction", "label")
+    table = dict(zip(names, map(list, zip(*cells, strict=True)), strict=True))
+    whole = tables.TableReader(table, tables.mapping_of({}, None, None), Monitor()._decoder)
+    by_rows = [r for batch in whole._by_rows() for r in batch.rejected]
+    by_columns = [r for batch in whole.batches() for r in batch.rejected]
+    assert [(r.position, r.reason, r.detail) for r in by_columns] == [
+        (r.position, r.reason, r.detail) for r in by_rows
+    ]
+
+
+def test_values_zone_unit_constants_and_segments_are_given_as_in_a_file():
+    berlin = ZoneInfo("Europe/Berlin")
+    moment = datetime(2026, 7, 1, 12, tzinfo=berlin)
+    table = {
+        "when": [moment.replace(tzinfo=None) + timedelta(minutes=n) for n in range(3)],
+        "verdict": ["deny", "pay", "deny"],
+        "truth": ["fraud", "ok", "pending"],
+        "addr": ["eu", "us", "eu"],
+        "n": [7, 8, 9],
+    }
+    config = parse_config("models: {claims: {segments: [region]}}", "monitor.yaml")
+    monitor = Monitor(config)
+    monitor.feed(
+        table,
+        ts="when",
+        id="n",
+        prediction="verdict",
+        label="truth",
+        model={"value": "claims"},
+        segment={"region": "addr"},
+        values={
+            "prediction": {"positive": "deny", "negative": "pay"},
+            "label": {"positive": ["fraud"], "negative": ["ok"], "missing": ["pending"]},
+        },
+        time={"zone": "Europe/Berlin"},
+    )
+    view = monitor["claims"]
+    assert view["all"].counts == ConfusionCounts(tp=1, fp=0, fn=0, tn=1)
+    assert view.status.last_prediction == "2026-07-01T10:03:00Z"
+    assert view["all"].by("region")["eu"].predictions == 2
+    again = Monitor()
+    again.feed(
+        {"ts": [1_780_000_000_000] * 3, "prediction": [1] * 3, "label": [1] * 3},
+        time={"unit": "ms"},
+    )
+    assert again["default"]["all"].counts.tp == 3
+
+
+def test_common_names_are_taken_where_they_leave_no_doubt_and_noted():
+    table = {"timestamp": [0.0, 60.0], "y_pred": [1, 0], "y_true": [1, 0]}
+    found = Monitor().feed(table)
+    assert found.note == (
+        "table: reads timestamp as ts, y_pred as prediction, y_true as label; to fix that, write "
+        "ts='timestamp', prediction='y_pred', label='y_true'"
+    )
+    assert len(repr(found).splitlines()) <= 10
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "message"),
+    [
+        ([1, 2], {}, "table: must be a frame, an Arrow table or arrays by name, got list"),
+        ({"a": [1]}, {}, "table: has no column 'ts', got a; say which column is which: write ts="),
+        (FRAME, {"ts": "timestamps"}, "ts: there is no column 'timestamps'; did you mean"),
+        (FRAME, {"tss": "timestamp"}, "tss: is no field of an event, .*did you mean 'ts'"),
+        (FRAME, {"ts": 5}, "ts: must be a column, got 5"),
+        ({"ts": [1, 2], "prediction": [1], "label": [0, 1]}, {}, "equally long|same length"),
+        ({"ts": [0], "prediction": ["yes"], "label": [1]}, {}, "prediction: must be 0, 1, true"),
+        (pd.DataFrame({"ts": [0, 1], "prediction": [1, "x"]}), {"id": {"value": 1}}, "prediction"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_a_value_error_with_the_name_of_the_field(table, columns, message):
+    with pytest.raises(ValueError, match=message):
+        Monitor().feed(table, **columns)
+
+
+def test_some_rejected_rows_are_counted_and_shown():
+    found = Monitor().feed({"ts": [0, None, 60], "prediction": [1, 1, 7], "label": [1, 0, 0]})
+    assert found.rejected == {"missing_field": 1, "bad_value": 1}
+    assert "row:3: prediction: must be 0, 1, true or false, got 7" in repr(found)
+
+
+def test_single_events_before_a_table_are_counted_before_it():
+    monitor = Monitor()
+    monitor.predict("a", ts=0, prediction=1)
+    monitor.feed({"id": ["a"], "ts": [60], "label": [1]})
+    assert monitor["default"]["all"].counts == ConfusionCounts(tp=1, fp=0, fn=0, tn=0)

@@ -1,0 +1,138 @@
+"""Results by model and window are plain numbers, short to print, and easily a frame."""
+
+import math
+
+import pytest
+from streams import FLIGHTS
+
+from monitor import Monitor
+from monitor.config import parse_config
+from monitor.diagnosis import Estimated
+from monitor.drift import Verdict
+from monitor.errors import ConfigError
+from monitor.feeds import files
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.metrics import intervals
+from monitor.python.frames import frame
+from monitor.snapshot import METRIC_NAMES
+
+MODEL = "delay-hgb-v1"
+CONFIG = "defaults: {segments: [carrier], label_timeout: 1d}\nwindows: [1d, 7d, 30d]\n"
+
+
+@pytest.fixture(scope="module")
+def monitor():
+    found = Monitor(parse_config(CONFIG, "monitor.yaml"))
+    for batch in files.read([FLIGHTS], Decoder(DecodeSettings.from_config(found.config))):
+        found.apply(batch)
+    return found
+
+
+def test_numbers_are_plain_floats_and_those_of_the_snapshot(monitor):
+    snapshot, view = monitor.snapshot(), monitor[MODEL]
+    row = snapshot.models[0].row
+    for window in snapshot.windows:
+        for name in METRIC_NAMES:
+            found = view[window.name].metrics[name]
+            wanted = tuple(float(ends[row]) for ends in window.metrics[name])
+            assert (found.estimate, found.lower, found.upper) == wanted
+            assert {type(value) for value in (found.estimate, found.lower)} == {float}
+            if name in Estimated.__slots__:
+                continue
+            assert getattr(view[window.name], name) == found
+
+
+def test_intervals_are_those_of_the_counts(monitor):
+    week = monitor[MODEL]["all"]
+    lower, upper = intervals(week.counts, "precision")
+    assert (week.precision.lower, week.precision.upper) == (float(lower), float(upper))
+    assert float(week.precision) == week.counts.tp / (week.counts.tp + week.counts.fp)
+
+
+def test_segment_values_sum_to_the_window(monitor):
+    week = monitor[MODEL]["7d"]
+    values = week.by("carrier").values()
+    assert sum(int(value.counts.tp) for value in values) == week.counts.tp
+    with pytest.raises(ValueError, match="no such key, got 'colour'; the model has carrier"):
+        week.by("colour")
+
+
+def test_the_verdict_has_its_headline(monitor):
+    view = monitor[MODEL]
+    assert isinstance(view.verdict.verdict, Verdict)
+    assert view.verdict.headline == view.status.headline
+    assert view["30d"].verdict is view.verdict.verdict
+    assert view["all"].verdict is None
+    assert repr(view.verdict).startswith(f"{view.verdict} (30d): Precision")
+
+
+def test_reprs_have_one_to_ten_lines(monitor):
+    view = monitor[MODEL]
+    shown = [
+        monitor,
+        view,
+        view["7d"],
+        view["7d"].precision,
+        view["7d"].by("carrier"),
+        view.verdict,
+    ]
+    shown += [view.windows, Monitor(), Monitor().feed({"ts": [0], "prediction": [1], "id": ["a"]})]
+    for value in shown:
+        assert 1 <= len(repr(value).splitlines()) <= 10
+        assert max(map(len, repr(value).splitlines())) <= 140
+
+
+@pytest.mark.parametrize(
+    ("ends", "shown"),
+    [
+        ((0.575, 0.534, 0.615), "Estimate(.575, .534 to .615)"),
+        ((1.0, 0.9996, 1.0), "Estimate(1.000, 1.000 to 1.000)"),
+        ((-0.25, -1.5, 0.0), "Estimate(-.250, -1.500 to .000)"),
+        ((0.5, math.nan, math.nan), "Estimate(.500)"),
+        ((math.nan, math.nan, math.nan), "Estimate(undefined)"),
+        ((math.inf, 3.0, math.inf), "Estimate(undefined)"),
+    ],
+)
+def test_an_estimate_prints_three_digits(ends, shown):
+    estimate, lower, upper = ends
+    assert repr(Estimated(estimate=estimate, lower=lower, upper=upper)) == shown
+
+
+def test_tables_have_a_row_for_each_window(monitor):
+    view = monitor[MODEL]
+    table = view.to_frame()
+    assert table["window"].tolist() == ["all", "1d", "7d", "30d"]
+    assert table["precision"].tolist() == [float(w.precision) for w in view.windows.values()]
+    assert view["7d"].by("carrier").to_frame()["carrier"].tolist() == list(view["7d"].by("carrier"))
+    assert view["7d"].to_dict()["tp"] == int(view["7d"].counts.tp)
+
+
+def test_without_pandas_and_polars_the_error_says_what_to_install():
+    with pytest.raises(ImportError, match="to_frame: needs pandaz or polarz, and none"):
+        frame({"a": [1]}, libraries=("pandaz", "polarz"))
+
+
+def test_a_name_that_is_not_there_is_answered_with_the_nearest(monitor):
+    with pytest.raises(KeyError, match="no model 'delay-hgb'; did you mean 'delay-hgb-v1'"):
+        monitor["delay-hgb"]
+    with pytest.raises(KeyError, match="no window '2d'; there are all, 1d, 7d, 30d"):
+        monitor[MODEL]["2d"]
+    assert MODEL in monitor
+    assert "x" not in monitor
+
+
+def test_a_view_does_not_change_when_more_events_come():
+    monitor = Monitor()
+    monitor.predict("a", ts=0, prediction=1)
+    view = monitor["default"]
+    monitor.predict("b", ts=0, prediction=1)
+    assert (view["all"].predictions, monitor["default"]["all"].predictions) == (1, 2)
+
+
+def test_a_configuration_file_makes_a_monitor(tmp_path):
+    path = tmp_path / "monitor.yaml"
+    path.write_text(CONFIG)
+    assert Monitor.from_yaml(path).config == parse_config(CONFIG, "monitor.yaml")
+    path.write_text("windows: 5")
+    with pytest.raises(ConfigError, match="windows: must be a list"):
+        Monitor.from_yaml(path)
