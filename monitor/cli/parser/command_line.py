@@ -37,9 +37,9 @@ COMMANDS = {
 
 EXIT_CODES = {
     0: "success",
-    1: "a finding: `healthcheck` found no healthy monitor, `state` a damaged file or a loss, `threshold` no "
-    "threshold that meets the objective, `diagnose` a verdict of `--fail-on`, `demo --alerts` "
-    "an alert that should not fire, or one that did not",
+    1: "a finding: `healthcheck` found no healthy monitor, `state` a damaged file or a loss, "
+    "`threshold` no threshold that meets the objective, `diagnose` a verdict of `--fail-on`, "
+    "`demo --alerts` an alert that should not fire, or one that did not",
     2: "wrong usage, a configuration with faults or that `run` refuses, a state directory that "
     "cannot be used, or an address that is taken",
     3: "a feed that cannot be read, or none of whose records can be used; of a torn file, `replay` "
