@@ -202,18 +202,15 @@ class Monitor:
         """Return an immutable snapshot of all metrics and verdicts.
 
         Args:
-            now_ms: end of the windows, epoch milliseconds, of all models or of each by its
-                name; the time of the model if left out or earlier.
+            now_ms: end of the windows, epoch milliseconds, of all models or by model; the
+                time of the model if left out or earlier.
             between: called after each model, so that other work need not wait for
                 all models. It may read the monitor, but not feed it.
         """
         self.flush()
-        known = self.times
-        times = [known.get(name) for name in self.models]
-        if isinstance(now_ms, Mapping):
-            given = [now_ms.get(name) for name in self.models]
-        else:
-            given = [now_ms] * len(times)
+        times = [*map(self.times.get, self.models)]
+        by_name = isinstance(now_ms, Mapping)
+        given = [now_ms.get(name) if by_name else now_ms for name in self.models]
         now = [
             time if time is None or moment is None else max(moment, time)
             for time, moment in zip(times, given, strict=True)

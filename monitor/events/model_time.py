@@ -8,16 +8,16 @@ agree with it, see `ModelTime`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import copy
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from monitor.events.columns import NO_TIME, BoolArray, Int64Array
+from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.plausible_times import lead, limit
 from monitor.events.renumbering import State
-from monitor.events.timed_events import EventKind, TimedEvents
+from monitor.events.timed_events import EventKind, TimedEvents, one_by_one, times_once
 from monitor.events.watermark import third_highest_time
 
 RANK = 3
@@ -28,9 +28,12 @@ SHARE = 16
 """One in so many events so far must agree with a jump, "the bulk"."""
 FEWEST, MOST = 4, 1024
 """Events that must agree with a jump, at least and at most."""
+PACE = RANK + 1
+"""Gaps of a sparse stream within a jump: its time is two events behind, its next one ahead."""
 
 _AT_ONCE = 256
 _NEVER = 1 << 60
+_TWICE = 2
 _Event = tuple[int, int, int]
 
 
@@ -62,15 +65,17 @@ class ModelTime:
     A jump moves time once so many of the latest events agree with it: one in `SHARE` of the
     model's events so far, at least `FEWEST` and at most `MOST`, which are the majority of all
     events since the first of them. After a gap in the stream, therefore, time goes on a
-    little later, and some strays move nothing at any place.
+    little later, and some strays move nothing at any place. A gap that came twice is the
+    stream's own pace, as that of one record a day: from then on, a jump is `PACE` such gaps.
 
     Where no gap is longer than a jump, the time in the end does not depend on the order of
     the events.
 
     Args:
-        jump_ms: length of a jump, milliseconds.
+        jump_ms: length of a jump, milliseconds; of a sparse stream a jump is longer.
 
     Attributes:
+        jump_ms: length of a jump now, milliseconds.
         time: epoch milliseconds; `NO_TIME` before three distinct events.
         settled: True once the bulk of the stream has decided the time.
         aside: events that are set aside now.
@@ -95,6 +100,7 @@ class ModelTime:
         self._first: dict[_Event, int] = {}
         self._aside: dict[_Event, _Aside] = {}
         self._near = _NEVER
+        self._gaps: tuple[int, ...] = ()
 
     @property
     def aside(self) -> int:
@@ -141,7 +147,7 @@ class ModelTime:
                 start = end
                 continue
             end = min(start + _AT_ONCE, count)
-            for i, event in enumerate(_one_by_one(events.rows(slice(start, end))), start=start):
+            for i, event in enumerate(one_by_one(events.rows(slice(start, end))), start=start):
                 self._take_one(*event)
                 if path is not None and self.settled:
                     path[i] = self.time
@@ -177,7 +183,7 @@ class ModelTime:
             return
         least = max(third_highest_time(later), self.time + 1)
         highest = events.rows(np.flatnonzero(events.time >= least))
-        known = {*self._highest, *(event[:3] for event in _one_by_one(highest))}
+        known = {*self._highest, *(event[:3] for event in one_by_one(highest))}
         self._highest = tuple(sorted(known, reverse=True)[:RANK])
         self._settle_highest()
 
@@ -220,7 +226,25 @@ class ModelTime:
         latest = [*self._aside.items()][-needed:]
         if self._events - latest[0][1].number < 2 * needed:
             times = sorted(event[0] for event, _ in latest)
+            self._learn_pace(times)
             self._reach(times[(needed - 1) // 2])
+
+    def _learn_pace(self, times: list[int]) -> None:
+        """Lengthen a jump where the stream has had two gaps that are longer.
+
+        Args:
+            times: of events that agree, in order.
+        """
+        gaps = [later - time for time, later in pairwise([self.time, *times])]
+        longer = [gap for gap in gaps if gap > self.jump_ms]
+        self._gaps = tuple(sorted([*self._gaps, *longer], reverse=True)[:_TWICE])
+        if len(self._gaps) < _TWICE or PACE * self._gaps[-1] <= self.jump_ms:
+            return
+        self.jump_ms = PACE * self._gaps[-1]
+        for event, known in self._aside.items():
+            near = min(known.near, event[0] - self.jump_ms)
+            self._aside[event] = known._replace(near=near)
+            self._near = min(self._near, near)
 
     def _of_the_first(self) -> None:
         """Find the time from the first events, and settle it once there are enough."""
@@ -273,7 +297,7 @@ class ModelTime:
 
     def _running(self, events: TimedEvents) -> Int64Array:
         """Return the time before the first of some events in pace, and after each of them."""
-        time = _once(events, self.time, self._highest)
+        time = times_once(events, self.time, self._highest)
         tops = [*(event[0] for event in self._highest), *[NO_TIME] * RANK][:RANK]
         highest = time
         for top in tops:
@@ -288,6 +312,7 @@ class ModelTime:
             "settled": self.settled,
             "events": self._events,
             "aside_total": self.aside_total,
+            "gaps": list(self._gaps),
             "highest": [list(event) for event in self._highest],
             "first": [[*event, arrived] for event, arrived in self._first.items()],
             "aside": [[*event, *known] for event, known in self._aside.items()],
@@ -305,32 +330,10 @@ class ModelTime:
         found.time, found.settled = state["time"], state["settled"]
         found.aside_total = state["aside_total"]
         found._events = state["events"]
+        found._gaps = tuple(state["gaps"])
+        found.jump_ms = max([jump_ms, *(PACE * gap for gap in found._gaps[_TWICE - 1 :])])
         found._highest = tuple((t, k, n) for t, k, n in state["highest"])
         found._first = {(t, k, n): arrived for t, k, n, arrived in state["first"]}
         found._aside = {(t, k, n): _Aside(*known) for t, k, n, *known in state["aside"]}
         found._near = min((known.near for known in found._aside.values()), default=_NEVER)
         return found
-
-
-def _one_by_one(events: TimedEvents) -> Iterator[tuple[int, int, int, int]]:
-    return zip(*(column.tolist() for column in events), strict=True)
-
-
-def _once(events: TimedEvents, time: int, known: tuple[_Event, ...]) -> Int64Array:
-    """Return the event times, `NO_TIME` for those not later than a time and for repetitions."""
-    later = events.time > time
-    if not later.any():
-        return np.full(len(later), NO_TIME, dtype=np.int64)
-    old = np.array(known, dtype=object).reshape(-1, 3)
-    columns = [
-        np.concatenate([old[:, i].astype(column.dtype), column[later]])
-        for i, column in enumerate(events[:3])
-    ]
-    order = np.lexsort(columns[::-1])
-    same: BoolArray = np.zeros(len(order), dtype=np.bool_)
-    same[1:] = np.logical_and.reduce([c[order][1:] == c[order][:-1] for c in columns])
-    fresh = np.ones(len(order), dtype=np.bool_)
-    fresh[order[same]] = False
-    found = np.where(later, events.time, NO_TIME)
-    found[np.flatnonzero(later)[~fresh[len(known) :]]] = NO_TIME
-    return found

@@ -97,7 +97,12 @@ class ModelTimes:
         return [(model.aside, model.aside_total) for model in self._models]
 
     def seeing(self, batch: EventBatch, model_of_group: Int64Array) -> ModelTimes:
-        """Return what this is once it has taken a batch; see `advance`."""
+        """Return what this is once it has taken a batch; see `advance`.
+
+        Args:
+            batch: its groups by their numbers.
+            model_of_group: model number of each group.
+        """
         seen = copy(self)
         seen._models, seen._spoke = [*self._models], [*self._spoke]  # noqa: SLF001
         seen.advance(batch, model_of_group)

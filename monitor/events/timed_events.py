@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array, KeyArray
+from monitor.events.columns import KINDS, NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
 from monitor.events.identity import event_keys
 
 
@@ -93,3 +93,36 @@ def arrivals_of(batch: EventBatch, row: Int64Array) -> Int64Array:
     rows, arrived = np.array(batch.arrivals, dtype=np.int64).T
     at = np.searchsorted(rows, row, side="right") - 1
     return np.where(at < 0, NO_TIME, arrived[at])
+
+
+def one_by_one(events: TimedEvents) -> Iterator[tuple[int, int, int, int]]:
+    """Return time, key, kind and arrival of each event."""
+    return zip(*(column.tolist() for column in events), strict=True)
+
+
+def times_once(
+    events: TimedEvents, time: int, known: tuple[tuple[int, int, int], ...]
+) -> Int64Array:
+    """Return the event times, `NO_TIME` for those not later than a time and for repetitions.
+
+    Args:
+        events: of one model.
+        time: epoch milliseconds.
+        known: time, key and kind of events that came before.
+    """
+    later = events.time > time
+    if not later.any():
+        return np.full(len(later), NO_TIME, dtype=np.int64)
+    old = np.array(known, dtype=object).reshape(-1, 3)
+    columns = [
+        np.concatenate([old[:, i].astype(column.dtype), column[later]])
+        for i, column in enumerate(events[:3])
+    ]
+    order = np.lexsort(columns[::-1])
+    same: BoolArray = np.zeros(len(order), dtype=np.bool_)
+    same[1:] = np.logical_and.reduce([c[order][1:] == c[order][:-1] for c in columns])
+    fresh = np.ones(len(order), dtype=np.bool_)
+    fresh[order[same]] = False
+    found = np.where(later, events.time, NO_TIME)
+    found[np.flatnonzero(later)[~fresh[len(known) :]]] = NO_TIME
+    return found

@@ -50,7 +50,12 @@ class AheadCounts:
         return self._entries
 
     def between(self, start: int, end: int) -> Int64Array:
-        """Return a copy of the entries of panes [start, end), as `entries` does."""
+        """Return a copy of the entries of some panes, as `entries` does.
+
+        Args:
+            start: the first pane.
+            end: the pane behind the last.
+        """
         if not self._rows:
             return self._entries.copy()
         entries = self.entries()

@@ -74,11 +74,23 @@ class Days:
     def restore(
         self, state: State, rows: Int64Array, models: Int64Array, owners: Int64Array
     ) -> None:
-        """Load what `state` returned; the arguments are those of `PaneRing.restore`."""
+        """Load what `state` returned.
+
+        Args:
+            state: of an earlier run.
+            rows: as in `PaneRing.restore`.
+            models: as in `PaneRing.restore`.
+            owners: as in `PaneRing.restore`.
+        """
         self._left.restore(state, rows, models, owners)
 
     def reaches_back(self, day: int, model: int) -> bool:
-        """Return whether a day is stored, for a model by its number."""
+        """Return whether a day is stored for a model.
+
+        Args:
+            day: number of the day since the epoch.
+            model: its number.
+        """
         return self._whole and self._left.reaches_back(day, model)
 
     def table(self, start: int, end: int, rows: Int64Array) -> Int64Array:

@@ -109,7 +109,12 @@ class PaneRing:
             yield self._rows_of(models), old, then
 
     def has_left(self, pane: Int64Array, row: Int64Array) -> Int64Array:
-        """Return which of some panes of rows lie behind the ring, as indices."""
+        """Return which of some panes lie behind the ring, as indices.
+
+        Args:
+            pane: panes.
+            row: row of each, whose model decides how far the ring has come.
+        """
         if self._alike is not None and int(pane.min()) > self._alike - self.span:
             return np.empty(0, dtype=np.int64)
         newest: Any = self._newest[self._owners[row]] if self._alike is None else self._alike
@@ -246,7 +251,12 @@ class PaneRing:
         return min(panes[panes >= since].tolist(), default=None)
 
     def reaches_back(self, pane: int, model: int) -> bool:
-        """Return whether a pane is in the ring or ahead of it, for a model by its number."""
+        """Return whether a pane is in the ring of a model or ahead of it.
+
+        Args:
+            pane: number of the pane.
+            model: its number.
+        """
         newest = self.newest(model)
         return newest is None or pane > newest - self.span
 

@@ -216,7 +216,7 @@ def test_the_latest_batches_are_replaced_however_old_what_they_count_is():
 
 
 def test_what_is_over_is_forgotten_but_for_the_latest_batches():
-    monitor = Monitor(Config(defaults={"label_timeout": "4h", "horizon": "8h"}))
+    monitor = Monitor(Config(defaults={"label_timeout": "1h", "horizon": "2h"}))
     for hour in range(300):
         reported = {"batch": str(hour), "watermark": 3600 * hour}
         monitor.apply(lines_of(row(3600 * hour, 1, **reported)))
