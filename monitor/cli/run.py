@@ -131,8 +131,6 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         checkpointer.id_seed = seed_of_state(
             config.state.directory, config.id_seed, checkpointer.id_seed
         )
-        if checkpointer.id_seed == PUBLIC_SEED:
-            _say(_PUBLIC_IDS)
         decoder.replace(DecodeSettings.from_config(config, id_seed=checkpointer.id_seed))
         sources = open_sources(config, decoder, SystemClock(), _say)
         posted = [
@@ -190,6 +188,8 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             listeners = [server.listener, *(one for feed in posted for one in feed.listeners)]
             telemetry.add(listener_readings(listeners))
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
+            if checkpointer.id_seed == PUBLIC_SEED:
+                _say(_PUBLIC_IDS)
             if begins:
                 _say(f"no state in {config.state.directory}; counting begins")
             notify.ready()

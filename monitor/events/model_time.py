@@ -226,16 +226,16 @@ class ModelTime:
         latest = [*self._aside.items()][-needed:]
         if self._events - latest[0][1].number < 2 * needed:
             times = sorted(event[0] for event, _ in latest)
-            self._learn_pace(times)
+            self._learn_pace([self.time, *times])
             self._reach(times[(needed - 1) // 2])
 
     def _learn_pace(self, times: list[int]) -> None:
         """Lengthen a jump where the stream has had two gaps that are longer.
 
         Args:
-            times: of events that agree, in order.
+            times: of the stream and of events that go on from there, in order.
         """
-        gaps = [later - time for time, later in pairwise([self.time, *times])]
+        gaps = [later - time for time, later in pairwise(times)]
         longer = [gap for gap in gaps if gap > self.jump_ms]
         self._gaps = tuple(sorted([*self._gaps, *longer], reverse=True)[:_TWICE])
         if len(self._gaps) < _TWICE or PACE * self._gaps[-1] <= self.jump_ms:
@@ -250,6 +250,7 @@ class ModelTime:
         """Find the time from the first events, and settle it once there are enough."""
         ordered = sorted(self._first, reverse=True)
         if len(ordered) >= FIRST:
+            self._learn_pace([time for time, *_ in ordered[: FEWEST - 2 : -1]])
             strays = self._strays(ordered)
             time = ordered[strays][0]
             leads = {event: self._lead_of(event, time) for event in ordered[:strays]}

@@ -62,6 +62,24 @@ class AheadCounts:
         first, last = np.searchsorted(entries[:, _PANE], [start, end]).tolist()
         return entries[first:last].copy()
 
+    def placed(self, start: int, end: int, rows: Int64Array) -> Int64Array:
+        """Return the entries of some panes and rows, (4, n): pane, place of the row, cell, count.
+
+        Args:
+            start: the first pane.
+            end: the pane behind the last.
+            rows: to read, each once.
+        """
+        found = self.between(start, end)
+        if not len(found):
+            return found.T
+        most = max(int(found[:, 1].max()), int(rows.max(initial=-1)))
+        place = np.full(most + 1, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        found = found[place[found[:, 1]] >= 0]
+        found[:, 1] = place[found[:, 1]]
+        return found.T
+
     def take(self, chosen: BoolArray) -> Int64Array:
         """Return and remove entries.
 

@@ -180,7 +180,7 @@ class PaneRing:
             chosen = rows[some]
             for _, slots in self._slots.runs(start, end, newest, len(chosen)):
                 total[some] += self._slots.taken(slots, chosen).sum(axis=0, dtype=np.int64)
-        _, place, cell, count = self._entries(start, end, rows)
+        _, place, cell, count = self._ahead.placed(start, end, rows)
         np.add.at(total, (place, cell), count)
         return total
 
@@ -198,14 +198,14 @@ class PaneRing:
             for pane, slots in self._slots.runs(start, end, newest, len(chosen)):
                 panes = slice(pane - start, pane - start + slots.stop - slots.start)
                 table[panes, some] = self._slots.taken(slots, chosen)
-        pane, place, cell, count = self._entries(start, end, rows)
+        pane, place, cell, count = self._ahead.placed(start, end, rows)
         np.add.at(table, (pane - start, place, cell), count)
         return table
 
     def series(self, row: int) -> tuple[Int64Array, Int64Array]:
         """Return the numbers of all panes, those ahead included, and one row's counts in each."""
         rows = np.array([row])
-        pane, _, cell, count = self._entries(_NOT_YET, -_NOT_YET, rows)
+        pane, _, cell, count = self._ahead.placed(_NOT_YET, -_NOT_YET, rows)
         ahead, place = np.unique(pane, return_inverse=True)
         beyond = np.zeros((len(ahead), self.cells), dtype=np.int64)
         np.add.at(beyond, (place, cell), count)
@@ -335,25 +335,8 @@ class PaneRing:
                 same = newest == pane
                 yield (slice(None) if same.all() else np.flatnonzero(same)), pane
 
-    def _entries(self, start: int, end: int, rows: Int64Array) -> Int64Array:
-        """Return counts ahead in some panes and rows, (4, n): pane, place of the row, cell, count.
-
-        Args:
-            start: first pane.
-            end: first pane after the last.
-            rows: to read, each once.
-        """
-        found = self._ahead.between(start, end)
-        if not len(found):
-            return found.T
-        place = np.full(max(self.rows, int(rows.max(initial=-1)) + 1), -1, dtype=np.int64)
-        place[rows] = np.arange(len(rows))
-        found = found[place[found[:, 1]] >= 0]
-        found[:, 1] = place[found[:, 1]]
-        return found.T
-
     def _beyond(self, row: int, cells: slice) -> tuple[Int64Array, Int64Array]:
         """Return panes ahead in which some cells of a row are not 0, and the counts in them."""
-        pane, _, cell, count = self._entries(_NOT_YET, -_NOT_YET, np.array([row]))
+        pane, _, cell, count = self._ahead.placed(_NOT_YET, -_NOT_YET, np.array([row]))
         chosen = np.isin(cell, np.arange(*cells.indices(self.cells))) & (count != 0)
         return pane[chosen], count[chosen]
