@@ -230,15 +230,15 @@ class ModelTime:
             self._reach(times[(needed - 1) // 2])
 
     def _learn_pace(self, times: list[int]) -> None:
-        """Lengthen a jump where the stream has had two gaps that are longer.
+        """Lengthen a jump where the stream has had two gaps that are too long for it.
 
         Args:
             times: of the stream and of events that go on from there, in order.
         """
         gaps = [later - time for time, later in pairwise(times)]
-        longer = [gap for gap in gaps if gap > self.jump_ms]
+        longer = [gap for gap in gaps if PACE * gap > self.jump_ms]
         self._gaps = tuple(sorted([*self._gaps, *longer], reverse=True)[:_TWICE])
-        if len(self._gaps) < _TWICE or PACE * self._gaps[-1] <= self.jump_ms:
+        if not longer or len(self._gaps) < _TWICE:
             return
         self.jump_ms = PACE * self._gaps[-1]
         for event, known in self._aside.items():
