@@ -209,8 +209,8 @@ class Monitor:
         """
         self.flush()
         times = [*map(self.times.get, self.models)]
-        by_name = isinstance(now_ms, Mapping)
-        given = [now_ms.get(name) if by_name else now_ms for name in self.models]
+        moments = now_ms if isinstance(now_ms, Mapping) else dict.fromkeys(self.models, now_ms)
+        given = [moments.get(name) for name in self.models]
         now = [
             time if time is None or moment is None else max(moment, time)
             for time, moment in zip(times, given, strict=True)
