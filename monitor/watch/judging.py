@@ -154,6 +154,21 @@ class Judge:
         found = self._judgement(days.cells, days.weights, cuts, DAY_MS)
         return None if found.label_fault else found.judgement
 
+    def trusts_labels(self, days: RecentDays, cuts: Cuts, now: int) -> bool:
+        """Return whether the labels of some days show no fault.
+
+        Args:
+            days: successive days of the model.
+            cuts: its series by segment key.
+            now: the moment of the test, epoch milliseconds.
+        """
+        if not len(days.numbers):
+            return False
+        opens, closes = (int(days.numbers[at]) * DAY_MS for at in (0, -1))
+        if self._reports is not None and self._reports.are_missing(opens, closes + DAY_MS, now):
+            return False
+        return not self._judgement(days.cells, days.weights, cuts, DAY_MS).label_fault
+
     def may_be_labels(self, now: int, age: int, totals: int) -> bool:
         """Return whether missing labels may explain a shift of prevalence that is seen now.
 

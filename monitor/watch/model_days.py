@@ -80,7 +80,8 @@ class LearnedScatter:
     Every 28 days that follow the reference are learned from, divided where a page starts or
     ends, or where the level of a day's rates changed. Each stretch counts by the deviations
     from its own level. Stretches in which a model pages count as well: were they left out, a
-    model that pages by chance would never learn that its days scatter more.
+    model that pages by chance would never learn that its days scatter more. Stretches whose
+    labels are faulty do not.
 
     Args:
         reference: of the model.

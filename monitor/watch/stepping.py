@@ -193,7 +193,8 @@ class Stepper:
         if watch.paged is not page.active or end - watch.learned_until >= STRETCH_DAYS:
             watch.paged = page.active
             stretch = self._days.days(model, cuts, watch.learned_until, end)
-            watch.level.learned.learn(stretch)
+            if watch.level.trusts_labels(stretch, cuts, at):
+                watch.level.learned.learn(stretch)
             watch.learned_until = end
 
     def _judged(
