@@ -65,7 +65,9 @@ def test_when_they_return_it_clears_once_the_windows_are_past_the_gap():
         assert found[day]["7d"] == FAULT, day
     assert {v for by_window in found.values() for v, _ in by_window.values()} <= NOTHING_SAID
     assert found[BACK + TIMEOUT + 2]["1d"][1] == ""
-    assert found[END]["7d"] == (Verdict.NO_CHANGE, "")
+    cleared = BACK + TIMEOUT + 8  # the week lies behind the gap
+    assert found[cleared]["7d"] == (Verdict.NO_CHANGE, "")
+    assert {found[day]["7d"][1] for day in range(cleared, END + 1)} == {""}
     assert model.watched.detections == ()
 
 
