@@ -1,10 +1,11 @@
 """Runs an ASGI app with granian, in a background thread with its own event loop.
 
 granian closes connections that are idle or slow to send headers or to shake hands. This
-module adds three things that embedding it needs: it binds the socket (granian's own
+module adds four things that embedding it needs: it binds the socket (granian's own
 socket would silently share the port with another process), bounds the wait for stuck
-clients at shutdown, and leaves the program's logging alone. Clients that do not read are
-dropped by the kernel, and addresses with many connections by `ConnectionShares`.
+clients at shutdown, waits for granian's threads to end, and leaves the program's logging
+alone. Clients that do not read are dropped by the kernel, and addresses with many
+connections by `ConnectionShares`.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from starlette.types import ASGIApp
 from monitor.errors import MonitorError
 from monitor.web.connection_shares import ConnectionShares
 from monitor.web.listener_telemetry import Listener, RequestCounter
+from monitor.web.native_threads import name_this_thread, wait_for_threads
 from monitor.web.web_config import Tls
 
 MAX_CONNECTIONS = 1024
@@ -137,6 +139,7 @@ class BackgroundServer:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the server has ended
             loop.call_soon_threadsafe(server.stop)
         thread.join(self._grace + _REST)
+        wait_for_threads(thread.name, _REST)
         if self._shares is not None:
             self._shares.stop()
             self._shares = None
@@ -188,6 +191,7 @@ class BackgroundServer:
         return False
 
     def _run(self, listener: socket.socket) -> None:
+        name_this_thread(threading.current_thread().name)
         try:
             with listener:
                 asyncio.run(self._serve(listener))
