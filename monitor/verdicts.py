@@ -14,6 +14,7 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
+from monitor.drift.day_scatter import DayScatter
 from monitor.drift.label_free import Nowcast
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.metrics.ratio import ratio
@@ -137,6 +138,7 @@ class Watched:
             known, or where the labels of that window are not trustworthy.
         expected_class_ratio: r that the reference's seasonal profile expects of the
             last mature pane; NaN without a profile.
+        day_scatter: how much the days of the model scatter; None without a reference.
     """
 
     reference: ReferenceOutcomes | None = None
@@ -151,6 +153,7 @@ class Watched:
     missing_labels: tuple[MissingLabels, ...] = ()
     live_class_ratio: ClassRatio = UNKNOWN_RATIO
     expected_class_ratio: float = float("nan")
+    day_scatter: DayScatter | None = None
 
     @property
     def log_class_ratio(self) -> float:

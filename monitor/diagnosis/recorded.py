@@ -26,6 +26,7 @@ from monitor.diagnosis.comparison import (
 )
 from monitor.diagnosis.periods import Period, block_ms_of
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
+from monitor.drift.day_scatter import DayScatter
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
@@ -108,6 +109,11 @@ class RecordedComparison:
         if snapshot.watermark_ms is None or ages[0] is None:
             return None
         return snapshot.watermark_ms - ages[0]
+
+    def day_scatter(self, model: str) -> DayScatter | None:
+        """Return how the days of the model scatter; None where it has no reference."""
+        models = self._monitor.snapshot().models
+        return next(state.watched.day_scatter for state in models if state.name == model)
 
     def after(self, model: str) -> Period:
         """Return the period to judge.

@@ -118,12 +118,12 @@ def changes(
     """
     factors = Dispersion.of(dispersion)
     if between is not None:
-        before, after = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
+        before, after = (as_blocks(one).sum(axis=-1)[..., None] for one in (before, after))
     old, old_variance = _estimate(before, factors)
     new, new_variance = _estimate(after, factors)
     change, rows = new - old, old_variance + new_variance
     if between is not None:
-        rows = _of_small_counts(before, after, change, rows, factors)
+        rows = _of_small_counts(before[..., 0], after[..., 0], change, rows, factors)
     return with_days(change, rows, between)
 
 

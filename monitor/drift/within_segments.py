@@ -72,7 +72,11 @@ class SegmentAttribution:
 
 
 def attribute_segments(
-    before: ConfusionCounts, after: ConfusionCounts, dispersion: Dispersion | ArrayLike = 1.0
+    before: ConfusionCounts,
+    after: ConfusionCounts,
+    dispersion: Dispersion | ArrayLike = 1.0,
+    *,
+    between: BetweenDays | None = None,
 ) -> SegmentAttribution:
     """Split the change of logit(precision) into changes within segments and of their mix.
 
@@ -80,6 +84,8 @@ def attribute_segments(
         before: outcomes of shape (segments,), or (segments, blocks of time).
         after: the same segments in the same order.
         dispersion: variance over that of independent rows, at least 1.
+        between: what the scatter of days adds to the errors of each segment's rates,
+            instead of the scatter of blocks; None to estimate the errors from the blocks.
 
     Returns:
         Contributions by segment; `within` and `mix` sum to the change of
@@ -101,7 +107,7 @@ def attribute_segments(
     old, new = _blocks(before), _blocks(after)
     _check(old, new)
     within, mix = _parts(old.sum(axis=-1), new.sum(axis=-1))
-    p_values = _segment_p_values(old, new, Dispersion.of(dispersion))
+    p_values = _segment_p_values(old, new, Dispersion.of(dispersion), between)
     return SegmentAttribution(
         within=within, mix=mix, p_values=p_values, carries=p_values < _SIGNIFICANCE
     )
@@ -290,10 +296,13 @@ def _logarithmic_mean(old: FloatArray, new: FloatArray) -> FloatArray:
 
 
 def _segment_p_values(
-    old: ConfusionCounts, new: ConfusionCounts, dispersion: Dispersion
+    old: ConfusionCounts,
+    new: ConfusionCounts,
+    dispersion: Dispersion,
+    between: BetweenDays | None,
 ) -> FloatArray:
-    found = changes(old, new, dispersion)
-    p_values: FloatArray = 2 * ndtr(-np.abs(found.change[:3]) / found.standard_error[:3])
+    found = changes(old, new, dispersion, between)
+    p_values: FloatArray = 2 * ndtr(-np.abs(found.z[:3]))
     corrected: FloatArray = holm(p_values.ravel()).reshape(p_values.shape)
     return corrected
 

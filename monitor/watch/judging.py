@@ -16,14 +16,13 @@ from monitor.drift import (
     Verdict,
     attribute,
     block_seconds,
-    judge,
     judge_within_segments,
 )
 from monitor.drift.component_changes import BetweenDays
-from monitor.drift.day_scatter import days_behind, off_the_curve
+from monitor.drift.day_scatter import days_behind
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.roc import below_reference_curve, standardised_to
-from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL, roc_decides
+from monitor.drift.judgement_on_curve import Compared, judge_on_curve
+from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL
 from monitor.events.columns import Int64Array
 from monitor.labels.checks import in_order
 from monitor.labels.faults import LabelFault
@@ -233,25 +232,26 @@ class Judge:
         if not after.total.any():
             fault = self._labels.fault_behind(cells[:, 0], 0.0)
             return _UNJUDGED if fault is None else _untrusted(fault)
-        before, dispersion = self.reference.counts, self._dispersion(sampling)
+        dispersion = self._dispersion(sampling)
         a_day = max(1, DAY_MS // block_ms)
         after_days = days_behind(after.total, a_day)
         between = self._scatter.between(self.reference.days_behind, after_days)
-        after = after.sum(axis=-1)
-        judgement = judge(before, after, dispersion, between=between)
-        curve = dispersion.larger(off_the_curve(after, between.after))
-        below = roc_decides(judgement) and self._is_below_curve(outcomes, cuts, curve)
-        if below:
-            judgement = judge(
-                before, after, dispersion, between=between, below_reference_curve=True
-            )
+        judgement, _ = judge_on_curve(
+            Compared(self.reference.blocks, after),
+            dispersion,
+            between=between,
+            scores=self.reference.scores_by_day,
+            by_key=self._by_segment(outcomes[1:], cuts),
+        )
         fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
         if judgement.verdict in OF_THE_MODEL:
             judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion, between)
         found = WindowVerdict(
             verdict=judgement.verdict,
             judgement=judgement,
-            attribution=attribute(before, after, dispersion, between=between),
+            attribution=attribute(
+                self.reference.counts, after.sum(axis=-1), dispersion, between=between
+            ),
             labels_in_order=self._in_order(cells[:, 0], judgement),
         )
         return found if fault is None else _untrusted(fault)
@@ -271,19 +271,7 @@ class Judge:
         """Return the variance of rows over that of independent ones, of window or reference."""
         return self.reference.sampling(self._labelling).larger(sampling)
 
-    def _is_below_curve(self, outcomes: CountArray, cuts: Cuts, dispersion: Dispersion) -> bool:
-        """Return whether TPR lies below the reference's ROC curve, overall and at the old mix."""
-        scores = self.reference.scores_by_day
-        if scores is None:
-            return False
-        points = [ConfusionCounts.from_cells(outcomes[0])]
-        points += [standardised_to(*both) for both in self._by_segment(outcomes[1:], cuts)]
-        before = self.reference.blocks
-        return all(below_reference_curve(scores, p, dispersion, before=before) for p in points)
-
-    def _by_segment(
-        self, cells: CountArray, cuts: Cuts
-    ) -> Iterator[tuple[ConfusionCounts, ConfusionCounts]]:
+    def _by_segment(self, cells: CountArray, cuts: Cuts) -> Iterator[Compared]:
         """Yield the outcomes before and after of each segment key, (values, blocks)."""
         start = 0
         for rows in cuts.segments:
@@ -291,7 +279,7 @@ class Judge:
             before = self.reference.blocks_of(rows)
             start += len(rows)
             if before is not None:
-                yield before, after
+                yield Compared(before, after)
 
     def _within_segments(
         self,

@@ -149,6 +149,7 @@ class Watch:
             live_class_ratio=UNKNOWN_RATIO if faulty else watching.ratio.now,
             expected_class_ratio=watching.ratio.expected,
             missing_labels=self._missing_labels.of(model, cuts, now, age),
+            day_scatter=watching.judge.learned.scatter,
         )
 
     def _watched(self, model: int, reference: MatureReference) -> ModelWatch:

@@ -96,6 +96,7 @@ def compared(
         model=asked.model,
         labelling=Labelling(model.labelling),
         mature_until=mature_until(snapshot, model),
+        scatter=model.watched.day_scatter,
     )
     ranges = [part for part in (recalled.before, recalled.after) if part is not None]
     if any(part.without_segments for part in ranges) and model.segments:
