@@ -17,6 +17,7 @@ from monitor.drift import Attribution, Judgement, Verdict
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.label_free import Nowcast
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
+from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
 from monitor.metrics.ratio import ratio
 
 
@@ -72,6 +73,12 @@ class WindowVerdict:
         labels_in_order: True where the labels certainly come as in the reference.
         nowcast: prevalence and precision of the latest predictions, over the length
             of the window, if the model is unchanged; None without a reference.
+        because: why the verdict is `insufficient_evidence`; None for any other verdict.
+        rests_on: outcomes in the smallest cell that the verdict rests on: actual positives,
+            actual negatives, and, unless the model is dead, flagged cases.
+        recall: limits of recall in the window; also where it overlaps the reference.
+        visible_recall: recall at which a fall would have been called one, with 80 %
+            probability; NaN where nothing was compared.
     """
 
     verdict: Verdict
@@ -80,6 +87,10 @@ class WindowVerdict:
     nowcast: Nowcast | None = None
     label_fault: str = ""
     labels_in_order: bool = False
+    because: Because | None = None
+    rests_on: int = 0
+    recall: RecallEvidence = UNKNOWN_RECALL
+    visible_recall: float = float("nan")
 
     @property
     def far_from_reference(self) -> bool:
@@ -91,6 +102,10 @@ class WindowVerdict:
         if self.judgement is None:
             return False
         return abs(self.judgement.change["class_ratio"]) >= FAR_LOG_RATIO
+
+
+NOT_COMPARED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.NO_REFERENCE)
+"""The verdict on a window while there is nothing to compare it with."""
 
 
 class MissingLabels(NamedTuple):

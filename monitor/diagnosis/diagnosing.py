@@ -29,7 +29,16 @@ from monitor.drift.component_changes import changes
 from monitor.drift.components import Component
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.judgement_on_curve import Compared, judge_on_curve
-from monitor.drift.verdict import OF_THE_MODEL
+from monitor.drift.recall_evidence import (
+    UNKNOWN_RECALL,
+    Because,
+    RecallEvidence,
+    fewest_outcomes,
+    recall_evidence,
+    visible_recall,
+    why_open,
+)
+from monitor.drift.verdict import OF_THE_MODEL, Verdict
 
 _Z_95 = 1.959963984540054
 _NAN = float("nan")
@@ -87,6 +96,9 @@ def diagnose(
         judgement = judge(*whole, errors.rows, between=errors.between, labels_trustworthy=False)
     mixed = _mix_alone(before, after, judgement, errors)
     final = mixed[1] if mixed else judgement
+    seen = UNKNOWN_RECALL
+    if trusted:
+        seen = recall_evidence(after.total, errors.rows, errors.between, days=after.days)
     precise = refused is None or refused.keeps_precision
     known = precise and math.isfinite(attribution.change_points)
     return Diagnosis(
@@ -95,6 +107,8 @@ def diagnose(
         before=_side(before, None if refused is not None and refused.spares_before else refused),
         after=_side(after, refused),
         change_points=attribution.change_points if precise else _NAN,
+        change_lower_points=attribution.change_lower_points if precise else _NAN,
+        change_upper_points=attribution.change_upper_points if precise else _NAN,
         change_logit=_change_logit(before.total, after.total) if precise else _NAN,
         attribution=_parts(attribution, judgement, trusted=trusted),
         judgement=judgement,
@@ -105,6 +119,9 @@ def diagnose(
         main_driver=judgement.main_driver if trusted and known else None,
         segments=segment_parts(before, after, attribution, errors) if trusted else (),
         had_prevalence_stayed=_had_prevalence_stayed(after, attribution, errors, trusted=trusted),
+        because=_why_open(before, after, final, attribution, seen) if trusted else None,
+        recall=seen,
+        visible_recall=visible_recall(before.total, judgement) if trusted else _NAN,
         refusal=refused,
         notes=notes(
             before,
@@ -116,6 +133,19 @@ def diagnose(
             mature_until=mature_until,
         ),
     )
+
+
+def _why_open(
+    before: Period,
+    after: Period,
+    final: Judgement,
+    attribution: Attribution,
+    seen: RecallEvidence,
+) -> Because | None:
+    if final.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
+        return None
+    usual, fewest = float(metrics.recall(before.total)), fewest_outcomes(after.total, final)
+    return why_open(final, attribution, usual, seen.excluded, fewest=fewest)
 
 
 def _mix_alone(

@@ -148,6 +148,13 @@ class Period:
         return self.total if self.sample is None else self.sample.labelled
 
     @property
+    def days(self) -> float:
+        """Its length in days; as assumed for counts without a time."""
+        if self.opens is None or self.closes is None:
+            return UNDATED_DAYS
+        return (self.closes - self.opens) / DAY_MS
+
+    @property
     def days_behind(self) -> float:
         """Number of days that its outcomes stem from, at least 1."""
         if self.block_ms is None:

@@ -11,15 +11,15 @@ import numpy as np
 
 from monitor.counts import Outcome
 from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.events.columns import FloatArray
 from monitor.labels.faults import LabelFault
 from monitor.prometheus.family import BOUNDS, Family, Labels, Line, Shape, line
 from monitor.report.vocabulary import ADDITIVE_CAUSES, REFERENCE_SOURCES
 from monitor.snapshot import ModelState, Snapshot
-from monitor.verdicts import Watched, WindowVerdict
+from monitor.verdicts import NOT_COMPARED, Watched, WindowVerdict
 
 _CAUSES = tuple(ADDITIVE_CAUSES)
-_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
 _ASSUMED = " From predictions alone, if the model is unchanged; withheld where it cannot be."
 
 
@@ -30,6 +30,17 @@ def verdict_families() -> Iterator[Family]:
         "What happened between the reference and the window: 1 for the verdict that holds.",
         lambda found: [float(found.verdict == verdict) for verdict in Verdict],
         [{"verdict": verdict.value} for verdict in Verdict],
+    )
+    yield _by_window(
+        "classifier_verdict_because",
+        "1 for the reason why the verdict of the window is insufficient_evidence, where it is.",
+        lambda found: [float(found.because == because) for because in Because],
+        [{"because": because.value} for because in Because],
+    )
+    yield _by_window(
+        "classifier_recall_excluded_ratio",
+        "Recall of the window is not below this, with 95 % for all looks of a year.",
+        lambda found: [found.recall.excluded],
     )
     yield _by_window(
         "classifier_operating_point_moved",
@@ -185,7 +196,7 @@ def _by_window(
 
     def values(snapshot: Snapshot) -> FloatArray:
         found = [
-            model.watched.verdicts.get(window.name, _UNJUDGED)
+            model.watched.verdicts.get(window.name, NOT_COMPARED)
             for model in snapshot.models
             for window in snapshot.windows
         ]

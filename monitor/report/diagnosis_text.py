@@ -12,8 +12,10 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Verdict
 from monitor.report.advice import advice
+from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.sentences import cause_status, explanation, footnotes
+from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
 
 COLUMNS = 100
@@ -42,6 +44,14 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
 
 def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
     yield from wrap(headline(diagnosis), COLUMNS)
+    found = of_diagnosis(diagnosis)
+    for question, answer in (
+        ("What moved precision?", what_moved_precision(found).text),
+        ("Is the model worse?", is_model_worse(found).text),
+    ):
+        text = f"{question:<22}{answer}."
+        yield from wrap(text, COLUMNS, subsequent_indent=" " * 22)
+    yield ""
     slid = diagnosis.operating_point_moved and diagnosis.verdict is Verdict.PREVALENCE_SHIFT
     verdict = f"{diagnosis.verdict} (the operating point moved, too)" if slid else diagnosis.verdict
     known = f"{diagnosis.model}: {verdict}. {certainties(diagnosis)}"

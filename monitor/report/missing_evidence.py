@@ -1,17 +1,17 @@
-"""What is missing where a verdict is `insufficient_evidence`, in a few words."""
+"""What is missing where a window cannot be compared yet, in a few words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from monitor.config import Labelling
-from monitor.drift import Judgement, Status, Verdict
+from monitor.drift import Verdict
 from monitor.snapshot import ModelState, Window
 from monitor.verdicts import WindowVerdict
 
 
 def missing_evidence(model: ModelState, window: Window, found: WindowVerdict) -> str | None:
-    """Return what must come before a verdict can be given.
+    """Return what must come before a window can be compared with the reference.
 
     Args:
         model: the model.
@@ -19,21 +19,12 @@ def missing_evidence(model: ModelState, window: Window, found: WindowVerdict) ->
         found: the verdict on that window.
 
     Returns:
-        A few words; None where the verdict is not `insufficient_evidence`.
+        A few words; None where it is compared, or its labels are at fault.
     """
-    if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
+    if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE or found.judgement is not None:
         return None
-    if found.judgement is not None:
-        return _undecided(found.judgement)
     reasons = _reasons(model, window)
     return next((words for words, holds in reasons if holds), "labels still to come")
-
-
-def _undecided(judgement: Judgement) -> str:
-    if judgement.status["class_ratio"] is not Status.CHANGED:
-        return "too few outcomes to tell"
-    way = "fewer" if judgement.change["class_ratio"] < 0 else "more"
-    return f"certainly {way} positives; skill open"
 
 
 def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:

@@ -23,10 +23,17 @@ from monitor.report.label_words import (
     LabelFaultWords,
     LabellingWords,
 )
-from monitor.report.verdict_words import VERDICTS, Tone, VerdictWords
+from monitor.report.verdict_words import (
+    BECAUSE,
+    VERDICTS,
+    BecauseWords,
+    Tone,
+    VerdictWords,
+)
 
 __all__ = [
     "ADDITIVE_CAUSES",
+    "BECAUSE",
     "CAUSES",
     "JSON_METRICS",
     "LABELLINGS",
@@ -38,6 +45,7 @@ __all__ = [
     "TEXT_METRICS",
     "VERDICTS",
     "WINDOW_STATUSES",
+    "BecauseWords",
     "CauseWords",
     "LabelFaultWords",
     "LabellingWords",
@@ -215,6 +223,8 @@ class CauseWords(NamedTuple):
         words: in lower case.
         meaning: what it covers, in a few words.
         row: at the head of its row in the text of `diagnose`.
+        lowers: what it is called where it lowers precision, in lower case.
+        raises: what it is called where it raises precision.
         metric: the metric that shows it.
         share: cells of outcomes that its rate counts, and those that it divides by; both
             empty for skill, which is no single rate.
@@ -224,6 +234,8 @@ class CauseWords(NamedTuple):
     words: str
     meaning: str
     row: str
+    lowers: str
+    raises: str
     metric: str
     share: tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -231,6 +243,10 @@ class CauseWords(NamedTuple):
     def title(self) -> str:
         """Its words with a capital letter."""
         return _title(self.words)
+
+    def effect(self, points: float) -> str:
+        """Return what it is called by the sign of its part, in points of precision."""
+        return self.lowers if points < 0 else self.raises
 
     @property
     def component(self) -> str:
@@ -246,6 +262,8 @@ CAUSES: Mapping[str, CauseWords] = {
             words="prevalence",
             meaning="how frequent positives are",
             row="prevalence",
+            lowers="rarer positives",
+            raises="more frequent positives",
             metric="prevalence",
             share=(("tp", "fn"), ("tp", "fp", "fn", "tn")),
         ),
@@ -254,6 +272,8 @@ CAUSES: Mapping[str, CauseWords] = {
             words="recall",
             meaning="how many of the positives are flagged",
             row="recall",
+            lowers="lower recall",
+            raises="higher recall",
             metric="recall",
             share=(("tp",), ("tp", "fn")),
         ),
@@ -262,6 +282,8 @@ CAUSES: Mapping[str, CauseWords] = {
             words="false positives",
             meaning="how many of the negatives are flagged",
             row="false positives",
+            lowers="more false positives",
+            raises="fewer false positives",
             metric="false_positive_rate",
             share=(("fp",), ("fp", "tn")),
         ),
@@ -270,6 +292,8 @@ CAUSES: Mapping[str, CauseWords] = {
             words="skill",
             meaning="recall and false positives together",
             row="skill (the two before)",
+            lowers="a worse model",
+            raises="a better model",
             metric="log_likelihood_ratio",
             share=((), ()),
         ),

@@ -22,12 +22,20 @@ from monitor.drift.component_changes import BetweenDays
 from monitor.drift.day_scatter import days_behind
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import Compared, judge_on_curve
+from monitor.drift.recall_evidence import (
+    Because,
+    fewest_outcomes,
+    recall_evidence,
+    visible_recall,
+    why_open,
+)
 from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL
 from monitor.events.columns import Int64Array
 from monitor.labels.checks import in_order
 from monitor.labels.faults import LabelFault
 from monitor.labels.sampled_labels import SAMPLES, expected, labels_by_stratum
 from monitor.labels.stopped_reports import Reports
+from monitor.metrics.rates import recall as usual_recall
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.label_checks import LabelChecks
@@ -43,7 +51,7 @@ _SMALL_SHIFT = 0.35
 """More than slower labels take from the class ratio of a window that was .99 mature."""
 
 _SHIFT = Verdict.PREVALENCE_SHIFT
-_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
+_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.TOO_FEW)
 
 
 class _Judged(NamedTuple):
@@ -198,8 +206,6 @@ class Judge:
         if self.reports_are_missing(name, now, age):
             fault = LabelFault.REPORTS_STOPPED
         fault = fault or self._labels.latest_fault(now, age, cuts.totals)
-        if closes is not None and now - age - length < closes:
-            return _UNJUDGED if fault is None else _untrusted(fault)
         if self._scatter is not self.learned.scatter:
             self._scatter = self.learned.scatter
             self._judged_windows.clear()
@@ -207,7 +213,11 @@ class Judge:
         known = self._judged_windows.get(name)
         if known is None or edition is None or known.edition != edition:
             known = self._judged_windows[name] = self._seen(name, now, age, cuts, edition)
-        return known.verdict if fault is None else _untrusted(fault)
+        if fault is not None:
+            return _untrusted(fault)
+        if closes is not None and now - age - length < closes:
+            return replace(_UNJUDGED, recall=known.verdict.recall)
+        return known.verdict
 
     def _seen(self, name: str, now: int, age: int, cuts: Cuts, edition: Edition | None) -> _Judged:
         """Read the window, and judge it unless its counts are as before."""
@@ -236,6 +246,9 @@ class Judge:
         a_day = max(1, DAY_MS // block_ms)
         after_days = days_behind(after.total, a_day)
         between = self._scatter.between(self.reference.days_behind, after_days)
+        total = after.sum(axis=-1)
+        length = after.shape[-1] / a_day
+        recall = recall_evidence(total, dispersion, between, days=length)
         judgement, _ = judge_on_curve(
             Compared(self.reference.blocks, after),
             dispersion,
@@ -246,15 +259,24 @@ class Judge:
         fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
         if judgement.verdict in OF_THE_MODEL:
             judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion, between)
-        found = WindowVerdict(
+        if fault is not None:
+            return _untrusted(fault)
+        before = self.reference.counts
+        found = attribute(before, total, dispersion, between=between)
+        because, fewest = None, fewest_outcomes(total, judgement)
+        if judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE:
+            usual = float(usual_recall(before))
+            because = why_open(judgement, found, usual, recall.excluded, fewest=fewest)
+        return WindowVerdict(
             verdict=judgement.verdict,
             judgement=judgement,
-            attribution=attribute(
-                self.reference.counts, after.sum(axis=-1), dispersion, between=between
-            ),
+            attribution=found,
             labels_in_order=self._in_order(cells[:, 0], judgement),
+            because=because,
+            rests_on=fewest,
+            recall=recall,
+            visible_recall=visible_recall(before, judgement),
         )
-        return found if fault is None else _untrusted(fault)
 
     def _in_order(self, cells: Int64Array, judgement: Judgement) -> bool:
         if self._labelling is Labelling.COMPLETE:
@@ -317,4 +339,5 @@ def _doubted(found: WindowVerdict) -> WindowVerdict:
         found,
         verdict=verdict,
         judgement=None if judgement is None else replace(judgement, verdict=verdict),
+        because=Because.MOVED,
     )

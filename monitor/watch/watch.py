@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from monitor.config import Labelling, ModelConfig
-from monitor.drift import Verdict
 from monitor.drift.day_detector import day_threshold
 from monitor.drift.detectors import page_threshold
 from monitor.drift.live_class_ratio import UNKNOWN_RATIO
@@ -30,7 +29,7 @@ from monitor.labels.refusals import WITHOUT_DETECTORS
 from monitor.labels.sampled_labels import SAMPLES
 from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.verdicts import Detected, ReferenceOutcomes, Watched, WindowVerdict
+from monitor.verdicts import NOT_COMPARED, Detected, ReferenceOutcomes, Watched
 from monitor.watch.cuts import Cuts, CutsByModel
 from monitor.watch.day_detection import DayDetection
 from monitor.watch.detection import Detection, RiverDetection
@@ -114,8 +113,7 @@ class Watch:
         """
         watching, labelling = self._models.get(model), self._labelling(model)
         if off := WITHOUT_DETECTORS.get(labelling, ""):
-            nothing = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
-            verdicts = dict.fromkeys(self._windows.names, nothing)
+            verdicts = dict.fromkeys(self._windows.names, NOT_COMPARED)
             return Watched(
                 verdicts=verdicts,
                 prevalence_shift_detected=None,

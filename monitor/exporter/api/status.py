@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
-from monitor.drift import Attribution, Judgement, MainDriver
+from monitor.drift import Attribution, Judgement, MainDriver, Verdict
 from monitor.drift.label_free import ASSUMPTION, Nowcast
+from monitor.drift.recall_evidence import Because
 from monitor.exporter.api.status_answer import (
     CauseEffects,
     DetectionMark,
@@ -42,17 +43,17 @@ from monitor.report.answer_parts import (
 )
 from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
+from monitor.report.findings import model_because, of_model
 from monitor.report.headline import moved, reason
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import window_bounds
-from monitor.report.verdict_words import VERDICTS
+from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.report.verdict_words import BECAUSE, VERDICTS, urgency
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import Watched
 from monitor.version import __version__
-
-_SEVERITY = tuple(VERDICTS)
 
 
 def longest_window(snapshot: Snapshot) -> str:
@@ -87,8 +88,12 @@ def status_answer(
         for model in snapshot.models
         if matching.casefold() in model.name.casefold() and (not names or model.name in names)
     ]
-    wanted.sort(key=lambda model: (_SEVERITY.index(verdicts[model.name]), model.name))
-    tally = Counter(verdicts.values())
+    reasons = {
+        model.name: model_because(model, verdict_on(model, deciding[model.name]))
+        for model in snapshot.models
+    }
+    wanted.sort(key=lambda model: (_urgency(model, verdicts, reasons), model.name))
+    tally, open_ = Counter(verdicts.values()), Counter(reasons.values())
     return StatusAnswer(
         version=__version__,
         now=time_text(snapshot.now_ms),
@@ -97,7 +102,9 @@ def status_answer(
         rejected={str(reason): n for reason, n in snapshot.rejected.items() if n},
         windows=tuple(windows),
         verdict_window=longest_window(snapshot),
-        verdicts={verdict: tally[verdict] for verdict in _SEVERITY if tally[verdict]},
+        paging=sum(model.watched.degradation_detected for model in snapshot.models),
+        verdicts={verdict: tally[verdict] for verdict in VERDICTS if tally[verdict]},
+        because={reason: open_[reason] for reason in BECAUSE if open_[reason]},
         total=len(wanted),
         offset=offset,
         models=tuple(
@@ -107,15 +114,26 @@ def status_answer(
     )
 
 
+def _urgency(
+    model: ModelState, verdicts: Mapping[str, Verdict], reasons: Mapping[str, Because | None]
+) -> int:
+    pages = model.watched.degradation_detected
+    return urgency(verdicts[model.name], reasons[model.name], pages=pages)
+
+
 def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
     watched, found = model.watched, verdict_on(model, deciding)
+    seen = of_model(snapshot, model, deciding)
     return ModelStatus(
         name=model.name,
         version=model.version or None,
         verdict=found.verdict,
         verdict_window=deciding,
         label_fault=_fault(found.label_fault),
-        verdict_because=_missing_evidence(snapshot, model, deciding),
+        verdict_because=seen.because,
+        missing_evidence=_missing_evidence(snapshot, model, deciding),
+        moved_precision=what_moved_precision(seen),
+        worse=is_model_worse(seen),
         headline=_headline(snapshot, model, deciding),
         labelling=Labelling(model.labelling),
         refused=dict(model.refused),
@@ -165,7 +183,9 @@ def _headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
         for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))
         for estimate in [float(after.metrics[name].estimate[model.row])]
     }
-    return f"{moved(then, now)}: {reason(found.verdict, found.judgement, rates)}"
+    because = model_because(model, found)
+    why = reason(found.verdict, found.judgement, rates, because=because)
+    return f"{moved(then, now, because=because)}: {why}"
 
 
 def _missing_evidence(snapshot: Snapshot, model: ModelState, deciding: str) -> str | None:
@@ -210,6 +230,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
         precision_at_reference=metric_interval(at_reference, 0),
         far_from_reference=found.far_from_reference,
         verdict=found.verdict,
+        verdict_because=found.because,
         label_fault=_fault(found.label_fault),
         refused=refused(window.fault_of(row)),
         refused_because=because(window.fault_of(row)),

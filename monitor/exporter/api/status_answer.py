@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from monitor.config import Labelling
 from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.labels.faults import LabelFault
 from monitor.report.answer_parts import (
     Count,
@@ -19,6 +20,7 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
+from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
 
 class LabelCoverage(Struct, frozen=True, kw_only=True):
@@ -146,6 +148,7 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
         far_from_reference: the class ratio is at least five times below or above the
             reference's.
         verdict: what happened between the reference and this window.
+        verdict_because: why it is `insufficient_evidence`; null for any other.
         label_fault: what is wrong with its labels; null where nothing is.
         refused: metrics that are withheld, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is withheld.
@@ -165,6 +168,7 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
     precision_at_reference: MetricInterval
     far_from_reference: bool
     verdict: Verdict
+    verdict_because: Because | None
     label_fault: LabelFault | None
     refused: dict[str, str]
     refused_because: str
@@ -229,7 +233,12 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         verdict: the model's own verdict.
         verdict_window: the window that gives it.
         label_fault: what is wrong with the labels of that window; null where nothing is.
-        verdict_because: which evidence is missing; null where the verdict says something.
+        verdict_because: why the verdict is `insufficient_evidence`: `steady` (no sign of a
+            change, and a fall of recall by a quarter is excluded), `moved_cause_open`,
+            `too_few_outcomes` or `no_reference_yet`; null for any other verdict.
+        missing_evidence: what must come before a comparison; null where there is one.
+        moved_precision: what moved precision.
+        worse: whether the model is worse.
         headline: what happened since the reference, in one line.
         labelling: how its labels come.
         refused: metrics that the labelling does not allow, each with the reason.
@@ -260,7 +269,10 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     verdict: Verdict
     verdict_window: str
     label_fault: LabelFault | None
-    verdict_because: str | None
+    verdict_because: Because | None
+    missing_evidence: str | None
+    moved_precision: PrecisionAnswer
+    worse: WorseAnswer
     headline: str
     labelling: Labelling
     refused: dict[str, str]
@@ -297,7 +309,9 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
         rejected: records that could not be used, by reason.
         windows: names of the windows, as configured.
         verdict_window: the longest of them.
+        paging: how many of all models page.
         verdicts: how many of all models have each verdict, the worst first.
+        because: how many have no verdict for each reason.
         total: how many models match.
         offset: how many of them are left out before the first.
         models: one page of them, the worst first.
@@ -310,7 +324,9 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
     rejected: dict[str, Count]
     windows: tuple[str, ...]
     verdict_window: str
+    paging: Count
     verdicts: dict[Verdict, Count]
+    because: dict[Because, Count]
     total: Count
     offset: Count
     models: tuple[ModelStatus, ...]

@@ -13,8 +13,9 @@ from monitor.exporter.page.plane import plane_section
 from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
-from monitor.exporter.page.why import verdict_line, why_section
+from monitor.exporter.page.why import two_answers, verdict_line, why_section
 from monitor.report.printable import one_line
+from monitor.report.verdict_words import words_of
 
 
 def model_page(content: ModelContent, query: PageQuery) -> str:
@@ -24,7 +25,8 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         content: what it shows.
         query: what was asked for.
     """
-    sections = _sections(content, query)
+    sections, model = _sections(content, query), content.model
+    words = words_of(model.verdict, model.verdict_because)
     return document(
         one_line(content.model.name),
         head=page_head(),
@@ -33,7 +35,11 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
             h.span(".muted")[f"event time {moment(content.status.now)}"],
         ],
         sections=[(name, title) for name, title in SECTIONS if name in sections],
-        main=[verdict_line(content.model.verdict, content.model.headline), *sections.values()],
+        main=[
+            verdict_line(words, model.headline, pages=model.detectors.degradation_detected),
+            two_answers(model.moved_precision, model.worse),
+            *sections.values(),
+        ],
     )
 
 

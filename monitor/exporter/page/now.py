@@ -29,7 +29,7 @@ from monitor.exporter.page.sparkline import sparkline
 from monitor.report.answer_parts import LabelStatus, MetricInterval
 from monitor.report.label_words import LABELLINGS
 from monitor.report.printable import one_line
-from monitor.report.verdict_words import VERDICTS
+from monitor.report.verdict_words import tone_of, words_of
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
 
@@ -97,7 +97,8 @@ def _number(metric: MetricInterval) -> list[h.Node]:
 
 
 def _verdict(window: WindowStatus) -> list[h.Node]:
-    return [sign(window.verdict), " ", VERDICTS[window.verdict].title]
+    words = words_of(window.verdict, window.verdict_because)
+    return [sign(words, tone_of(words, pages=False)), " ", words.title]
 
 
 def _coverage(window: WindowStatus) -> list[h.Node]:
