@@ -104,6 +104,25 @@ class WindowVerdict:
         return abs(self.judgement.change["class_ratio"]) >= FAR_LOG_RATIO
 
 
+class AwaitedReference(NamedTuple):
+    """What a model still lacks of its reference.
+
+    Attributes:
+        about_ms: when it will be complete if outcomes come as they have so far, epoch
+            milliseconds of event time.
+        positives: mature actual positives so far; 0 where their number does not matter.
+        positives_needed: as many as it needs; 0 likewise.
+        false_positives: mature false positives so far; 0 likewise.
+        false_positives_needed: as many as it needs; 0 likewise.
+    """
+
+    about_ms: int
+    positives: int = 0
+    positives_needed: int = 0
+    false_positives: int = 0
+    false_positives_needed: int = 0
+
+
 NOT_COMPARED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.NO_REFERENCE)
 """The verdict on a window while there is nothing to compare it with."""
 
@@ -154,6 +173,8 @@ class Watched:
         expected_class_ratio: r that the reference's seasonal profile expects of the
             last mature pane; NaN without a profile.
         day_scatter: how much the days of the model scatter; None without a reference.
+        awaited: what a model without a reference lacks; None with one, and before its first
+            outcome.
     """
 
     reference: ReferenceOutcomes | None = None
@@ -169,6 +190,7 @@ class Watched:
     live_class_ratio: ClassRatio = UNKNOWN_RATIO
     expected_class_ratio: float = float("nan")
     day_scatter: DayScatter | None = None
+    awaited: AwaitedReference | None = None
 
     @property
     def log_class_ratio(self) -> float:

@@ -106,12 +106,10 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     watched = model.watched
     if model.labelling == Labelling.FLAGGED_ONLY:
         return
-    if watched.reference is None:
-        yield "  no verdict: there is no reference to compare with yet"
-    else:
+    if watched.reference is not None:
         yield from _told(f"compared with the reference: {reference_text(watched.reference)}")
         yield from _told(warming_up_text(watched) or "")
-        yield from _answers(snapshot, model)
+    yield from _answers(snapshot, model)
     for window, found in watched.verdicts.items():
         fault = LABEL_FAULTS[LabelFault(found.label_fault)] if found.label_fault else None
         words = fault.words if fault else BECAUSE[found.because].title if found.because else ""

@@ -156,10 +156,10 @@ class Period:
 
     @property
     def days_behind(self) -> float:
-        """Number of days that its outcomes stem from, at least 1."""
-        if self.block_ms is None:
+        """Number of days that its outcomes stem from, at least 1; at most its length."""
+        if self.by_day is None:
             return UNDATED_DAYS
-        return days_behind(self.blocks.total, max(1, DAY_MS // self.block_ms))
+        return min(days_behind(self.by_day.total, 1), max(self.days, 1.0))
 
     @property
     def dispersion(self) -> Dispersion:

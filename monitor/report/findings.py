@@ -62,6 +62,8 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
     found = verdict_on(model, deciding)
     window = next(one for one in snapshot.windows if one.name == deciding)
     seen, stretch = _recall(model)
+    if model.watched.reference is None:
+        seen = _metric(model, window)
     attribution = found.attribution
     return Compared(
         verdict=found.verdict,
@@ -111,6 +113,12 @@ def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
     return known[name], name
 
 
+def _metric(model: ModelState, window: Window) -> RecallEvidence:
+    """Limits of recall in a window, without the scatter of days, which is not known yet."""
+    found, row = window.metrics["recall"], model.row
+    return RecallEvidence(float(found.lower[row]), float(found.upper[row]), _NAN)
+
+
 def _obstacle(model: ModelState, window: Window, found: WindowVerdict) -> str:
     if model.labelling == Labelling.FLAGGED_ONLY:
         return "only flagged cases are ever labelled"
@@ -146,5 +154,5 @@ def _flags(counts: ConfusionCounts) -> str:
     if not counts.total:
         return ""
     if not counts.predicted_positive:
-        return "nothing"
+        return "nothing any more"
     return "" if counts.predicted_negative else "everything"

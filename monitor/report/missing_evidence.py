@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from monitor.config import Labelling
 from monitor.drift import Verdict
@@ -35,9 +36,26 @@ def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
     flagged_only = model.labelling == Labelling.FLAGGED_ONLY
     yield "only flagged cases are labelled", flagged_only
     yield "no labels yet", not model.matched and not sum(model.labels.values())
-    yield "the reference is not complete yet", reference is None
+    yield f"the reference is not complete yet{_progress(model)}", reference is None
     closes = None if reference is None else reference.closes
     reaches_back = closes is not None and int(window.open[row]) < closes
     yield f"the last {window.name} reach back into the reference", reaches_back
     yield f"no predictions in the last {window.name} that is mature", not made
     yield f"no labels for the last {window.name}", not int(window.counts.total[row])
+
+
+def _progress(model: ModelState) -> str:
+    """What a reference has of what it needs, and about when it has all."""
+    awaited = model.watched.awaited
+    if awaited is None:
+        return ""
+    counted = [
+        f"{have:,} of {needed:,} {what}"
+        for have, needed, what in (
+            (awaited.positives, awaited.positives_needed, "positives"),
+            (awaited.false_positives, awaited.false_positives_needed, "false positives"),
+        )
+        if have < needed
+    ]
+    day = datetime.fromtimestamp(awaited.about_ms / 1000, UTC)
+    return f" ({', '.join([*counted, f'about {day:%-d %B %Y}'])})"

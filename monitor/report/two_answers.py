@@ -21,6 +21,8 @@ from monitor.report.rate_changes import RatePairs, both_known, change_text, shor
 from monitor.report.vocabulary import ADDITIVE_CAUSES, METRIC_WORDS
 
 _RATES = ("recall", "false_positive_rate")
+_CANCELS = 2.0
+"""From this multiple of the change on, a cause is mostly cancelled by others."""
 _STAYED = 0.02
 """Precision stayed where the interval of its change lies within two points of none."""
 
@@ -30,7 +32,8 @@ class PrecisionAnswer(Struct, frozen=True, kw_only=True):
 
     Attributes:
         cause: `prevalence`, `recall` or `false_positives`, the one with the largest part in
-            the direction of the change; null where no change is certain.
+            the direction of the change; null where no change is certain, or where others
+            cancel most of that part.
         certain: the 95 % interval of that part leaves out 0.
         text: the answer in one line, without a full stop.
     """
@@ -87,7 +90,7 @@ class Compared(NamedTuple):
         rates: recall and the false positive rate, each before and after.
         recall: limits of recall after.
         recall_visible: see `WorseAnswer`.
-        flags: `nothing` or `everything`, where that is what it flags; "" otherwise.
+        flags: `nothing any more` or `everything`, where that is so; "" otherwise.
         stretch: what `recall` is about, such as "over the last 7 days"; "" for `after`.
         mix_of: the segment key whose mix alone changed; "" where there is none.
         obstacle: why nothing can be known, a phrase; "" where something can.
@@ -118,29 +121,29 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
         return PrecisionAnswer(
             cause=None, certain=False, text=f"Not known: {found.obstacle or 'precision is not'}"
         )
+    whole = f"{_points(change.estimate)} points ({_ends(change)})"
     certain = {cause: part for cause, part in found.parts.items() if part.certain}
-    if change.certain:
-        way = math.copysign(1.0, change.estimate)
-        cause = max(found.parts, key=lambda name: way * found.parts[name].estimate)
-        part = found.parts[cause]
+    way = math.copysign(1.0, change.estimate)
+    cause = max(found.parts, key=lambda name: way * found.parts[name].estimate)
+    part = found.parts[cause]
+    if change.certain and abs(part.estimate) < _CANCELS * abs(change.estimate):
         words = ADDITIVE_CAUSES[cause].effect(part.estimate)
         words = words if part.certain else f"probably {words}"
         text = (
             f"{words}: {_points(part.estimate)} of {_points(change.estimate)} points "
-            f"({_points(part.lower)} to {_points(part.upper)})"
+            f"({_ends(part)})"
         )
         return PrecisionAnswer(cause=cause, certain=part.certain, text=_capital(text))
-    ends = f"({_points(change.lower)} to {_points(change.upper)})"
     if certain:
-        each = ", ".join(
-            f"{ADDITIVE_CAUSES[cause].effect(part.estimate)} {_points(part.estimate)}"
-            for cause, part in certain.items()
+        text = ", ".join(
+            f"{ADDITIVE_CAUSES[name].effect(one.estimate)} {_points(one.estimate)}"
+            for name, one in certain.items()
         )
-        text = f"{each}; together {_points(change.estimate)} points {ends}"
-        return PrecisionAnswer(cause=None, certain=False, text=_capital(text))
-    if max(-change.lower, change.upper) < _STAYED:
-        return PrecisionAnswer(cause=None, certain=False, text=f"Nothing: it stayed {ends}")
-    text = f"Nothing certain: {_points(change.estimate)} points {ends}"
+        text = _capital(f"{text}; together {whole}")
+    elif max(-change.lower, change.upper) < _STAYED:
+        text = f"Nothing: it stayed ({_ends(change)})"
+    else:
+        text = f"Nothing certain: {whole}"
     return PrecisionAnswer(cause=None, certain=False, text=text)
 
 
@@ -152,7 +155,9 @@ def is_model_worse(found: Compared) -> WorseAnswer:
     """
     judgement = found.judgement
     if found.obstacle or judgement is None:
-        return _answer(found, "cannot_be_known", f"Cannot be known: {found.obstacle}")
+        return _answer(
+            found, "cannot_be_known", f"Cannot be known: {found.obstacle}{_so_far(found)}"
+        )
     if found.verdict in DEGRADED:
         return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
     if found.verdict in IMPROVED:
@@ -183,25 +188,27 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
 def _answer(
     found: Compared, answer: Literal["yes", "no", "not_shown", "cannot_be_known"], text: str
 ) -> WorseAnswer:
-    known = answer != "cannot_be_known"
     return WorseAnswer(
         answer=answer,
-        recall_lower=defined(found.recall.lower) if known else None,
-        recall_upper=defined(found.recall.upper) if known else None,
-        recall_excluded=defined(found.recall.excluded) if known else None,
-        recall_visible=defined(found.recall_visible) if known else None,
+        recall_lower=defined(found.recall.lower),
+        recall_upper=defined(found.recall.upper),
+        recall_excluded=defined(found.recall.excluded),
+        recall_visible=defined(found.recall_visible),
         text=text,
     )
+
+
+def _so_far(found: Compared) -> str:
+    """Recall while there is no reference; "" where it is not known."""
+    if found.because is not Because.NO_REFERENCE or not math.isfinite(found.recall.lower):
+        return ""
+    return f"; so far recall is {_between(found.recall)}"
 
 
 def _how_worse(found: Compared, judgement: Judgement) -> str:
     if judgement.dead:
         if found.flags:
-            return (
-                f"it flags {found.flags} any more"
-                if found.flags == "nothing"
-                else (f"it flags {found.flags}")
-            )
+            return f"it flags {found.flags}"
         return "it does not tell the classes apart any more"
     return _how(found, judgement)
 
@@ -219,9 +226,12 @@ def _how(found: Compared, judgement: Judgement) -> str:
 
 def _slid(found: Compared, judgement: Judgement) -> str:
     if judgement.status["recall"] is Status.CHANGED and math.isfinite(found.recall.lower):
-        ends = f"{short(found.recall.lower, 2)} and {short(found.recall.upper, 2)}"
-        return f"recall is between {ends}, was {short(found.rates['recall'][0], 2)}"
+        return f"recall is {_between(found.recall)}, was {short(found.rates['recall'][0], 2)}"
     return _how(found, judgement)
+
+
+def _between(recall: RecallEvidence) -> str:
+    return f"between {short(recall.lower, 2)} and {short(recall.upper, 2)}"
 
 
 def _excluded(found: Compared) -> str:
@@ -231,6 +241,10 @@ def _excluded(found: Compared) -> str:
     usual = found.rates["recall"][0]
     little = "only " if found.recall.excluded < (1 - MATTERS) * usual else ""
     return f"{little}a fall of recall below {short(found.recall.excluded, 2)}{stretch} is excluded"
+
+
+def _ends(part: Points) -> str:
+    return f"{_points(part.lower)} to {_points(part.upper)}"
 
 
 def _capital(text: str) -> str:

@@ -14,7 +14,9 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.watch.first_days import FIRST_MS, end_of_first_days
+from monitor.verdicts import AwaitedReference
+from monitor.watch.awaited_reference import awaited_reference
+from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
@@ -61,6 +63,19 @@ class ReferenceFinder:
             if not self._is_provisional(model, found):
                 self._windows.forget_beginning(model)
         return found or known
+
+    def awaited(self, model: int, mature: int, age: int) -> AwaitedReference | None:
+        """Return what a model lacks of its first reference; None where nothing is known of it.
+
+        Args:
+            model: its number; it has no reference.
+            mature: up to this moment, epoch milliseconds, outcomes are mature.
+            age: age at which they are, milliseconds.
+        """
+        step, first = self._windows.step_ms, self._windows.first_pane(model)
+        setting = self._catalogue.settings[model].reference
+        opens = None if first is None else first * step
+        return awaited_reference(setting, opens, mature, age, self._sums(model))
 
     def found(self, model: int) -> MatureReference | None:
         """Return the latest reference of a model that `of` found."""
@@ -126,11 +141,15 @@ class ReferenceFinder:
             return None
         opens = first * step if known_open is None else known_open
 
+        closes = end_of_first_days(opens, length, mature, self._sums(model))
+        return None if closes is None else self._cut("first", model, opens, closes)
+
+    def _sums(self, model: int) -> CountsUpTo:
         def sums(ends: Sequence[int]) -> Int64Array:
+            step = self._windows.step_ms
             return self._windows.sums_from_first(model, [closes // step for closes in ends])
 
-        closes = end_of_first_days(opens, length, mature, sums)
-        return None if closes is None else self._cut("first", model, opens, closes)
+        return sums
 
     def _totals_row(self, model: int) -> int:
         return self._catalogue.totals_row(self._catalogue.models[model])

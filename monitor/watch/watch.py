@@ -122,7 +122,8 @@ class Watch:
             )
         if watching is None or age is None:
             shifted = None if labelling in SAMPLES else False
-            return Watched(prevalence_shift_detected=shifted, judged_age_ms=age)
+            awaited = None if age is None else self._references.awaited(model, now - age, age)
+            return Watched(prevalence_shift_detected=shifted, judged_age_ms=age, awaited=awaited)
         fault = None if paces is None else pace_fault(paces)
         doubt = paces is not None and pace_fault(paces, DOUBTFUL_PACE) is not None
         detection = watching.detection

@@ -118,6 +118,13 @@ def test_without_ranges_the_longest_window_is_compared_with_the_reference(client
     assert found["after"]["outcomes"] == window["outcomes"]
     assert found["before"]["outcomes"] == model["reference"]["outcomes"]
     assert found["main_driver"]["cause"] == window["judgement"]["main_driver"]["cause"]
+    assert (found["verdict"], found["verdict_because"]) == (
+        window["verdict"],
+        window["verdict_because"],
+    )
+    for cause, part in window["attribution"]["causes"].items():
+        for number, value in part.items():
+            assert found["attribution"][cause][number] == pytest.approx(value, rel=1e-9)
 
 
 def test_a_diagnosis_can_be_read_as_text(client):
