@@ -28,7 +28,7 @@ from monitor.drift import (
 from monitor.drift.component_changes import changes
 from monitor.drift.components import Component
 from monitor.drift.day_scatter import DayScatter
-from monitor.drift.judgement_on_curve import Compared, judge_on_curve
+from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
 from monitor.drift.recall_evidence import (
     UNKNOWN_RECALL,
     Because,
@@ -81,7 +81,7 @@ def diagnose(
     )
     trusted = refused is None
     errors = Errors.of(before, after, scatter)
-    whole = Compared(before.blocks, after.blocks)
+    whole = ComparedOutcomes(before.blocks, after.blocks)
     attribution = attribute(*whole, errors.rows, between=errors.between)
     below: bool | None = None
     if trusted:

@@ -18,7 +18,7 @@ from monitor.drift import (
     attribute_segments,
     judge_within_segments,
 )
-from monitor.drift.judgement_on_curve import Compared
+from monitor.drift.judgement_on_curve import ComparedOutcomes
 from monitor.drift.verdict import NOT_OF_THE_MODEL
 from monitor.events.columns import FloatArray, Series
 from monitor.metrics.ratio import ratio
@@ -110,7 +110,7 @@ def segment_parts(
     return tuple(sorted(parts, key=_rank))
 
 
-def both_by_key(before: Period, after: Period) -> Iterator[Compared]:
+def both_by_key(before: Period, after: Period) -> Iterator[ComparedOutcomes]:
     """Yield the outcomes before and after of the values of each key, (values, blocks).
 
     Args:
@@ -119,7 +119,7 @@ def both_by_key(before: Period, after: Period) -> Iterator[Compared]:
     """
     for key in segment_keys(before, after) if before.segments else ():
         _, old, new = _tables(key, before, after)
-        yield Compared(old, new)
+        yield ComparedOutcomes(old, new)
 
 
 def within_key(

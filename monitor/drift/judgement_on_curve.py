@@ -18,7 +18,7 @@ from monitor.drift.verdict import Judgement, judge, roc_decides
 from monitor.metrics.histogram import ScoreHistogram
 
 
-class Compared(NamedTuple):
+class ComparedOutcomes(NamedTuple):
     """Outcomes of two windows, by blocks of time along the last axis.
 
     Attributes:
@@ -31,12 +31,12 @@ class Compared(NamedTuple):
 
 
 def judge_on_curve(
-    whole: Compared,
+    whole: ComparedOutcomes,
     dispersion: Dispersion,
     *,
     between: BetweenDays | None,
     scores: ScoreHistogram | None,
-    by_key: Iterable[Compared] = (),
+    by_key: Iterable[ComparedOutcomes] = (),
 ) -> tuple[Judgement, bool | None]:
     """Judge two windows; see `verdict.judge` and `roc.below_reference_curve`.
 

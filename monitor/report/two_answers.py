@@ -21,6 +21,7 @@ from monitor.report.rate_changes import RatePairs, both_known, change_text, shor
 from monitor.report.vocabulary import ADDITIVE_CAUSES, METRIC_WORDS
 
 _RATES = ("recall", "false_positive_rate")
+_UNDEFINED = "one side lacks flagged cases, positives or negatives"
 _CANCELS = 2.0
 """From this multiple of the change on, a cause is mostly cancelled by others."""
 _STAYED = 0.02
@@ -119,7 +120,7 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
     change = found.change
     if found.obstacle or not math.isfinite(change.estimate):
         return PrecisionAnswer(
-            cause=None, certain=False, text=f"Not known: {found.obstacle or 'precision is not'}"
+            cause=None, certain=False, text=f"Not known: {found.obstacle or _UNDEFINED}"
         )
     whole = f"{_points(change.estimate)} points ({_ends(change)})"
     certain = {cause: part for cause, part in found.parts.items() if part.certain}
@@ -166,7 +167,10 @@ def is_model_worse(found: Compared) -> WorseAnswer:
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         return _answer(found, "not_shown", f"Nothing points to it: {_excluded(found)}")
-    return _answer(found, "no", f"No: {_excluded(found)}")
+    skill = judgement.status["log_likelihood_ratio"]
+    by_skill = skill is Status.CLEAN and not _excludes_much(found)
+    why = "skill (log LR+) is as before" if by_skill else _excluded(found)
+    return _answer(found, "no", f"No: {why}")
 
 
 def _doubt(found: Compared, judgement: Judgement) -> str:
@@ -178,7 +182,7 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
     if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
         return ""
     if any(judgement.status[name] is Status.CHANGED for name in _RATES):
-        return f"{_slid(found, judgement)}; worse, or another threshold"
+        return f"{_slid(found, judgement)}; {_direction(judgement)}, or another threshold"
     if judgement.status["log_likelihood_ratio"] is Status.CHANGED:
         way = "fell" if judgement.change["log_likelihood_ratio"] < 0 else "rose"
         return f"skill (log LR+) {way}, but neither rate certainly moved"
@@ -196,6 +200,13 @@ def _answer(
         recall_visible=defined(found.recall_visible),
         text=text,
     )
+
+
+def _direction(judgement: Judgement) -> str:
+    """What the one rate that changed would make of the model: a worse, or a better one."""
+    recall = judgement.status["recall"] is Status.CHANGED
+    change = judgement.change["recall" if recall else "false_positive_rate"]
+    return "worse" if (change < 0) == recall else "better"
 
 
 def _so_far(found: Compared) -> str:
@@ -238,13 +249,17 @@ def _excluded(found: Compared) -> str:
     if not math.isfinite(found.recall.excluded):
         return "there are no positives to tell by"
     stretch = f" {found.stretch}" if found.stretch else ""
-    usual = found.rates["recall"][0]
-    little = "only " if found.recall.excluded < (1 - MATTERS) * usual else ""
+    little = "" if _excludes_much(found) else "only "
     return f"{little}a fall of recall below {short(found.recall.excluded, 2)}{stretch} is excluded"
 
 
 def _ends(part: Points) -> str:
     return f"{_points(part.lower)} to {_points(part.upper)}"
+
+
+def _excludes_much(found: Compared) -> bool:
+    """Whether a fall of recall that matters is excluded."""
+    return found.recall.excluded >= (1 - MATTERS) * found.rates["recall"][0]
 
 
 def _capital(text: str) -> str:

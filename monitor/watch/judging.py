@@ -21,7 +21,7 @@ from monitor.drift import (
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.day_scatter import days_behind
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import Compared, judge_on_curve
+from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
 from monitor.drift.recall_evidence import (
     Because,
     fewest_outcomes,
@@ -250,7 +250,7 @@ class Judge:
         length = after.shape[-1] / a_day
         recall = recall_evidence(total, dispersion, between, days=length)
         judgement, _ = judge_on_curve(
-            Compared(self.reference.blocks, after),
+            ComparedOutcomes(self.reference.blocks, after),
             dispersion,
             between=between,
             scores=self.reference.scores_by_day,
@@ -293,7 +293,7 @@ class Judge:
         """Return the variance of rows over that of independent ones, of window or reference."""
         return self.reference.sampling(self._labelling).larger(sampling)
 
-    def _by_segment(self, cells: CountArray, cuts: Cuts) -> Iterator[Compared]:
+    def _by_segment(self, cells: CountArray, cuts: Cuts) -> Iterator[ComparedOutcomes]:
         """Yield the outcomes before and after of each segment key, (values, blocks)."""
         start = 0
         for rows in cuts.segments:
@@ -301,7 +301,7 @@ class Judge:
             before = self.reference.blocks_of(rows)
             start += len(rows)
             if before is not None:
-                yield Compared(before, after)
+                yield ComparedOutcomes(before, after)
 
     def _within_segments(
         self,

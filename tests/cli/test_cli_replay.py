@@ -112,7 +112,7 @@ def counted(found):
         name: {key: value for key, value in window.items() if "reference" not in key}
         for name, window in model["windows"].items()
     }
-    later = ("reference", "detections")
+    later = ("reference", "detections", "moved_precision", "worse", "paging")
     return {key: value for key, value in model.items() if key not in later} | {"windows": windows}
 
 
@@ -178,7 +178,7 @@ def test_people_get_verdicts_and_detections():
     monitor.predict("a", ts=1, prediction=True)
     snapshot = monitor.snapshot()
     (model,) = snapshot.models
-    assert "no verdict" in replay_text(snapshot)
+    assert "Is the model worse? Cannot be known: no labels yet." in replay_text(snapshot)
     shown = replay_text(replace(snapshot, models=(replace(model, watched=found),)))
     assert "\n  7d      prevalence_shift\n" in shown
     assert "\n  2013-09-01 01:46  detected: prevalence_shift" in shown
