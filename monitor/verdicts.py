@@ -14,6 +14,7 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
+from monitor.drift.degenerate import Degeneracy
 from monitor.drift.label_free import Nowcast
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.metrics.ratio import ratio
@@ -111,6 +112,24 @@ class MissingLabels(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DegeneratePredictions:
+    """Whether a model's predictions, without labels, have left all that their past knows.
+
+    Attributes:
+        known: False while the past is too short to know what is usual.
+        kind: what is wrong with them; None where nothing is.
+        since: first moment of the predictions that show it, epoch milliseconds.
+        times: rate of flagged cases over the extreme one of the past, where that is what is
+            wrong; else NaN.
+    """
+
+    known: bool = False
+    kind: Degeneracy | None = None
+    since: int | None = None
+    times: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
     """Reference, verdicts and detections of one model.
 
@@ -137,6 +156,7 @@ class Watched:
             known, or where the labels of that window are not trustworthy.
         expected_class_ratio: r that the reference's seasonal profile expects of the
             last mature pane; NaN without a profile.
+        predictions: whether predictions have left all that is known of them.
     """
 
     reference: ReferenceOutcomes | None = None
@@ -151,6 +171,7 @@ class Watched:
     missing_labels: tuple[MissingLabels, ...] = ()
     live_class_ratio: ClassRatio = UNKNOWN_RATIO
     expected_class_ratio: float = float("nan")
+    predictions: DegeneratePredictions = field(default_factory=DegeneratePredictions)
 
     @property
     def log_class_ratio(self) -> float:

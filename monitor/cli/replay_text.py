@@ -11,6 +11,7 @@ from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.labels.faults import LabelFault
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
+from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import far_text, reference_text, warming_up_text
 from monitor.report.vocabulary import TEXT_METRICS
 from monitor.snapshot import ModelState, Snapshot, Window
@@ -101,6 +102,9 @@ def _metrics(windows: Sequence[Window], row: int) -> Iterator[str]:
 def _found(model: ModelState) -> Iterator[str]:
     """Yield the verdicts of the windows, and the detections."""
     watched = model.watched
+    predictions = watched.predictions
+    if (text := degenerate_text(predictions)) is not None and predictions.since is not None:
+        yield f"  ALARM: the model {text} (since {_time(predictions.since)})"
     if model.labelling == Labelling.FLAGGED_ONLY:
         return
     if watched.reference is None:

@@ -37,6 +37,7 @@ from monitor.report.answer_parts import (
     metric_intervals,
     missing_label_shares,
     outcome_counts,
+    prediction_check,
     reference_period,
     time_text,
 )
@@ -45,6 +46,7 @@ from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
 from monitor.report.headline import moved, reason
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
+from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import window_bounds
 from monitor.report.verdict_words import VERDICTS
@@ -116,7 +118,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         verdict_window=deciding,
         label_fault=_fault(found.label_fault),
         verdict_because=_missing_evidence(snapshot, model, deciding),
-        headline=_headline(snapshot, model, deciding),
+        headline=_died(watched) + _headline(snapshot, model, deciding),
         labelling=Labelling(model.labelling),
         refused=dict(model.refused),
         refused_because=model.refused_because,
@@ -139,12 +141,19 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
             DetectionMark(at=format_time(d.at), kind=d.kind) for d in watched.detections
         ),
         labels_missing_in=missing_label_shares(watched.missing_labels),
+        predictions_degenerate=prediction_check(watched.predictions),
         windows={w.name: _window(snapshot, model, w) for w in snapshot.windows},
         lifetime=LifetimeTotals(
             outcomes=outcome_counts(snapshot.lifetime, model.row),
             metrics=metric_intervals(snapshot.lifetime, model.row),
         ),
     )
+
+
+def _died(watched: Watched) -> str:
+    """Return what is wrong with the predictions, before the headline; "" where nothing is."""
+    text = degenerate_text(watched.predictions)
+    return "" if text is None else f"The model {text}. "
 
 
 def _headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
