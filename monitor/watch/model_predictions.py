@@ -28,10 +28,33 @@ class Alarm(NamedTuple):
     Attributes:
         at: the moment of the alarm, epoch milliseconds.
         found: what is wrong; the latest kind, with the beginning of the first.
+        changed: first moment of the other rate of flagged cases, epoch milliseconds; None for
+            a dead model.
     """
 
     at: int
     found: Found
+    changed: int | None
+
+    @property
+    def since(self) -> int:
+        """The first moment of the predictions that the latest kind is about."""
+        return self.found.began if self.changed is None else self.changed
+
+    def state(self) -> State:
+        """Serializable state."""
+        return {
+            **self.found._asdict(),
+            "kind": str(self.found.kind),
+            "at": self.at,
+            "changed": self.changed,
+        }
+
+    @classmethod
+    def restored(cls, state: State) -> Alarm:
+        """Return what `state` returned."""
+        found = Found(Degeneracy(state["kind"]), state["began"], state["times"], state["length"])
+        return cls(state["at"], found, state["changed"])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,7 +88,7 @@ class ModelPredictions:
             "learned": self.learned,
             "known": None if self.known is None else self.known.state(),
             "longest_same": self.longest_same,
-            "alarm": None if alarm is None else [alarm.at, str(alarm.found.kind), *alarm.found[1:]],
+            "alarm": None if alarm is None else alarm.state(),
             "wrong": [list(stretch) for stretch in self.wrong],
         }
 
@@ -74,8 +97,7 @@ class ModelPredictions:
         """Return what `state` returned."""
         alarm = None
         if state["alarm"] is not None:
-            at, kind, *found = state["alarm"]
-            alarm = Alarm(at, Found(Degeneracy(kind), *found))
+            alarm = Alarm.restored(state["alarm"])
         known = state["known"]
         return cls(
             done=state["done"],
@@ -119,11 +141,24 @@ class ModelPredictions:
             found: what is wrong.
             at: epoch milliseconds.
         """
-        if self.alarm is None:
-            self.alarm = Alarm(at, found)
-        else:
-            began = min(found.began, self.alarm.found.began)
-            self.alarm = self.alarm._replace(found=found._replace(began=began))
+        alarm = self.alarm or Alarm(at, found, None)
+        changed = None
+        if found.kind not in DEAD:
+            changed = found.began if alarm.changed is None else alarm.changed
+        began = min(found.began, alarm.found.began)
+        self.alarm = Alarm(alarm.at, found._replace(began=began), changed)
+
+    def may_end(self, found: Found | None) -> bool:
+        """Return whether the alarm may end beside what is found now.
+
+        The last hours still hold those of a dead model when it is back.
+
+        Args:
+            found: what is wrong now.
+        """
+        if self.alarm is None or found is None:
+            return self.alarm is not None
+        return self.alarm.found.kind in DEAD and found.kind not in DEAD
 
     def is_back(self, present: Present, scored: LatestScores, at: int, moment: int) -> bool:
         """Return whether predictions are certainly as usual again.
@@ -147,9 +182,9 @@ class ModelPredictions:
         Args:
             at: epoch milliseconds.
         """
-        if self.alarm is None or self.alarm.found.kind in DEAD:
+        if self.alarm is None or self.alarm.changed is None:
             return False
-        return at - self.alarm.found.began >= ACCEPTED_MS
+        return at - self.alarm.changed >= ACCEPTED_MS
 
     def accept(self, since: int) -> None:
         """End the alarm, and learn from the predictions since a moment what is usual.

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from monitor.clock import DAY_MS, HOUR_MS
-from monitor.drift.degenerate import DEAD, Present, fewest_same, same_scores
+from monitor.drift.degenerate import Present, fewest_same, same_scores
 from monitor.drift.known_predictions import FEWEST_DAYS, Hours, KnownPredictions
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
@@ -92,16 +92,16 @@ class PredictionWatch:
         )
 
     def alarm_since(self, model: int) -> int | None:
-        """Return the first moment that a model's alarm is about, epoch milliseconds.
+        """Return since when a model's predictions are wrong as they are now.
 
         Args:
             model: its number.
 
         Returns:
-            None without an alarm.
+            Epoch milliseconds; None without an alarm.
         """
         watched = self._models.get(model)
-        return None if watched is None or watched.alarm is None else watched.alarm.found.began
+        return None if watched is None or watched.alarm is None else watched.alarm.since
 
     def accept(self, model: int, since: int) -> None:
         """End a model's alarm, and learn what is usual from the predictions since a moment.
@@ -120,10 +120,9 @@ class PredictionWatch:
             model: its number.
         """
         watched = self._models.get(model)
-        if watched is not None and watched.alarm is not None:
-            found = watched.alarm.found
-            if found.kind not in DEAD:
-                watched.accept(found.began)
+        alarm = None if watched is None else watched.alarm
+        if watched is not None and alarm is not None and alarm.changed is not None:
+            watched.accept(alarm.changed)
 
     def state(self) -> State:
         """Serializable state: what is known, and alarms, by model number."""
@@ -219,13 +218,13 @@ class PredictionWatch:
             if watched.alarm is None and not suspicious[at] and same is None:
                 continue
             found = same or present.found(at)
-            if found is not None:
-                watched.raise_alarm(found, moment)
-            elif watched.is_back(present, scored, at, moment):
+            if watched.may_end(found) and watched.is_back(present, scored, at, moment):
                 watched.end(moment)
                 return moment
+            if found is not None:
+                watched.raise_alarm(found, moment)
             if watched.alarm is not None and watched.has_lasted(moment):
-                watched.accept(watched.alarm.found.began)
+                watched.accept(watched.alarm.since)
                 return moment
         return end
 
