@@ -118,9 +118,10 @@ class KnownPredictions(NamedTuple):
         if not enough or cases.sum(axis=1).max() < _FEWEST_CASES:
             return None
         profile = _profile(past)
-        found = cls(profile, *np.full((2, 2), np.nan), *np.full((2, len(LENGTHS)), np.nan), crowd)
+        of_sides, of_lengths = np.full(2, np.nan), np.full(len(LENGTHS), np.nan)
+        found = cls(profile, of_sides, of_sides, of_lengths, of_lengths, crowd)
         expected = found.expected(past)
-        by_day = np.stack([np.bincount(day, row) for row in (*cases, *expected)])
+        by_day = np.stack([np.bincount(day, row) for row in (*cases, *expected)]).astype(np.float64)
         scatter = _scatter(by_day[:2], by_day[2:])
         rare = cases.sum(axis=1) < _FEWEST_CASES
         shares = np.clip(ratio(cases.sum(axis=1), cases.sum()), 1e-9, 1 - 1e-9)

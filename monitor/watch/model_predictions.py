@@ -245,4 +245,5 @@ class LatestScores(NamedTuple):
             cases = self.scores[chosen].sum(axis=0)
             if cases.sum() >= _FEWEST_SCORED and cases.max() <= cases.sum() * (1 + crowd) / 2:
                 return True
-        return cases.sum() == 0 and at - since >= LENGTHS[-1] * HOUR_MS
+        latest = self.opens >= at - LENGTHS[-1] * HOUR_MS
+        return at - since >= LENGTHS[-1] * HOUR_MS and not self.scores[latest].any()
