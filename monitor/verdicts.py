@@ -15,6 +15,7 @@ import numpy as np
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
 from monitor.drift.day_scatter import DayScatter
+from monitor.drift.degenerate import Degeneracy
 from monitor.drift.label_free import Nowcast
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
@@ -146,6 +147,24 @@ class MissingLabels(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DegeneratePredictions:
+    """Whether a model's predictions, without labels, have left all that their past knows.
+
+    Attributes:
+        known: False while the past is too short to know what is usual.
+        kind: what is wrong with them; None where nothing is.
+        since: first moment of the predictions that show it, epoch milliseconds.
+        times: rate of flagged cases over the extreme one of the past, where that is what is
+            wrong; else NaN.
+    """
+
+    known: bool = False
+    kind: Degeneracy | None = None
+    since: int | None = None
+    times: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
     """Reference, verdicts and detections of one model.
 
@@ -175,6 +194,7 @@ class Watched:
         day_scatter: how much the days of the model scatter; None without a reference.
         awaited: what a model without a reference lacks; None with one, and before its first
             outcome.
+        predictions: whether predictions have left all that is known of them.
     """
 
     reference: ReferenceOutcomes | None = None
@@ -191,6 +211,7 @@ class Watched:
     expected_class_ratio: float = float("nan")
     day_scatter: DayScatter | None = None
     awaited: AwaitedReference | None = None
+    predictions: DegeneratePredictions = field(default_factory=DegeneratePredictions)
 
     @property
     def log_class_ratio(self) -> float:

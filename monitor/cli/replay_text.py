@@ -13,6 +13,7 @@ from monitor.labels.faults import LabelFault
 from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import of_model
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
+from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import far_text, reference_text, warming_up_text
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.vocabulary import BECAUSE, TEXT_METRICS
@@ -104,6 +105,9 @@ def _metrics(windows: Sequence[Window], row: int) -> Iterator[str]:
 def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     """Yield the two answers, the verdicts of the windows, and the detections."""
     watched = model.watched
+    predictions = watched.predictions
+    if (text := degenerate_text(predictions)) is not None and predictions.since is not None:
+        yield f"  ALARM: the model {text} (since {_time(predictions.since)})"
     if model.labelling == Labelling.FLAGGED_ONLY:
         return
     if watched.reference is not None:

@@ -10,6 +10,7 @@
     detectors, day_detector   alarms by panes and by days (shiryaev_roberts: their statistic)
     class_ratio_detector      alarm where the class ratio leaves its seasonal profile
     live_class_ratio          the class ratio, smoothed over panes
+    known_predictions, degenerate  predictions that have left all that is known, without labels
     prevalence, label_free    prevalence and precision without labels
     river_detector            detectors of river, behind the same protocol
 

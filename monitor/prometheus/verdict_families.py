@@ -11,6 +11,7 @@ import numpy as np
 
 from monitor.counts import Outcome
 from monitor.drift import Verdict
+from monitor.drift.degenerate import Degeneracy
 from monitor.drift.recall_evidence import Because
 from monitor.events.columns import FloatArray
 from monitor.labels.faults import LabelFault
@@ -119,6 +120,26 @@ def verdict_families() -> Iterator[Family]:
         _shifted,
     )
     yield _by_model(
+        "classifier_predictions_degenerate",
+        "1 while predictions alone, without labels, have left all that is known of the model; "
+        "absent while its past is too short to know what is usual.",
+        lambda watched: [_if_known(watched, watched.predictions.kind is not None)],
+    )
+    yield _by_model(
+        "classifier_predictions_degenerate_kind",
+        "1 for what is wrong with the predictions, where something is.",
+        lambda watched: [
+            _if_known(watched, watched.predictions.kind is kind) for kind in Degeneracy
+        ],
+        [{"kind": kind.value} for kind in Degeneracy],
+    )
+    yield _by_model(
+        "classifier_predicted_positive_over_known_ratio",
+        "Rate of predicted positives over the highest one known, where it lies far above, or over "
+        "the lowest one known, where it lies far below; absent elsewhere.",
+        lambda watched: [watched.predictions.times],
+    )
+    yield _by_model(
         "classifier_judged_age_seconds",
         "Age from which predictions are judged; beyond the windows' where these end sooner.",
         lambda watched: [np.nan if watched.judged_age_ms is None else watched.judged_age_ms / 1000],
@@ -150,6 +171,10 @@ def verdict_families() -> Iterator[Family]:
         lambda watched: [np.nan if watched.reference is None else watched.reference.version],
     )
     yield _sources()
+
+
+def _if_known(watched: Watched, holds: bool) -> float:  # noqa: FBT001  # the number itself
+    return float(holds) if watched.predictions.known else np.nan
 
 
 def _shifted(watched: Watched) -> list[float]:

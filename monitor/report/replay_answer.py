@@ -14,6 +14,7 @@ from monitor.report.answer_parts import (
     MetricIntervals,
     MissingLabelShare,
     OutcomeCounts,
+    PredictionCheck,
     ReferencePeriod,
     Time,
 )
@@ -89,6 +90,7 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
         refused: metrics that its labelling does not allow, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
         labels_missing_in: where labels are missing, the worst first.
+        predictions_degenerate: predictions, without labels, against all that is known of them.
     """
 
     predictions: Count
@@ -109,6 +111,7 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
     refused: dict[str, str]
     refused_because: str
     labels_missing_in: tuple[MissingLabelShare, ...]
+    predictions_degenerate: PredictionCheck
 
 
 class ReplayAnswer(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from monitor.report.answer_parts import (
     metric_intervals,
     missing_label_shares,
     outcome_counts,
+    prediction_check,
     reference_period,
     time_text,
 )
@@ -71,6 +72,7 @@ def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
         refused=dict(model.refused),
         refused_because=model.refused_because,
         labels_missing_in=missing_label_shares(model.watched.missing_labels),
+        predictions_degenerate=prediction_check(model.watched.predictions),
     )
 
 

@@ -6,8 +6,9 @@ defaults: a new member without a row, or a row without a word, fails in
 `tests/report/test_vocabulary.py`.
 
 Import every row from here. Those of verdicts are written in `verdict_words`, those of label
-faults and regimes in `label_words`. Reasons why labels do not allow a metric are written in
-`monitor.labels.refusals`, which the engine reads; rows give them as `withheld`.
+faults and regimes in `label_words`, those of predictions without labels in `prediction_words`.
+Reasons why labels do not allow a metric are written in `monitor.labels.refusals`, which the
+engine reads; rows give them as `withheld`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from monitor.report.label_words import (
     LabelFaultWords,
     LabellingWords,
 )
+from monitor.report.prediction_words import DEGENERACIES
 from monitor.report.verdict_words import (
     BECAUSE,
     VERDICTS,
@@ -35,6 +37,7 @@ __all__ = [
     "ADDITIVE_CAUSES",
     "BECAUSE",
     "CAUSES",
+    "DEGENERACIES",
     "JSON_METRICS",
     "LABELLINGS",
     "LABEL_FAULTS",

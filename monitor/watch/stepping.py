@@ -133,6 +133,20 @@ class Stepper:
             watch.done = end
         yield from self._close_days(model, watch, cuts, mature, age)
 
+    def judged(self, model: int, watch: ModelWatch, cuts: Cuts, days: int) -> Judgement | None:
+        """Judge the last closed days of a model, those of the reference left out.
+
+        Args:
+            model: its number.
+            watch: its detectors.
+            cuts: its series by segment key.
+            days: how many.
+
+        Returns:
+            None where nothing can be judged, or labels are at fault.
+        """
+        return self._judged(model, watch, cuts, watch.day, days)
+
     def is_active(self, at: int | None, now: int) -> bool:
         """Return whether a detection lies no further back than the longest window.
 

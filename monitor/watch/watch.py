@@ -3,6 +3,7 @@
     windows -> reference   the stretch to compare with, found once it is mature
             -> stepping    evidence pane by pane: pages, annotations
             -> judging     verdict and causes for each window
+            -> predictions what is predicted, without labels: models that have died
 
 The state is the references and the evidence; everything else is read from
 `monitor.windows`. Outcomes are counted by the time of their prediction, whatever
@@ -18,7 +19,7 @@ from monitor.drift.day_detector import day_threshold
 from monitor.drift.detectors import page_threshold
 from monitor.drift.live_class_ratio import UNKNOWN_RATIO
 from monitor.drift.river_detector import RiverDetector
-from monitor.drift.verdict import DEGRADED
+from monitor.drift.verdict import DEGRADED, IMPROVED, NOT_OF_THE_MODEL
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
@@ -29,7 +30,7 @@ from monitor.labels.refusals import WITHOUT_DETECTORS
 from monitor.labels.sampled_labels import SAMPLES
 from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.verdicts import NOT_COMPARED, Detected, ReferenceOutcomes, Watched
+from monitor.verdicts import NOT_COMPARED, Detected, Watched
 from monitor.watch.cuts import Cuts, CutsByModel
 from monitor.watch.day_detection import DayDetection
 from monitor.watch.detection import Detection, RiverDetection
@@ -37,6 +38,7 @@ from monitor.watch.judging import Judge
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.missing_labels import MissingLabelTests
 from monitor.watch.page import ModelPage
+from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
 from monitor.watch.reference import MatureReference
 from monitor.watch.reference_finder import ReferenceFinder
 from monitor.watch.stepping import ModelWatch, Stepper
@@ -71,6 +73,7 @@ class Watch:
         self._cuts = CutsByModel(catalogue)
         self._missing_labels = MissingLabelTests(catalogue, windows, scores)
         self._stepper = Stepper(catalogue, windows)
+        self._predictions = PredictionWatch(catalogue, windows, scores)
         for settings in catalogue.possible_settings:
             if settings.river_detector is not None:  # an invalid option fails at the start
                 RiverDetector(settings.river_detector.name, **settings.river_detector.options)
@@ -85,6 +88,7 @@ class Watch:
         Yields:
             Nothing; after each pane with outcomes, and after each model.
         """
+        yield from self._predictions.steps(now)
         if now // self._windows.step_ms == self._pane:
             return
         self._pane = now // self._windows.step_ms
@@ -98,7 +102,21 @@ class Watch:
             if reference is not None:
                 watch = self._watched(model, reference)
                 yield from self._stepper.steps(model, watch, self._cuts.of(model), mature, age)
+                self._accept_rate(model, watch)
             yield
+
+    def _accept_rate(self, model: int, watch: ModelWatch) -> None:
+        """Accept another rate of flagged cases by a reference, or by labels, made since."""
+        began, reference = self._predictions.alarm_since(model), watch.judge.reference
+        if began is None:
+            return
+        opens = reference.opens if reference.source == "window" else None
+        if opens is not None and opens >= began:
+            self._predictions.accept(model, opens)
+        elif watch.day * DAY_MS - began >= (JUDGED_DAYS + 1) * DAY_MS:
+            found = self._stepper.judged(model, watch, self._cuts.of(model), JUDGED_DAYS)
+            if found is not None and found.verdict in NOT_OF_THE_MODEL | IMPROVED:
+                self._predictions.accept_rate(model)
 
     def of(
         self, model: int, now: int, age: int | None, paces: tuple[Pace, Pace] | None = None
@@ -112,6 +130,7 @@ class Watch:
             paces: at which negatives and positives have got their labels lately.
         """
         watching, labelling = self._models.get(model), self._labelling(model)
+        predictions = self._predictions.of(model)
         if off := WITHOUT_DETECTORS.get(labelling, ""):
             verdicts = dict.fromkeys(self._windows.names, NOT_COMPARED)
             return Watched(
@@ -119,11 +138,17 @@ class Watch:
                 prevalence_shift_detected=None,
                 detectors_off=off,
                 judged_age_ms=age,
+                predictions=predictions,
             )
         if watching is None or age is None:
             shifted = None if labelling in SAMPLES else False
             awaited = None if age is None else self._references.awaited(model, now - age, age)
-            return Watched(prevalence_shift_detected=shifted, judged_age_ms=age, awaited=awaited)
+            return Watched(
+                prevalence_shift_detected=shifted,
+                judged_age_ms=age,
+                awaited=awaited,
+                predictions=predictions,
+            )
         fault = None if paces is None else pace_fault(paces)
         doubt = paces is not None and pace_fault(paces, DOUBTFUL_PACE) is not None
         detection = watching.detection
@@ -135,7 +160,7 @@ class Watch:
             verdicts |= {n: w for n, w in worse.items() if verdicts[n].verdict not in DEGRADED}
         faulty = verdicts[min(verdicts, key=self._windows.length)].label_fault
         return Watched(
-            reference=_before(watching.judge.reference),
+            reference=watching.judge.reference.outcomes,
             verdicts=verdicts,
             evidence=watching.evidence,
             warming_up=detection is not None and detection.warming_up,
@@ -149,6 +174,7 @@ class Watch:
             expected_class_ratio=watching.ratio.expected,
             missing_labels=self._missing_labels.of(model, cuts, now, age),
             day_scatter=watching.judge.learned.scatter,
+            predictions=predictions,
         )
 
     def _watched(self, model: int, reference: MatureReference) -> ModelWatch:
@@ -252,6 +278,7 @@ class Watch:
             "pane": self._pane,
             "references": {str(m): r.state() for m, r in found.items() if r is not None},
             "watching": {str(m): w.state() for m, w in self._models.items()},
+            "predictions": self._predictions.state(),
             "asked": [_asked(setting) for setting in self._catalogue.settings],
         }
 
@@ -260,13 +287,15 @@ class Watch:
 
         A model whose reference, labelling or detector is configured differently starts anew.
         The detectors of a state from before they stepped by days start anew from the end of
-        the reference.
+        the reference. What predictions are usual is learned anew from a state without it.
 
         Args:
             state: of an earlier run.
             left: the models and series that are still there.
         """
         self._pane = state["pane"]
+        if "predictions" in state:
+            self._predictions.restore(state["predictions"], left)
         for model, old in enumerate(left.models.tolist()):
             kept = state["references"].get(str(old))
             if kept is None or state["asked"][old] != _asked(self._catalogue.settings[model]):
@@ -301,16 +330,6 @@ class Watch:
 
     def _labelling(self, model: int) -> Labelling:
         return self._catalogue.settings[model].labelling
-
-
-def _before(reference: MatureReference) -> ReferenceOutcomes:
-    return ReferenceOutcomes(
-        source=reference.source,
-        opens=reference.opens,
-        closes=reference.closes,
-        counts=reference.counts,
-        version=reference.version,
-    )
 
 
 def _asked(setting: ModelConfig) -> State:

@@ -10,6 +10,7 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.join import CELLS, Deltas
+from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.windows.days import DAY_MS, Days
 from monitor.windows.pane_widths import HOUR_MS
 from monitor.windows.panes import PaneRing
@@ -106,6 +107,27 @@ class PastCounts:
         """
         hour = self._hours.last(model, cells)
         return None if hour is None else (hour + 1) * HOUR_MS
+
+    def predictions(self, model: int, opens: int, closes: int) -> Int64Array:
+        """Return positive and negative predictions of each hour, (hours, 2).
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds; a whole hour.
+            closes: first moment after it; a whole hour.
+        """
+        table = self._hours.table(opens // HOUR_MS, closes // HOUR_MS, np.array([model]))
+        return table[:, 0, PREDICTED_POSITIVE:]
+
+    def first_hour(self, model: int, since: int) -> int | None:
+        """Return the first stored hour with predictions of a model, epoch milliseconds.
+
+        Args:
+            model: its number.
+            since: epoch milliseconds; earlier hours do not count.
+        """
+        hour = self._hours.first(model, slice(PREDICTED_POSITIVE, CELLS), since // HOUR_MS)
+        return None if hour is None else hour * HOUR_MS
 
     def history(self, model: int) -> History:
         """Return a model's totals by the hour, as far back as they are stored."""

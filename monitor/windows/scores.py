@@ -1,4 +1,8 @@
-"""Score histograms by model, day and class, for thresholds and label-free estimates."""
+"""Score histograms by model, day and class, for thresholds and label-free estimates.
+
+The scores of the latest predictions are stored by the half-hour, and join those of their day
+as they leave: each is stored once.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,10 @@ from monitor.windows.panes import PaneRing
 DAY_MS = 86_400_000
 DAYS = 62
 """Days for which histograms are stored."""
+RECENT_MS = 1_800_000
+"""Length of the stretches in which the latest scores are stored."""
+RECENT = 52
+"""Number of these stretches: 26 hours, more than a batch takes event time forward at once."""
 
 _MOST_CACHED = 8
 _POSITIVE, _NEGATIVE, _ALL = range(3)
@@ -34,6 +42,7 @@ class Scores:
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._days = PaneRing(width=DAY_MS, span=DAYS, cells=3 * SCORE_BINS)
+        self._recent = PaneRing(width=RECENT_MS, span=RECENT, cells=SCORE_BINS)
         self._changes = np.zeros(0, dtype=np.int64)
         self._known: dict[int, tuple[tuple[int, int | None], dict[_Days, ScoreHistogram]]] = {}
 
@@ -45,16 +54,26 @@ class Scores:
             return
         model = self._catalogue.model_of_group[deltas.group[scored]]
         self._changes[model] += 1
-        self._days.add(
-            self._days.pane_of(deltas.time[scored]),
-            model,
-            _KIND_OF_CELL[deltas.cell[scored]] * SCORE_BINS + deltas.score_bin[scored],
-            deltas.count[scored],
-        )
+        time, kind = deltas.time[scored], _KIND_OF_CELL[deltas.cell[scored]]
+        score, count = deltas.score_bin[scored], deltas.count[scored]
+        fresh = (kind == _ALL) & (time >= self._held.start) & (time < self._held.stop)
+        now, then = np.flatnonzero(fresh), np.flatnonzero(~fresh)
+        self._recent.add(self._recent.pane_of(time[now]), model[now], score[now], count[now])
+        cell = kind[then] * SCORE_BINS + score[then]
+        self._days.add(self._days.pane_of(time[then]), model[then], cell, count[then])
 
     def advance(self, watermark: int) -> None:
         """Move the panes on to a watermark, epoch milliseconds."""
+        self._ensure()
         self._days.advance(watermark)
+        held = self._held
+        leave = min(held.stop, (watermark // RECENT_MS - RECENT + 1) * RECENT_MS)
+        for day in range(held.start // DAY_MS, -(-leave // DAY_MS)) if leave > held.start else ():
+            table = np.zeros((self._recent.rows, 3 * SCORE_BINS), dtype=np.int64)
+            opens, closes = max(held.start, day * DAY_MS), min(leave, (day + 1) * DAY_MS)
+            table[:, _ALL * SCORE_BINS :] = self._recent_sum(opens, closes, np.arange(len(table)))
+            self._days.add_table(day, table)
+        self._recent.advance(watermark)
 
     def keeps(self, opens: int) -> bool:
         """Return whether the days from a moment on, epoch milliseconds, are stored."""
@@ -70,24 +89,45 @@ class Scores:
         """
         self._ensure()
         start, end = -(-opens // DAY_MS), closes // DAY_MS
-        table = self._days.table(start, max(start, end), np.array([model]))
+        row = np.array([model])
+        table = self._days.table(start, max(start, end), row)
         cells = table.reshape(len(table), 3, SCORE_BINS)
-        positive, negative = cells[:, _POSITIVE], cells[:, _NEGATIVE]
-        unlabelled = cells[:, _ALL] - positive - negative
+        positive, negative, every = cells[:, _POSITIVE], cells[:, _NEGATIVE], cells[:, _ALL]
+        for day in self._held_days(start, end):
+            every[day - start] += self._recent_sum(day * DAY_MS, (day + 1) * DAY_MS, row)[0]
+        unlabelled = every - positive - negative
         return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
+
+    def recent(self, model: int, opens: int, closes: int) -> tuple[Int64Array, Int64Array]:
+        """Return the scores of all predictions, labelled or not, by the half-hour.
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds; rounded up to a stored half-hour.
+            closes: first moment after it; rounded down.
+
+        Returns:
+            First moment of each half-hour, and cases (half-hours, bins).
+        """
+        self._ensure()
+        start, end = -(-max(opens, self._held.start) // RECENT_MS), closes // RECENT_MS
+        table = self._recent.table(start, max(start, end), np.array([model]))[:, 0]
+        return np.arange(start, max(start, end)) * RECENT_MS, np.maximum(table, 0)
 
     def state(self) -> State:
         """Serializable state."""
-        return self._days.state()
+        return {**self._days.state(), "recent": self._recent.state()}
 
     def restore(self, state: State, models: Int64Array) -> None:
         """Load what `state` returned.
 
         Args:
-            state: of an earlier run.
+            state: of an earlier run; one without recent scores has them all by day.
             models: old numbers of the models that are still there.
         """
         self._days.restore(state, models)
+        if "recent" in state:
+            self._recent.restore(state["recent"], models)
 
     def histogram(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """Return the histogram of a model's scores in whole days of event time.
@@ -113,14 +153,34 @@ class Scores:
         return known[1][days]
 
     def _summed(self, model: int, start: int, end: int) -> ScoreHistogram:
-        counted = self._days.sum(start, end, np.array([model])).reshape(3, SCORE_BINS)
+        row = np.array([model])
+        counted = self._days.sum(start, end, row).reshape(3, SCORE_BINS)
         positive, negative = counted[_POSITIVE], counted[_NEGATIVE]
-        unlabelled = counted[_ALL] - positive - negative
+        recent = self._recent_sum(start * DAY_MS, end * DAY_MS, row)[0]
+        unlabelled = counted[_ALL] + recent - positive - negative
         return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
+
+    @property
+    def _held(self) -> range:
+        """Event time whose scores are stored by the half-hour, epoch milliseconds."""
+        newest = self._recent.newest
+        if newest is None:
+            return range(0)
+        return range((newest - RECENT + 1) * RECENT_MS, (newest + 1) * RECENT_MS)
+
+    def _held_days(self, start: int, end: int) -> range:
+        """The days of [start, end) that may have scores stored by the half-hour."""
+        held = self._held
+        return range(max(start, held.start // DAY_MS), min(end, -(-held.stop // DAY_MS)))
+
+    def _recent_sum(self, opens: int, closes: int, models: Int64Array) -> Int64Array:
+        """Sum the scores stored by the half-hour over whole ones, (models, bins)."""
+        return self._recent.sum(opens // RECENT_MS, closes // RECENT_MS, models)
 
     def _ensure(self) -> None:
         models = len(self._catalogue.models)
         self._days.ensure(models)
+        self._recent.ensure(models)
         if len(self._changes) < models:
             fresh = np.zeros(models - len(self._changes), dtype=np.int64)
             self._changes = np.concatenate([self._changes, fresh])

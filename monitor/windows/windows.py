@@ -228,6 +228,30 @@ class Windows(WindowCounts):
         cells = self._rings[panes.ring].sum(panes.start, panes.end, rows)[0]
         return int(cells[PREDICTED_POSITIVE]), int(cells[PREDICTED_NEGATIVE])
 
+    def fine_predictions(self, model: int, opens: int, closes: int) -> Int64Array:
+        """Return positive and negative predictions of each fine pane, (panes, 2).
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds; a whole pane.
+            closes: first moment after it; a whole pane.
+        """
+        self._ensure()
+        ring, row = self._rings[FINE], self._totals_row(model)
+        table = ring.table(opens // ring.width, closes // ring.width, np.array([row]))
+        return table[:, 0, PREDICTED_POSITIVE:]
+
+    @property
+    def fine_since(self) -> int:
+        """Event time from which fine panes are stored, epoch milliseconds; 0 before any."""
+        ring = self._rings[FINE]
+        return 0 if ring.newest is None else (ring.newest - ring.span + 1) * ring.width
+
+    @property
+    def pane_ms(self) -> int:
+        """Width of a fine pane, milliseconds."""
+        return self._rings[FINE].width
+
     def last_prediction(self, model: int) -> int | None:
         """Return the end of the pane of a model's latest prediction, epoch milliseconds.
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import attribute, judge
+from monitor.drift.degenerate import Degeneracy
 from monitor.drift.label_free import nowcast
 from monitor.events.columns import Series
 from monitor.events.reject_reasons import RejectReason
@@ -21,7 +22,7 @@ from monitor.snapshot import (
     SourceProgress,
     Window,
 )
-from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
+from monitor.verdicts import DegeneratePredictions, ReferenceOutcomes, Watched, WindowVerdict
 
 HOUR_MS = 3_600_000
 NOON_MS = 1_793_620_800_000
@@ -100,6 +101,9 @@ def watched() -> Watched:
         evidence=0.25,
         warming_up=False,
         prevalence_shift_detected=True,
+        predictions=DegeneratePredictions(
+            known=True, kind=Degeneracy.RATE_FAR_ABOVE, since=NOON_MS, times=12.0
+        ),
     )
 
 

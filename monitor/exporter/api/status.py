@@ -38,6 +38,7 @@ from monitor.report.answer_parts import (
     metric_intervals,
     missing_label_shares,
     outcome_counts,
+    prediction_check,
     reference_period,
     time_text,
 )
@@ -47,6 +48,7 @@ from monitor.report.findings import model_because, of_model
 from monitor.report.headline import moved, reason
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
+from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import window_bounds
 from monitor.report.two_answers import is_model_worse, what_moved_precision
@@ -134,7 +136,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         missing_evidence=_missing_evidence(snapshot, model, deciding),
         moved_precision=what_moved_precision(seen),
         worse=is_model_worse(seen),
-        headline=_headline(snapshot, model, deciding),
+        headline=_died(watched) + _headline(snapshot, model, deciding),
         labelling=Labelling(model.labelling),
         refused=dict(model.refused),
         refused_because=model.refused_because,
@@ -157,12 +159,19 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
             DetectionMark(at=format_time(d.at), kind=d.kind) for d in watched.detections
         ),
         labels_missing_in=missing_label_shares(watched.missing_labels),
+        predictions_degenerate=prediction_check(watched.predictions),
         windows={w.name: _window(snapshot, model, w) for w in snapshot.windows},
         lifetime=LifetimeTotals(
             outcomes=outcome_counts(snapshot.lifetime, model.row),
             metrics=metric_intervals(snapshot.lifetime, model.row),
         ),
     )
+
+
+def _died(watched: Watched) -> str:
+    """Return what is wrong with the predictions, before the headline; "" where nothing is."""
+    text = degenerate_text(watched.predictions)
+    return "" if text is None else f"The model {text}. "
 
 
 def _headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:

@@ -15,6 +15,7 @@ from monitor.report.answer_parts import (
     MetricIntervals,
     MissingLabelShare,
     OutcomeCounts,
+    PredictionCheck,
     ReferencePeriod,
     Share,
     Time,
@@ -260,6 +261,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         detectors: their state.
         detections: all there were, in their order.
         labels_missing_in: where labels are missing, the worst first.
+        predictions_degenerate: predictions, without labels, against all that is known of them.
         windows: its windows by their names.
         lifetime: everything ever counted.
     """
@@ -294,6 +296,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     detectors: DetectorStatus
     detections: tuple[DetectionMark, ...]
     labels_missing_in: tuple[MissingLabelShare, ...]
+    predictions_degenerate: PredictionCheck
     windows: dict[str, WindowStatus]
     lifetime: LifetimeTotals
 

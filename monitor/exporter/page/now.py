@@ -26,7 +26,7 @@ from monitor.exporter.page.formats import (
     ratio,
 )
 from monitor.exporter.page.sparkline import sparkline
-from monitor.report.answer_parts import LabelStatus, MetricInterval
+from monitor.report.answer_parts import LabelStatus, MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import tone_of, words_of
@@ -126,12 +126,21 @@ def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
         "Maturity": f"{duration(model.maturity_seconds)}; windows end this long before now"
         + ("" if model.maturity_settled else " (still being learned)"),
         "Evidence for a worse model": _evidence(model.detectors),
+        "Predictions alone": _alone(model.predictions_degenerate),
         "Version": one_line(model.version or UNDEFINED),
     }
     return h.div[
         h.h3["How fresh the data is"],
         h.dl[([h.dt[name], h.dd[text]] for name, text in rows.items())],
     ]
+
+
+def _alone(found: PredictionCheck) -> str:
+    if found.text is not None:
+        return f"the model {found.text}, since {moment(found.since)}"
+    if found.known:
+        return "within all that is known of the model"
+    return "it is not known yet what is usual"
 
 
 def _evidence(detectors: DetectorStatus) -> str:
