@@ -186,7 +186,20 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
     if judgement.status["log_likelihood_ratio"] is Status.CHANGED:
         way = "fell" if judgement.change["log_likelihood_ratio"] < 0 else "rose"
         return f"skill (log LR+) {way}, but neither rate certainly moved"
-    return ""
+    return "" if found.because is Because.STEADY else _likely(found)
+
+
+def _likely(found: Compared) -> str:
+    """Rates whose part in the change of precision leaves out 0, though no status does."""
+    causes = {"recall": "recall", "false_positives": "false_positive_rate"}
+    parts = {cause: found.parts[cause] for cause in causes if cause in found.parts}
+    likely = [causes[cause] for cause, part in parts.items() if part.certain]
+    if not likely or not both_known(found.rates):
+        return ""
+    text = " and ".join(
+        f"{METRIC_WORDS[name].phrase} likely {change_text(*found.rates[name])}" for name in likely
+    )
+    return f"{text}; another threshold, or another model"
 
 
 def _answer(
