@@ -10,6 +10,7 @@ from textwrap import wrap
 from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.labels.faults import LabelFault
+from monitor.report.estimate_words import rests_on
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.reference_text import far_text, reference_text, warming_up_text
 from monitor.report.vocabulary import TEXT_METRICS
@@ -113,6 +114,7 @@ def _found(model: ModelState) -> Iterator[str]:
         yield f"  {window:<8}{found.verdict}" + (f" ({fault.words})" if fault else "")
         if found.far_from_reference:
             yield from _told(f"CAUTION: {far_text(found)}")
+    yield from _estimated(model)
     for detection in watched.detections:
         yield f"  {_time(detection.at)}  detected: {detection.kind}"
     for missing in watched.missing_labels[:_NAMED]:
@@ -122,6 +124,18 @@ def _found(model: ModelState) -> Iterator[str]:
         )
     if len(watched.missing_labels) > _NAMED:
         yield f"  and in {len(watched.missing_labels) - _NAMED} more (--json has all)"
+
+
+def _estimated(model: ModelState) -> Iterator[str]:
+    """Yield the estimates of each window ahead of its labels, and what they rest on."""
+    for window, found in model.watched.verdicts.items():
+        for name, rate in ({} if found.nowcast is None else found.nowcast._asdict()).items():
+            if rate.withheld is None:
+                ends = f"({_interval(rate.lower, rate.upper)})"
+                yield from _told(
+                    f"{window} to the last day, {name} {_ratio(rate.estimate)} {ends}: "
+                    f"{rests_on(rate)}"
+                )
 
 
 def _percent(share: float) -> str:

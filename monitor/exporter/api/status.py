@@ -9,20 +9,21 @@ from collections.abc import Sequence
 from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
 from monitor.drift import Attribution, Judgement, MainDriver
-from monitor.drift.label_free import ASSUMPTION, Nowcast
+from monitor.drift.estimate_record import CheckedEstimate
 from monitor.exporter.api.status_answer import (
     CauseEffects,
     DetectionMark,
     DetectorStatus,
+    EstimatedRate,
     JudgedDriver,
     LabelCoverage,
     LifetimeTotals,
     ModelStatus,
-    NowcastInterval,
     PrecisionAtRatio,
     StatusAnswer,
     WindowAttribution,
     WindowJudgement,
+    WindowNowcast,
     WindowStatus,
 )
 from monitor.labels.faults import LabelFault
@@ -30,7 +31,6 @@ from monitor.labels.refusals import CAUSE_UNKNOWN, because, refused
 from monitor.metrics.precision import precision
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.answer_parts import (
-    MetricInterval,
     defined,
     label_status,
     metric_interval,
@@ -42,6 +42,7 @@ from monitor.report.answer_parts import (
 )
 from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
+from monitor.report.estimate_words import rests_on
 from monitor.report.headline import moved, reason
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
@@ -49,7 +50,7 @@ from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import window_bounds
 from monitor.report.verdict_words import VERDICTS
 from monitor.snapshot import ModelState, Snapshot, Window
-from monitor.verdicts import Watched
+from monitor.verdicts import Watched, WindowEstimates
 from monitor.version import __version__
 
 _SEVERITY = tuple(VERDICTS)
@@ -260,21 +261,24 @@ def _attribution(found: Attribution) -> WindowAttribution:
     )
 
 
-def _nowcast(found: Nowcast) -> NowcastInterval:
-    return NowcastInterval(
-        assumption=ASSUMPTION,
+def _nowcast(found: WindowEstimates) -> WindowNowcast:
+    return WindowNowcast(
+        prevalence=_estimated(found.prevalence), precision=_estimated(found.precision)
+    )
+
+
+def _estimated(found: CheckedEstimate) -> EstimatedRate:
+    return EstimatedRate(
+        estimate=defined(found.estimate),
+        lower=defined(found.lower),
+        upper=defined(found.upper),
         method=found.method,
-        prevalence=MetricInterval(
-            estimate=defined(found.prevalence),
-            lower=defined(found.prevalence_lower),
-            upper=defined(found.prevalence_upper),
-        ),
-        precision=MetricInterval(
-            estimate=defined(found.precision),
-            lower=defined(found.precision_lower),
-            upper=defined(found.precision_upper),
-        ),
+        weight=found.weight,
+        comparisons=found.comparisons,
+        days=found.days,
+        median_error=defined(found.median_error),
         withheld=found.withheld,
+        rests_on=rests_on(found),
     )
 
 
