@@ -22,6 +22,12 @@ _CAUSES = tuple(ADDITIVE_CAUSES)
 _METHODS = tuple((r, method) for r in WindowEstimates._fields for method in ESTIMATE_METHODS)
 _UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
 _CHECKED = (
+    " of the window's length up to the last whole day (UTC), estimated ahead of its labels; "
+    "absent where past estimates do not support it."
+)
+_METHODS = tuple((r, method) for r in WindowEstimates._fields for method in ESTIMATE_METHODS)
+_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
+_CHECKED = (
     " Ahead of the labels, of the window's length, which ended with the last whole day (UTC); "
     "absent where past estimates do not support it."
 )
@@ -68,7 +74,7 @@ def verdict_families() -> Iterator[Family]:
         for bound in BOUNDS:
             yield _by_window(
                 "_".join(filter(None, ("classifier", rate, "estimated", bound.infix, "ratio"))),
-                f"{rate.capitalize()} of the predictions.{_CHECKED}{bound.remark}",
+                f"{rate.capitalize()}{_CHECKED}{bound.remark}",
                 partial(_estimated, rate, bound.field),
             )
     yield _by_window(
