@@ -133,7 +133,7 @@ def _estimated(model: ModelState) -> Iterator[str]:
             if rate.withheld is None:
                 ends = f"({_interval(rate.lower, rate.upper)})"
                 yield from _told(
-                    f"{window} to the last day, {name} {_ratio(rate.estimate)} {ends}: "
+                    f"{window} up to the last day, {name} {_ratio(rate.estimate)} {ends}: "
                     f"{rests_on(rate)}"
                 )
 

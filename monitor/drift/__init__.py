@@ -11,6 +11,7 @@
     class_ratio_detector      alarm where the class ratio leaves its seasonal profile
     live_class_ratio          the class ratio, smoothed over panes
     prevalence, label_free    prevalence and precision without labels
+    estimate_record           which of these estimates their past supports
     river_detector            detectors of river, behind the same protocol
 
 `README.md` says how each verdict is decided.
