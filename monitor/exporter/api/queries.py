@@ -251,12 +251,13 @@ def series_context(snapshot: Snapshot, model: ModelState) -> SeriesContext:
         model: one of its models.
     """
     reference = model.watched.reference
-    known = reference is not None and _label_shift_holds(model)
+    if not _label_shift_holds(model):
+        reference = None
     return SeriesContext(
         model=model.name,
         labelling=Labelling(model.labelling),
         mature_until=mature_until(snapshot, model),
-        reference=reference.counts if known else None,
+        reference=None if reference is None else reference.counts,
         detections=model.watched.detections,
     )
 
