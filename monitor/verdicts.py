@@ -16,10 +16,15 @@ from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.degenerate import Degeneracy
-from monitor.drift.label_free import Nowcast
+from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
 from monitor.metrics.ratio import ratio
+
+LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT = "label_shift", "label_shift_by_segment"
+COVARIATE_SHIFT = "covariate_shift"
+ESTIMATE_METHODS = (LABELS_ALONE, LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT, COVARIATE_SHIFT)
+"""What an estimate ahead of the labels rests on: mature labels, or a shift beside them."""
 
 
 class Detected(NamedTuple):
@@ -59,6 +64,18 @@ class ReferenceOutcomes:
         return float(ratio(self.counts.actual_positive, self.counts.actual_negative))
 
 
+class WindowEstimates(NamedTuple):
+    """Rates of a window that ended with the last whole day (UTC), ahead of its labels.
+
+    Attributes:
+        prevalence: share of actual positives.
+        precision: share of actual positives among predicted ones.
+    """
+
+    prevalence: CheckedEstimate
+    precision: CheckedEstimate
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowVerdict:
     """Verdict on one window against the reference, with what it rests on.
@@ -72,8 +89,8 @@ class WindowVerdict:
         label_fault: what is wrong with the labels where the verdict is
             `labels_not_trustworthy`, a `monitor.labels.faults.LabelFault`; else "".
         labels_in_order: True where the labels certainly come as in the reference.
-        nowcast: prevalence and precision of the latest predictions, over the length
-            of the window, if the model is unchanged; None without a reference.
+        nowcast: prevalence and precision ahead of the labels; None without a reference,
+            where the window is not whole days long, and where labels are a sample.
         because: why the verdict is `insufficient_evidence`; None for any other verdict.
         rests_on: outcomes in the smallest cell that the verdict rests on: actual positives,
             actual negatives, and, unless the model is dead, flagged cases.
@@ -85,7 +102,7 @@ class WindowVerdict:
     verdict: Verdict
     judgement: Judgement | None = None
     attribution: Attribution | None = None
-    nowcast: Nowcast | None = None
+    nowcast: WindowEstimates | None = None
     label_fault: str = ""
     labels_in_order: bool = False
     because: Because | None = None

@@ -11,6 +11,7 @@ from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.labels.faults import LabelFault
 from monitor.report.deciding_window import deciding_window
+from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.prediction_words import degenerate_text
@@ -120,6 +121,7 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         yield f"  {window:<8}{found.verdict}" + (f" ({words.lower()})" if words else "")
         if found.far_from_reference:
             yield from _told(f"CAUTION: {far_text(found)}")
+    yield from _estimated(model)
     for detection in watched.detections:
         yield f"  {_time(detection.at)}  detected: {detection.kind}"
     for missing in watched.missing_labels[:_NAMED]:
@@ -138,6 +140,18 @@ def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         yield "  pages: a detector found a certain degradation, and the model is not back"
     yield from _told(f"What moved precision? {what_moved_precision(seen).text}.")
     yield from _told(f"Is the model worse? {is_model_worse(seen).text}.")
+
+
+def _estimated(model: ModelState) -> Iterator[str]:
+    """Yield the estimates of each window ahead of its labels, and what they rest on."""
+    for window, found in model.watched.verdicts.items():
+        for name, rate in ({} if found.nowcast is None else found.nowcast._asdict()).items():
+            if rate.withheld is None:
+                ends = f"({_interval(rate.lower, rate.upper)})"
+                yield from _told(
+                    f"{window} up to the last day, {name} {_ratio(rate.estimate)} {ends}: "
+                    f"{rests_on(rate)}"
+                )
 
 
 def _percent(share: float) -> str:

@@ -12,6 +12,7 @@
     live_class_ratio          the class ratio, smoothed over panes
     known_predictions, degenerate  predictions that have left all that is known, without labels
     prevalence, label_free    prevalence and precision without labels
+    estimate_record           which of these estimates their past supports
     river_detector            detectors of river, behind the same protocol
 
 `README.md` says how each verdict is decided.

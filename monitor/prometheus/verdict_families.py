@@ -18,10 +18,20 @@ from monitor.labels.faults import LabelFault
 from monitor.prometheus.family import BOUNDS, Family, Labels, Line, Shape, line
 from monitor.report.vocabulary import ADDITIVE_CAUSES, REFERENCE_SOURCES
 from monitor.snapshot import ModelState, Snapshot
-from monitor.verdicts import NOT_COMPARED, Watched, WindowVerdict
+from monitor.verdicts import (
+    ESTIMATE_METHODS,
+    NOT_COMPARED,
+    Watched,
+    WindowEstimates,
+    WindowVerdict,
+)
 
 _CAUSES = tuple(ADDITIVE_CAUSES)
-_ASSUMED = " From predictions alone, if the model is unchanged; withheld where it cannot be."
+_METHODS = tuple((r, method) for r in WindowEstimates._fields for method in ESTIMATE_METHODS)
+_CHECKED = (
+    " Ahead of the labels, of the window's length, which ended with the last whole day (UTC); "
+    "absent where past estimates do not support it."
+)
 
 
 def verdict_families() -> Iterator[Family]:
@@ -72,15 +82,19 @@ def verdict_families() -> Iterator[Family]:
         "other's class ratio is then an extrapolation.",
         lambda found: [np.nan if found.judgement is None else float(found.far_from_reference)],
     )
+    for rate in WindowEstimates._fields:
+        for bound in BOUNDS:
+            yield _by_window(
+                "_".join(filter(None, ("classifier", rate, "estimated", bound.infix, "ratio"))),
+                f"{rate.capitalize()}{_CHECKED}{bound.remark}",
+                partial(_estimated, rate, bound.field),
+            )
     yield _by_window(
-        "classifier_prevalence_estimated_ratio",
-        "Prevalence of the predictions of the window's length that end now." + _ASSUMED,
-        lambda found: [np.nan if found.nowcast is None else found.nowcast.prevalence],
-    )
-    yield _by_window(
-        "classifier_precision_estimated_ratio",
-        "Precision of the predictions of the window's length that end now." + _ASSUMED,
-        lambda found: [np.nan if found.nowcast is None else found.nowcast.precision],
+        "classifier_estimate_method",
+        "1 for what an estimate ahead of the labels rests on: mature labels alone, or label shift "
+        "(of all predictions, or within the values of segments) or covariate shift beside them.",
+        lambda found: [_rests_on(found, *label) for label in _METHODS],
+        [{"estimate": rate, "method": method} for rate, method in _METHODS],
     )
     for bound in BOUNDS:
         yield _by_model(
@@ -188,6 +202,15 @@ def _live_ratio(field: str, watched: Watched) -> list[float]:
 
 def _moved(found: WindowVerdict) -> list[float]:
     return [np.nan if found.judgement is None else float(found.judgement.operating_point_moved)]
+
+
+def _estimated(rate: str, field: str, found: WindowVerdict) -> list[float]:
+    return [np.nan if found.nowcast is None else getattr(getattr(found.nowcast, rate), field)]
+
+
+def _rests_on(found: WindowVerdict, rate: str, method: str) -> float:
+    estimate = None if found.nowcast is None else getattr(found.nowcast, rate)
+    return np.nan if estimate is None or estimate.withheld else float(estimate.method == method)
 
 
 def _parts(found: WindowVerdict, scale: str) -> list[float]:

@@ -27,8 +27,9 @@ from monitor.state.state_errors import StateError
 SCHEMA_VERSION = 5
 """Version of the layout and of the content that are written."""
 _READ_VERSIONS = (3, 4, SCHEMA_VERSION)
-"""Versions that are read; in 3, detectors did not step by days and start anew; up to 4, nothing
-is known of predictions alone, which is learned anew from the hours."""
+"""Versions that are read. In 3, detectors did not step by days and start anew. Up to 4, estimates
+had no record, which begins anew, and nothing was known of predictions alone, which is learned
+from the hours."""
 
 _READ = ", ".join(map(str, _READ_VERSIONS))
 _MAGIC = b"PMonStat"

@@ -1,4 +1,4 @@
-"""Judges windows against the reference: verdict, causes, and a nowcast ahead of the labels."""
+"""Judges windows against the reference: verdict and causes."""
 
 from __future__ import annotations
 
@@ -40,11 +40,9 @@ from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
-from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
-from monitor.windows.scores import Scores
 from monitor.windows.windows import Edition
 
 _SMALL_SHIFT = 0.35
@@ -77,7 +75,6 @@ class Judge:
         model: its number.
         reference: what its windows are compared with.
         windows: counts.
-        scores: score histograms.
         labelling: the labelling regime.
         reports: tests whether reports have stopped, where silence is a negative; else None.
     """
@@ -87,7 +84,6 @@ class Judge:
         model: int,
         reference: MatureReference,
         windows: Windows,
-        scores: Scores,
         *,
         labelling: Labelling,
         reports: Reports | None,
@@ -101,9 +97,6 @@ class Judge:
         self._reports = reports
         self._judged_windows: dict[str, _Judged] = {}
         self._labels = LabelChecks(model, reference, windows, labelling)
-        self._nowcasts = None
-        if labelling not in SAMPLES:
-            self._nowcasts = Nowcasts(model, reference, windows, scores)
 
     def all(
         self,
@@ -127,10 +120,7 @@ class Judge:
         # A loss of labels in a shorter window looks like a small shift in a longer one.
         doubt = doubt or any(one.label_fault for one in found.values())
         return {
-            name: replace(
-                _doubted(one) if doubt and _is_small_shift(one) else one,
-                nowcast=None if self._nowcasts is None else self._nowcasts.of(name, now),
-            )
+            name: _doubted(one) if doubt and _is_small_shift(one) else one
             for name, one in found.items()
         }
 

@@ -21,6 +21,7 @@ from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Judge
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.model_days import STRETCH_DAYS, DayReader
+from monitor.watch.nowcasts import DayStart, Nowcasts
 from monitor.watch.page import JUDGED_DAYS, ModelPage
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
@@ -42,6 +43,7 @@ class ModelWatch:
         learned_until: first day of the stretch that the scatter is learned from next.
         paged: whether the model paged when the last stretch ended.
         ratio: its live class ratio.
+        nowcasts: its estimates ahead of the labels; None where labels are a sample.
         shifted_at: event time of the last alarm of the class ratio detector, epoch
             milliseconds.
         detections: all detections so far.
@@ -56,6 +58,7 @@ class ModelWatch:
     day: int
     learned_until: int
     ratio: LiveRatio
+    nowcasts: Nowcasts | None
     paged: bool = False
     shifted_at: int | None = None
     detections: list[Detected] = field(default_factory=list)
@@ -79,6 +82,7 @@ class ModelWatch:
             "learned_until": self.learned_until,
             "paged": self.paged,
             "ratio": self.ratio.state(),
+            "nowcasts": None if self.nowcasts is None else self.nowcasts.state(),
             "shifted_at": self.shifted_at,
             "detections": [[found.at, found.kind] for found in self.detections],
         }
@@ -118,7 +122,7 @@ class Stepper:
             age: its maturity, milliseconds.
 
         Yields:
-            Nothing; after each pane with outcomes, and after each day.
+            Nothing; after each pane with outcomes, each day, and each estimated window.
         """
         step = self._windows.step_ms
         first, end = watch.done, mature // step
@@ -132,6 +136,9 @@ class Stepper:
                 yield
             watch.done = end
         yield from self._close_days(model, watch, cuts, mature, age)
+        if watch.nowcasts is not None:
+            start = DayStart(watch.judge, self._days, cuts, mature, age)
+            yield from watch.nowcasts.steps(start)
 
     def judged(self, model: int, watch: ModelWatch, cuts: Cuts, days: int) -> Judgement | None:
         """Judge the last closed days of a model, those of the reference left out.

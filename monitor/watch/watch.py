@@ -37,6 +37,7 @@ from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Judge
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.missing_labels import MissingLabelTests
+from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.page import ModelPage
 from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
 from monitor.watch.reference import MatureReference
@@ -158,6 +159,8 @@ class Watch:
             first = watching.level.all(now, age, cuts, fault, doubt=doubt)
             worse = {name: one for name, one in first.items() if one.verdict in DEGRADED}
             verdicts |= {n: w for n, w in worse.items() if verdicts[n].verdict not in DEGRADED}
+        if watching.nowcasts is not None:
+            verdicts = watching.nowcasts.added_to(verdicts)
         faulty = verdicts[min(verdicts, key=self._windows.length)].label_fault
         return Watched(
             reference=watching.judge.reference.outcomes,
@@ -193,6 +196,7 @@ class Watch:
             fresh.done, fresh.day, fresh.learned_until = known.done, known.day, known.day
             fresh.page, fresh.paged, fresh.detections = known.page, known.paged, known.detections
             fresh.ratio = fresh.ratio.restored(known.ratio.state())
+            fresh.nowcasts = known.nowcasts
             fresh.shifted_at = known.shifted_at
         self._models[model] = fresh
         return fresh
@@ -217,7 +221,13 @@ class Watch:
             day=day,
             learned_until=day,
             ratio=self._ratio(reference),
+            nowcasts=self._nowcasts(model),
         )
+
+    def _nowcasts(self, model: int) -> Nowcasts | None:
+        if self._labelling(model) in SAMPLES:
+            return None
+        return Nowcasts(model, self._windows, self._scores)
 
     def _ratio(self, reference: MatureReference) -> LiveRatio:
         return LiveRatio(reference, self._windows.shortest, self._windows.step_ms)
@@ -253,8 +263,7 @@ class Watch:
         reports, timeout = None, self._catalogue.settings[model].label_timeout
         if labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
             reports = Reports(model, self._windows, self._delays, timeout)
-        windows, scores = self._windows, self._scores
-        return Judge(model, reference, windows, scores, labelling=labelling, reports=reports)
+        return Judge(model, reference, self._windows, labelling=labelling, reports=reports)
 
     def scores_of_reference(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
         """Return the labelled scores of a model's reference by day, (days, bins).
@@ -322,6 +331,8 @@ class Watch:
             watch.by_day.restore(state["by_day"], left)
         watch.page.restored(state["page"])
         watch.ratio.restored(state["ratio"])
+        if watch.nowcasts is not None and state.get("nowcasts") is not None:
+            watch.nowcasts.restored(state["nowcasts"])
         watch.done, watch.day = state["done"], state["day"]
         watch.paged = state["paged"]
         watch.learned_until, watch.shifted_at = state["learned_until"], state["shifted_at"]

@@ -181,14 +181,6 @@ def test_detection_ends_when_the_longest_window_has_passed_without_alarm():
     assert not found.degradation_detected
 
 
-def test_the_nowcast_tells_the_prevalence_of_what_is_not_labelled_yet():
-    found = watched(fed({(): stream(2000, changed(prevalence=0.05))})).verdicts["7d"]
-    assert found.nowcast.prevalence == pytest.approx(0.05, abs=0.003)
-    assert found.nowcast.precision == pytest.approx(
-        0.05 * 0.8 / (0.05 * 0.8 + 0.95 * 0.05), abs=0.03
-    )
-
-
 def test_without_anything_watched_says_so():
     found = watched(Monitor(Config(models={"m": {}})))
     assert found.reference is None

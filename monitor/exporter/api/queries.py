@@ -26,12 +26,15 @@ from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.snapshot import ModelState, Snapshot
+from monitor.verdicts import LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT
 from monitor.windows.history import History
 from monitor.windows.recalled import Recalled
 
 T = TypeVar("T")
 
 _NAMED = 5
+_LABEL_SHIFTS = (LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT)
+_MOSTLY = 0.5
 """Models that an error names at most."""
 
 
@@ -248,12 +251,23 @@ def series_context(snapshot: Snapshot, model: ModelState) -> SeriesContext:
         model: one of its models.
     """
     reference = model.watched.reference
+    if not _label_shift_holds(model):
+        reference = None
     return SeriesContext(
         model=model.name,
         labelling=Labelling(model.labelling),
         mature_until=mature_until(snapshot, model),
         reference=None if reference is None else reference.counts,
         detections=model.watched.detections,
+    )
+
+
+def _label_shift_holds(model: ModelState) -> bool:
+    """Return whether an estimate of prevalence rests mostly on label shift, by its record."""
+    found = [one.nowcast.prevalence for one in model.watched.verdicts.values() if one.nowcast]
+    return any(
+        one.withheld is None and one.method in _LABEL_SHIFTS and one.weight >= _MOSTLY
+        for one in found
     )
 
 

@@ -9,21 +9,22 @@ from collections.abc import Mapping, Sequence
 from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
 from monitor.drift import Attribution, Judgement, MainDriver, Verdict
-from monitor.drift.label_free import ASSUMPTION, Nowcast
+from monitor.drift.estimate_record import CheckedEstimate
 from monitor.drift.recall_evidence import Because
 from monitor.exporter.api.status_answer import (
     CauseEffects,
     DetectionMark,
     DetectorStatus,
+    EstimatedRate,
     JudgedDriver,
     LabelCoverage,
     LifetimeTotals,
     ModelStatus,
-    NowcastInterval,
     PrecisionAtRatio,
     StatusAnswer,
     WindowAttribution,
     WindowJudgement,
+    WindowNowcast,
     WindowStatus,
 )
 from monitor.labels.faults import LabelFault
@@ -31,7 +32,6 @@ from monitor.labels.refusals import CAUSE_UNKNOWN, because, refused
 from monitor.metrics.precision import precision
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.answer_parts import (
-    MetricInterval,
     defined,
     label_status,
     metric_interval,
@@ -44,6 +44,7 @@ from monitor.report.answer_parts import (
 )
 from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
+from monitor.report.estimate_words import rests_on
 from monitor.report.findings import model_because, of_model
 from monitor.report.headline import moved, reason
 from monitor.report.label_words import LABEL_FAULTS
@@ -54,7 +55,7 @@ from monitor.report.replay_json import window_bounds
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.verdict_words import BECAUSE, VERDICTS, urgency
 from monitor.snapshot import ModelState, Snapshot, Window
-from monitor.verdicts import Watched
+from monitor.verdicts import Watched, WindowEstimates
 from monitor.version import __version__
 
 
@@ -290,21 +291,24 @@ def _attribution(found: Attribution) -> WindowAttribution:
     )
 
 
-def _nowcast(found: Nowcast) -> NowcastInterval:
-    return NowcastInterval(
-        assumption=ASSUMPTION,
+def _nowcast(found: WindowEstimates) -> WindowNowcast:
+    return WindowNowcast(
+        prevalence=_estimated(found.prevalence), precision=_estimated(found.precision)
+    )
+
+
+def _estimated(found: CheckedEstimate) -> EstimatedRate:
+    return EstimatedRate(
+        estimate=defined(found.estimate),
+        lower=defined(found.lower),
+        upper=defined(found.upper),
         method=found.method,
-        prevalence=MetricInterval(
-            estimate=defined(found.prevalence),
-            lower=defined(found.prevalence_lower),
-            upper=defined(found.prevalence_upper),
-        ),
-        precision=MetricInterval(
-            estimate=defined(found.precision),
-            lower=defined(found.precision_lower),
-            upper=defined(found.precision_upper),
-        ),
+        weight=found.weight,
+        comparisons=found.comparisons,
+        days=found.days,
+        median_error=defined(found.median_error),
         withheld=found.withheld,
+        rests_on=rests_on(found),
     )
 
 

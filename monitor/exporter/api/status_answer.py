@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from monitor.config import Labelling
 from monitor.drift import Verdict
+from monitor.drift.estimate_record import Withheld
 from monitor.drift.recall_evidence import Because
 from monitor.labels.faults import LabelFault
 from monitor.report.answer_parts import (
@@ -115,22 +116,45 @@ class WindowAttribution(Struct, frozen=True, kw_only=True):
     precision_had_prevalence_stayed: float | None
 
 
-class NowcastInterval(Struct, frozen=True, kw_only=True):
-    """Prevalence and precision from predictions alone.
+class EstimatedRate(Struct, frozen=True, kw_only=True):
+    """A rate ahead of its labels.
 
     Attributes:
-        assumption: what they rest on.
-        method: `em` (score histograms) or `adjusted_count` (predicted-positive rate).
-        prevalence: of the latest predictions.
-        precision: of the latest predictions.
-        withheld: why the numbers are withheld; empty where they are published.
+        estimate: null where it is withheld.
+        lower: lower end of the 95 % interval; null likewise.
+        upper: upper end; null likewise.
+        method: what it rests on: `labels` alone, or beside them `label_shift`,
+            `label_shift_by_segment` or `covariate_shift`.
+        weight: of the shift beside the labels, from 0 to 1.
+        comparisons: number of past estimates that were compared with their outcomes.
+        days: days that these span.
+        median_error: median of their absolute errors; null without any.
+        withheld: why it is withheld; null where it is published.
+        rests_on: all of that in one line.
     """
 
-    assumption: str
+    estimate: float | None
+    lower: float | None
+    upper: float | None
     method: str
-    prevalence: MetricInterval
-    precision: MetricInterval
-    withheld: tuple[str, ...]
+    weight: float
+    comparisons: int
+    days: int
+    median_error: float | None
+    withheld: Withheld | None
+    rests_on: str
+
+
+class WindowNowcast(Struct, frozen=True, kw_only=True):
+    """Prevalence and precision of a window that ended with the last whole day (UTC).
+
+    Attributes:
+        prevalence: ahead of its labels.
+        precision: ahead of its labels.
+    """
+
+    prevalence: EstimatedRate
+    precision: EstimatedRate
 
 
 class WindowStatus(Struct, frozen=True, kw_only=True):
@@ -155,7 +179,8 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
         refused_because: the reason in one sentence; "" where nothing is withheld.
         judgement: what the verdict rests on; null where nothing could be judged.
         attribution: what each cause contributed; null likewise.
-        nowcast: from predictions alone, if the model is unchanged; null without a reference.
+        nowcast: ahead of the labels; null without a reference, where labels are a sample, and
+            where the window is not whole days long.
     """
 
     open: Time | None
@@ -175,7 +200,7 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
     refused_because: str
     judgement: WindowJudgement | None
     attribution: WindowAttribution | None
-    nowcast: NowcastInterval | None
+    nowcast: WindowNowcast | None
 
 
 class DetectorStatus(Struct, frozen=True, kw_only=True):

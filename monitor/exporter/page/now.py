@@ -9,6 +9,7 @@ import htpy as h
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.status_answer import (
     DetectorStatus,
+    EstimatedRate,
     ModelStatus,
     StatusAnswer,
     WindowStatus,
@@ -44,6 +45,7 @@ def now_section(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | 
     return h.section("#now", aria_labelledby="now-title")[
         h.h2(id="now-title")["Now"],
         _table(status, model, trend),
+        _estimated(model),
         h.div(".facts")[_fresh(status, model), _unknown(model)],
     ]
 
@@ -63,6 +65,7 @@ def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None)
             ],
             h.tbody[
                 (_metric(row, windows, trend) for row in PAGE_METRICS),
+                _ahead(windows),
                 h.tr(".context")[
                     h.th(scope="row")["Verdict"],
                     h.td(".trend"),
@@ -90,6 +93,32 @@ def _metric(row: MetricWords, windows: list[WindowStatus], trend: SeriesAnswer |
         h.td(".trend")[sparkline(values, row.name)],
         (h.td(".number")[_number(window.metrics.metric(row.name))] for window in windows),
     ]
+
+
+def _ahead(windows: list[WindowStatus]) -> h.Element | None:
+    """Return precision of each window ahead of its labels; None where none is published."""
+    found = [None if one.nowcast is None else one.nowcast.precision for one in windows]
+    if all(one is None or one.withheld is not None for one in found):
+        return None
+    return h.tr[
+        h.th(scope="row")["Precision, estimated", h.small["up to the last day, before its labels"]],
+        h.td(".trend"),
+        (h.td(".number")[_estimate(one)] for one in found),
+    ]
+
+
+def _estimate(found: EstimatedRate | None) -> list[h.Node] | str:
+    if found is None:
+        return UNDEFINED
+    ends = MetricInterval(estimate=found.estimate, lower=found.lower, upper=found.upper)
+    return _number(ends)
+
+
+def _estimated(model: ModelStatus) -> Iterator[h.Node]:
+    """Yield what the published estimate of each window rests on."""
+    for name, window in model.windows.items():
+        if window.nowcast is not None and window.nowcast.precision.withheld is None:
+            yield h.p[f"Precision up to the last day, {name}: {window.nowcast.precision.rests_on}."]
 
 
 def _number(metric: MetricInterval) -> list[h.Node]:
