@@ -87,7 +87,7 @@ class Judge:
     ) -> None:
         self.reference = reference
         self.learned = LearnedScatter(reference, labelling)
-        self._scatter = self.learned.scatter
+        self._scatter_of_verdicts = self.learned.scatter
         self._model = model
         self._windows = windows
         self._labelling = labelling
@@ -201,8 +201,8 @@ class Judge:
         fault = fault or self._labels.latest_fault(now, age, cuts.totals)
         if closes is not None and now - age - length < closes:
             return _UNJUDGED if fault is None else _untrusted(fault)
-        if self._scatter is not self.learned.scatter:
-            self._scatter = self.learned.scatter
+        if self._scatter_of_verdicts is not self.learned.scatter:
+            self._scatter_of_verdicts = self.learned.scatter
             self._judged_windows.clear()
         edition = self._windows.edition(name, self._model, now, age)
         known = self._judged_windows.get(name)
@@ -236,7 +236,7 @@ class Judge:
         before, dispersion = self.reference.counts, self._dispersion(sampling)
         a_day = max(1, DAY_MS // block_ms)
         after_days = days_behind(after.total, a_day)
-        between = self._scatter.between(self.reference.days_behind, after_days)
+        between = self.learned.scatter.between(self.reference.days_behind, after_days)
         after = after.sum(axis=-1)
         judgement = judge(before, after, dispersion, between=between)
         curve = dispersion.larger(off_the_curve(after, between.after))

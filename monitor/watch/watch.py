@@ -35,6 +35,7 @@ from monitor.watch.cuts import Cuts, CutsByModel
 from monitor.watch.day_detection import DayDetection
 from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Judge
+from monitor.watch.level import Stretch
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.missing_labels import MissingLabelTests
 from monitor.watch.page import ModelPage
@@ -71,7 +72,7 @@ class Watch:
         self._pane: int | None = None
         self._cuts = CutsByModel(catalogue)
         self._missing_labels = MissingLabelTests(catalogue, windows, scores)
-        self._stepper = Stepper(catalogue, windows)
+        self._stepper = Stepper(catalogue, windows, self._replace_level)
         for settings in catalogue.possible_settings:
             if settings.river_detector is not None:  # an invalid option fails at the start
                 RiverDetector(settings.river_detector.name, **settings.river_detector.options)
@@ -175,7 +176,7 @@ class Watch:
         """Return the watch of a model against a reference, from its end on.
 
         A trailing reference moves on with a model that decays slowly. Detectors and pages
-        therefore rest on the first one for good, and windows are judged against both.
+        therefore rest on a level of their own, and windows are judged against both.
         """
         first, step = self._windows.first_pane(model) or 0, self._windows.step_ms
         done = first if reference.closes is None else reference.closes // step
@@ -192,6 +193,18 @@ class Watch:
             learned_until=day,
             ratio=self._ratio(reference),
         )
+
+    def _replace_level(self, model: int, watch: ModelWatch, cuts: Cuts, stretch: Stretch) -> None:
+        """Rest detectors and pages on another level from the last closed day on."""
+        opens, closes = stretch.opens, stretch.closes
+        reference = self._references.cut(stretch.source, model, opens, closes)
+        known, watch.level = watch.level.learned, self._judge(model, reference)
+        if stretch.source == "renewed":
+            watch.level.learned.follow(known, (closes - opens) // DAY_MS)
+        if not isinstance(watch.detection, RiverDetection):
+            watch.detection = self._detection(model, watch.level, cuts.watched)
+        watch.by_day = self._day_detection(model, reference, cuts)
+        watch.learned_until = watch.day
 
     def _ratio(self, reference: MatureReference) -> LiveRatio:
         return LiveRatio(reference, self._windows.shortest, self._windows.step_ms)
