@@ -16,6 +16,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
 from monitor.drift.label_free import Nowcast
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
+from monitor.drift.trend import Trend
 from monitor.metrics.ratio import ratio
 
 
@@ -137,6 +138,8 @@ class Watched:
             known, or where the labels of that window are not trustworthy.
         expected_class_ratio: r that the reference's seasonal profile expects of the
             last mature pane; NaN without a profile.
+        trend: slope of the model's skill over weeks, looked at once a week; None where none
+            is certain.
     """
 
     reference: ReferenceOutcomes | None = None
@@ -151,6 +154,7 @@ class Watched:
     missing_labels: tuple[MissingLabels, ...] = ()
     live_class_ratio: ClassRatio = UNKNOWN_RATIO
     expected_class_ratio: float = float("nan")
+    trend: Trend | None = None
 
     @property
     def log_class_ratio(self) -> float:

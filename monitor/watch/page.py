@@ -16,6 +16,7 @@ JUDGED_DAYS = (7, 28)
 _BACK_SHARE = 0.5
 _LEVEL_DAYS = 7
 _SUDDEN = 0.9999
+_LASTS = 0.99
 _CERTAINTY = 0.9
 """Coverage of the two-sided interval whose lower bound is certain at p < .05."""
 
@@ -24,7 +25,8 @@ class ModelPage:
     """Whether a model pages: from a certain degradation on, until it is certainly back.
 
     A page starts where a detector has fired within 28 days and the last 7 or 28 days are
-    judged degraded; a fall that is large enough starts it within the day. It ends once the
+    judged degraded; a fall that is large enough starts it within the day, and a certain trend
+    over weeks that the last 28 days confirm starts it as well. It ends once the
     odds ratio is certainly (p < .05) above half of its fall, over the last 7 or 28 days, all
     of them since the page started. So one lasting degradation is one page, and it does not
     fade as the fault fills the windows.
@@ -76,6 +78,18 @@ class ModelPage:
         """
         _, upper = found.interval("odds_ratio", level=_SUDDEN)
         return found.verdict in DEGRADED and (found.dead or upper < 0)
+
+    def confirms_trend(self, found: Judgement) -> bool:
+        """Return whether a judgement of the last 28 days agrees with a certain fall over weeks.
+
+        Args:
+            found: the judgement.
+
+        Returns:
+            True where the odds ratio is certainly (p < .005) below the level.
+        """
+        _, upper = found.interval("odds_ratio", level=_LASTS)
+        return upper < 0
 
     def start(self, at: int, fall: float) -> None:
         """Start the page.

@@ -10,6 +10,7 @@ import numpy as np
 
 from monitor.counts import Outcome
 from monitor.drift import Judgement
+from monitor.drift.trend import Trend
 from monitor.drift.verdict import DEGRADED
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
@@ -23,6 +24,7 @@ from monitor.watch.level import WEEK, Stretch, longer_level, renewal_days, renew
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.model_days import STRETCH_DAYS, DayReader
 from monitor.watch.page import JUDGED_DAYS, ModelPage
+from monitor.watch.skill_trend import MOST_DAYS, trend_of, trend_state
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
 
@@ -42,6 +44,7 @@ class ModelWatch:
         day: first day since 1970, UTC, that is not closed.
         learned_until: first day of the stretch that the scatter is learned from next.
         paged: whether the model paged when the last stretch ended.
+        trend: since the level opened, as of the last week's end; None where none is certain.
         ratio: its live class ratio.
         shifted_at: event time of the last alarm of the class ratio detector, epoch
             milliseconds.
@@ -58,6 +61,7 @@ class ModelWatch:
     learned_until: int
     ratio: LiveRatio
     paged: bool = False
+    trend: Trend | None = None
     shifted_at: int | None = None
     detections: list[Detected] = field(default_factory=list)
 
@@ -79,6 +83,7 @@ class ModelWatch:
             "day": self.day,
             "learned_until": self.learned_until,
             "paged": self.paged,
+            "trend": None if self.trend is None else trend_state(self.trend),
             "ratio": self.ratio.state(),
             "shifted_at": self.shifted_at,
             "detections": [[found.at, found.kind] for found in self.detections],
@@ -194,8 +199,10 @@ class Stepper:
             if watch.level.trusts_labels(stretch, cuts, at):
                 watch.level.learned.learn(stretch)
             watch.learned_until = end
-        if end % WEEK == 0 and not page.is_open(at):
-            self._move_level(model, watch, cuts, end)
+        if end % WEEK == 0:
+            self._look_back(model, watch, cuts, end, age)
+            if not page.is_open(at):
+                self._move_level(model, watch, cuts, end)
 
     def _judge_page(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
         """Start or end the page by the last days before day `end`."""
@@ -210,6 +217,24 @@ class Stepper:
                     _start(watch, at, found)
             elif length in page.days_to_judge(at):
                 page.judge_return(length, found)
+
+    def _look_back(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, age: int) -> None:
+        """Look for a trend since the level opened; a certain fall that lasts starts the page."""
+        at, level, page = end * DAY_MS + age, watch.level, watch.page
+        opens = level.reference.opens
+        first = end - MOST_DAYS if opens is None else max(opens // DAY_MS, end - MOST_DAYS)
+        days = self._days.days(model, cuts, first, end)
+        labelling = self._catalogue.settings[model].labelling
+        trend = trend_of(days, cuts, labelling, level.learned.scatter)
+        if trend is not None and not level.trusts_labels(days, cuts, at):
+            trend = None
+        watch.trend = trend
+        if trend is None or trend.change > 0 or page.active or watch.by_day is None:
+            return
+        found = self._judged(model, watch, cuts, end, JUDGED_DAYS[-1])
+        if found is not None and page.confirms_trend(found) and not self._is_silent(watch, at, age):
+            page.fire(at)
+            _start(watch, at, found)
 
     def _move_level(self, model: int, watch: ModelWatch, cuts: Cuts, end: int) -> None:
         """Replace the level where a longer one is known, or the model has become better."""

@@ -41,6 +41,7 @@ from monitor.watch.missing_labels import MissingLabelTests
 from monitor.watch.page import ModelPage
 from monitor.watch.reference import MatureReference
 from monitor.watch.reference_finder import ReferenceFinder
+from monitor.watch.skill_trend import restored_trend
 from monitor.watch.stepping import ModelWatch, Stepper
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
@@ -146,6 +147,7 @@ class Watch:
             if detection is None
             else self._stepper.is_active(watching.shifted_at, now),
             detections=tuple(watching.detections),
+            trend=watching.trend,
             judged_age_ms=age,
             live_class_ratio=UNKNOWN_RATIO if faulty else watching.ratio.now,
             expected_class_ratio=watching.ratio.expected,
@@ -167,6 +169,7 @@ class Watch:
         if known is not None:
             fresh.done, fresh.day, fresh.learned_until = known.done, known.day, known.day
             fresh.page, fresh.paged, fresh.detections = known.page, known.paged, known.detections
+            fresh.trend = known.trend
             fresh.ratio = fresh.ratio.restored(known.ratio.state())
             fresh.shifted_at = known.shifted_at
         self._models[model] = fresh
@@ -307,7 +310,7 @@ class Watch:
         watch.page.restored(state["page"])
         watch.ratio.restored(state["ratio"])
         watch.done, watch.day = state["done"], state["day"]
-        watch.paged = state["paged"]
+        watch.paged, watch.trend = state["paged"], restored_trend(state.get("trend"))
         watch.learned_until, watch.shifted_at = state["learned_until"], state["shifted_at"]
         watch.detections = [Detected(at, kind) for at, kind in state["detections"]]
         return watch
