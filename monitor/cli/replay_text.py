@@ -12,6 +12,7 @@ from monitor.counts import Outcome
 from monitor.labels.faults import LabelFault
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.reference_text import far_text, reference_text, warming_up_text
+from monitor.report.trend_answer import trend_text
 from monitor.report.vocabulary import TEXT_METRICS
 from monitor.snapshot import ModelState, Snapshot, Window
 
@@ -113,6 +114,8 @@ def _found(model: ModelState) -> Iterator[str]:
         yield f"  {window:<8}{found.verdict}" + (f" ({fault.words})" if fault else "")
         if found.far_from_reference:
             yield from _told(f"CAUTION: {far_text(found)}")
+    if watched.trend is not None:
+        yield from _told(f"trend: {trend_text(watched.trend)}")
     for detection in watched.detections:
         yield f"  {_time(detection.at)}  detected: {detection.kind}"
     for missing in watched.missing_labels[:_NAMED]:

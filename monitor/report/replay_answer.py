@@ -16,6 +16,7 @@ from monitor.report.answer_parts import (
     ReferencePeriod,
     Time,
 )
+from monitor.report.trend_answer import TrendAnswer
 
 
 class ReplayedWindow(Struct, frozen=True, kw_only=True):
@@ -81,6 +82,7 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
         refused: metrics that its labelling does not allow, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
         labels_missing_in: where labels are missing, the worst first.
+        trend: of its skill over weeks; null where none is certain.
     """
 
     predictions: Count
@@ -97,6 +99,7 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
     refused: dict[str, str]
     refused_because: str
     labels_missing_in: tuple[MissingLabelShare, ...]
+    trend: TrendAnswer | None
 
 
 class ReplayAnswer(Struct, frozen=True, kw_only=True):

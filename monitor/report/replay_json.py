@@ -27,6 +27,7 @@ from monitor.report.replay_answer import (
     ReplayedModel,
     ReplayedWindow,
 )
+from monitor.report.trend_answer import trend_answer
 from monitor.snapshot import ModelState, Snapshot, Window
 
 
@@ -64,6 +65,7 @@ def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
         refused=dict(model.refused),
         refused_because=model.refused_because,
         labels_missing_in=missing_label_shares(model.watched.missing_labels),
+        trend=trend_answer(model.watched.trend),
     )
 
 

@@ -47,6 +47,7 @@ from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import window_bounds
+from monitor.report.trend_answer import trend_answer
 from monitor.report.verdict_words import VERDICTS
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import Watched
@@ -139,6 +140,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
             DetectionMark(at=format_time(d.at), kind=d.kind) for d in watched.detections
         ),
         labels_missing_in=missing_label_shares(watched.missing_labels),
+        trend=trend_answer(watched.trend),
         windows={w.name: _window(snapshot, model, w) for w in snapshot.windows},
         lifetime=LifetimeTotals(
             outcomes=outcome_counts(snapshot.lifetime, model.row),

@@ -19,6 +19,7 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
+from monitor.report.trend_answer import TrendAnswer
 
 
 class LabelCoverage(Struct, frozen=True, kw_only=True):
@@ -251,6 +252,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         detectors: their state.
         detections: all there were, in their order.
         labels_missing_in: where labels are missing, the worst first.
+        trend: of its skill over weeks; null where none is certain.
         windows: its windows by their names.
         lifetime: everything ever counted.
     """
@@ -282,6 +284,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     detectors: DetectorStatus
     detections: tuple[DetectionMark, ...]
     labels_missing_in: tuple[MissingLabelShare, ...]
+    trend: TrendAnswer | None
     windows: dict[str, WindowStatus]
     lifetime: LifetimeTotals
 

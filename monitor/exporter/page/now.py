@@ -125,6 +125,7 @@ def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
         "Maturity": f"{duration(model.maturity_seconds)}; windows end this long before now"
         + ("" if model.maturity_settled else " (still being learned)"),
         "Evidence for a worse model": _evidence(model.detectors),
+        **({} if model.trend is None else {"Trend over weeks": model.trend.text}),
         "Version": one_line(model.version or UNDEFINED),
     }
     return h.div[
