@@ -79,17 +79,19 @@ class ModelPage:
         _, upper = found.interval("odds_ratio", level=_SUDDEN)
         return found.verdict in DEGRADED and (found.dead or upper < 0)
 
-    def confirms_trend(self, found: Judgement) -> bool:
-        """Return whether a judgement of the last 28 days agrees with a certain fall over weeks.
+    def confirms_trend(self, week: Judgement, month: Judgement) -> bool:
+        """Return whether the last days agree with a certain fall over weeks.
 
         Args:
-            found: the judgement.
+            week: judgement of the last 7 days.
+            month: judgement of the last 28 days.
 
         Returns:
-            True where the odds ratio is certainly (p < .005) below the level.
+            True where the odds ratio of the month is certainly (p < .005) below the level, and
+            that of the week by at least half as much, so that the model is not back already.
         """
-        _, upper = found.interval("odds_ratio", level=_LASTS)
-        return upper < 0
+        _, upper = month.interval("odds_ratio", level=_LASTS)
+        return upper < 0 and week.change["odds_ratio"] < _BACK_SHARE * month.change["odds_ratio"]
 
     def start(self, at: int, fall: float) -> None:
         """Start the page.

@@ -231,10 +231,12 @@ class Stepper:
         watch.trend = trend
         if trend is None or trend.change > 0 or page.active or watch.by_day is None:
             return
-        found = self._judged(model, watch, cuts, end, JUDGED_DAYS[-1])
-        if found is not None and page.confirms_trend(found) and not self._is_silent(watch, at, age):
+        week, month = (self._judged(model, watch, cuts, end, length) for length in JUDGED_DAYS)
+        if week is None or month is None or self._is_silent(watch, at, age):
+            return
+        if page.confirms_trend(week, month):
             page.fire(at)
-            _start(watch, at, found)
+            _start(watch, at, month)
 
     def _move_level(self, model: int, watch: ModelWatch, cuts: Cuts, end: int) -> None:
         """Replace the level where a longer one is known, or the model has become better."""
