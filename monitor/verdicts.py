@@ -19,6 +19,7 @@ from monitor.drift.degenerate import Degeneracy
 from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
+from monitor.drift.trend import Trend
 from monitor.metrics.ratio import ratio
 
 LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT = "label_shift", "label_shift_by_segment"
@@ -212,6 +213,8 @@ class Watched:
         awaited: what a model without a reference lacks; None with one, and before its first
             outcome.
         predictions: whether predictions have left all that is known of them.
+        trend: slope of the model's skill over weeks, looked at once a week; None where none
+            is certain.
     """
 
     reference: ReferenceOutcomes | None = None
@@ -229,6 +232,7 @@ class Watched:
     day_scatter: DayScatter | None = None
     awaited: AwaitedReference | None = None
     predictions: DegeneratePredictions = field(default_factory=DegeneratePredictions)
+    trend: Trend | None = None
 
     @property
     def log_class_ratio(self) -> float:

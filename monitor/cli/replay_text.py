@@ -16,6 +16,7 @@ from monitor.report.findings import of_model
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import far_text, reference_text, warming_up_text
+from monitor.report.trend_answer import trend_text
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.vocabulary import BECAUSE, TEXT_METRICS
 from monitor.snapshot import ModelState, Snapshot, Window
@@ -122,6 +123,8 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         if found.far_from_reference:
             yield from _told(f"CAUTION: {far_text(found)}")
     yield from _estimated(model)
+    if watched.trend is not None:
+        yield from _told(f"trend: {trend_text(watched.trend)}")
     for detection in watched.detections:
         yield f"  {_time(detection.at)}  detected: {detection.kind}"
     for missing in watched.missing_labels[:_NAMED]:

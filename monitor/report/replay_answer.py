@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     ReferencePeriod,
     Time,
 )
+from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
 
@@ -91,6 +92,7 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
         refused_because: the reason in one sentence; "" where nothing is refused.
         labels_missing_in: where labels are missing, the worst first.
         predictions_degenerate: predictions, without labels, against all that is known of them.
+        trend: of its skill over weeks; null where none is certain.
     """
 
     predictions: Count
@@ -112,6 +114,7 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
     refused_because: str
     labels_missing_in: tuple[MissingLabelShare, ...]
     predictions_degenerate: PredictionCheck
+    trend: TrendAnswer | None
 
 
 class ReplayAnswer(Struct, frozen=True, kw_only=True):

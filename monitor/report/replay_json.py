@@ -29,6 +29,7 @@ from monitor.report.replay_answer import (
     ReplayedModel,
     ReplayedWindow,
 )
+from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.snapshot import ModelState, Snapshot, Window
 
@@ -73,6 +74,7 @@ def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
         refused_because=model.refused_because,
         labels_missing_in=missing_label_shares(model.watched.missing_labels),
         predictions_degenerate=prediction_check(model.watched.predictions),
+        trend=trend_answer(model.watched.trend),
     )
 
 

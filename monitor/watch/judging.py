@@ -90,7 +90,7 @@ class Judge:
     ) -> None:
         self.reference = reference
         self.learned = LearnedScatter(reference, labelling)
-        self._scatter = self.learned.scatter
+        self._scatter_of_verdicts = self.learned.scatter
         self._model = model
         self._windows = windows
         self._labelling = labelling
@@ -196,8 +196,8 @@ class Judge:
         if self.reports_are_missing(name, now, age):
             fault = LabelFault.REPORTS_STOPPED
         fault = fault or self._labels.latest_fault(now, age, cuts.totals)
-        if self._scatter is not self.learned.scatter:
-            self._scatter = self.learned.scatter
+        if self._scatter_of_verdicts is not self.learned.scatter:
+            self._scatter_of_verdicts = self.learned.scatter
             self._judged_windows.clear()
         edition = self._windows.edition(name, self._model, now, age)
         known = self._judged_windows.get(name)
@@ -235,7 +235,7 @@ class Judge:
         dispersion = self._dispersion(sampling)
         a_day = max(1, DAY_MS // block_ms)
         after_days = days_behind(after.total, a_day)
-        between = self._scatter.between(self.reference.days_behind, after_days)
+        between = self.learned.scatter.between(self.reference.days_behind, after_days)
         total = after.sum(axis=-1)
         length = after.shape[-1] / a_day
         recall = recall_evidence(total, dispersion, between, days=length)

@@ -116,7 +116,7 @@ class ReferenceFinder:
             return MatureReference.given(setting.counts)
         if setting.window is not None:
             opens, closes = setting.window.open, setting.window.end
-            return self._cut("window", model, opens, closes) if closes <= mature else None
+            return self.cut("window", model, opens, closes) if closes <= mature else None
         if setting.trailing is not None:
             closes = mature - setting.trailing
             return self._after_first("trailing", model, closes - setting.trailing, closes)
@@ -130,7 +130,7 @@ class ReferenceFinder:
         first = self._windows.first_pane(model)
         if first is None or first * self._windows.step_ms > opens:
             return None
-        return self._cut(source, model, opens, closes)
+        return self.cut(source, model, opens, closes)
 
     def _first(
         self, model: int, length: int, mature: int, known_open: int | None
@@ -142,7 +142,7 @@ class ReferenceFinder:
         opens = first * step if known_open is None else known_open
 
         closes = end_of_first_days(opens, length, mature, self._sums(model))
-        return None if closes is None else self._cut("first", model, opens, closes)
+        return None if closes is None else self.cut("first", model, opens, closes)
 
     def _sums(self, model: int) -> CountsUpTo:
         def sums(ends: Sequence[int]) -> Int64Array:
@@ -154,7 +154,15 @@ class ReferenceFinder:
     def _totals_row(self, model: int) -> int:
         return self._catalogue.totals_row(self._catalogue.models[model])
 
-    def _cut(self, source: str, model: int, opens: int, closes: int) -> MatureReference:
+    def cut(self, source: str, model: int, opens: int, closes: int) -> MatureReference:
+        """Return the outcomes of a mature stretch as a reference.
+
+        Args:
+            source: of the reference.
+            model: its number.
+            opens: first moment, epoch milliseconds.
+            closes: first moment after it; panes since `opens` are still stored.
+        """
         step = self._windows.step_ms
         start, end = opens // step, closes // step
         rows = self._catalogue.rows_of(model)

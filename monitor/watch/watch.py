@@ -15,40 +15,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from monitor.config import Labelling, ModelConfig
-from monitor.drift.day_detector import day_threshold
-from monitor.drift.detectors import page_threshold
 from monitor.drift.live_class_ratio import UNKNOWN_RATIO
 from monitor.drift.river_detector import RiverDetector
 from monitor.drift.verdict import DEGRADED, IMPROVED, NOT_OF_THE_MODEL
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
 from monitor.labels.delays import LabelDelays
 from monitor.labels.pace import Pace
 from monitor.labels.refusals import WITHOUT_DETECTORS
 from monitor.labels.sampled_labels import SAMPLES
-from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.verdicts import NOT_COMPARED, Detected, Watched
-from monitor.watch.cuts import Cuts, CutsByModel
-from monitor.watch.day_detection import DayDetection
-from monitor.watch.detection import Detection, RiverDetection
-from monitor.watch.judging import Judge
-from monitor.watch.live_ratio import LiveRatio
+from monitor.verdicts import NOT_COMPARED, Watched
+from monitor.watch.cuts import CutsByModel
 from monitor.watch.missing_labels import MissingLabelTests
-from monitor.watch.nowcasts import Nowcasts
-from monitor.watch.page import ModelPage
 from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
 from monitor.watch.reference import MatureReference
 from monitor.watch.reference_finder import ReferenceFinder
 from monitor.watch.stepping import ModelWatch, Stepper
+from monitor.watch.watch_builder import WatchBuilder
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
-
-_DETECTORS = 2
-"""Detectors, by pane and by day, that share a model's budget of false pages."""
 
 
 class Watch:
@@ -66,15 +54,14 @@ class Watch:
     ) -> None:
         self._catalogue = catalogue
         self._windows = windows
-        self._scores = scores
-        self._delays = delays
         self._references = ReferenceFinder(catalogue, windows, scores)
         self._models: dict[int, ModelWatch] = {}
         self._pane: int | None = None
         self._cuts = CutsByModel(catalogue)
         self._missing_labels = MissingLabelTests(catalogue, windows, scores)
-        self._stepper = Stepper(catalogue, windows)
         self._predictions = PredictionWatch(catalogue, windows, scores)
+        self._builder = WatchBuilder(catalogue, windows, scores, delays, self._references)
+        self._stepper = Stepper(catalogue, windows, self._builder.replace_level)
         for settings in catalogue.possible_settings:
             if settings.river_detector is not None:  # an invalid option fails at the start
                 RiverDetector(settings.river_detector.name, **settings.river_detector.options)
@@ -172,6 +159,7 @@ class Watch:
             if detection is None
             else self._stepper.is_active(watching.shifted_at, now),
             detections=tuple(watching.detections),
+            trend=watching.trend,
             judged_age_ms=age,
             live_class_ratio=UNKNOWN_RATIO if faulty else watching.ratio.now,
             expected_class_ratio=watching.ratio.expected,
@@ -188,82 +176,19 @@ class Watch:
                 known.detection.follow(watched)
             return known
         if known is not None and reference.source == "trailing":
-            known.judge = self._judge(model, reference)
-            known.ratio = self._ratio(reference).restored(known.ratio.state())
+            known.judge = self._builder.judge(model, reference)
+            known.ratio = self._builder.ratio(reference).restored(known.ratio.state())
             return known
-        fresh = self._started(model, reference, cuts)
+        fresh = self._builder.started(model, reference, cuts)
         if known is not None:
             fresh.done, fresh.day, fresh.learned_until = known.done, known.day, known.day
             fresh.page, fresh.paged, fresh.detections = known.page, known.paged, known.detections
+            fresh.trend = known.trend
             fresh.ratio = fresh.ratio.restored(known.ratio.state())
             fresh.nowcasts = known.nowcasts
             fresh.shifted_at = known.shifted_at
         self._models[model] = fresh
         return fresh
-
-    def _started(self, model: int, reference: MatureReference, cuts: Cuts) -> ModelWatch:
-        """Return the watch of a model against a reference, from its end on.
-
-        A trailing reference moves on with a model that decays slowly. Detectors and pages
-        therefore rest on the first one for good, and windows are judged against both.
-        """
-        first, step = self._windows.first_pane(model) or 0, self._windows.step_ms
-        done = first if reference.closes is None else reference.closes // step
-        day = -(-done * step // DAY_MS)
-        judge = self._judge(model, reference)
-        return ModelWatch(
-            detection=self._detection(model, judge, cuts.watched),
-            by_day=self._day_detection(model, reference, cuts),
-            judge=judge,
-            level=judge,
-            page=ModelPage(),
-            done=done,
-            day=day,
-            learned_until=day,
-            ratio=self._ratio(reference),
-            nowcasts=self._nowcasts(model),
-        )
-
-    def _nowcasts(self, model: int) -> Nowcasts | None:
-        if self._labelling(model) in SAMPLES:
-            return None
-        return Nowcasts(model, self._windows, self._scores)
-
-    def _ratio(self, reference: MatureReference) -> LiveRatio:
-        return LiveRatio(reference, self._windows.shortest, self._windows.step_ms)
-
-    def _detection(
-        self, model: int, judge: Judge, cuts: list[Int64Array]
-    ) -> Detection | RiverDetection | None:
-        """Create the detectors by pane; None where labels are a sample.
-
-        A pane has few labels then, some of great weight, and the rates of sampling may change.
-        """
-        if self._labelling(model) in SAMPLES:
-            return None
-        settings, reference = self._catalogue.settings[model], judge.reference
-        if settings.river_detector is not None:
-            return RiverDetection(reference, settings.river_detector)
-        seconds, pages = self._windows.step_ms / 1000, settings.false_pages_per_year
-        threshold = page_threshold(pages / _DETECTORS, series=1, pane_seconds=seconds)
-        return Detection(reference, cuts, threshold, judge.learned.scatter)
-
-    def _day_detection(
-        self, model: int, reference: MatureReference, cuts: Cuts
-    ) -> DayDetection | None:
-        """Create the detector by days; None where a detector of river takes its place."""
-        settings = self._catalogue.settings[model]
-        if settings.river_detector is not None and settings.labelling not in SAMPLES:
-            return None
-        threshold = day_threshold(settings.false_pages_per_year / _DETECTORS)
-        return DayDetection(reference, settings.labelling, cuts, threshold)
-
-    def _judge(self, model: int, reference: MatureReference) -> Judge:
-        labelling = self._labelling(model)
-        reports, timeout = None, self._catalogue.settings[model].label_timeout
-        if labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
-            reports = Reports(model, self._windows, self._delays, timeout)
-        return Judge(model, reference, self._windows, labelling=labelling, reports=reports)
 
     def scores_of_reference(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
         """Return the labelled scores of a model's reference by day, (days, bins).
@@ -313,31 +238,9 @@ class Watch:
             self._references.restore(model, reference)
             watching = state["watching"].get(str(old))
             if watching is not None and "page" in watching:
-                self._models[model] = self._restored(model, reference, watching, left)
-
-    def _restored(
-        self, model: int, reference: MatureReference, state: State, left: Numbers
-    ) -> ModelWatch:
-        level = reference
-        if state["level"] is not None:
-            level = MatureReference.restored(state["level"], left)
-        watch = self._started(model, level, self._cuts.of(model))
-        if level is not reference:
-            watch.judge, watch.ratio = self._judge(model, reference), self._ratio(reference)
-        watch.level.learned.restored(state["learned"])
-        if watch.detection is not None and state["detection"] is not None:
-            watch.detection.restore(state["detection"], left)
-        if watch.by_day is not None and state["by_day"] is not None:
-            watch.by_day.restore(state["by_day"], left)
-        watch.page.restored(state["page"])
-        watch.ratio.restored(state["ratio"])
-        if watch.nowcasts is not None and state.get("nowcasts") is not None:
-            watch.nowcasts.restored(state["nowcasts"])
-        watch.done, watch.day = state["done"], state["day"]
-        watch.paged = state["paged"]
-        watch.learned_until, watch.shifted_at = state["learned_until"], state["shifted_at"]
-        watch.detections = [Detected(at, kind) for at, kind in state["detections"]]
-        return watch
+                self._models[model] = self._builder.restored(
+                    model, reference, self._cuts.of(model), watching, left
+                )
 
     def _labelling(self, model: int) -> Labelling:
         return self._catalogue.settings[model].labelling

@@ -52,6 +52,7 @@ from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import window_bounds
+from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.verdict_words import BECAUSE, VERDICTS, urgency
 from monitor.snapshot import ModelState, Snapshot, Window
@@ -161,6 +162,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         ),
         labels_missing_in=missing_label_shares(watched.missing_labels),
         predictions_degenerate=prediction_check(watched.predictions),
+        trend=trend_answer(watched.trend),
         windows={w.name: _window(snapshot, model, w) for w in snapshot.windows},
         lifetime=LifetimeTotals(
             outcomes=outcome_counts(snapshot.lifetime, model.row),

@@ -22,6 +22,7 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
+from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
 
@@ -287,6 +288,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         detections: all there were, in their order.
         labels_missing_in: where labels are missing, the worst first.
         predictions_degenerate: predictions, without labels, against all that is known of them.
+        trend: of its skill over weeks; null where none is certain.
         windows: its windows by their names.
         lifetime: everything ever counted.
     """
@@ -322,6 +324,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     detections: tuple[DetectionMark, ...]
     labels_missing_in: tuple[MissingLabelShare, ...]
     predictions_degenerate: PredictionCheck
+    trend: TrendAnswer | None
     windows: dict[str, WindowStatus]
     lifetime: LifetimeTotals
 

@@ -156,6 +156,7 @@ def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
         + ("" if model.maturity_settled else " (still being learned)"),
         "Evidence for a worse model": _evidence(model.detectors),
         "Predictions alone": _alone(model.predictions_degenerate),
+        **({} if model.trend is None else {"Trend over weeks": model.trend.text}),
         "Version": one_line(model.version or UNDEFINED),
     }
     return h.div[
