@@ -60,18 +60,20 @@ def verdict_line(
     return h.p(f".verdict.{tone}")[sign(words, tone), h.strong[title], h.span[one_line(headline)]]
 
 
-def two_answers(moved: PrecisionAnswer, worse: WorseAnswer) -> h.Element:
+def two_answers(moved: PrecisionAnswer, worse: WorseAnswer, rests_on: str = "") -> h.Element:
     """Return what moved precision, and whether the model is worse.
 
     Args:
         moved: the first answer.
         worse: the second.
+        rests_on: the window and the counts behind both; "" to leave them out.
     """
     return h.dl(".answers")[
         h.dt["What moved precision?"],
         h.dd[one_line(f"{moved.text}.")],
         h.dt["Is the model worse?"],
         h.dd[one_line(f"{worse.text}.")],
+        [h.dt["Rests on"], h.dd[rests_on]] if rests_on else None,
     ]
 
 
