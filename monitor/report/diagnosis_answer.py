@@ -152,7 +152,7 @@ class ComponentChanges(Struct, frozen=True, kw_only=True):
 
 
 class BlockCounts(Struct, frozen=True, kw_only=True):
-    """Blocks of time with outcomes, between which standard errors are taken.
+    """Blocks of time that hold outcomes.
 
     Attributes:
         before: in the earlier period.
@@ -253,7 +253,7 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         log_likelihood_ratio: skill, as in `components`.
         components: what the verdict rests on.
         precision_had_prevalence_stayed: precision after, at the class ratio of before.
-        blocks: what the standard errors rest on.
+        blocks: blocks of time that hold outcomes, by day or by hour.
         operating_point_moved: recall and false positives moved the same way.
         verdict: what happened.
         verdict_because: why it is `insufficient_evidence`; null for any other.

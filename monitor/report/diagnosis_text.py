@@ -116,7 +116,7 @@ def _errors(diagnosis: Diagnosis) -> str:
         f"{title} {found.change[name]:+.2f} ± {found.standard_error[name]:.2f}"
         for title, name in _DRIVERS.items()
     )
-    text = f"{known} (standard errors {_between(diagnosis)})."
+    text = f"{known} (standard errors, {_between(diagnosis)})."
     if driver is None or not math.isfinite(driver.share):
         return text
     name, sure = CAUSES[driver.cause].words, "certainly" if driver.certain else "probably"
@@ -127,14 +127,8 @@ def _errors(diagnosis: Diagnosis) -> str:
 
 
 def _between(diagnosis: Diagnosis) -> str:
-    sides = [side for side in (diagnosis.before, diagnosis.after) if side.block_ms]
-    if not sides:
-        return "as of independent rows"
-    units = ["days" if side.block_ms == DAY_MS else "hours" for side in sides]
-    named = [f"{side.blocks} {unit}" for side, unit in zip(sides, units, strict=True)]
-    if len(set(units)) == 1:
-        named[0] = named[0] if len(named) == 1 else str(sides[0].blocks)
-    return f"from the scatter between {' and '.join(named)}"
+    dated = any(side.block_ms for side in (diagnosis.before, diagnosis.after))
+    return "with the scatter of days" if dated else "of independent rows"
 
 
 def _counterfactual(diagnosis: Diagnosis) -> str:
