@@ -92,15 +92,27 @@ class Join:
         if repeat or (slots >= 0).any():
             taking_over = self._predictions.taking_over(predictions, slots, over)
             if len(taking_over):
-                return self._in_rounds(predictions, labels, taking_over, over)
+                remembered = predictions.key[slots >= 0]
+                return self._in_rounds(predictions, labels, (taking_over, remembered), over)
         return self._take(predictions, slots, labels, over, repeat=repeat)
 
     def _in_rounds(
-        self, predictions: Predictions, labels: Labels, taking_over: KeyArray, over: int
+        self,
+        predictions: Predictions,
+        labels: Labels,
+        keys: tuple[KeyArray, KeyArray],
+        over: int,
     ) -> Deltas:
-        """Join a batch in which the order of some ids' records matters."""
+        """Join a batch in which the order of some ids' records matters.
+
+        Args:
+            predictions: of the batch.
+            labels: of the batch.
+            keys: ids for which it matters, and ids that are remembered from before.
+            over: horizons that end before this moment have ended, see `Forgetting`.
+        """
         changes = []
-        for some, theirs in rounds_of(predictions, labels, taking_over):
+        for some, theirs in rounds_of(predictions, labels, *keys):
             slots, repeat = self._memory.known(some, over), has_repeats(some.key)
             changes.append(self._take(some, slots, theirs, over, repeat=repeat))
         return Deltas.concatenate(changes)

@@ -29,7 +29,8 @@ SCHEMA_VERSION = 5
 _READ_VERSIONS = (3, 4, SCHEMA_VERSION)
 """Versions that are read. In 3, detectors did not step by days and start anew. Up to 4, estimates
 had no record, which begins anew, and nothing was known of predictions alone, which is learned
-from the hours; trends are looked for again at the week's end."""
+from the hours; trends are looked for again at the week's end; all keys of ids have the public
+seed, and go on with it."""
 
 _READ = ", ".join(map(str, _READ_VERSIONS))
 _MAGIC = b"PMonStat"

@@ -8,7 +8,9 @@ from recount import Recount
 from streams import batch_of, in_batches
 
 from monitor.config import Config
+from monitor.engine import Monitor
 from monitor.events.catalogue import Catalogue
+from monitor.events.keys import keys_of
 from monitor.events.watermark import Watermark
 from monitor.join import BEFORE_ALL, Deltas, Join
 
@@ -329,3 +331,15 @@ def test_a_limit_below_a_chunk_of_the_table_keeps_that_chunk():
     feed = Feed(max_pending=10)
     feed.take([{"type": "prediction", "id": f"{n}", "ts": n, "prediction": 1} for n in range(500)])
     assert int(feed.join.books.unmatched.sum()) == 500
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_rows_are_in_the_order_of_predictions_wherever_batches_end(size):
+    fields = {"type": "prediction", "prediction": 1, "model": "m"}
+    events = [
+        fields | {"id": name, "ts": ts} for name, ts in zip("abac", (5, 6, 4, 7), strict=True)
+    ]
+    monitor = Monitor()
+    for first in range(0, len(events), size):
+        monitor.apply(batch_of(events[first : first + size]))
+    assert monitor.state()["join"]["predictions"][:, 0].tolist() == keys_of("abc").tolist()
