@@ -108,7 +108,14 @@ class DaySeries(NamedTuple):
         scatter: DayScatter,
         component: Component,
     ) -> DaySeries:
-        """Return the days of a rate, with the scatter of its component."""
+        """Return the days of a rate, with the scatter of its component.
+
+        Args:
+            number: of each day, from any first one.
+            rate: deviations of the days.
+            scatter: how days scatter.
+            component: which one the rate is.
+        """
         return cls(
             number,
             rate.deviation,

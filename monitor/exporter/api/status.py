@@ -12,16 +12,18 @@ from monitor.drift import Attribution, Judgement, MainDriver, Verdict
 from monitor.drift.estimate_record import CheckedEstimate
 from monitor.drift.recall_evidence import Because
 from monitor.exporter.api.status_answer import (
-    CauseEffects,
     DetectionMark,
     DetectorStatus,
+    LifetimeTotals,
+    ModelStatus,
+    StatusAnswer,
+)
+from monitor.exporter.api.window_answer import (
+    CauseEffects,
     EstimatedRate,
     JudgedDriver,
     LabelCoverage,
-    LifetimeTotals,
-    ModelStatus,
     PrecisionAtRatio,
-    StatusAnswer,
     WindowAttribution,
     WindowJudgement,
     WindowNowcast,

@@ -7,13 +7,8 @@ from collections.abc import Iterator
 import htpy as h
 
 from monitor.exporter.api.series_answer import SeriesAnswer
-from monitor.exporter.api.status_answer import (
-    DetectorStatus,
-    EstimatedRate,
-    ModelStatus,
-    StatusAnswer,
-    WindowStatus,
-)
+from monitor.exporter.api.status_answer import DetectorStatus, ModelStatus, StatusAnswer
+from monitor.exporter.api.window_answer import EstimatedRate, WindowStatus
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import (
     UNDEFINED,
