@@ -24,11 +24,11 @@ from monitor.events.renumbering import State
 from monitor.state.disk import Data
 from monitor.state.state_errors import StateError
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Version of the layout and of the content that are written."""
-_READ_VERSIONS = (3, 4, SCHEMA_VERSION)
-"""Versions that are read. Up to 4 all keys of ids have the public seed, and go on with it; in 3,
-detectors did not step by days and start anew."""
+_READ_VERSIONS = (3, 4, 5, SCHEMA_VERSION)
+"""Versions that are read. Up to 5, models share one time, and go on from it. Up to 4, all keys of
+ids have the public seed, and go on with it. In 3, detectors did not step by days and start anew."""
 
 _READ = ", ".join(map(str, _READ_VERSIONS))
 _MAGIC = b"PMonStat"

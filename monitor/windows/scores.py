@@ -52,13 +52,19 @@ class Scores:
             deltas.count[scored],
         )
 
-    def advance(self, watermark: int) -> None:
-        """Move the panes on to a watermark, epoch milliseconds."""
-        self._days.advance(watermark)
+    def advance(self, times: Int64Array) -> None:
+        """Move the panes on to the times of the models, as `PaneRing.advance` takes them."""
+        self._ensure()
+        self._days.advance(times)
 
-    def keeps(self, opens: int) -> bool:
-        """Return whether the days from a moment on, epoch milliseconds, are stored."""
-        return self._days.reaches_back(opens // DAY_MS)
+    def keeps(self, model: int, opens: int) -> bool:
+        """Return whether the days of a model from a moment on are stored.
+
+        Args:
+            model: its number.
+            opens: the moment, epoch milliseconds.
+        """
+        return self._days.reaches_back(opens // DAY_MS, model)
 
     def days(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """Return histograms of the whole days inside a stretch of event time, (days, bins).
@@ -87,7 +93,7 @@ class Scores:
             state: of an earlier run.
             models: old numbers of the models that are still there.
         """
-        self._days.restore(state, models)
+        self._days.restore(state, models, models, np.arange(len(models)))
 
     def histogram(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """Return the histogram of a model's scores in whole days of event time.
@@ -102,7 +108,7 @@ class Scores:
         """
         self._ensure()
         days = opens // DAY_MS, -(-closes // DAY_MS)
-        state = int(self._changes[model]), self._days.newest
+        state = int(self._changes[model]), self._days.newest(model)
         known = self._known.get(model)
         if known is None or known[0] != state:
             known = self._known[model] = (state, {})
@@ -120,7 +126,7 @@ class Scores:
 
     def _ensure(self) -> None:
         models = len(self._catalogue.models)
-        self._days.ensure(models)
+        self._days.ensure(np.arange(models))
         if len(self._changes) < models:
             fresh = np.zeros(models - len(self._changes), dtype=np.int64)
             self._changes = np.concatenate([self._changes, fresh])
