@@ -121,7 +121,7 @@ class _Demo:
         (model,) = self.snapshot.models
         asked = compared_live(self.snapshot, model, *RANGES)
         counts = recall(self._monitor, asked, Labelling(model.labelling))
-        return compared(self.snapshot, model, asked, counts)
+        return compared(model, asked, counts)
 
     def serve_on(self) -> None:
         """Answer queries until Ctrl-C."""

@@ -262,7 +262,7 @@ class Nowcasts:
     def _scores_of(self, start: DayStart, parts: _Parts) -> Int64Array | None:
         """Return the scores of the younger days; None where there are none, or not so far back."""
         opens = parts.first * DAY_MS
-        if start.judge.reference.scores is None or not self._scores.keeps(opens):
+        if start.judge.reference.scores is None or not self._scores.keeps(self._model, opens):
             return None
         found = self._scores.histogram(self._model, opens, start.day * DAY_MS).total
         return found if found.any() else None

@@ -1,6 +1,6 @@
 """Watches what models predict, without labels: a model that has died is found within hours.
 
-Each model is looked at every half-hour of event time, from the end of its first week on. What is
+Each model is looked at every half-hour of its own time, from the end of its first week on. What is
 usual is learned anew every day, and every week once four weeks are known, from the hours of the
 past year up to a day ago. Stretches in which predictions were wrong do not count. An alarm ends
 
@@ -22,7 +22,7 @@ from monitor.clock import DAY_MS, HOUR_MS
 from monitor.drift.degenerate import Present, fewest_same, same_scores
 from monitor.drift.known_predictions import FEWEST_DAYS, Hours, KnownPredictions
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import Int64Array
+from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.metrics.ratio import ratio
 from monitor.verdicts import DegeneratePredictions
@@ -57,23 +57,29 @@ class PredictionWatch:
         self._scores = scores
         self._models: dict[int, ModelPredictions] = {}
         self._step = max(1, LOOK_MS // windows.pane_ms) * windows.pane_ms
-        self._look: int | None = None
+        self._looks: dict[int, int] = {}
 
-    def steps(self, now: int) -> Iterator[None]:
-        """Look at the predictions up to a moment, once for each half-hour since the last call.
+    def steps(self, times: Int64Array) -> Iterator[None]:
+        """Look at the predictions once for each half-hour since the last call.
 
         Args:
-            now: the watermark, epoch milliseconds.
+            times: of each model, epoch milliseconds; `NO_TIME` for one whose time is not
+                settled, which is skipped.
 
         Yields:
-            Nothing; after each model.
+            Nothing; after each model that enters another half-hour.
         """
-        if now // self._step == self._look:
-            return
-        self._look = now // self._step
-        for model in range(len(self._catalogue.models)):
-            self._steps(model, self._look * self._step)
-            yield
+        for model in np.flatnonzero(times != NO_TIME).tolist():
+            look = int(times[model]) // self._step
+            if look != self._looks.get(model):
+                self._looks[model] = look
+                self._steps(model, look * self._step)
+                yield
+
+    @property
+    def step_ms(self) -> int:
+        """Event time between two looks at a model, milliseconds."""
+        return self._step
 
     def of(self, model: int) -> DegeneratePredictions:
         """Return what is wrong with a model's predictions, if anything.
@@ -125,19 +131,24 @@ class PredictionWatch:
             watched.accept(alarm.changed)
 
     def state(self) -> State:
-        """Serializable state: what is known, and alarms, by model number."""
-        models = {str(model): watched.state() for model, watched in self._models.items()}
-        return {"look": self._look, "models": models}
+        """Serializable state: the last looks, what is known, and alarms, by model number."""
+        return {
+            "looks": {str(model): look for model, look in self._looks.items()},
+            "models": {str(model): watched.state() for model, watched in self._models.items()},
+        }
 
     def restore(self, state: State, left: Numbers) -> None:
         """Load what `state` returned.
 
         Args:
-            state: of an earlier run.
+            state: of an earlier run; one from before models had times of their own has no
+                looks, and each model is looked at once more.
             left: the models that are still there.
         """
-        self._look = state["look"]
+        looks = state.get("looks", {})
         for model, old in enumerate(left.models.tolist()):
+            if (look := looks.get(str(old))) is not None:
+                self._looks[model] = look
             if (known := state["models"].get(str(old))) is not None:
                 self._models[model] = ModelPredictions.restored(known)
 
@@ -145,7 +156,7 @@ class PredictionWatch:
         watched = self._models.get(model)
         if watched is None:
             first = self._windows.past.first_hour(model, until - HISTORY_DAYS * DAY_MS)
-            if first is None:
+            if first is None or first > until:
                 return
             watched = self._models[model] = ModelPredictions(done=first, since=first)
         while watched.done < until:
@@ -186,7 +197,7 @@ class PredictionWatch:
     def _present(self, model: int, watched: ModelPredictions, end: int) -> tuple[Hours, Int64Array]:
         """Return the last 28 days up to a moment, the last of them in looks, and their ends."""
         start = max(watched.from_moment, end - _REACH_MS)
-        fine = max(start, watched.done - _FINE_MS, self._windows.fine_since)
+        fine = max(start, watched.done - _FINE_MS, self._windows.fine_since(model))
         fine = min(-(-fine // HOUR_MS), end // HOUR_MS) * HOUR_MS
         by_hour = self._hours(model, min(-(-start // HOUR_MS) * HOUR_MS, fine), fine)
         looks = np.arange(-(-fine // self._step) * self._step, end, self._step)

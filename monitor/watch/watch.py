@@ -12,13 +12,17 @@ clock a model's windows use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import gcd
+
+import numpy as np
 
 from monitor.config import Labelling, ModelConfig
 from monitor.drift.live_class_ratio import UNKNOWN_RATIO
 from monitor.drift.river_detector import RiverDetector
 from monitor.drift.verdict import DEGRADED, IMPROVED, NOT_OF_THE_MODEL
 from monitor.events.catalogue import Catalogue
+from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
 from monitor.labels.delays import LabelDelays
@@ -56,7 +60,7 @@ class Watch:
         self._windows = windows
         self._references = ReferenceFinder(catalogue, windows, scores)
         self._models: dict[int, ModelWatch] = {}
-        self._pane: int | None = None
+        self._panes: dict[int, int] = {}
         self._cuts = CutsByModel(catalogue)
         self._missing_labels = MissingLabelTests(catalogue, windows, scores)
         self._predictions = PredictionWatch(catalogue, windows, scores)
@@ -66,21 +70,30 @@ class Watch:
             if settings.river_detector is not None:  # an invalid option fails at the start
                 RiverDetector(settings.river_detector.name, **settings.river_detector.options)
 
-    def steps(self, now: int, maturity: list[int | None]) -> Iterator[None]:
+    @property
+    def step_ms(self) -> int:
+        """Event time at whose multiples models are watched, milliseconds."""
+        return gcd(self._windows.step_ms, self._predictions.step_ms)
+
+    def steps(self, times: Int64Array, age_at: Callable[[int, int], int | None]) -> Iterator[None]:
         """Step the detectors over the panes that have matured since the last call.
 
         Args:
-            now: the watermark, epoch milliseconds.
-            maturity: of each model, milliseconds; None where it is not known yet.
+            times: of each model, epoch milliseconds; `NO_TIME` for one whose time is not
+                settled.
+            age_at: returns the maturity of a model, by its number and time, in
+                milliseconds; None where it is not known yet.
 
         Yields:
             Nothing; after each pane with outcomes, and after each model.
         """
-        yield from self._predictions.steps(now)
-        if now // self._windows.step_ms == self._pane:
-            return
-        self._pane = now // self._windows.step_ms
-        for model, age in enumerate(maturity):
+        yield from self._predictions.steps(times)
+        for model in np.flatnonzero(times != NO_TIME).tolist():
+            now = int(times[model])
+            if now // self._windows.step_ms == self._panes.get(model):
+                continue
+            self._panes[model] = now // self._windows.step_ms
+            age = age_at(model, now)
             if age is None or self._labelling(model) is Labelling.FLAGGED_ONLY:
                 continue
             mature = now - age
@@ -209,7 +222,7 @@ class Watch:
         """Serializable state: references, evidence and detections by model number."""
         found = {m: self._references.found(m) for m in range(len(self._catalogue.models))}
         return {
-            "pane": self._pane,
+            "panes": {str(model): pane for model, pane in self._panes.items()},
             "references": {str(m): r.state() for m, r in found.items() if r is not None},
             "watching": {str(m): w.state() for m, w in self._models.items()},
             "predictions": self._predictions.state(),
@@ -227,10 +240,12 @@ class Watch:
             state: of an earlier run.
             left: the models and series that are still there.
         """
-        self._pane = state["pane"]
+        panes = state.get("panes", {})
         if "predictions" in state:
             self._predictions.restore(state["predictions"], left)
         for model, old in enumerate(left.models.tolist()):
+            if str(old) in panes:
+                self._panes[model] = panes[str(old)]
             kept = state["references"].get(str(old))
             if kept is None or state["asked"][old] != _asked(self._catalogue.settings[model]):
                 continue

@@ -1,7 +1,7 @@
 """Score histograms by model, day and class, for thresholds and label-free estimates.
 
 The scores of the latest predictions are stored by the half-hour, and join those of their day
-as they leave: each is stored once.
+as their model's time moves on: each is stored once.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ RECENT_MS = 1_800_000
 RECENT = 52
 """Number of these stretches: 26 hours, more than a batch takes event time forward at once."""
 
+_A_DAY = DAY_MS // RECENT_MS
 _MOST_CACHED = 8
 _POSITIVE, _NEGATIVE, _ALL = range(3)
 _Days = tuple[int, int]
@@ -56,28 +57,41 @@ class Scores:
         self._changes[model] += 1
         time, kind = deltas.time[scored], _KIND_OF_CELL[deltas.cell[scored]]
         score, count = deltas.score_bin[scored], deltas.count[scored]
-        fresh = (kind == _ALL) & (time >= self._held.start) & (time < self._held.stop)
+        pane, fresh = self._recent.pane_of(time), kind == _ALL
+        fresh[self._recent.has_left(pane, model)] = False
         now, then = np.flatnonzero(fresh), np.flatnonzero(~fresh)
-        self._recent.add(self._recent.pane_of(time[now]), model[now], score[now], count[now])
+        self._recent.add(pane[now], model[now], score[now], count[now])
         cell = kind[then] * SCORE_BINS + score[then]
         self._days.add(self._days.pane_of(time[then]), model[then], cell, count[then])
 
-    def advance(self, watermark: int) -> None:
-        """Move the panes on to a watermark, epoch milliseconds."""
-        self._ensure()
-        self._days.advance(watermark)
-        held = self._held
-        leave = min(held.stop, (watermark // RECENT_MS - RECENT + 1) * RECENT_MS)
-        for day in range(held.start // DAY_MS, -(-leave // DAY_MS)) if leave > held.start else ():
-            table = np.zeros((self._recent.rows, 3 * SCORE_BINS), dtype=np.int64)
-            opens, closes = max(held.start, day * DAY_MS), min(leave, (day + 1) * DAY_MS)
-            table[:, _ALL * SCORE_BINS :] = self._recent_sum(opens, closes, np.arange(len(table)))
-            self._days.add_table(day, table)
-        self._recent.advance(watermark)
+    def advance(self, times: Int64Array) -> None:
+        """Move the panes on to the times of the models, as `PaneRing.advance` takes them.
 
-    def keeps(self, opens: int) -> bool:
-        """Return whether the days from a moment on, epoch milliseconds, are stored."""
-        return self._days.reaches_back(opens // DAY_MS)
+        Scores that leave the half-hours join those of their day, by each model's own time.
+        """
+        self._ensure()
+        self._days.advance(times)
+        pane, model, score, count = self._recent.take_passed(times).T
+        self._days.add(pane // _A_DAY, model, _ALL * SCORE_BINS + score, count)
+        for models, old, new in self._recent.moves(times):
+            first, end = old - RECENT + 1, min(new - RECENT, old) + 1
+            while first < end:
+                day = first // _A_DAY
+                following = min((day + 1) * _A_DAY, end)
+                table = np.zeros((len(models), 3 * SCORE_BINS), dtype=np.int64)
+                table[:, _ALL * SCORE_BINS :] = self._recent.sum(first, following, models)
+                self._days.add_table(day, models, table)
+                first = following
+        self._recent.advance(times)
+
+    def keeps(self, model: int, opens: int) -> bool:
+        """Return whether the days of a model from a moment on are stored.
+
+        Args:
+            model: its number.
+            opens: the moment, epoch milliseconds.
+        """
+        return self._days.reaches_back(opens // DAY_MS, model)
 
     def days(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """Return histograms of the whole days inside a stretch of event time, (days, bins).
@@ -93,8 +107,8 @@ class Scores:
         table = self._days.table(start, max(start, end), row)
         cells = table.reshape(len(table), 3, SCORE_BINS)
         positive, negative, every = cells[:, _POSITIVE], cells[:, _NEGATIVE], cells[:, _ALL]
-        for day in self._held_days(start, end):
-            every[day - start] += self._recent_sum(day * DAY_MS, (day + 1) * DAY_MS, row)[0]
+        for day in range(max(start, self._held_since(model) // _A_DAY), end):
+            every[day - start] += self._recent_sum(day, day + 1, row)
         unlabelled = every - positive - negative
         return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
 
@@ -110,9 +124,10 @@ class Scores:
             First moment of each half-hour, and cases (half-hours, bins).
         """
         self._ensure()
-        start, end = -(-max(opens, self._held.start) // RECENT_MS), closes // RECENT_MS
-        table = self._recent.table(start, max(start, end), np.array([model]))[:, 0]
-        return np.arange(start, max(start, end)) * RECENT_MS, np.maximum(table, 0)
+        start = max(-(-opens // RECENT_MS), self._held_since(model))
+        end = max(start, closes // RECENT_MS)
+        table = self._recent.table(start, end, np.array([model]))[:, 0]
+        return np.arange(start, end) * RECENT_MS, np.maximum(table, 0)
 
     def state(self) -> State:
         """Serializable state."""
@@ -125,9 +140,10 @@ class Scores:
             state: of an earlier run; one without recent scores has them all by day.
             models: old numbers of the models that are still there.
         """
-        self._days.restore(state, models)
+        owners = np.arange(len(models))
+        self._days.restore(state, models, models, owners)
         if "recent" in state:
-            self._recent.restore(state["recent"], models)
+            self._recent.restore(state["recent"], models, models, owners)
 
     def histogram(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """Return the histogram of a model's scores in whole days of event time.
@@ -142,7 +158,7 @@ class Scores:
         """
         self._ensure()
         days = opens // DAY_MS, -(-closes // DAY_MS)
-        state = int(self._changes[model]), self._days.newest
+        state = int(self._changes[model]), self._days.newest(model)
         known = self._known.get(model)
         if known is None or known[0] != state:
             known = self._known[model] = (state, {})
@@ -156,31 +172,22 @@ class Scores:
         row = np.array([model])
         counted = self._days.sum(start, end, row).reshape(3, SCORE_BINS)
         positive, negative = counted[_POSITIVE], counted[_NEGATIVE]
-        recent = self._recent_sum(start * DAY_MS, end * DAY_MS, row)[0]
-        unlabelled = counted[_ALL] + recent - positive - negative
+        unlabelled = counted[_ALL] + self._recent_sum(start, end, row) - positive - negative
         return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
 
-    @property
-    def _held(self) -> range:
-        """Event time whose scores are stored by the half-hour, epoch milliseconds."""
-        newest = self._recent.newest
-        if newest is None:
-            return range(0)
-        return range((newest - RECENT + 1) * RECENT_MS, (newest + 1) * RECENT_MS)
+    def _held_since(self, model: int) -> int:
+        """Return the number of the first half-hour stored of a model; 0 before it has a time."""
+        newest = self._recent.newest(model)
+        return 0 if newest is None else newest - RECENT + 1
 
-    def _held_days(self, start: int, end: int) -> range:
-        """The days of [start, end) that may have scores stored by the half-hour."""
-        held = self._held
-        return range(max(start, held.start // DAY_MS), min(end, -(-held.stop // DAY_MS)))
-
-    def _recent_sum(self, opens: int, closes: int, models: Int64Array) -> Int64Array:
-        """Sum the scores stored by the half-hour over whole ones, (models, bins)."""
-        return self._recent.sum(opens // RECENT_MS, closes // RECENT_MS, models)
+    def _recent_sum(self, start: int, end: int, row: Int64Array) -> Int64Array:
+        """Sum a model's scores that are stored by the half-hour, over the days [start, end)."""
+        return self._recent.sum(start * _A_DAY, end * _A_DAY, row).reshape(-1)
 
     def _ensure(self) -> None:
         models = len(self._catalogue.models)
-        self._days.ensure(models)
-        self._recent.ensure(models)
+        self._days.ensure(np.arange(models))
+        self._recent.ensure(np.arange(models))
         if len(self._changes) < models:
             fresh = np.zeros(models - len(self._changes), dtype=np.int64)
             self._changes = np.concatenate([self._changes, fresh])

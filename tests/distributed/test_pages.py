@@ -42,8 +42,8 @@ def stream(n, seed, *, share=None):
             events += [label] * rng.choice([1, 1, 2])
     events.append({"type": "outcome", "ts": 30, "model": "a", "prediction": 1, "label": 0})
     rng.shuffle(events)
-    last = {"type": "prediction", "ts": n * 7.5 + 6000, "model": "a", "prediction": 0}
-    return events + [last | {"id": f"end{i}"} for i in range(9)]
+    last = {"type": "prediction", "ts": n * 7.5 + 6000, "prediction": 0}
+    return events + [last | {"id": f"{m}{i}", "model": m} for m in "ab" for i in range(9)]
 
 
 def config_of(**settings):

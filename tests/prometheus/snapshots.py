@@ -67,6 +67,8 @@ def window(
 def model(rng: np.random.Generator, name: str, row: int, version: str) -> ModelState:
     count = rng.integers(0, 2_000_000, 12).tolist()
     return ModelState(
+        watermark_ms=NOON_MS,
+        now_ms=NOON_MS,
         name=name,
         version=version,
         row=row,

@@ -47,7 +47,7 @@ def compared_now(monitor):
     snapshot = monitor.snapshot()
     (model,) = snapshot.models
     asked = compared_live(snapshot, model, None, None)
-    return compared(snapshot, model, asked, recall(monitor, asked, Labelling.COMPLETE))
+    return compared(model, asked, recall(monitor, asked, Labelling.COMPLETE))
 
 
 def unwrapped(text):

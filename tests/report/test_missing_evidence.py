@@ -137,7 +137,7 @@ def test_the_last_pane_is_found_wherever_it_lies():
     for _ in range(60):
         span, newest = int(rng.integers(1, 300)), int(rng.integers(0, 1_000))
         ring = PaneRing(width=1, span=span, cells=2)
-        ring.ensure(2)
+        ring.ensure(np.zeros(2, np.int64))
         ring.advance(newest)
         ahead = rng.integers(newest + 1, newest + 9, size=int(rng.integers(0, 2)))
         panes_left = np.arange(max(newest - span + 1, 0), newest + 1)

@@ -148,9 +148,9 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         segments=model.segments,
         predictions=model.predictions_positive + model.predictions_negative,
         last_prediction=time_text(model.last_prediction_ms),
-        last_prediction_age_seconds=_age(snapshot, model.last_prediction_ms),
+        last_prediction_age_seconds=_age(model, model.last_prediction_ms),
         last_label=time_text(model.last_label_ms),
-        last_label_age_seconds=_age(snapshot, model.last_label_ms),
+        last_label_age_seconds=_age(model, model.last_label_ms),
         labelled=model.labelled,
         pending=model.pending,
         expired=model.expired,
@@ -207,11 +207,11 @@ def _missing_evidence(snapshot: Snapshot, model: ModelState, deciding: str) -> s
     return missing_evidence(model, window, verdict_on(model, deciding))
 
 
-def _age(snapshot: Snapshot, moment: int | None) -> float | None:
+def _age(model: ModelState, moment: int | None) -> float | None:
     """Return the seconds of event time since a moment, at least 0."""
-    if snapshot.now_ms is None or moment is None:
+    if model.now_ms is None or moment is None:
         return None
-    return max(0, snapshot.now_ms - moment) / 1000
+    return max(0, model.now_ms - moment) / 1000
 
 
 def _detectors(watched: Watched) -> DetectorStatus:
