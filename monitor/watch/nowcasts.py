@@ -178,7 +178,7 @@ class Nowcasts:
         for name in self._days.keys() & state["records"].keys():
             both = zip(_records(), state["records"][name], strict=True)
             self._records[name] = tuple(record.restored(kept) for record, kept in both)
-        for name in self._days.keys() & state["published"].keys():
+        for name in (one for one in self._days if one in state["published"]):
             found = (CheckedEstimate.restored(one) for one in state["published"][name])
             self._published[name] = WindowEstimates(*found)
         return self
