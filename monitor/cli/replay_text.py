@@ -149,7 +149,7 @@ def _estimated(model: ModelState) -> Iterator[str]:
     """Yield the estimates of each window ahead of its labels, and what they rest on."""
     for window, found in model.watched.verdicts.items():
         for name, rate in ({} if found.nowcast is None else found.nowcast._asdict()).items():
-            if rate.withheld is None:
+            if rate.withheld is None and rate.upper > rate.lower:
                 ends = f"({_interval(rate.lower, rate.upper)})"
                 yield from _told(
                     f"{window} up to the last day, {name} {_ratio(rate.estimate)} {ends}: "

@@ -155,7 +155,7 @@ def _mix_alone(
     if judgement.verdict not in OF_THE_MODEL:
         return None
     below = judgement.below_reference_curve
-    return within_key(before, after, errors, below_reference_curve=below)
+    return within_key(before, after, judgement, errors, below_reference_curve=below)
 
 
 def _side(period: Period, refused: Refusal | None) -> Side:

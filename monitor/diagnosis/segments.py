@@ -19,7 +19,7 @@ from monitor.drift import (
     judge_within_segments,
 )
 from monitor.drift.judgement_on_curve import ComparedOutcomes
-from monitor.drift.verdict import NOT_OF_THE_MODEL
+from monitor.drift.within_segments import explains
 from monitor.events.columns import FloatArray, Series
 from monitor.metrics.ratio import ratio
 
@@ -123,13 +123,19 @@ def both_by_key(before: Period, after: Period) -> Iterator[ComparedOutcomes]:
 
 
 def within_key(
-    before: Period, after: Period, errors: Errors, *, below_reference_curve: bool = False
+    before: Period,
+    after: Period,
+    whole: Judgement,
+    errors: Errors,
+    *,
+    below_reference_curve: bool = False,
 ) -> tuple[str, Judgement] | None:
     """Return a segment key whose mix alone has changed: within its values the model has not.
 
     Args:
         before: the period to compare with.
         after: the period to judge.
+        whole: the judgement on the totals, by which skill changed.
         errors: what the errors of the change rest on.
         below_reference_curve: recall lies below the ROC curve of before.
 
@@ -147,7 +153,7 @@ def within_key(
             between=errors.between,
             below_reference_curve=below_reference_curve,
         )
-        if found.verdict in NOT_OF_THE_MODEL:
+        if explains(found, whole):
             return key, found
     return None
 

@@ -211,7 +211,9 @@ class _Slopes(NamedTuple):
         likely = lost <= self.most
         room = np.sqrt((self.most - lost[likely]) / fits.information[likely])
         lower, upper = (fits.size[likely] - room).min(), (fits.size[likely] + room).max()
-        return Weekly(float(fits.size[self.fits.best]) * unit, lower * unit, upper * unit)
+        return Weekly(
+            float(fits.size[self.fits.best]) * unit, float(lower) * unit, float(upper) * unit
+        )
 
 
 def _trend(slopes: _Slopes, series: Sequence[DaySeries], units: Sequence[float]) -> Trend:

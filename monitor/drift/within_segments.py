@@ -29,7 +29,7 @@ from monitor.drift.component_changes import (
 from monitor.drift.components import SmoothedRates
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.skill import is_dead
-from monitor.drift.verdict import Judgement, judge_changes
+from monitor.drift.verdict import NOT_OF_THE_MODEL, Judgement, Verdict, judge_changes
 from monitor.metrics.ratio import FloatArray, ratio
 
 _SIGNIFICANCE = 0.01
@@ -163,6 +163,23 @@ def judge_within_segments(
         below_reference_curve=below_reference_curve,
         dead=bool(is_dead(*whole, found)),
     )
+
+
+def explains(within: Judgement, whole: Judgement) -> bool:
+    """Return whether the mix of a segment key explains a verdict that blames the model.
+
+    Args:
+        within: the judgement within the values of the key.
+        whole: the judgement on the totals, by which skill changed.
+
+    Returns:
+        True where the model is not to blame within the values; and where that is not certain,
+        but less than half of the change of the odds ratio remains within them.
+    """
+    if within.verdict in NOT_OF_THE_MODEL:
+        return True
+    left, changed = (abs(one.change["odds_ratio"]) for one in (within, whole))
+    return within.verdict is Verdict.INSUFFICIENT_EVIDENCE and left < changed / 2
 
 
 def _standardised_changes(

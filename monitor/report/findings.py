@@ -75,6 +75,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         recall=seen,
         recall_visible=found.visible_recall,
         flags=_flags(window.counts[model.row]),
+        pages=model.watched.degradation_detected,
         stretch=f"over the last {stretch}" if stretch else "",
         obstacle=_obstacle(model, window, found),
     )

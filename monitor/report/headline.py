@@ -73,10 +73,13 @@ def moved(before: float, after: float, *, because: Because | None = None) -> str
             stand alone.
 
     >>> moved(0.4566, 0.2226), moved(0.4566, float("nan"))
-    ('Precision fell .457 → .223', 'Precision is not known on both sides')
+    ('Precision fell .457 → .223', 'Precision was .457 before, and is not known after')
     """
     if not (math.isfinite(before) and math.isfinite(after)):
-        return "Precision is not known on both sides"
+        if math.isfinite(before):
+            return f"Precision was {short(before, 3)} before, and is not known after"
+        now = f"is {short(after, 3)}, and was not known before"
+        return f"Precision {now}" if math.isfinite(after) else "Precision is not known"
     ends = f"{short(before, 3)} → {short(after, 3)}"
     if abs(after - before) < _HARDLY:
         return f"Precision stayed, {ends}"
@@ -103,8 +106,8 @@ def reason(
         because: why the verdict is `insufficient_evidence`; None for any other.
     """
     if judged_within is not None:
-        slid = verdict is Verdict.OPERATING_POINT_MOVED
-        fault = "Model's fault? Open." if slid else "The model is not at fault."
+        open_ = verdict in (Verdict.OPERATING_POINT_MOVED, Verdict.INSUFFICIENT_EVIDENCE)
+        fault = "Model's fault? Open." if open_ else "The model is not at fault."
         return f"the mix of {judged_within} changed. {fault}"
     words = VERDICTS[verdict] if because is None else BECAUSE[because]
     return words.headline.format(

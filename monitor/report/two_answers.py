@@ -92,6 +92,7 @@ class Compared(NamedTuple):
         recall: limits of recall after.
         recall_visible: see `WorseAnswer`.
         flags: `nothing any more` or `everything`, where that is so; "" otherwise.
+        pages: the model pages.
         stretch: what `recall` is about, such as "over the last 7 days"; "" for `after`.
         mix_of: the segment key whose mix alone changed; "" where there is none.
         obstacle: why nothing can be known, a phrase; "" where something can.
@@ -106,6 +107,7 @@ class Compared(NamedTuple):
     recall: RecallEvidence
     recall_visible: float
     flags: str = ""
+    pages: bool = False
     stretch: str = ""
     mix_of: str = ""
     obstacle: str = ""
@@ -125,8 +127,13 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
     whole = f"{_points(change.estimate)} points ({_ends(change)})"
     certain = {cause: part for cause, part in found.parts.items() if part.certain}
     way = math.copysign(1.0, change.estimate)
-    cause = max(found.parts, key=lambda name: way * found.parts[name].estimate)
-    part = found.parts[cause]
+    known = {name: one for name, one in found.parts.items() if math.isfinite(one.estimate)}
+    if len(known) < len(found.parts):
+        return PrecisionAnswer(
+            cause=None, certain=False, text=f"Precision by {whole}; its causes cannot be divided"
+        )
+    cause = max(known, key=lambda name: way * known[name].estimate)
+    part = known[cause]
     if change.certain and abs(part.estimate) < _CANCELS * abs(change.estimate):
         words = ADDITIVE_CAUSES[cause].effect(part.estimate)
         words = words if part.certain else f"probably {words}"
@@ -140,7 +147,7 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
             f"{ADDITIVE_CAUSES[name].effect(one.estimate)} {_points(one.estimate)}"
             for name, one in certain.items()
         )
-        text = _capital(f"{text}; together {whole}")
+        text = _capital(f"{text}; in all {whole}")
     elif max(-change.lower, change.upper) < _STAYED:
         text = f"Nothing: it stayed ({_ends(change)})"
     else:
@@ -159,7 +166,7 @@ def is_model_worse(found: Compared) -> WorseAnswer:
         return _answer(
             found, "cannot_be_known", f"Cannot be known: {found.obstacle}{_so_far(found)}"
         )
-    if found.verdict in DEGRADED:
+    if found.verdict in DEGRADED or found.pages:
         return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
     if found.verdict in IMPROVED:
         return _answer(found, "no", f"No, it is better: {_how(found, judgement)}")
@@ -176,7 +183,8 @@ def is_model_worse(found: Compared) -> WorseAnswer:
 def _doubt(found: Compared, judgement: Judgement) -> str:
     """What may be a worse model and is not shown to be one; "" where nothing is."""
     if found.mix_of:
-        return ""
+        open_ = found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+        return f"the mix of {found.mix_of} changed, which explains most of it" if open_ else ""
     if judgement.operating_point_moved or found.verdict is Verdict.OPERATING_POINT_MOVED:
         return f"{_slid(found, judgement)}; threshold or scores moved"
     if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
@@ -185,7 +193,7 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
         return f"{_slid(found, judgement)}; {_direction(judgement)}, or another threshold"
     if judgement.status["log_likelihood_ratio"] is Status.CHANGED:
         way = "fell" if judgement.change["log_likelihood_ratio"] < 0 else "rose"
-        return f"skill (log LR+) {way}, but neither rate certainly moved"
+        return f"recall over the false positive rate {way}, but neither of them certainly moved"
     return "" if found.because is Because.STEADY else _likely(found)
 
 
@@ -233,7 +241,12 @@ def _how_worse(found: Compared, judgement: Judgement) -> str:
     if judgement.dead:
         if found.flags:
             return f"it flags {found.flags}"
-        return "it does not tell the classes apart any more"
+        recall, false = (found.rates[name][1] for name in _RATES)
+        if recall < false:
+            return "it flags negatives more often than positives"
+        return "it hardly tells the classes apart any more"
+    if found.verdict not in DEGRADED:
+        return "it pages, and is not certainly back"
     return _how(found, judgement)
 
 

@@ -51,10 +51,11 @@ def awaited_reference(
     cells = sums([opens + known]) if known else np.zeros((1, len(Outcome)), dtype=np.int64)
     counts = ConfusionCounts.from_cells(cells[0, : len(Outcome)])
     have = (int(counts.actual_positive), int(counts.fp))
-    rates = [n / known if known else 0.0 for n in have]
+    if not any(have):
+        return AwaitedReference(about_ms=opens + least + age)
     takes = [
-        min(least_n / rate, longest) if rate else longest
-        for least_n, rate in zip(needed, rates, strict=True)
+        min(least_n * known / n, longest) if n else longest
+        for least_n, n in zip(needed, have, strict=True)
     ]
     takes_days = -(-max(least, *takes) // DAY_MS)
     return AwaitedReference(

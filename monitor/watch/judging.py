@@ -29,7 +29,8 @@ from monitor.drift.recall_evidence import (
     visible_recall,
     why_open,
 )
-from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL
+from monitor.drift.verdict import DEGRADED, OF_THE_MODEL
+from monitor.drift.within_segments import explains
 from monitor.events.columns import Int64Array
 from monitor.labels.checks import in_order
 from monitor.labels.faults import LabelFault
@@ -306,7 +307,7 @@ class Judge:
             within = judge_within_segments(
                 before, after, dispersion, between=between, below_reference_curve=below
             )
-            if within.verdict in NOT_OF_THE_MODEL:
+            if explains(within, whole):
                 return within
         return whole
 

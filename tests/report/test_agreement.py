@@ -1,6 +1,7 @@
 """All that shows one moment of one model gives the same two answers in the same words."""
 
 import html
+import json
 
 import httpx
 import pytest
@@ -16,7 +17,7 @@ from monitor.exporter.api.status import status_answer
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
-from monitor.report.replay_json import replay_answer
+from monitor.report.replay_json import replay_answer, replay_json
 
 DAY = 86_400
 USUAL = (40, 20, 10, 430)
@@ -26,7 +27,7 @@ THEN = {
     "rarer positives": (8, 21, 2, 469),
     "a worse model": (20, 40, 30, 410),
     "flags nothing": (0, 0, 50, 450),
-    "another threshold": (25, 6, 25, 444),
+    "another threshold": (25, 5, 25, 445),
 }
 
 
@@ -59,7 +60,9 @@ def test_everything_that_shows_a_model_gives_the_same_answers(then):
     monitor = shown(THEN[then])
     snapshot = monitor.snapshot()
     (status,) = status_answer(snapshot, limit=1).models
+    printed = json.loads(replay_json(snapshot))["models"]["m"]
     replayed = replay_answer(snapshot).models["m"]
+    assert printed["worse"]["text"] == replayed.worse.text
     assert replayed.worse == status.worse
     assert replayed.moved_precision == status.moved_precision
     lines = unwrapped(replay_text(snapshot))

@@ -175,6 +175,8 @@ def _evidence(detectors: DetectorStatus) -> str:
     if detectors.evidence is None:
         return lacking or UNDEFINED
     known = f"{100 * detectors.evidence:.2g} % of the threshold for an alarm"
+    if detectors.evidence >= 1:
+        known = "over the threshold for an alarm"
     paging = "the page lasts until the model is certainly back"
     parts = [known, paging if detectors.degradation_detected else None, lacking]
     return "; ".join(filter(None, parts))
