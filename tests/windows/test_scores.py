@@ -56,17 +56,19 @@ def test_every_score_counts_once_by_the_day_and_the_latest_by_the_half_hour(step
     for model in range(MODELS):
         whole = 0, HALVES * RECENT_MS
         days = np.zeros((HALVES // 48, SCORE_BINS), dtype=np.int64)
-        halves = np.zeros((HALVES, SCORE_BINS), dtype=np.int64)
+        first = 0 if times[model] == NO_TIME else times[model] // RECENT_MS - RECENT + 1
+        first, end = max(first, 0), min(first + 2 * RECENT, HALVES)
+        halves = np.zeros((end - first, SCORE_BINS), dtype=np.int64)
         for (owner, half), n in counted.items():
             if owner == model:
                 days[half // 48, half % SCORE_BINS] += n
-                halves[half, half % SCORE_BINS] += n
+                if first <= half < end:
+                    halves[half - first, half % SCORE_BINS] += n
         assert (scores.days(model, *whole).total == days).all()
         assert (scores.histogram(model, *whole).total == days.sum(axis=0)).all()
-        opens, recent = scores.recent(model, *whole)
-        first = 0 if times[model] == NO_TIME else times[model] // RECENT_MS - RECENT + 1
-        assert opens.tolist() == list(range(max(first, 0) * RECENT_MS, whole[1], RECENT_MS))
-        assert (recent == halves[max(first, 0) :]).all()
+        opens, recent = scores.recent(model, 0, end * RECENT_MS)
+        assert opens.tolist() == [half * RECENT_MS for half in range(first, end)]
+        assert (recent == halves).all()
 
 
 def is_stored(day, newest):
