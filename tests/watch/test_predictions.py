@@ -260,7 +260,7 @@ def test_a_state_without_what_is_known_is_read_and_learns_it_from_the_hours():
 
 
 def test_a_model_whose_predictions_arrive_late_is_watched_as_well():
-    """Another model takes the watermark ahead: its own half-hours look empty at first."""
+    """They come three hours after those of another model, and it is watched by its own time."""
     found = monitor()
     for half in range(2 * 24 * (KNOWN + 2)):
         opens = half * HOUR // 2
@@ -271,3 +271,37 @@ def test_a_model_whose_predictions_arrive_late_is_watched_as_well():
             found.apply(batch(late, late + HOUR // 2, calls(51, share, half), model="late"))
     assert predictions(found, "ahead").kind is None
     assert predictions(found, "late").kind is Degeneracy.ALWAYS_NEGATIVE
+
+
+def test_a_producer_that_runs_ahead_changes_nothing_for_another_model():
+    """Its looks, its half-hours of scores and its alarm are those of the model alone."""
+    alone, beside = monitor(), monitor()
+    fast = monitor()
+    for quarter in range(4 * (KNOWN + 2)):
+        opens, ahead = quarter * DAY // 4, (quarter + 120) * DAY // 4
+        dead = quarter >= 4 * KNOWN
+        scores = np.full(600, 0.31) if dead else calls(600, 0.125, quarter)
+        other = batch(ahead, ahead + DAY // 4, calls(900, 0.3, quarter), model="ahead")
+        fast.apply(other)
+        beside.apply(other)
+        alone.apply(batch(opens, opens + DAY // 4, scores))
+        beside.apply(batch(opens, opens + DAY // 4, scores))
+    assert predictions(beside).kind is Degeneracy.CONSTANT_SCORE
+    assert predictions(beside) == predictions(alone)
+    assert predictions(beside, "ahead") == predictions(fast, "ahead")
+    stretch = (KNOWN - 2) * DAY, (KNOWN + 2) * DAY
+    assert scores_of(beside, *stretch) == scores_of(alone, *stretch)
+
+
+def scores_of(found, opens, closes):
+    return found.scores("m", opens, closes).total.tolist()
+
+
+def test_a_model_without_a_time_is_not_looked_at_and_the_others_are():
+    found = usual(monitor(), KNOWN)
+    found.apply(batch(KNOWN * DAY, KNOWN * DAY + HOUR, calls(5, 0.2, 1), model="new"))
+    usual(found, 1, first=KNOWN)
+    assert "new" in found.models
+    assert found.state()["watch"]["predictions"]["looks"].keys() == {"0"}
+    assert predictions(found).known
+    assert not predictions(found, "new").known
