@@ -6,6 +6,7 @@ issue 693), so a server has stopped only when they have ended. On Linux a new th
 the name of the thread that begins it, and /proc lists the names; elsewhere nothing waits.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -21,11 +22,13 @@ _TURN = 0.005
 def name_this_thread(name: str) -> None:
     """Name this thread, and those that it begins from now on, in the kernel.
 
+    Where /proc is missing or must not be written, they keep their names, and no wait finds them.
+
     Args:
         name: cut to 15 bytes, as Linux does.
     """
     own = _TASKS / str(threading.get_native_id()) / "comm"
-    if own.exists():
+    with contextlib.suppress(OSError):
         own.write_bytes(name.encode()[:_NAME_BYTES])
 
 
@@ -37,7 +40,7 @@ def wait_for_threads(
     Args:
         name: as given to `name_this_thread`.
         seconds: longest time to wait, > 0.
-        sleep: waits for a number of seconds.
+        sleep: waits for a number of seconds; an argument so that tests need not wait.
 
     Returns:
         Whether all have ended; True where the platform has no /proc.

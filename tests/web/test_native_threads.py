@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from monitor.web import native_threads
 from monitor.web.native_threads import name_this_thread, wait_for_threads
 
 linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc of Linux")
@@ -63,3 +64,10 @@ def test_threads_are_found_by_the_name_of_the_thread_that_began_them():
 
 def test_no_thread_of_a_name_is_no_wait():
     assert wait_for_threads("nobody", 60, sleep=pytest.fail)
+
+
+def test_a_kernel_that_refuses_a_name_does_not_stop_the_server(monkeypatch, tmp_path):
+    (tmp_path / str(threading.get_native_id()) / "comm").mkdir(parents=True)  # cannot be written
+    monkeypatch.setattr(native_threads, "_TASKS", tmp_path)
+    name_this_thread("http-0")
+    assert wait_for_threads("http-0", 60, sleep=pytest.fail)
