@@ -163,6 +163,12 @@ class ModelState:
         maturity_settled: False while the stream is too short to show long delays.
         watched: reference, verdicts and detections.
         counters: values of the counters that never decrease.
+        watermark_ms: third-highest time of the model's events, epoch milliseconds; None
+            before three distinct ones.
+        now_ms: event time from which the model's windows subtract the maturity, epoch
+            milliseconds; None where the watermark is None.
+        aside: events far ahead of the others that do not move the model's time: now, and
+            so far.
     """
 
     name: str
@@ -191,6 +197,9 @@ class ModelState:
     maturity_settled: bool = True
     watched: Watched = field(default_factory=Watched)
     counters: CounterTotals = field(default_factory=CounterTotals)
+    watermark_ms: int | None = None
+    now_ms: int | None = None
+    aside: tuple[int, int] = (0, 0)
 
     @property
     def taken_back(self) -> int:
@@ -253,10 +262,10 @@ class Snapshot:
         events: events accepted, by "prediction", "label", "outcome" and "counts"; an
             outcome with an id counts as a prediction and a label.
         rejected: records rejected, by reason; every reason is present, also with 0.
-        watermark_ms: third-highest event time seen, epoch milliseconds; None before
-            three distinct event times.
-        now_ms: event time from which windows subtract the maturity, epoch milliseconds;
-            None where the watermark is None.
+        watermark_ms: time of the model that is furthest, epoch milliseconds; None before
+            three distinct events of a model.
+        now_ms: the latest time at which windows of a model end with a maturity of 0, epoch
+            milliseconds; None where the watermark is None.
         pending_bytes: memory of the join's tables, bytes.
         delay_edges: upper edges of the delay bins, seconds; the last is infinite.
         overflowed_values: predictions whose segment value counts under `OTHER_VALUE`.

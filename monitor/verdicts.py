@@ -14,9 +14,18 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
-from monitor.drift.label_free import Nowcast
+from monitor.drift.day_scatter import DayScatter
+from monitor.drift.degenerate import Degeneracy
+from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
+from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
+from monitor.drift.trend import Trend
 from monitor.metrics.ratio import ratio
+
+LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT = "label_shift", "label_shift_by_segment"
+COVARIATE_SHIFT = "covariate_shift"
+ESTIMATE_METHODS = (LABELS_ALONE, LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT, COVARIATE_SHIFT)
+"""What an estimate ahead of the labels rests on: mature labels, or a shift beside them."""
 
 
 class Detected(NamedTuple):
@@ -56,6 +65,18 @@ class ReferenceOutcomes:
         return float(ratio(self.counts.actual_positive, self.counts.actual_negative))
 
 
+class WindowEstimates(NamedTuple):
+    """Rates of a window that ended with the last whole day (UTC), ahead of its labels.
+
+    Attributes:
+        prevalence: share of actual positives.
+        precision: share of actual positives among predicted ones.
+    """
+
+    prevalence: CheckedEstimate
+    precision: CheckedEstimate
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowVerdict:
     """Verdict on one window against the reference, with what it rests on.
@@ -69,16 +90,26 @@ class WindowVerdict:
         label_fault: what is wrong with the labels where the verdict is
             `labels_not_trustworthy`, a `monitor.labels.faults.LabelFault`; else "".
         labels_in_order: True where the labels certainly come as in the reference.
-        nowcast: prevalence and precision of the latest predictions, over the length
-            of the window, if the model is unchanged; None without a reference.
+        nowcast: prevalence and precision ahead of the labels; None without a reference,
+            where the window is not whole days long, and where labels are a sample.
+        because: why the verdict is `insufficient_evidence`; None for any other verdict.
+        rests_on: outcomes in the smallest cell that the verdict rests on: actual positives,
+            actual negatives, and, unless the model is dead, flagged cases.
+        recall: limits of recall in the window; also where it overlaps the reference.
+        visible_recall: recall at which a fall would have been called one, with 80 %
+            probability; NaN where nothing was compared.
     """
 
     verdict: Verdict
     judgement: Judgement | None = None
     attribution: Attribution | None = None
-    nowcast: Nowcast | None = None
+    nowcast: WindowEstimates | None = None
     label_fault: str = ""
     labels_in_order: bool = False
+    because: Because | None = None
+    rests_on: int = 0
+    recall: RecallEvidence = UNKNOWN_RECALL
+    visible_recall: float = float("nan")
 
     @property
     def far_from_reference(self) -> bool:
@@ -90,6 +121,29 @@ class WindowVerdict:
         if self.judgement is None:
             return False
         return abs(self.judgement.change["class_ratio"]) >= FAR_LOG_RATIO
+
+
+class AwaitedReference(NamedTuple):
+    """What a model still lacks of its reference.
+
+    Attributes:
+        about_ms: when it will be complete if outcomes come as they have so far, epoch
+            milliseconds of event time.
+        positives: mature actual positives so far; 0 where their number does not matter.
+        positives_needed: as many as it needs; 0 likewise.
+        false_positives: mature false positives so far; 0 likewise.
+        false_positives_needed: as many as it needs; 0 likewise.
+    """
+
+    about_ms: int
+    positives: int = 0
+    positives_needed: int = 0
+    false_positives: int = 0
+    false_positives_needed: int = 0
+
+
+NOT_COMPARED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.NO_REFERENCE)
+"""The verdict on a window while there is nothing to compare it with."""
 
 
 class MissingLabels(NamedTuple):
@@ -108,6 +162,24 @@ class MissingLabels(NamedTuple):
     share: float
     elsewhere: float
     missing: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DegeneratePredictions:
+    """Whether a model's predictions, without labels, have left all that their past knows.
+
+    Attributes:
+        known: False while the past is too short to know what is usual.
+        kind: what is wrong with them; None where nothing is.
+        since: first moment of the predictions that show it, epoch milliseconds.
+        times: rate of flagged cases over the extreme one of the past, where that is what is
+            wrong; else NaN.
+    """
+
+    known: bool = False
+    kind: Degeneracy | None = None
+    since: int | None = None
+    times: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +209,12 @@ class Watched:
             known, or where the labels of that window are not trustworthy.
         expected_class_ratio: r that the reference's seasonal profile expects of the
             last mature pane; NaN without a profile.
+        day_scatter: how much the days of the model scatter; None without a reference.
+        awaited: what a model without a reference lacks; None with one, and before its first
+            outcome.
+        predictions: whether predictions have left all that is known of them.
+        trend: slope of the model's skill over weeks, looked at once a week; None where none
+            is certain.
     """
 
     reference: ReferenceOutcomes | None = None
@@ -151,6 +229,10 @@ class Watched:
     missing_labels: tuple[MissingLabels, ...] = ()
     live_class_ratio: ClassRatio = UNKNOWN_RATIO
     expected_class_ratio: float = float("nan")
+    day_scatter: DayScatter | None = None
+    awaited: AwaitedReference | None = None
+    predictions: DegeneratePredictions = field(default_factory=DegeneratePredictions)
+    trend: Trend | None = None
 
     @property
     def log_class_ratio(self) -> float:

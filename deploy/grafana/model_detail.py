@@ -97,8 +97,7 @@ def _class_ratio() -> object:
         "What precision would be if positives to negatives stood at the class ratio.",
         {
             "as it is": f"classifier_precision_ratio{parts.TOTALS}",
-            "estimated from predictions alone": "classifier_precision_estimated_ratio"
-            f"{parts.WINDOW}",
+            "estimated ahead of the labels": f"classifier_precision_estimated_ratio{parts.WINDOW}",
             "at {{class_ratio}}": f"classifier_reference_precision_ratio{parts.TOTALS}",
         },
     )

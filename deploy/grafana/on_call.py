@@ -97,11 +97,13 @@ def _causes() -> object:
 
 def _prevalence() -> object:
     queries = parts.with_interval("labelled", "classifier_prevalence")
-    queries["from predictions alone"] = f"classifier_prevalence_estimated_ratio{parts.WINDOW}"
+    queries["estimated ahead of the labels"] = (
+        f"classifier_prevalence_estimated_ratio{parts.WINDOW}"
+    )
     panel = parts.lines(
         "Prevalence",
-        "Of labelled cases with its 95 % interval; and from predictions alone, which are ahead "
-        "of the labels and right only if the model is unchanged.",
+        "Of labelled cases with its 95 % interval; and estimated ahead of the labels, up to the "
+        "last whole day, where past estimates support it.",
         queries,
     )
     return parts.banded(panel, "labelled", parts.BLUE)

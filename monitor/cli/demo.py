@@ -7,24 +7,31 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from urllib.parse import urlencode
 
 from monitor.cli.output import show, tell
 from monitor.cli.shutdown import INTERRUPTED, leave
 from monitor.clock import Clock, SystemClock
-from monitor.config import Config
+from monitor.config import Config, Labelling
 from monitor.config.quantities import Address, parse_address
 from monitor.demo import month_rows
 from monitor.demo.flights import MODEL, flights, flights_config
 from monitor.demo.months import Month, Months
 from monitor.demo.playback import playback
-from monitor.demo.story import story
+from monitor.demo.story import RANGES, story
+from monitor.diagnosis import Diagnosis
+from monitor.diagnosis.comparison import compared_live
 from monitor.engine import Monitor
 from monitor.errors import MonitorError, UsageError
+from monitor.exporter.api.compare import compared, recall
+from monitor.report.findings import of_diagnosis
+from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.service.query_queue import QueryQueue
 from monitor.snapshot import Snapshot
 
 _PUBLISH_EVERY_SECONDS = 1.0
 _IDLE_SECONDS = 0.05
+_COMPARED = urlencode({"model": MODEL, "before": RANGES[0], "after": RANGES[1]})
 
 _INTRODUCTION = """\
 Will a flight from New York be 15 minutes late? March to December 2013: real
@@ -61,13 +68,16 @@ def run(args: Namespace) -> int:
 def _play(args: Namespace, listen: Address) -> None:
     show(_INTRODUCTION)
     demo = _Demo(flights_config(), SystemClock())
-    with nullcontext() if args.no_serve else _served(demo, listen):
+    with nullcontext() if args.no_serve else _served(demo, listen) as url:
         months = []
         for month in demo.months(args.seconds):
             show(demo.row(month))
             months.append(month)
-        show(f"\n{story(months)}")
-        if not args.no_serve and sys.stdout.isatty():
+        found = of_diagnosis(demo.compared())
+        show(f"\n{story(months, what_moved_precision(found).text, is_model_worse(found).text)}")
+        if url is not None:
+            show(f"\nThe page of these months: {url}/?{_COMPARED}")
+        if url is not None and sys.stdout.isatty():
             _serve_on(demo)
 
 
@@ -105,6 +115,14 @@ class _Demo:
         """Return the row of a month."""
         return month_rows.row(month, picture=self._picture)
 
+    def compared(self) -> Diagnosis:
+        """Return the diagnosis of the months that the story is about."""
+        self._publish()
+        (model,) = self.snapshot.models
+        asked = compared_live(self.snapshot, model, *RANGES)
+        counts = recall(self._monitor, asked, Labelling(model.labelling))
+        return compared(model, asked, counts)
+
     def serve_on(self) -> None:
         """Answer queries until Ctrl-C."""
         while True:
@@ -124,7 +142,7 @@ def _address(text: str) -> Address:
 
 
 @contextmanager
-def _served(demo: _Demo, listen: Address) -> Iterator[None]:
+def _served(demo: _Demo, listen: Address) -> Iterator[str]:
     from monitor.exporter.app import create_app  # noqa: PLC0415  # not needed with --no-serve
     from monitor.web.server import BackgroundServer  # noqa: PLC0415  # same
 
@@ -138,7 +156,7 @@ def _served(demo: _Demo, listen: Address) -> Iterator[None]:
         server.start()
     try:
         show(f"Page: {server.url}/  Series: {server.url}/metrics\n")
-        yield
+        yield server.url
     finally:
         server.stop()
 

@@ -144,6 +144,7 @@ def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
         model=model,
         labelling=settings_of(monitor.config, model).labelling,
         mature_until=mature_until,
+        scatter=compared.day_scatter(model),
     )
 
 

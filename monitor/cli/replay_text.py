@@ -10,9 +10,15 @@ from textwrap import wrap
 from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.labels.faults import LabelFault
+from monitor.report.deciding_window import deciding_window
+from monitor.report.estimate_words import rests_on
+from monitor.report.findings import of_model
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
+from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import far_text, reference_text, warming_up_text
-from monitor.report.vocabulary import TEXT_METRICS
+from monitor.report.trend_answer import trend_text
+from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.report.vocabulary import BECAUSE, TEXT_METRICS
 from monitor.snapshot import ModelState, Snapshot, Window
 
 _COLUMNS_WIDE = 100
@@ -43,7 +49,7 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     yield from _metrics(windows, model.row)
     yield ""
     yield from _refused(windows, model)
-    yield from _found(model)
+    yield from _found(snapshot, model)
 
 
 def _refused(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
@@ -98,21 +104,27 @@ def _metrics(windows: Sequence[Window], row: int) -> Iterator[str]:
     yield "  below each ratio its 95 % interval; balanced: precision if half were positive"
 
 
-def _found(model: ModelState) -> Iterator[str]:
-    """Yield the verdicts of the windows, and the detections."""
+def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
+    """Yield the two answers, the verdicts of the windows, and the detections."""
     watched = model.watched
+    predictions = watched.predictions
+    if (text := degenerate_text(predictions)) is not None and predictions.since is not None:
+        yield f"  ALARM: the model {text} (since {_time(predictions.since)})"
     if model.labelling == Labelling.FLAGGED_ONLY:
         return
-    if watched.reference is None:
-        yield "  no verdict: there is no reference to compare with yet"
-    else:
+    if watched.reference is not None:
         yield from _told(f"compared with the reference: {reference_text(watched.reference)}")
         yield from _told(warming_up_text(watched) or "")
+    yield from _answers(snapshot, model)
     for window, found in watched.verdicts.items():
         fault = LABEL_FAULTS[LabelFault(found.label_fault)] if found.label_fault else None
-        yield f"  {window:<8}{found.verdict}" + (f" ({fault.words})" if fault else "")
+        words = fault.words if fault else BECAUSE[found.because].title if found.because else ""
+        yield f"  {window:<8}{found.verdict}" + (f" ({words.lower()})" if words else "")
         if found.far_from_reference:
             yield from _told(f"CAUTION: {far_text(found)}")
+    yield from _estimated(model)
+    if watched.trend is not None:
+        yield from _told(f"trend: {trend_text(watched.trend)}")
     for detection in watched.detections:
         yield f"  {_time(detection.at)}  detected: {detection.kind}"
     for missing in watched.missing_labels[:_NAMED]:
@@ -122,6 +134,27 @@ def _found(model: ModelState) -> Iterator[str]:
         )
     if len(watched.missing_labels) > _NAMED:
         yield f"  and in {len(watched.missing_labels) - _NAMED} more (--json has all)"
+
+
+def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
+    deciding = deciding_window(model, [window.name for window in snapshot.windows])
+    seen = of_model(snapshot, model, deciding)
+    if model.watched.degradation_detected:
+        yield "  pages: a detector found a certain degradation, and the model is not back"
+    yield from _told(f"What moved precision? {what_moved_precision(seen).text}.")
+    yield from _told(f"Is the model worse? {is_model_worse(seen).text}.")
+
+
+def _estimated(model: ModelState) -> Iterator[str]:
+    """Yield the estimates of each window ahead of its labels, and what they rest on."""
+    for window, found in model.watched.verdicts.items():
+        for name, rate in ({} if found.nowcast is None else found.nowcast._asdict()).items():
+            if rate.withheld is None and rate.upper > rate.lower:
+                ends = f"({_interval(rate.lower, rate.upper)})"
+                yield from _told(
+                    f"{window} up to the last day, {name} {_ratio(rate.estimate)} {ends}: "
+                    f"{rests_on(rate)}"
+                )
 
 
 def _percent(share: float) -> str:

@@ -53,7 +53,7 @@ class ReportData:
         labelling = settings_of(self._monitor.config, found.model).labelling
         if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             cells = settled(cells)
-        context = series_context(snapshot, find_model(snapshot, found.model))
+        context = series_context(find_model(snapshot, found.model))
         return series_answer(History(opens, cells), context, most=160)
 
     def _curve(self, found: Diagnosis) -> CurveAnswer:

@@ -17,6 +17,7 @@ from monitor.cli.shutdown import leave, release_hangups
 from monitor.clock import SystemClock
 from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError
+from monitor.events.keys import PUBLIC_SEED
 from monitor.exporter.app import create_app
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.source import Source
@@ -37,12 +38,17 @@ from monitor.service.sources import open_sources, unavailable_feeds
 from monitor.service.state_watch import StateWatch
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
+from monitor.state.id_seed import seed_of_state
 from monitor.web.access import read_access
 from monitor.web.descriptors import connections_each
 from monitor.web.hosts import AllowedHosts
 from monitor.web.server import BackgroundServer
 from monitor.web.tokens import is_loopback
 
+_PUBLIC_IDS = (
+    "this state began before state directories had a secret for ids: whoever chooses ids can "
+    "make them collide; a new state directory gets a secret"
+)
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _GONE = "the state directory was removed or replaced; see the log"
 _SWITCH_SECONDS = 0.001
@@ -122,6 +128,10 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             check=locked.check,
         )
         begins = not checkpointer.found
+        checkpointer.id_seed = seed_of_state(
+            config.state.directory, config.id_seed, checkpointer.id_seed
+        )
+        decoder.replace(DecodeSettings.from_config(config, id_seed=checkpointer.id_seed))
         sources = open_sources(config, decoder, SystemClock(), _say)
         posted = [
             opened.enter_context(closing(p))
@@ -178,6 +188,8 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             listeners = [server.listener, *(one for feed in posted for one in feed.listeners)]
             telemetry.add(listener_readings(listeners))
             _say(f"serving {server.url}/metrics; reading {_named(sources)}")
+            if checkpointer.id_seed == PUBLIC_SEED:
+                _say(_PUBLIC_IDS)
             if begins:
                 _say(f"no state in {config.state.directory}; counting begins")
             notify.ready()

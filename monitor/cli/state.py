@@ -11,6 +11,7 @@ from pathlib import Path
 from monitor.cli.output import show
 from monitor.config.quantities import format_size, format_time
 from monitor.errors import UsageError
+from monitor.events.columns import NO_TIME
 from monitor.events.renumbering import State
 from monitor.state import StateLock
 from monitor.state.inspection import InspectedFile, inspect
@@ -79,7 +80,8 @@ def _shown(found: list[InspectedFile]) -> Iterator[str]:
 
 def _described(state: State) -> Iterator[str]:
     engine = state["engine"]
-    watermark = engine["watermark"]["time"]
+    times = [m["time"] for m in engine["times"]["models"]] if "times" in engine else []
+    watermark = max((time for time in times if time != NO_TIME), default=None)
     yield f"written: {format_time(round(state['at'] * 1000))} by version {state['version']}"
     yield f"counting since: {format_time(round(state['began'] * 1000))}"
     yield f"configuration: {state['fingerprint']}"

@@ -39,7 +39,7 @@ def run(args: Namespace) -> int:
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)
     ratio = _class_ratio(snapshot, model, args.class_ratio)
-    closes = (snapshot.now_ms or 0) + 1
+    closes = (model.now_ms or 0) + 1
     histogram = monitor.scores(model.name, closes - args.days * _DAY_MS, closes)
     if not histogram.counts[0].total:
         raise UsageError(f"threshold: {model.name}: no labelled prediction has a score")

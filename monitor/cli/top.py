@@ -11,7 +11,8 @@ from monitor.cli.output import show
 from monitor.cli.remote import Remote
 from monitor.clock import SystemClock
 from monitor.errors import FeedError
-from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer, WindowStatus
+from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
+from monitor.exporter.api.window_answer import WindowStatus
 from monitor.report.printable import one_line
 from monitor.report.vocabulary import PAGE_METRICS
 

@@ -5,6 +5,7 @@ objects from a file.
 """
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -12,6 +13,7 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     PositiveInt,
+    SecretStr,
     ValidationInfo,
     WithJsonSchema,
     field_validator,
@@ -34,6 +36,10 @@ from monitor.config.fields import (
     setting,
 )
 from monitor.config.model import ModelConfig
+
+_SEED_BYTES = 8
+_LEAST_SECRET = 16
+"""Characters."""
 
 
 class ExporterConfig(Section):
@@ -81,6 +87,12 @@ class DeadLetterConfig(Section):
 
 
 _LONGEST_RECORD = 64 * 1024
+
+
+def _is_long(secret: SecretStr) -> SecretStr:
+    if len(secret.get_secret_value()) < _LEAST_SECRET:
+        raise q.unfit(f"must have at least {_LEAST_SECRET} characters", "choose a longer one")
+    return secret
 
 
 def _fits_a_record(size: int) -> int:
@@ -170,6 +182,12 @@ class Config(Section):
     max_record_bytes: Annotated[Size, AfterValidator(_fits_a_record)] = setting(
         "64KiB", "Longer lines of a feed are rejected as too_large; at most 64KiB."
     )
+    id_secret: Annotated[SecretStr, AfterValidator(_is_long)] | None = setting(
+        None,
+        "Secret that the keys of ids depend on, at least 16 characters, at best from the "
+        "environment: `${ID_SECRET}`. By default each state directory draws its own. Shards and "
+        "Spark jobs share one by this key. It cannot be changed for a state that exists.",
+    )
     pane: PositiveDuration = setting(
         "1m", "Step of event time by which windows advance, from 1s to 1d."
     )
@@ -240,6 +258,14 @@ class Config(Section):
         {'1h': 3600000, '1d': 86400000, '7d': 604800000}
         """
         return {name: q.parse_duration(name) for name in self.windows}
+
+    @property
+    def id_seed(self) -> int | None:
+        """Seed of the keys of ids, from the configured secret; None without one."""
+        if self.id_secret is None:
+            return None
+        digest = sha256(self.id_secret.get_secret_value().encode()).digest()
+        return int.from_bytes(digest[:_SEED_BYTES])
 
     @property
     def dead_letter_path(self) -> Path:

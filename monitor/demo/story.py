@@ -1,7 +1,6 @@
 """Conclusion of the demo, with the figures that were counted.
 
-It agrees with what `diagnose` says of the same months: prevalence explains the fall, and
-the operating point moved beside it.
+Its two answers are those of `diagnose` and of the page for the same months.
 """
 
 from __future__ import annotations
@@ -16,17 +15,29 @@ from monitor.demo.months import Month
 
 BEFORE, AFTER = "July", "September"
 """The months to compare."""
+RANGES = ("2013-07", "2013-09")
+"""The same as ranges of `diagnose` and of the page."""
 _WIDTH = 79
 
 
-def story(months: Sequence[Month]) -> str:
-    """Return the closing text: what moved between two of the months, and what did not."""
+def story(months: Sequence[Month], moved: str, worse: str) -> str:
+    """Return the closing text: what moved between two of the months, and what did not.
+
+    Args:
+        months: all months of the demo.
+        moved: what moved precision between `RANGES`.
+        worse: whether the model is worse.
+    """
     counts = {f"{month.start:%B}": month.counts for month in months}
     before, after = _MonthRatios(counts[BEFORE]), _MonthRatios(counts[AFTER])
     question, answer = (fill(text, _WIDTH) for text in _texts(before, after))
+    answers = "\n".join(
+        fill(f"{title} {text}.", _WIDTH, subsequent_indent="    ")
+        for title, text in (("What moved precision?", moved), ("Is the model worse?", worse))
+    )
     lowest = min(months, key=lambda month: float(metrics.balanced_precision(month.counts)))
     exception = fill(_exception(lowest), _WIDTH)
-    return f"{question}\n\n{answer}\n\n{_identity(before, after)}\n\n{exception}"
+    return f"{question}\n\n{answers}\n\n{answer}\n\n{_identity(before, after)}\n\n{exception}"
 
 
 class _MonthRatios:
@@ -51,12 +62,11 @@ def _texts(before: _MonthRatios, after: _MonthRatios) -> tuple[str, str]:
     )
     answer = (
         "Balanced precision, what precision would be if half of the flights were late, holds: "
-        f"{moved('balanced_precision')}. Prevalence explains the fall: fewer flights were late, "
-        f"{moved('prevalence')} (r, late to punctual, {moved('class_ratio')}). Recall and false "
-        f"positives fell together, {moved('recall')} and {moved('false_positive_rate')}, as after "
-        "a higher threshold or with scores that slid; in precision the two cancel out. "
-        "`precision-monitor diagnose` reports both, with what it cannot prove. The change of "
-        "logit(precision) is exactly the sum of its three parts:"
+        f"{moved('balanced_precision')}. Fewer flights were late, {moved('prevalence')} (r, late "
+        f"to punctual, {moved('class_ratio')}). Recall and the false positive rate fell together, "
+        f"{moved('recall')} and {moved('false_positive_rate')}; in precision the two cancel out. "
+        "`precision-monitor diagnose` shows the evidence. The change of logit(precision) is "
+        "exactly the sum of its three parts:"
     )
     return question, answer
 

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator
 
 from monitor.diagnosis.period_labels import Refusal, Sample
-from monitor.diagnosis.periods import Period
+from monitor.diagnosis.periods import Errors, Period
 from monitor.drift import Judgement, Status
-from monitor.drift.components import DAY, HOUR
+from monitor.drift.components import Component
+from monitor.drift.day_scatter import PRIOR_FREEDOM, DayScatter
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO
 from monitor.drift.skill import EQUIVALENCE
 
-_FEWEST_BLOCKS = 10
 _UNLABELLED = 0.01
 _UNLIKE_COVERAGE = 0.05
 
@@ -31,6 +31,7 @@ def notes(
     refused: Refusal | None,
     mix_of: str | None,
     *,
+    errors: Errors,
     mature_until: int | None,
 ) -> tuple[str, ...]:
     """Return the limits of a diagnosis, each a sentence without its full stop.
@@ -41,6 +42,7 @@ def notes(
         judgement: on the totals.
         refused: why the labelling regime allows no diagnosis; None if it does.
         mix_of: the segment key of which only the mix of values changed; None without one.
+        errors: what the errors of the change rest on.
         mature_until: up to this moment, epoch milliseconds, outcomes are mature; None if
             unknown.
     """
@@ -55,7 +57,8 @@ def notes(
         *_far(before, after, judgement),
         *_unknown(before, after, judgement),
         *_labels(before, after, mature_until),
-        *_blocks(before, after),
+        *_times(before, after),
+        *_scatter(errors.scatter),
     )
 
 
@@ -137,22 +140,21 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _blocks(before: Period, after: Period) -> Iterator[str]:
+def _times(before: Period, after: Period) -> Iterator[str]:
     for period, name in _named(before, after):
         if period.block_ms is None:
             yield (
-                f"the counts of {name} were given: their errors assume independent rows, so real "
-                "errors are larger"
+                f"the counts of {name} were given without a time: how days scatter is not known of "
+                "them, so real errors may be larger"
             )
-        elif period.block_ms == HOUR * 1000:
-            known = before.days_known
-            yield (
-                f"{name} is under 20 days long: errors are estimated between hours, "
-                + (
-                    f"and widened by the scatter of the {before.held_days} days of before"
-                    if known
-                    else "and leave out the scatter between days"
-                )
-            )
-        elif period.block_ms == DAY * 1000 and 0 < period.held < _FEWEST_BLOCKS:
-            yield f"only {period.held} days of {name} have outcomes: the errors are rough"
+
+
+def _scatter(scatter: DayScatter | None) -> Iterator[str]:
+    if scatter is None:
+        return
+    days = float(scatter.freedom[Component.RECALL]) - PRIOR_FREEDOM
+    if days < PRIOR_FREEDOM:
+        yield (
+            "few days are known: how far recall and false positives differ from day to day is "
+            "mostly assumed (by a factor of 1.2 in the odds), and the errors contain it"
+        )

@@ -112,16 +112,11 @@ def compared_live(
     return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
 
 
-def mature_until(snapshot: Snapshot, model: ModelState) -> int | None:
-    """Return the moment, epoch milliseconds, up to which outcomes are mature; None if unknown.
-
-    Args:
-        snapshot: the state.
-        model: one of its models.
-    """
+def mature_until(model: ModelState) -> int | None:
+    """Return the moment, epoch milliseconds, up to which outcomes are mature; None if unknown."""
     age = model.watched.judged_age_ms
     age = model.maturity_ms if age is None else age
-    return None if snapshot.now_ms is None or age is None else snapshot.now_ms - age
+    return None if model.now_ms is None or age is None else model.now_ms - age
 
 
 def check_silence(name: str, asked: TimeRange, until: int | None) -> None:
@@ -147,7 +142,7 @@ def check_silence(name: str, asked: TimeRange, until: int | None) -> None:
 
 
 def _latest_live(snapshot: Snapshot, model: ModelState) -> TimeRange:
-    until = mature_until(snapshot, model)
+    until = mature_until(model)
     if until is None:
         raise UsageError("after: cannot be left out, no label came yet; write A..B")
     return latest_hours(until, max(parse_duration(window.name) for window in snapshot.windows))

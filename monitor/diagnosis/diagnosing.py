@@ -13,14 +13,13 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis.caveats import notes
 from monitor.diagnosis.label_faults import distrust
 from monitor.diagnosis.period_labels import Refusal, missing_side, refusal
-from monitor.diagnosis.periods import Period, dispersion_of
+from monitor.diagnosis.periods import Errors, Period
 from monitor.diagnosis.result import DIAGNOSED_METRICS, CausePart, Diagnosis, Estimated, Side
 from monitor.diagnosis.segments import both_by_key, segment_parts, within_key
 from monitor.drift import (
     CAUSES,
     COMPONENT_OF,
     Attribution,
-    Dispersion,
     Judgement,
     Status,
     attribute,
@@ -28,8 +27,18 @@ from monitor.drift import (
 )
 from monitor.drift.component_changes import changes
 from monitor.drift.components import Component
-from monitor.drift.roc import below_reference_curve, standardised_to
-from monitor.drift.verdict import OF_THE_MODEL, roc_decides
+from monitor.drift.day_scatter import DayScatter
+from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.recall_evidence import (
+    UNKNOWN_RECALL,
+    Because,
+    RecallEvidence,
+    fewest_outcomes,
+    recall_evidence,
+    visible_recall,
+    why_open,
+)
+from monitor.drift.verdict import OF_THE_MODEL, Verdict
 
 _Z_95 = 1.959963984540054
 _NAN = float("nan")
@@ -42,6 +51,7 @@ def diagnose(
     model: str = "default",
     labelling: Labelling = Labelling.COMPLETE,
     mature_until: int | None = None,
+    scatter: DayScatter | None = None,
 ) -> Diagnosis:
     """Distinguish a worse model from rarer positives, with the evidence.
 
@@ -52,6 +62,8 @@ def diagnose(
         labelling: the labelling regime; conclusions that it does not allow are refused.
         mature_until: up to this moment, epoch milliseconds, outcomes are mature;
             None where it is not known.
+        scatter: how the days of the model scatter, where a monitor has learned it; None to
+            learn it from the two periods.
 
     Returns:
         The diagnosis; empty periods give `insufficient_evidence`, never an error.
@@ -68,14 +80,25 @@ def diagnose(
         or distrust(before, after, mature_until)
     )
     trusted = refused is None
-    dispersion = dispersion_of(before, after)
-    attribution = attribute(before.blocks, after.blocks, dispersion)
-    judgement = judge(before.blocks, after.blocks, dispersion, labels_trustworthy=trusted)
-    below = _is_below_curve(before, after, judgement, dispersion) if trusted else None
-    if below:
-        judgement = judge(before.blocks, after.blocks, dispersion, below_reference_curve=True)
-    mixed = _mix_alone(before, after, judgement)
+    errors = Errors.of(before, after, scatter)
+    whole = ComparedOutcomes(before.blocks, after.blocks)
+    attribution = attribute(*whole, errors.rows, between=errors.between)
+    below: bool | None = None
+    if trusted:
+        judgement, below = judge_on_curve(
+            whole,
+            errors.rows,
+            between=errors.between,
+            scores=before.scores,
+            by_key=both_by_key(before, after),
+        )
+    else:
+        judgement = judge(*whole, errors.rows, between=errors.between, labels_trustworthy=False)
+    mixed = _mix_alone(before, after, judgement, errors)
     final = mixed[1] if mixed else judgement
+    seen = UNKNOWN_RECALL
+    if trusted:
+        seen = recall_evidence(after.total, errors.rows, errors.between, days=after.days)
     precise = refused is None or refused.keeps_precision
     known = precise and math.isfinite(attribution.change_points)
     return Diagnosis(
@@ -84,6 +107,8 @@ def diagnose(
         before=_side(before, None if refused is not None and refused.spares_before else refused),
         after=_side(after, refused),
         change_points=attribution.change_points if precise else _NAN,
+        change_lower_points=attribution.change_lower_points if precise else _NAN,
+        change_upper_points=attribution.change_upper_points if precise else _NAN,
         change_logit=_change_logit(before.total, after.total) if precise else _NAN,
         attribution=_parts(attribution, judgement, trusted=trusted),
         judgement=judgement,
@@ -92,38 +117,45 @@ def diagnose(
         judged_within=mixed[0] if mixed else None,
         below_reference_curve=below,
         main_driver=judgement.main_driver if trusted and known else None,
-        segments=segment_parts(before, after, attribution) if trusted else (),
-        had_prevalence_stayed=_had_prevalence_stayed(
-            after, attribution, dispersion, trusted=trusted
-        ),
+        segments=segment_parts(before, after, attribution, errors) if trusted else (),
+        had_prevalence_stayed=_had_prevalence_stayed(after, attribution, errors, trusted=trusted),
+        because=_why_open(before, after, final, attribution, seen) if trusted else None,
+        recall=seen,
+        visible_recall=visible_recall(before.total, judgement) if trusted else _NAN,
         refusal=refused,
         notes=notes(
-            before, after, judgement, refused, mixed and mixed[0], mature_until=mature_until
+            before,
+            after,
+            judgement,
+            refused,
+            mixed and mixed[0],
+            errors=errors,
+            mature_until=mature_until,
         ),
     )
 
 
-def _is_below_curve(
-    before: Period, after: Period, judgement: Judgement, dispersion: Dispersion
-) -> bool | None:
-    """Return whether recall lies below the ROC curve of before, overall and at the old mix.
-
-    None without scores, or where the answer could not change the verdict.
-    """
-    scores = before.scores
-    if scores is None or not roc_decides(judgement):
+def _why_open(
+    before: Period,
+    after: Period,
+    final: Judgement,
+    attribution: Attribution,
+    seen: RecallEvidence,
+) -> Because | None:
+    if final.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
         return None
-    points = [after.blocks, *(standardised_to(*both) for both in both_by_key(before, after))]
-    return all(
-        below_reference_curve(scores, point, dispersion, before=before.blocks) for point in points
-    )
+    usual, fewest = float(metrics.recall(before.total)), fewest_outcomes(after.total, final)
+    return why_open(final, attribution, usual, seen.excluded, fewest=fewest)
 
 
-def _mix_alone(before: Period, after: Period, judgement: Judgement) -> tuple[str, Judgement] | None:
+def _mix_alone(
+    before: Period, after: Period, judgement: Judgement, errors: Errors
+) -> tuple[str, Judgement] | None:
     """Return a segment key within which the model is not to blame, though the totals blame it."""
     if judgement.verdict not in OF_THE_MODEL:
         return None
-    return within_key(before, after, below_reference_curve=judgement.below_reference_curve)
+    below = judgement.below_reference_curve
+    return within_key(before, after, judgement, errors, below_reference_curve=below)
 
 
 def _side(period: Period, refused: Refusal | None) -> Side:
@@ -180,15 +212,15 @@ def _parts(
 
 
 def _had_prevalence_stayed(
-    after: Period, attribution: Attribution, dispersion: Dispersion, *, trusted: bool
+    after: Period, attribution: Attribution, errors: Errors, *, trusted: bool
 ) -> Estimated:
     """Estimate with the class ratio of before as exact and the error of log LR+ of after."""
     point = attribution.precision_had_prevalence_stayed
     if not (trusted and math.isfinite(point)):
         return Estimated(estimate=_NAN, lower=_NAN, upper=_NAN)
-    twice = changes(after.blocks, after.blocks, dispersion)
-    both = twice.standard_error[Component.LOG_LIKELIHOOD_RATIO]
-    half_width = _Z_95 * float(both) / math.sqrt(2)
+    between = errors.between and errors.between._replace(before=errors.between.after)
+    twice = changes(after.blocks, after.blocks, errors.rows, between)
+    half_width = float(twice.margin(_Z_95)[Component.LOG_LIKELIHOOD_RATIO]) / math.sqrt(2)
     middle = float(logit(np.clip(point, 1e-12, 1 - 1e-12)))
     return Estimated(
         estimate=point,

@@ -13,7 +13,8 @@ from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis.period_labels import PeriodOutcomes, Sample
 from monitor.drift import Dispersion, block_seconds
-from monitor.drift.dispersion import FEWEST_BLOCKS
+from monitor.drift.component_changes import BetweenDays
+from monitor.drift.day_scatter import UNDATED_DAYS, DayScatter, at_one_level, days_behind
 from monitor.events.columns import Int64Array, Series
 from monitor.join.deltas import PREDICTED_POSITIVE, known
 from monitor.metrics.histogram import ScoreHistogram
@@ -53,9 +54,8 @@ class Period:
             feed; "" where its bounds were asked for.
         sample: what the outcomes rest on where labels are a sample; else None.
         samples: the same of each segment value; empty where labels are no sample.
-        scatter: how much more its hours and days scatter than independent rows
-            would; 1 where that is not known, or labels are a sample.
-        held_days: days of UTC that hold an outcome; 0 where no time is known.
+        by_day: outcomes by days of UTC, of which the first and the last may be shorter;
+            None where no time is known.
         scores: labelled scores of the whole days inside it, (days, bins), which its ROC
             curve is drawn from; None where there are none, or labels are a sample.
         labelling_cells: labelled outcomes and predictions by the same blocks, (blocks, 6),
@@ -71,8 +71,7 @@ class Period:
     source: str = ""
     sample: Sample | None = None
     samples: Mapping[Series, Sample] = field(default_factory=dict)
-    scatter: Dispersion = field(default_factory=lambda: Dispersion.of(1.0))
-    held_days: int = 0
+    by_day: ConfusionCounts | None = None
     scores: ScoreHistogram | None = None
     labelling_cells: Int64Array | None = None
 
@@ -109,7 +108,6 @@ class Period:
         totals, *segments = found
         cells = counts.blocks(totals, opens, closes, width)
         made = cells[:, PREDICTED_POSITIVE:].sum()
-        by_day = _by_day(counts, totals, opens, closes, labelling)
         samples = {series: found[series].sample for series in segments}
         return cls(
             opens=opens,
@@ -121,8 +119,7 @@ class Period:
             source=source,
             sample=found[totals].sample,
             samples={series: sample for series, sample in samples.items() if sample},
-            scatter=_scatter(found[totals], by_day),
-            held_days=int(np.count_nonzero(by_day.total)),
+            by_day=_by_day(counts, totals, opens, closes, labelling),
             labelling_cells=known(cells) if labelling is Labelling.COMPLETE else None,
         )
 
@@ -151,14 +148,18 @@ class Period:
         return self.total if self.sample is None else self.sample.labelled
 
     @property
-    def by_hours(self) -> bool:
-        """Errors are taken between hours, which do not show how whole days scatter."""
-        return self.block_ms is not None and self.block_ms < DAY_MS
+    def days(self) -> float:
+        """Its length in days; as assumed for counts without a time."""
+        if self.opens is None or self.closes is None:
+            return UNDATED_DAYS
+        return (self.closes - self.opens) / DAY_MS
 
     @property
-    def days_known(self) -> bool:
-        """Whether it holds days enough to tell how they scatter."""
-        return self.sample is None and self.held_days >= FEWEST_BLOCKS
+    def days_behind(self) -> float:
+        """Number of days that its outcomes stem from, at least 1; at most its length."""
+        if self.by_day is None:
+            return UNDATED_DAYS
+        return min(days_behind(self.by_day.total, 1), max(self.days, 1.0))
 
     @property
     def dispersion(self) -> Dispersion:
@@ -178,18 +179,42 @@ class Period:
         return 1 - float(self.labelled.total) / self.predictions
 
 
-def dispersion_of(before: Period, after: Period) -> Dispersion:
-    """Return the dispersion from samples of labels, and from days where blocks are hours.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errors:
+    """What the errors of a change from one period to another rest on.
 
-    As in the running monitor: errors between hours miss the variation between days,
-    which the days of before show.
-
-    Args:
-        before: the period to compare with.
-        after: the period to judge.
+    Attributes:
+        rows: variance of the rows over that of independent ones, above 1 where labels are
+            a sample.
+        between: what the scatter of days adds; None where neither period has a time, so
+            that rows are taken to be independent.
+        scatter: how days scatter; None likewise.
     """
-    sampled = before.dispersion.larger(after.dispersion)
-    return sampled.larger(before.scatter) if before.by_hours or after.by_hours else sampled
+
+    rows: Dispersion
+    between: BetweenDays | None
+    scatter: DayScatter | None
+
+    @classmethod
+    def of(cls, before: Period, after: Period, scatter: DayScatter | None) -> Self:
+        """Return the errors of the change between two periods.
+
+        Args:
+            before: the period to compare with.
+            after: the period to judge.
+            scatter: how the days of the model scatter, where a running monitor has learned
+                it. None to learn it from the days of both periods, each about its own level.
+        """
+        rows = before.dispersion.larger(after.dispersion)
+        by_day = [period.by_day for period in (before, after) if period.by_day is not None]
+        if not by_day:
+            return cls(rows=rows, between=None, scatter=None)
+        if scatter is None:
+            factors = [rows.class_ratio, rows.recall, rows.false_positive_rate]
+            stretches = [part for days in by_day for part in at_one_level(days)]
+            scatter = DayScatter.learn(stretches, sampling=factors)
+        between = scatter.between(before.days_behind, after.days_behind)
+        return cls(rows=rows, between=between, scatter=scatter)
 
 
 def _by_day(
@@ -199,13 +224,3 @@ def _by_day(
     cut = (counts.blocks, counts.weights)
     cells, weights = (part(totals, opens, closes, DAY_MS) for part in cut)
     return PeriodOutcomes.of(labelling, cells, weights).blocks
-
-
-def _scatter(found: PeriodOutcomes, by_day: ConfusionCounts) -> Dispersion:
-    if found.sample is not None:
-        return Dispersion.of(1.0)
-    parts = [part for part in (found.blocks, by_day) if part.shape[-1]]
-    scatter = Dispersion.of(1.0)
-    for part in parts:
-        scatter = scatter.larger(Dispersion.estimate(part))
-    return scatter

@@ -26,6 +26,7 @@ from monitor.diagnosis.comparison import (
 )
 from monitor.diagnosis.periods import Period, block_ms_of
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
+from monitor.drift.day_scatter import DayScatter
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
@@ -103,11 +104,16 @@ class RecordedComparison:
 
     def mature_until(self, model: str) -> int | None:
         """Return the moment up to which outcomes are mature; None if unknown."""
-        snapshot = self._monitor.snapshot()
-        ages = [state.maturity_ms for state in snapshot.models if state.name == model]
-        if snapshot.watermark_ms is None or ages[0] is None:
+        models = self._monitor.snapshot().models
+        found = next(state for state in models if state.name == model)
+        if found.watermark_ms is None or found.maturity_ms is None:
             return None
-        return snapshot.watermark_ms - ages[0]
+        return found.watermark_ms - found.maturity_ms
+
+    def day_scatter(self, model: str) -> DayScatter | None:
+        """Return how the days of the model scatter; None where it has no reference."""
+        models = self._monitor.snapshot().models
+        return next(state.watched.day_scatter for state in models if state.name == model)
 
     def after(self, model: str) -> Period:
         """Return the period to judge.
@@ -194,7 +200,7 @@ class RecordedComparison:
             )
         if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             timeout = settings_of(self._config, model).label_timeout or 0
-            watermark = self._monitor.watermark_ms
+            watermark = self._monitor.times.get(model)
             check_silence(option, asked, None if watermark is None else watermark - timeout)
         return period
 

@@ -12,6 +12,7 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.segments import SegmentPart
 from monitor.drift import Judgement, MainDriver, Status, Verdict
+from monitor.drift.recall_evidence import Because, RecallEvidence
 
 DIAGNOSED_METRICS = tuple(name for name in snapshot.METRIC_NAMES if name != "log_likelihood_ratio")
 """The metrics of either side, by their names in `monitor.metrics`; log LR+ is a component."""
@@ -98,6 +99,8 @@ class Diagnosis:
         before: the period to compare with.
         after: the period to judge.
         change_points: of precision, after minus before.
+        change_lower_points: lower limit of its 95 % interval.
+        change_upper_points: upper limit.
         change_logit: of logit(precision), from raw counts.
         attribution: by cause: `prevalence`, `recall`, `false_positives`, and
             `skill`, the two before it together.
@@ -114,6 +117,10 @@ class Diagnosis:
         segments: by segment value, those first that carry most.
         had_prevalence_stayed: precision after, had the class ratio stayed as it
             was before; interval from between blocks of time.
+        because: why the verdict is `insufficient_evidence`; None for any other.
+        recall: limits of recall after; NaN where labels do not allow them.
+        visible_recall: recall at which a fall would have been called one, with 80 %
+            probability; NaN without actual positives before.
         refusal: of conclusions that the labels do not allow; None without one.
         notes: limits of the result, in words.
     """
@@ -123,6 +130,8 @@ class Diagnosis:
     before: Side
     after: Side
     change_points: float
+    change_lower_points: float
+    change_upper_points: float
     change_logit: float
     attribution: Mapping[str, CausePart]
     judgement: Judgement
@@ -133,6 +142,9 @@ class Diagnosis:
     main_driver: MainDriver | None
     segments: tuple[SegmentPart, ...]
     had_prevalence_stayed: Estimated
+    because: Because | None
+    recall: RecallEvidence
+    visible_recall: float
     refusal: Refusal | None
     notes: tuple[str, ...]
 

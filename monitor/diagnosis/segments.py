@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.counts import ConfusionCounts
-from monitor.diagnosis.periods import Period, dispersion_of
+from monitor.diagnosis.periods import Errors, Period
 from monitor.drift import (
     CAUSES,
     Attribution,
@@ -18,7 +18,8 @@ from monitor.drift import (
     attribute_segments,
     judge_within_segments,
 )
-from monitor.drift.verdict import NOT_OF_THE_MODEL
+from monitor.drift.judgement_on_curve import ComparedOutcomes
+from monitor.drift.within_segments import explains
 from monitor.events.columns import FloatArray, Series
 from monitor.metrics.ratio import ratio
 
@@ -90,7 +91,7 @@ def segment_keys(before: Period, after: Period) -> tuple[str, ...]:
 
 
 def segment_parts(
-    before: Period, after: Period, attribution: Attribution
+    before: Period, after: Period, attribution: Attribution, errors: Errors
 ) -> tuple[SegmentPart, ...]:
     """Return the contribution of every value of every segment key, the largest first.
 
@@ -98,13 +99,18 @@ def segment_parts(
         before: the period to compare with; without segments the result is empty.
         after: the period to judge.
         attribution: of the whole change.
+        errors: what the errors of the change rest on.
     """
     keys = segment_keys(before, after) if before.segments else ()
-    parts = [part for key in keys for part in _parts_of(key, before, after, attribution, len(keys))]
+    parts = [
+        part
+        for key in keys
+        for part in _parts_of(key, before, after, attribution, errors, keys=len(keys))
+    ]
     return tuple(sorted(parts, key=_rank))
 
 
-def both_by_key(before: Period, after: Period) -> Iterator[tuple[ConfusionCounts, ConfusionCounts]]:
+def both_by_key(before: Period, after: Period) -> Iterator[ComparedOutcomes]:
     """Yield the outcomes before and after of the values of each key, (values, blocks).
 
     Args:
@@ -113,17 +119,24 @@ def both_by_key(before: Period, after: Period) -> Iterator[tuple[ConfusionCounts
     """
     for key in segment_keys(before, after) if before.segments else ():
         _, old, new = _tables(key, before, after)
-        yield old, new
+        yield ComparedOutcomes(old, new)
 
 
 def within_key(
-    before: Period, after: Period, *, below_reference_curve: bool = False
+    before: Period,
+    after: Period,
+    whole: Judgement,
+    errors: Errors,
+    *,
+    below_reference_curve: bool = False,
 ) -> tuple[str, Judgement] | None:
     """Return a segment key whose mix alone has changed: within its values the model has not.
 
     Args:
         before: the period to compare with.
         after: the period to judge.
+        whole: the judgement on the totals, by which skill changed.
+        errors: what the errors of the change rest on.
         below_reference_curve: recall lies below the ROC curve of before.
 
     Returns:
@@ -131,13 +144,16 @@ def within_key(
     """
     if not before.segments:
         return None
-    dispersion = dispersion_of(before, after)
     for key in segment_keys(before, after):
         _, old, new = _tables(key, before, after)
         found = judge_within_segments(
-            old, new, dispersion, below_reference_curve=below_reference_curve
+            old,
+            new,
+            errors.rows,
+            between=errors.between,
+            below_reference_curve=below_reference_curve,
         )
-        if found.verdict in NOT_OF_THE_MODEL:
+        if explains(found, whole):
             return key, found
     return None
 
@@ -168,12 +184,19 @@ def _stacked(values: list[Series], period: Period) -> ConfusionCounts:
 
 
 def _parts_of(
-    key: str, before: Period, after: Period, attribution: Attribution, keys: int
+    key: str,
+    before: Period,
+    after: Period,
+    attribution: Attribution,
+    errors: Errors,
+    *,
+    keys: int,
 ) -> list[SegmentPart]:
     values, old_blocks, new_blocks = _tables(key, before, after)
     if not values:
         return []
-    found = attribute_segments(old_blocks, new_blocks, _dispersion(values, before, after))
+    rows = _dispersion(values, before, after)
+    found = attribute_segments(old_blocks, new_blocks, rows, between=errors.between)
     old, new = old_blocks.sum(axis=-1), new_blocks.sum(axis=-1)
     mix = found.mix - _average_part(old, new)
     p_values = np.minimum(found.p_values * keys, 1.0)

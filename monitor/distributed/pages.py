@@ -20,6 +20,7 @@ from monitor.distributed.packets import OWN_LABEL, PREDICTION, Packet
 from monitor.distributed.tallies import Counting, Group, Tally, merged, unpacked
 from monitor.errors import MonitorError
 from monitor.events.columns import Int64Array, KeyArray
+from monitor.events.keys import PUBLIC_SEED, keys_of
 from monitor.join import ENDLESS
 from monitor.join import packing as words
 from monitor.join import single_id as rule
@@ -29,6 +30,14 @@ _VERSION = 1
 _SWEEPS = 16
 """Number of searches for expired states within the shortest horizon."""
 _KEY, _WHEN, _WHAT = range(3)
+
+
+def _mark(seed: int) -> int:
+    """Return 32 bits of a key, which differ between seeds and do not tell the seed."""
+    return int(keys_of(["id_secret"], seed)[0]) & 0xFFFFFFFF
+
+
+_PUBLIC = _mark(PUBLIC_SEED)
 _HELD = np.dtype([("key", "<u8"), ("time", "<i8"), ("value", "u1"), ("stratum", "u1")])
 
 
@@ -42,6 +51,7 @@ class _Stored(Struct, array_like=True):
         groups: groups that rows refer to.
         rows: uint64 (n, 3), by key.
         held: rows of `_HELD`.
+        seed: what shows that the seed of the keys is another one.
     """
 
     version: int
@@ -50,6 +60,7 @@ class _Stored(Struct, array_like=True):
     groups: list[Group]
     rows: bytes
     held: bytes
+    seed: int = _PUBLIC
 
 
 class PageRules:
@@ -66,6 +77,7 @@ class PageRules:
         self._terms: dict[str, rule.Terms] = {}
         named = [*config.models] or [""]
         horizons = [self._of(name).horizon for name in named]
+        self.seed = _PUBLIC if config.id_seed is None else _mark(config.id_seed)
         self.rule = rule.Rules(self._of, max(horizons), Forgetting.of(min(horizons)))
         self.shortest = min(horizons)
         self.step = min(max(self.shortest // _SWEEPS, config.pane), ENDLESS)
@@ -90,7 +102,7 @@ class Page:
         stored: bytes from `pack`; None for a new page.
 
     Raises:
-        MonitorError: the bytes have another layout, or another number of buckets.
+        MonitorError: the bytes have another layout, number of buckets or seed of keys.
     """
 
     def __init__(self, rules: PageRules, stored: bytes | None = None) -> None:
@@ -115,6 +127,7 @@ class Page:
             self._groups,
             self._rows.tobytes(),
             self._held.tobytes(),
+            self._rules.seed,
         )
         return msgspec.msgpack.encode(stored)
 
@@ -182,6 +195,11 @@ class Page:
                 f"checkpoint: has --buckets {stored.buckets} (layout {stored.version}), not "
                 f"{self._rules.buckets} (layout {_VERSION}); give the same number, or start "
                 "with a new --checkpoint"
+            )
+        if stored.seed != self._rules.seed:
+            raise MonitorError(
+                "checkpoint: was begun with another id_secret, so labels would not find their "
+                "predictions; change it back, or start with a new --checkpoint"
             )
         self.due = stored.due
         self._groups = stored.groups

@@ -8,9 +8,12 @@
     within_segments           changes within segments apart from changes of their mix
     roc                       the reference's ROC curve, where scores come
     detectors, day_detector   alarms by panes and by days (shiryaev_roberts: their statistic)
+    trend, day_regression     slopes over weeks, and since when
     class_ratio_detector      alarm where the class ratio leaves its seasonal profile
     live_class_ratio          the class ratio, smoothed over panes
+    known_predictions, degenerate  predictions that have left all that is known, without labels
     prevalence, label_free    prevalence and precision without labels
+    estimate_record           which of these estimates their past supports
     river_detector            detectors of river, behind the same protocol
 
 `README.md` says how each verdict is decided.

@@ -76,6 +76,8 @@ class Attribution:
         precision_after: precision of the raw counts after.
         change_logit: change of logit(precision), `prevalence` plus `skill` of `logit`.
         change_points: change of precision, `prevalence` plus `skill` of `points`.
+        change_lower_points: lower limit of `change_points`, at least -1.
+        change_upper_points: its upper limit, at most 1.
         precision_had_prevalence_stayed: precision at the class ratio of before, with the
             recall and the false-positive rate of after.
         precision_had_skill_stayed: precision at the class ratio of after, with the
@@ -90,6 +92,8 @@ class Attribution:
     precision_after: float
     change_logit: float
     change_points: float
+    change_lower_points: float
+    change_upper_points: float
     precision_had_prevalence_stayed: float
     precision_had_skill_stayed: float
 
@@ -143,7 +147,9 @@ def attribute(
     total_old, total_new = old.sum(axis=-1), new.sum(axis=-1)
     logit, points = causes(total_old, total_new)
     errors = _points_errors(old, new, Dispersion.of(dispersion), between)
-    half_width = errors.margin(float(ndtri((1 + level) / 2)))
+    *half_widths, whole = errors.margin(float(ndtri((1 + level) / 2)))
+    half_width = np.array(half_widths)
+    change = float(_precision(total_new) - _precision(total_old))
     corners = _corner_precisions(_ratios(total_old), _ratios(total_new))
     return Attribution(
         logit=_named(logit),
@@ -153,7 +159,9 @@ def attribute(
         precision_before=float(_precision(total_old)),
         precision_after=float(_precision(total_new)),
         change_logit=float(logit[0] + logit[3]),
-        change_points=float(_precision(total_new) - _precision(total_old)),
+        change_points=change,
+        change_lower_points=max(change - whole, -1.0),
+        change_upper_points=min(change + whole, 1.0),
         precision_had_prevalence_stayed=float(corners[3]),
         precision_had_skill_stayed=float(corners[4]),
     )
@@ -192,10 +200,10 @@ def _points_errors(
     dispersion: Dispersion,
     between: BetweenDays | None,
 ) -> Changes:
-    """Errors of each part in points, over both windows, with half a count in each cell."""
+    """Errors of each part in points and of their sum, with half a count in each cell."""
     rates_old, rates_new = SmoothedRates.of(old.sum(axis=-1)), SmoothedRates.of(new.sum(axis=-1))
     gradient = _gradient(_smooth_logs(rates_old), _smooth_logs(rates_new))
-    rows = np.zeros(len(CAUSES))
+    rows = np.zeros(len(gradient))
     for side, (blocks, rates) in enumerate(((old, rates_old), (new, rates_new))):
         variance = gradient[:, side] ** 2 @ _log_variances(rates, dispersion)
         if between is None and blocks.shape[-1] > 1:
@@ -212,15 +220,16 @@ def _points_errors(
     ):
         covariance, slopes = covariance_of_logs(added, rates), gradient[:, side]
         days.append(np.einsum("pi,ij,pj->p", slopes, covariance, slopes))
-    freedom = np.full(len(CAUSES), float(between.freedom.min()))
+    freedom = np.full(len(gradient), float(between.freedom.min()))
     return with_days(rows, rows, BetweenDays(days[0], days[1], freedom))
 
 
 def _gradient(old: FloatArray, new: FloatArray) -> FloatArray:
-    """Gradient of each part with respect to log r, log TPR and log FPR: (4, side, 3)."""
+    """Gradient of each part and of their sum by log r, log TPR and log FPR: (5, side, 3)."""
     chosen = np.where(_CORNERS == 1, new, old)
     precision = expit(chosen[:, 0] + chosen[:, 1] - chosen[:, 2])
-    slope = _WEIGHTS * precision * (1 - precision)
+    weights = np.concatenate([_WEIGHTS, _WEIGHTS[:1] + _WEIGHTS[-1:]])
+    slope = weights * precision * (1 - precision)
     signs = np.array([1.0, 1.0, -1.0])
     return np.stack([slope @ np.equal(_CORNERS, side) * signs for side in (0, 1)], axis=1)
 

@@ -118,12 +118,12 @@ def changes(
     """
     factors = Dispersion.of(dispersion)
     if between is not None:
-        before, after = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
+        before, after = (as_blocks(one).sum(axis=-1)[..., None] for one in (before, after))
     old, old_variance = _estimate(before, factors)
     new, new_variance = _estimate(after, factors)
     change, rows = new - old, old_variance + new_variance
     if between is not None:
-        rows = _of_small_counts(before, after, change, rows, factors)
+        rows = _of_small_counts(before[..., 0], after[..., 0], change, rows, factors)
     return with_days(change, rows, between)
 
 
@@ -138,8 +138,13 @@ def _of_small_counts(
 
     With few counts the delta method is too wide where a rate falls to zero and too narrow
     where a rare rate rises. The signed root of the likelihood ratio is closer to normal.
+
+    Half a count in each cell moves a rate of 0 or 1 by more, the fewer cases there are. A
+    component whose counts show no difference is therefore no change, whatever its estimate.
     """
     rows = rows.copy()
+    least = change**2 / _LEAST_STATISTIC
+    shown = []
     for component, hits, misses, factor in (
         (Component.RECALL, "tp", "fn", dispersion.recall),
         (Component.FALSE_POSITIVE_RATE, "fp", "tn", dispersion.false_positive_rate),
@@ -147,10 +152,22 @@ def _of_small_counts(
         old = np.asarray(getattr(before, hits), float), np.asarray(getattr(before, misses), float)
         new = np.asarray(getattr(after, hits), float), np.asarray(getattr(after, misses), float)
         statistic = _likelihood_ratio(*old, *new) / factor
-        square = change[component] ** 2
         usable = statistic > _LEAST_STATISTIC
-        implied = square / np.where(usable, statistic, 1.0)
-        rows[component] = np.where(usable, implied, rows[component])
+        implied = change[component] ** 2 / np.where(usable, statistic, 1.0)
+        floor = np.maximum(rows[component], least[component])
+        rows[component] = np.where(usable, implied, floor)
+        shown.append(usable)
+    for component in (Component.LOG_LIKELIHOOD_RATIO, Component.NEGATIVE_LOG_LIKELIHOOD_RATIO):
+        floor = np.maximum(rows[component], least[component])
+        rows[component] = np.where(shown[0] | shown[1], rows[component], floor)
+    classes = [
+        np.asarray(one, float)
+        for side in (before, after)
+        for one in (side.actual_positive, side.actual_negative)
+    ]
+    ratio = _likelihood_ratio(*classes) / dispersion.class_ratio > _LEAST_STATISTIC
+    floor = np.maximum(rows[Component.CLASS_RATIO], least[Component.CLASS_RATIO])
+    rows[Component.CLASS_RATIO] = np.where(ratio, rows[Component.CLASS_RATIO], floor)
     rows[Component.ODDS_RATIO] = rows[Component.RECALL] + rows[Component.FALSE_POSITIVE_RATE]
     return rows
 

@@ -224,7 +224,7 @@ class _ScoreMixture:
         if not (positives > 0 and negatives > 0 and counts.sum() > 0):
             return None
         both = reference.positive / positives + reference.negative / negatives
-        group = _groups_of_equal_mass(both)
+        group = groups_of_equal_mass(both)
         grouped = [
             np.bincount(group, values).astype(np.float64)
             for values in (counts, reference.positive, reference.negative)
@@ -247,8 +247,12 @@ class _ScoreMixture:
         return float((self.live * (self.positive - self.negative) / self.density(prevalence)).sum())
 
 
-def _groups_of_equal_mass(mass: FloatArray) -> NDArray[np.int64]:
-    """Group of each bin, consecutive from 0; bins without mass join a neighbour with mass."""
+def groups_of_equal_mass(mass: FloatArray) -> NDArray[np.int64]:
+    """Return the group of each bin, of at most 20 groups that are consecutive from 0.
+
+    Args:
+        mass: of each bin, not all 0. Bins without mass join a neighbour with mass.
+    """
     occupied = np.flatnonzero(mass)
     middle = (np.cumsum(mass) - mass / 2)[occupied] / mass.sum()
     _, group = np.unique((middle * _GROUPS).astype(np.int64), return_inverse=True)

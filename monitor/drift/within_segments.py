@@ -29,7 +29,7 @@ from monitor.drift.component_changes import (
 from monitor.drift.components import SmoothedRates
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.skill import is_dead
-from monitor.drift.verdict import Judgement, judge_changes
+from monitor.drift.verdict import NOT_OF_THE_MODEL, Judgement, Verdict, judge_changes
 from monitor.metrics.ratio import FloatArray, ratio
 
 _SIGNIFICANCE = 0.01
@@ -72,7 +72,11 @@ class SegmentAttribution:
 
 
 def attribute_segments(
-    before: ConfusionCounts, after: ConfusionCounts, dispersion: Dispersion | ArrayLike = 1.0
+    before: ConfusionCounts,
+    after: ConfusionCounts,
+    dispersion: Dispersion | ArrayLike = 1.0,
+    *,
+    between: BetweenDays | None = None,
 ) -> SegmentAttribution:
     """Split the change of logit(precision) into changes within segments and of their mix.
 
@@ -80,6 +84,8 @@ def attribute_segments(
         before: outcomes of shape (segments,), or (segments, blocks of time).
         after: the same segments in the same order.
         dispersion: variance over that of independent rows, at least 1.
+        between: what the scatter of days adds to the errors of each segment's rates,
+            instead of the scatter of blocks; None to estimate the errors from the blocks.
 
     Returns:
         Contributions by segment; `within` and `mix` sum to the change of
@@ -101,7 +107,7 @@ def attribute_segments(
     old, new = _blocks(before), _blocks(after)
     _check(old, new)
     within, mix = _parts(old.sum(axis=-1), new.sum(axis=-1))
-    p_values = _segment_p_values(old, new, Dispersion.of(dispersion))
+    p_values = _segment_p_values(old, new, Dispersion.of(dispersion), between)
     return SegmentAttribution(
         within=within, mix=mix, p_values=p_values, carries=p_values < _SIGNIFICANCE
     )
@@ -157,6 +163,23 @@ def judge_within_segments(
         below_reference_curve=below_reference_curve,
         dead=bool(is_dead(*whole, found)),
     )
+
+
+def explains(within: Judgement, whole: Judgement) -> bool:
+    """Return whether the mix of a segment key explains a verdict that blames the model.
+
+    Args:
+        within: the judgement within the values of the key.
+        whole: the judgement on the totals, by which skill changed.
+
+    Returns:
+        True where the model is not to blame within the values; and where that is not certain,
+        but less than half of the change of the odds ratio remains within them.
+    """
+    if within.verdict in NOT_OF_THE_MODEL:
+        return True
+    left, changed = (abs(one.change["odds_ratio"]) for one in (within, whole))
+    return within.verdict is Verdict.INSUFFICIENT_EVIDENCE and left < changed / 2
 
 
 def _standardised_changes(
@@ -290,10 +313,13 @@ def _logarithmic_mean(old: FloatArray, new: FloatArray) -> FloatArray:
 
 
 def _segment_p_values(
-    old: ConfusionCounts, new: ConfusionCounts, dispersion: Dispersion
+    old: ConfusionCounts,
+    new: ConfusionCounts,
+    dispersion: Dispersion,
+    between: BetweenDays | None,
 ) -> FloatArray:
-    found = changes(old, new, dispersion)
-    p_values: FloatArray = 2 * ndtr(-np.abs(found.change[:3]) / found.standard_error[:3])
+    found = changes(old, new, dispersion, between)
+    p_values: FloatArray = 2 * ndtr(-np.abs(found.z[:3]))
     corrected: FloatArray = holm(p_values.ravel()).reshape(p_values.shape)
     return corrected
 

@@ -17,7 +17,7 @@ from monitor.engine.snapshots import SnapshotReader
 from monitor.engine.stages import Stages
 from monitor.events.batches import in_row_order
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import EventBatch
+from monitor.events.columns import NO_TIME, EventBatch
 from monitor.events.renumbering import State
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.reasons import Fields, fault_of
@@ -72,6 +72,7 @@ class Monitor:
             windows=self._windows,
             delays=self._delays,
             maturities=stages.maturities,
+            times=stages.times,
             watch=self._watch,
         )
         self._decoder = Decoder(DecodeSettings.from_config(self.config))
@@ -81,8 +82,14 @@ class Monitor:
 
     @property
     def watermark_ms(self) -> int | None:
-        """Third-highest event time seen, epoch milliseconds; None before the third event."""
-        return self._stages.watermark.time
+        """Time of the model that is furthest, epoch milliseconds; None before its third event."""
+        return self._stages.times.highest
+
+    @property
+    def times(self) -> Mapping[str, int]:
+        """Time of each model that has one, epoch milliseconds."""
+        now = self._stages.times.now.tolist()
+        return {name: t for name, t in zip(self.models, now, strict=False) if t != NO_TIME}
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -188,20 +195,27 @@ class Monitor:
             self.apply(self._decoder.decode_fields(buffered, position=_call, record=lambda _: b""))
 
     def snapshot(
-        self, now_ms: int | None = None, between: Callable[[], object] | None = None
+        self,
+        now_ms: int | Mapping[str, int] | None = None,
+        between: Callable[[], object] | None = None,
     ) -> Snapshot:
         """Return an immutable snapshot of all metrics and verdicts.
 
         Args:
-            now_ms: end of the windows, epoch milliseconds; the watermark if left out
-                or earlier.
+            now_ms: end of the windows, epoch milliseconds, of all models or by model; the
+                time of the model if left out or earlier.
             between: called after each model, so that other work need not wait for
                 all models. It may read the monitor, but not feed it.
         """
         self.flush()
-        watermark = self._stages.watermark.time
-        now = watermark if watermark is None or now_ms is None else max(now_ms, watermark)
-        return self._reading.snapshot(watermark, now, between)
+        times = [*map(self.times.get, self.models)]
+        moments = now_ms if isinstance(now_ms, Mapping) else dict.fromkeys(self.models, now_ms)
+        given = [moments.get(name) for name in self.models]
+        now = [
+            time if time is None or moment is None else max(moment, time)
+            for time, moment in zip(times, given, strict=True)
+        ]
+        return self._reading.snapshot(times, now, between)
 
     def state(self) -> State:
         """Return a copy of the state as plain values, without caches.
@@ -281,7 +295,7 @@ class Monitor:
         if opens % HOUR_MS or closes % HOUR_MS or opens >= closes:
             raise ValueError(f"recall: must be whole hours in order, got [{opens}, {closes})")
         self.flush()
-        if not self._windows.past.holds(opens, closes):
+        if not self._windows.past.holds(self._catalogue.models.index(model), opens, closes):
             raise ValueError(f"recall: hours are stored for {HISTORY_DAYS} days, got {opens}")
         return self._windows.past.recall(
             self._catalogue.models.index(model), opens, closes, block_ms
@@ -319,7 +333,7 @@ class Monitor:
         """
         self.flush()
         number = self._catalogue.models.index(model)
-        if not self._scores.keeps(opens):
+        if not self._scores.keeps(number, opens):
             return self._watch.scores_of_reference(number, opens, closes)
         days = self._scores.days(number, opens, closes)
         return days if days.positive.any() and days.negative.any() else None

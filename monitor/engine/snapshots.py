@@ -12,13 +12,14 @@ import numpy as np
 from monitor.config import Config, Labelling
 from monitor.engine.measurements import Measurements
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import EARLIEST_MS, LATEST_MS, FloatArray, Int64Array
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, NO_TIME, FloatArray, Int64Array
 from monitor.events.intake import EVENT_OF_COLUMNS, Received
+from monitor.events.model_times import ModelTimes
 from monitor.events.reject_reasons import RejectReason
-from monitor.join import BEFORE_ALL, Join
+from monitor.join import Join
 from monitor.labels.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
 from monitor.labels.evidence import Evidence
-from monitor.labels.maturity import Ages, Maturities
+from monitor.labels.maturity import Ages, Maturities, Times
 from monitor.labels.refusals import REASONS, REFUSED, refused
 from monitor.snapshot import (
     CounterTotals,
@@ -55,6 +56,7 @@ class SnapshotReader:
         windows: counts.
         delays: of labels.
         maturities: ages at which windows end.
+        times: of the models.
         watch: verdicts and detectors.
     """
 
@@ -68,6 +70,7 @@ class SnapshotReader:
         windows: Windows,
         delays: LabelDelays,
         maturities: Maturities,
+        times: ModelTimes,
         watch: Watch,
     ) -> None:
         self._catalogue = catalogue
@@ -76,6 +79,7 @@ class SnapshotReader:
         self._windows = windows
         self._delays = delays
         self._maturities = maturities
+        self._times = times
         self._watch = watch
         self._ratios = _class_ratios(config)
         self._measurements = {
@@ -84,28 +88,32 @@ class SnapshotReader:
 
     def snapshot(
         self,
-        watermark: int | None,
-        now: int | None,
+        times: Times,
+        now: Times,
         between: Callable[[], object] | None = None,
     ) -> Snapshot:
         """Return an immutable snapshot of the current state.
 
         Args:
-            watermark: up to which events have come, epoch milliseconds; None before any.
-            now: the moment that windows end by, epoch milliseconds; None before any event.
+            times: up to which events of each model have come, epoch milliseconds; None
+                before any.
+            now: the moment that windows of each model end by, epoch milliseconds; None
+                before any event.
             between: called after each model, to let other work run; it must not change the state.
         """
-        ages = self._maturities.ages(watermark)
-        received, lifetime = self._received, self._lifetime(watermark)
-        views = [self._view(name, now, ages) for name in self._windows.names]
-        models = self._models(ages, watermark, now, between or _nothing, lifetime)
+        ages = [self._maturities.age(model, time) for model, time in enumerate(times)]
+        received, lifetime = self._received, self._lifetime(times)
+        furthest = max((moment for moment in now if moment is not None), default=None)
+        moments = np.array([furthest or 0 if m is None else m for m in now], dtype=np.int64)
+        views = [self._view(name, moments, ages) for name in self._windows.names]
+        models = self._models(ages, times, now, between or _nothing, lifetime)
         faults = {
             name: [_fault_of(model, name) for model in models] for name in self._windows.names
         }
         return Snapshot(
             series=self._catalogue.series,
             windows=tuple(
-                self._window(view, watermark, now, ages, faults[view.name]) for view in views
+                self._window(view, times, moments, ages, faults[view.name]) for view in views
             ),
             lifetime=lifetime,
             models=models,
@@ -113,8 +121,8 @@ class SnapshotReader:
             records=received.records,
             events={event: received.events[event] for event in EVENT_OF_COLUMNS.values()},
             rejected={reason: received.rejected[reason] for reason in RejectReason},
-            watermark_ms=watermark,
-            now_ms=now,
+            watermark_ms=max((time for time in times if time is not None), default=None),
+            now_ms=furthest,
             pending_bytes=self._join.nbytes,
             delay_edges=PUBLISHED_EDGES_SECONDS,
             overflowed_values=received.overflowed,
@@ -132,44 +140,45 @@ class SnapshotReader:
             label=self._label_books().received,
         )
 
-    def _view(self, name: str, now: int | None, ages: Ages) -> _View:
+    def _view(self, name: str, now: Int64Array, ages: Ages) -> _View:
         """Move a window and read it; verdicts read the moved window afterwards."""
         at = np.array([age or 0 for age in ages], dtype=np.int64)
-        bounds, cells = self._windows.view(name, now or 0, at)
+        bounds, cells = self._windows.view(name, now, at)
         return _View(name, bounds, cells.copy())
 
     def _window(
         self,
         view: _View,
-        watermark: int | None,
-        now: int | None,
+        times: Times,
+        now: Int64Array,
         ages: Ages,
         faults: list[str],
     ) -> Window:
         name, bounds, cells = view
-        evidence = self._maturities.evidence(name, now or 0, watermark, ages, cells, faults=faults)
+        evidence = self._maturities.evidence(name, now, times, ages, cells, faults=faults)
         return self._measured(name, bounds[self._catalogue.model_of_series()], evidence)
 
-    def _lifetime(self, watermark: int | None) -> Window:
-        cells = self._settled_lifetime(watermark)
+    def _lifetime(self, times: Times) -> Window:
+        cells = self._settled_lifetime(times)
         bounds = np.tile(np.array([EARLIEST_MS, LATEST_MS]), (len(cells), 1))
         return self._measured(_LIFETIME, bounds, self._maturities.lifetime(cells))
 
-    def _settled_lifetime(self, watermark: int | None) -> Int64Array:
+    def _settled_lifetime(self, times: Times) -> Int64Array:
         """Return the counts since the start; where silence is a negative, of mature predictions."""
         cells = self._windows.lifetime.copy()
         before = np.zeros(len(self._catalogue.models), dtype=np.int64)
         for model, setting in enumerate(self._catalogue.settings):
             if setting.labelling is not Labelling.NEGATIVES_BY_TIMEOUT:
                 continue
-            rows = self._catalogue.rows_of(model)
-            if watermark is None:
+            rows, time = self._catalogue.rows_of(model), times[model]
+            if time is None:
                 cells[rows] = 0
                 continue
-            before[model], young = self._windows.since(watermark - (setting.label_timeout or 0))
-            cells[rows] -= young[rows]
-        if watermark is not None and before.any():
-            self._take_off(cells, self._join.young(watermark, before))
+            moment = time - (setting.label_timeout or 0)
+            before[model], young = self._windows.since(moment, rows)
+            cells[rows] -= young
+        if before.any():
+            self._take_off(cells, self._join.young(_as_array(times), before))
         return self._windows.as_negatives(cells, np.arange(len(cells)))
 
     def _take_off(self, cells: Int64Array, by_group: Int64Array) -> None:
@@ -190,22 +199,31 @@ class SnapshotReader:
     def _models(
         self,
         ages: Ages,
-        watermark: int | None,
-        now: int | None,
+        times: Times,
+        now: Times,
         between: Callable[[], object],
         lifetime: Window,
     ) -> tuple[ModelState, ...]:
-        judged = self._maturities.judged(watermark)
-        expired = self._join.expired(BEFORE_ALL if watermark is None else watermark)
-        states = []
-        for number, age in enumerate(ages):
+        expired = self._join.expired(_as_array(times))
+        aside, states = self._times.aside, []
+        for number, (age, time, moment) in enumerate(zip(ages, times, now, strict=True)):
             state = self._model(number, age, int(expired[number]), lifetime)
-            settled = self._maturities.is_settled(number, age, watermark)
+            settled = self._maturities.is_settled(number, age, time)
             watched = Watched()
-            if now is not None:
-                paces = self._delays.paces(number, watermark)
-                watched = self._watch.of(number, now, judged[number], paces)
-            states.append(replace(state, maturity_settled=settled, watched=watched))
+            if moment is not None:
+                paces = self._delays.paces(number, time)
+                judged = self._maturities.judged(number, time)
+                watched = self._watch.of(number, moment, judged, paces)
+            states.append(
+                replace(
+                    state,
+                    maturity_settled=settled,
+                    watched=watched,
+                    watermark_ms=time,
+                    now_ms=moment,
+                    aside=aside[number],
+                )
+            )
             between()
         return tuple(states)
 
@@ -264,6 +282,10 @@ class SnapshotReader:
             late=books.late,
             orphaned=books.orphaned,
         )
+
+
+def _as_array(times: Times) -> Int64Array:
+    return np.array([NO_TIME if time is None else time for time in times], dtype=np.int64)
 
 
 def _nothing() -> None:

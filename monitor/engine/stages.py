@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from monitor.config import Config
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import EventBatch
+from monitor.events.columns import NO_TIME, EventBatch, Int64Array
 from monitor.events.intake import Received
-from monitor.events.parts import in_slices, parts_of
+from monitor.events.model_times import EPOCH_ROWS, ModelTimes
+from monitor.events.parts import in_slices, parts_of, rows_of
 from monitor.events.renumbering import Numbers, State
-from monitor.events.watermark import Watermark
-from monitor.join import Deltas, Join
+from monitor.join import Deltas, Join, Over
 from monitor.labels.delays import LabelDelays
 from monitor.labels.maturity import Maturities
 from monitor.watch import Watch
@@ -44,7 +46,7 @@ class Stages:
         watch: verdicts and detectors.
         ranges: counts of stretches of event time.
         range_scores: labelled scores of stretches of event time.
-        watermark: of all records so far.
+        times: of the models, by all records so far.
     """
 
     def __init__(self, config: Config, catalogue: Catalogue, windows: State | None) -> None:
@@ -58,7 +60,9 @@ class Stages:
         self.ranges: list[RangeCounts] = []
         self.range_scores: list[RangeScores] = []
         self.watch = Watch(catalogue, self.windows, self.scores, self.delays)
-        self.watermark = Watermark()
+        self.times = ModelTimes(self.join.forgetting.step)
+        self.times.ensure(len(catalogue.models))
+        self._over = Over.nothing()
 
     def steps(self, batch: EventBatch) -> Iterator[None]:
         """Count a batch in steps of bounded work.
@@ -70,73 +74,82 @@ class Stages:
             Nothing; after each step.
         """
         yield from self.received.number_groups(batch, SLICE_ROWS)
+        rows = self.received.events.total()
+        predictions = self.received.events["prediction"]
         batch = self.received.count(batch)
-        came = self.received.events["prediction"] - len(batch.predictions)
-        for part in self._parts(batch, came):
-            before = self.watermark
-            for rows in in_slices(part, SLICE_ROWS):
-                self._join_and_count(rows)
+        self.times.ensure(len(self._catalogue.models))
+        for part in self._parts(batch, rows, predictions):
+            before = self.times.common
+            for some in in_slices(part, SLICE_ROWS):
+                self._join_and_count(some)
                 yield
-            yield from self._advance(before)
-            tidied, came = came // TIDY_EVERY, came + len(part.predictions)
-            if came // TIDY_EVERY > tidied:
-                self._count(self.join.tidy(self.watermark.moment))
+            passed, rows = rows // EPOCH_ROWS, rows + rows_of(part)
+            tidied, predictions = predictions // TIDY_EVERY, predictions + len(part.predictions)
+            ends = rows // EPOCH_ROWS > passed
+            if ends:
+                self.times.end_epoch()
+            if ends or before != self.times.common:
+                self._over = self._over_now(self.times)
+                self.join.advance(self._over)
+            yield from self.watch.steps(self._times_to_judge(), self.maturities.judged)
+            if predictions // TIDY_EVERY > tidied:
+                self._count(self.join.tidy(self._over, self.times.settled))
 
-    def _parts(self, batch: EventBatch, came: int) -> Iterator[EventBatch]:
+    def _parts(self, batch: EventBatch, rows: int, predictions: int) -> Iterator[EventBatch]:
         """Cut a batch where the order of its records matters.
 
-        That is where the watermark enters another step of forgetting, a day at most, so
-        that no pane is dropped before its verdicts are judged; and after every
-        `TIDY_EVERY` predictions, where the join may free memory.
+        That is where the common time enters another step of forgetting, a day at most, so
+        that no pane is dropped before its verdicts are judged; behind every `EPOCH_ROWS`
+        rows; and behind every `TIDY_EVERY` predictions, if the join has memory to free then.
 
         Args:
             batch: as received.
-            came: predictions before it.
+            rows: that came before it.
+            predictions: that came before it.
         """
-        seen, step = self.watermark.seeing(batch), self.join.forgetting.step
-        tidies = (came + len(batch.predictions)) // TIDY_EVERY > came // TIDY_EVERY
-        tidies = tidies and self.join.may_tidy(batch.predictions, seen.moment)
-        if not tidies and not self.watermark.enters_another(step, seen):
+        model_of_group = self._catalogue.model_of_group
+        seen = self.times.seeing(batch, model_of_group)
+        more = len(batch.predictions)
+        tidies = (predictions + more) // TIDY_EVERY > predictions // TIDY_EVERY
+        tidies = tidies and self.join.may_tidy(batch.predictions, self._over_now(seen))
+        ends = (rows + rows_of(batch)) // EPOCH_ROWS > rows // EPOCH_ROWS
+        if not (tidies or ends or self.times.may_enter_another(seen)):
             return iter((batch,))
-        return parts_of(batch, self.watermark, step, (came, TIDY_EVERY))
+        steps = self.times.steps(batch, model_of_group, seen)
+        return parts_of(batch, steps, (rows, EPOCH_ROWS), (predictions, TIDY_EVERY))
+
+    def _over_now(self, times: ModelTimes) -> Over:
+        return self.join.forgetting.over(times.settled, times.common)
+
+    def _times_to_judge(self) -> Int64Array:
+        """Return the time of each model; `NO_TIME` where it is not settled."""
+        now = self.times.in_panes(self.watch.step_ms)
+        return np.where(self.times.settled == NO_TIME, NO_TIME, now)
 
     def _join_and_count(self, batch: EventBatch) -> None:
-        before, self.watermark = self.watermark, self.watermark.seeing(batch)
-        now = self.watermark.time
-        if now is not None:
-            self.windows.advance(now)
-            self.scores.advance(now)
-            self.delays.advance(now)
-        for deltas in self._joined(batch, before.moment):
+        self.times.advance(batch, self._catalogue.model_of_group)
+        settled = self.times.settled
+        self.windows.advance(settled)
+        self.scores.advance(settled)
+        self.delays.advance(settled)
+        for deltas in self._joined(batch):
             self.delays.apply(deltas)
             self.scores.apply(deltas)
             for scored in self.range_scores:
                 scored.apply(deltas)
             self._count(deltas)
-
-    def _advance(self, before: Watermark) -> Iterator[None]:
-        """Advance event time in the join and the detectors, in steps of bounded work.
-
-        Args:
-            before: the watermark at the last call.
-        """
-        now = self.watermark.time
-        if now is None:
-            return
-        self.join.advance(now)
-        if before.enters_another(self.join.forgetting.step, self.watermark):
-            self.join.forget_deliveries(now)
-        yield from self.watch.steps(now, self.maturities.judged_by_the_pane(now))
+        for labels in self.join.met():
+            self.times.hear(*labels)
 
     def _count(self, deltas: Deltas) -> None:
         self.windows.apply(deltas)
         for counted in self.ranges:
             counted.apply(deltas)
 
-    def _joined(self, batch: EventBatch, watermark: int) -> Iterator[Deltas]:
+    def _joined(self, batch: EventBatch) -> Iterator[Deltas]:
         """Yield the deltas of a batch, by type of event."""
         if len(batch.predictions) or len(batch.labels):
-            yield self.join.apply(batch.predictions, batch.labels, watermark)
+            yield self.join.apply(batch.predictions, batch.labels, self._over)
         if len(batch.outcomes):
             yield self.join.count(batch.outcomes)
         if len(batch.counts):
@@ -145,12 +158,12 @@ class Stages:
     def state(self) -> State:
         """Return the state of all stages, as plain values."""
         return {
-            "watermark": self.watermark.state(),
+            "times": self.times.state(),
+            "over": self._over._asdict(),
             "join": self.join.state(),
             "windows": self.windows.state(),
             "delays": self.delays.state(),
             "scores": self.scores.state(),
-            "maturities": self.maturities.state(),
             "watch": self.watch.state(),
             "ranges": [counted.state() for counted in self.ranges],
             **self.received.state(),
@@ -163,7 +176,12 @@ class Stages:
             state: of a monitor.
             left: models, series and groups that are left of that monitor's.
         """
-        self.watermark.restore(state["watermark"])
+        self.times.restore(state.get("times", state.get("watermark", {})), left.models)
+        if "over" in state:
+            self._over = Over(**state["over"]).left(left.models)
+        else:  # of before models had times of their own
+            self._over = self._over_now(self.times)
+        self.times.ensure(len(self._catalogue.models))
         self.join.restore(state["join"], left)
         self.windows.restore(state["windows"], left)
         self.delays.restore(state["delays"], left.models)
@@ -176,5 +194,3 @@ class Stages:
             self.ranges.append(counted)
         self.watch.restore(state["watch"], left)
         self.received.restore(state)
-        if len(left.models) == len(state["catalogue"]["models"]):
-            self.maturities.restore(state["maturities"])

@@ -45,6 +45,7 @@ def concatenate(batches: Sequence[EventBatch], *, interleaved: bool = False) -> 
         groups=tuple(codes),
         rejected=tuple(r for batch in batches for r in batch.rejected),
         records=sum(batch.records for batch in batches),
+        arrivals=_arrivals(batches, moved),
     )
     return in_row_order(found) if interleaved else found
 
@@ -95,8 +96,19 @@ def in_parts(batch: EventBatch, place: dict[str, Int64Array]) -> Iterator[EventB
         for name, places in place.items():
             first, end = np.searchsorted(places, [part, part + 1]).tolist()
             columns[name] = getattr(batch, name).take(slice(first, end))
-        yield EventBatch(**columns, groups=batch.groups, **rest)
+        yield EventBatch(**columns, groups=batch.groups, arrivals=batch.arrivals, **rest)
         rest = {}
+
+
+def _arrivals(batches: Sequence[EventBatch], moved: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return the arrivals of batches that follow each other; each begins with its first row."""
+    found = []
+    for batch, by in zip(batches, moved, strict=True):
+        rows = [row for name in KINDS if len(row := getattr(batch, name).row)]
+        if rows:
+            first = min(int(row.min()) for row in rows)
+            found += [(max(row, first) + by, arrived) for row, arrived in batch.arrivals]
+    return tuple(found)
 
 
 def _moved(batches: Sequence[EventBatch]) -> list[int]:

@@ -10,8 +10,8 @@ This module does not depend on the format of events outside the monitor (`feeds`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -266,6 +266,8 @@ class EventBatch:
         groups: the distinct groups of this batch, which `group` columns index.
         rejected: the rejected records.
         records: number of records read, rejected ones included; blank lines do not count.
+        arrivals: pairs of a `row` and the time at which the records from there on arrived,
+            epoch milliseconds, in the order of rows; none for recorded events.
     """
 
     predictions: Predictions = field(default_factory=Predictions)
@@ -275,3 +277,13 @@ class EventBatch:
     groups: tuple[Group, ...] = ()
     rejected: tuple[Rejection, ...] = ()
     records: int = 0
+    arrivals: tuple[tuple[int, int], ...] = ()
+
+    def arrived(self, arrivals: Iterable[tuple[int, int]]) -> EventBatch:
+        """Return the batch with arrival times.
+
+        Args:
+            arrivals: pairs of a `row` and the time at which the records from there on
+                arrived, epoch milliseconds, in the order of rows.
+        """
+        return replace(self, arrivals=tuple(arrivals))

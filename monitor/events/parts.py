@@ -1,45 +1,53 @@
 """Cuts a batch where the order of records matters; the cuts do not depend on batch sizes.
 
-Between two cuts the order of records has no effect, so that whole columns can be applied
-at once. A batch is cut where the watermark enters another step, and after every n-th
-prediction, where the join evicts predictions.
+Between two cuts the order of records decides nothing, so that whole columns do what the
+records do one by one. A batch is cut behind the record with which the time that models share
+enters another step, behind every so-many-th row, and behind every so-many-th prediction,
+where memory is freed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from monitor.events.batches import in_parts, in_sequence
-from monitor.events.columns import KINDS, EventBatch
-from monitor.events.watermark import Watermark
+from monitor.events.columns import KINDS, BoolArray, EventBatch
+
+
+def rows_of(batch: EventBatch) -> int:
+    """Return how many rows a batch has, of all kinds."""
+    return sum(len(getattr(batch, name)) for name in KINDS)
 
 
 def parts_of(
-    batch: EventBatch, watermark: Watermark, step: int, every: tuple[int, int]
+    batch: EventBatch, steps: Sequence[int], rows: tuple[int, int], predictions: tuple[int, int]
 ) -> Iterator[EventBatch]:
     """Yield the parts of a batch, in order.
 
     Args:
         batch: its rows in the order of their records.
-        watermark: of all records before the batch.
-        step: length of the steps of event time, milliseconds; a part ends with the record
-            that moves the watermark into another step.
-        every: number of predictions before the batch; and n, where a part ends after
-            every n-th prediction.
+        steps: places in the sequence of its rows behind which a part ends.
+        rows: how many came before, and behind how many of them a part ends.
+        predictions: how many came before, and behind how many of them a part ends.
     """
     order = in_sequence(batch)
-    kind = np.repeat(np.arange(len(KINDS)), [len(getattr(batch, name)) for name in KINDS])
-    (came, many), predicted = every, kind[order] == KINDS.index("predictions")
-    before = came + np.cumsum(predicted) - predicted
-    cells = (watermark.along(batch)[order] // step, before // many)
-    changes = np.zeros(len(order), dtype=np.int64)
-    for cell in cells:
-        changes[1:] |= cell[1:] != cell[:-1]
+    sizes = [len(getattr(batch, name)) for name in KINDS]
+    kind = np.repeat(np.arange(len(KINDS)), sizes)
+    is_prediction = kind[order] == KINDS.index("predictions")
+    ends = _full(rows, np.ones(len(order), dtype=np.bool_)) | _full(predictions, is_prediction)
+    ends[np.asarray(steps, dtype=np.int64)] = True
     place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.cumsum(changes)
+    place[order] = np.cumsum(ends) - ends
     return in_parts(batch, {name: place[kind == i] for i, name in enumerate(KINDS)})
+
+
+def _full(every: tuple[int, int], counted: BoolArray) -> BoolArray:
+    """Return the rows with which another so-many-th is reached, in the order of the sequence."""
+    came, many = every
+    after = came + np.cumsum(counted)
+    return np.asarray(after // many > (after - counted) // many)
 
 
 def in_slices(batch: EventBatch, most: int) -> Iterator[EventBatch]:

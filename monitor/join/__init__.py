@@ -16,14 +16,15 @@ one is in time for the earlier prediction. One case depends on batches: a horizo
 than the label timeout, and a label and a prediction of one id that both come later than the
 horizon and its slack.
 
-The join forgets predictions in steps of event time (see `monitor.join.forgetting`), by the
-watermark before each record. Batches are cut where the watermark enters another step (see
-`monitor.events.parts`), so that their size has no effect.
+What is over is forgotten in steps of event time (see `monitor.join.forgetting`), by the time
+of its model. Batches are cut where the time that models share enters another step (see
+`monitor.events.parts`), so that their size decides nothing.
 """
 
 from monitor.join.counters import Books
 from monitor.join.deltas import CELLS, Deltas
-from monitor.join.join import BEFORE_ALL, Join
+from monitor.join.forgetting import BEFORE_ALL, Over
+from monitor.join.join import Join
 from monitor.join.terms import ENDLESS
 
-__all__ = ["BEFORE_ALL", "CELLS", "ENDLESS", "Books", "Deltas", "Join"]
+__all__ = ["BEFORE_ALL", "CELLS", "ENDLESS", "Books", "Deltas", "Join", "Over"]

@@ -14,10 +14,44 @@ from __future__ import annotations
 
 from typing import NamedTuple, Self
 
+import numpy as np
+
+from monitor.events.columns import NO_TIME, Int64Array
+
+BEFORE_ALL = -(1 << 60)
+"""The watermark before the first event."""
 LONGEST_STEP_MS = 86_400_000
 """A step is a day at most."""
 _STEPS = 4
 """Steps in the shortest horizon, where that is shorter than as many days."""
+
+
+class Over(NamedTuple):
+    """Moments before which a horizon must end for its prediction to be forgotten.
+
+    Attributes:
+        by_model: of each model by number, epoch milliseconds.
+        common: of what belongs to no model.
+    """
+
+    by_model: Int64Array
+    common: int
+
+    @classmethod
+    def nothing(cls, models: int = 0) -> Self:
+        """Return moments before all events, of so many models."""
+        return cls(np.full(models, NO_TIME, dtype=np.int64), NO_TIME)
+
+    def of(self, models: int) -> Self:
+        """Return these moments for so many models; nothing is over of those that are new."""
+        more = models - len(self.by_model)
+        if more <= 0:
+            return self
+        return self._replace(by_model=np.append(self.by_model, self.nothing(more).by_model))
+
+    def left(self, models: Int64Array) -> Self:
+        """Return these moments for the models that are left, by their old numbers."""
+        return self._replace(by_model=self.by_model[models[models < len(self.by_model)]])
 
 
 class Forgetting(NamedTuple):
@@ -48,3 +82,13 @@ class Forgetting(NamedTuple):
         1100
         """
         return watermark // self.step * self.step - self.step
+
+    def over(self, times: Int64Array, common: int) -> Over:
+        """Return the moments of models at their times.
+
+        Args:
+            times: of each model by number, epoch milliseconds.
+            common: time that the models share, epoch milliseconds.
+        """
+        by_model = times // self.step * self.step - self.step
+        return Over(by_model, self.moment(common))

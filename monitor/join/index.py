@@ -36,7 +36,10 @@ _JUMPS = 32
 _GROUP = 8
 """Places that are compared together."""
 _HALF = np.uint64(32)
-_MIXER = np.uint64(0x9E3779B97F4A7C15)
+_MULTIPLIER = np.uint64(hash("places of keys") % 2**64 | 1)
+"""Odd; another one in each process, as Python salts its own dictionaries, so that nobody can choose
+keys that crowd one part of the index (Dietzfelbinger et al. 1997: multiply-shift is universal).
+Only where rows are looked for depends on it, never what is found."""
 _MARK_AT = np.uint32(24)
 _ONE, _TOP = np.uint64(1), np.uint64(56)
 _ORDINALS = np.uint64(0x0001020304050607)
@@ -188,7 +191,7 @@ class _Places:
         The group comes from the upper half of the mixed bits, scaled to the number of
         groups; the mark from lower bits, which hardly depend on the group.
         """
-        mixed = keys * _MIXER
+        mixed = keys * _MULTIPLIER
         group = (((mixed >> _HALF) * self._groups) >> _HALF).astype(np.int64)
         bits = (mixed >> _MARK_AT).astype(np.uint32) << _MARK_AT
         marks: NDArray[np.uint32] = np.maximum(bits & ~self._slot, np.uint32(self.slots))

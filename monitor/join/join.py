@@ -6,6 +6,7 @@ import numpy as np
 
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import (
+    NO_TIME,
     CountDeltas,
     Int64Array,
     KeyArray,
@@ -20,16 +21,13 @@ from monitor.join import unlabelled
 from monitor.join.count_sources import CountSources
 from monitor.join.deltas import CELLS, Deltas
 from monitor.join.external_counts import CountedOutcomes
-from monitor.join.forgetting import Forgetting
-from monitor.join.label_rules import LabelRules
+from monitor.join.forgetting import Forgetting, Over
+from monitor.join.label_rules import LabelRules, MetLabels
 from monitor.join.memory import JoinMemory
 from monitor.join.packed_rows import has_repeats, population_deltas, with_groups
 from monitor.join.prediction_rules import PredictionRules
 from monitor.join.rounds import rounds_of
 from monitor.join.terms import ENDLESS
-
-BEFORE_ALL = -(1 << 60)
-"""The watermark before the first event."""
 
 
 class Join:
@@ -77,30 +75,42 @@ class Join:
         """Memory of the tables, bytes."""
         return self._table.nbytes + self._held.nbytes
 
-    def apply(self, predictions: Predictions, labels: Labels, watermark: int) -> Deltas:
+    def apply(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
         """Join a batch and return what changes.
 
         Args:
             predictions: in the order of their records, duplicates included; groups are
                 numbers of the catalogue.
             labels: in the order of their records.
-            watermark: of all that came before this batch, epoch milliseconds.
+            over: moments before which horizons have ended, see `Forgetting`.
         """
         self._memory.learn_models()
-        over = self.forgetting.moment(watermark)
+        over = over.of(len(self._terms))
         slots, repeat = self._memory.known(predictions, over), has_repeats(predictions.key)
         if repeat or (slots >= 0).any():
             taking_over = self._predictions.taking_over(predictions, slots, over)
             if len(taking_over):
-                return self._in_rounds(predictions, labels, taking_over, over)
+                remembered = predictions.key[slots >= 0]
+                return self._in_rounds(predictions, labels, (taking_over, remembered), over)
         return self._take(predictions, slots, labels, over, repeat=repeat)
 
     def _in_rounds(
-        self, predictions: Predictions, labels: Labels, taking_over: KeyArray, over: int
+        self,
+        predictions: Predictions,
+        labels: Labels,
+        keys: tuple[KeyArray, KeyArray],
+        over: Over,
     ) -> Deltas:
-        """Join a batch in which the order of some ids' records matters."""
+        """Join a batch in which the order of some ids' records matters.
+
+        Args:
+            predictions: of the batch.
+            labels: of the batch.
+            keys: ids for which it matters, and ids that are remembered from before.
+            over: as in `apply`.
+        """
         changes = []
-        for some, theirs in rounds_of(predictions, labels, taking_over):
+        for some, theirs in rounds_of(predictions, labels, *keys):
             slots, repeat = self._memory.known(some, over), has_repeats(some.key)
             changes.append(self._take(some, slots, theirs, over, repeat=repeat))
         return Deltas.concatenate(changes)
@@ -110,7 +120,7 @@ class Join:
         predictions: Predictions,
         slots: Int64Array,
         labels: Labels,
-        over: int,
+        over: Over,
         *,
         repeat: bool,
     ) -> Deltas:
@@ -140,40 +150,48 @@ class Join:
         counted = self._labels.count_for_good(when, what, outcomes.label_time, label)
         return Deltas.concatenate([population_deltas(when, what, +1), counted])
 
-    def advance(self, watermark: int) -> None:
-        """Advance event time: labels held for longer than the horizon become orphaned.
+    def met(self) -> list[MetLabels]:
+        """Return the labels without a prediction of their own that met one since the last call."""
+        return self._labels.met()
+
+    def advance(self, over: Over) -> None:
+        """Forget held labels and deliveries of counts that are past the horizon.
+
+        The labels become orphaned.
 
         Args:
-            watermark: of all that has come, epoch milliseconds.
+            over: moments before which horizons have ended.
         """
         self._memory.learn_models()
         if len(self._terms):
-            before = self.forgetting.moment(watermark) - int(self._terms.horizon.max())
+            before = over.common - int(self._terms.horizon.max())
             self.books.orphaned += self._held.expire(before)
+            self._counted.expire(before)
 
-    def may_tidy(self, predictions: Predictions, watermark: int) -> bool:
+    def may_tidy(self, predictions: Predictions, over: Over) -> bool:
         """Tell whether `tidy` could have work after these predictions.
 
         Args:
             predictions: about to be applied.
-            watermark: after them, epoch milliseconds.
+            over: moments before which horizons have ended after them.
         """
         self._memory.learn_models()
         if len(self._table) + len(predictions) > self._max_pending:
             return True
         if not len(self._terms):
             return False
-        before = self.forgetting.moment(watermark) - int(self._terms.horizon.min())
+        before = self._terms.earliest_kept(over.of(len(self._terms)))
         return self._table.holds(before) or int(predictions.time.min()) < before
 
-    def tidy(self, watermark: int) -> Deltas:
+    def tidy(self, over: Over, times: Int64Array) -> Deltas:
         """Free the memory of final predictions, and evict the earliest above the limit.
 
         Which predictions are evicted depends on when this is called: call it at
         positions of the stream that do not depend on batches.
 
         Args:
-            watermark: of all that has come, epoch milliseconds.
+            over: moments before which horizons have ended.
+            times: of each model by number, epoch milliseconds.
 
         Returns:
             What no longer counts: evicted predictions whose label timeout had not passed,
@@ -182,42 +200,36 @@ class Join:
         self._memory.learn_models()
         if not len(self._terms):
             return Deltas()
-        over = self.forgetting.moment(watermark)
-        while len(slots := self._table.front(before=over - int(self._terms.horizon.min()))):
+        over = over.of(len(self._terms))
+        while len(slots := self._table.front(before=self._terms.earliest_kept(over))):
             self._memory.drop(slots[self._memory.is_over(slots, over)], self.books.dropped)
             if not self._table.free_front():
                 break
         changes = []
         while len(self._table) > self._max_pending:
-            changes.append(self._memory.evict(self._table.front(), watermark))
+            changes.append(self._memory.evict(self._table.front(), times))
             if not self._table.free_front():
                 break  # the last chunk is still being filled
         return Deltas.concatenate(changes)
 
-    def forget_deliveries(self, watermark: int) -> None:
-        """Forget deliveries of counts past the horizon; call this in each step of forgetting."""
-        self._memory.learn_models()
-        if len(self._terms):
-            before = self.forgetting.moment(watermark) - int(self._terms.horizon.max())
-            self._counted.expire(before)
+    def expired(self, times: Int64Array) -> Int64Array:
+        """Return how many predictions of each model got no label within the label timeout.
 
-    def expired(self, watermark: int) -> Int64Array:
-        """Return how many predictions of each model got no label within the label timeout."""
+        Args:
+            times: of each model by number, epoch milliseconds; `NO_TIME` for none.
+        """
         self._memory.learn_models()
-        expired = self.books.dropped.copy()
-        if not len(expired) or watermark - int(self._terms.label_timeout.min()) < BEFORE_ALL // 2:
-            return expired
+        since = np.where(times == NO_TIME, NO_TIME, times - self._terms.label_timeout)
         groups = self._catalogue.model_of_group
-        timeout = self._terms.label_timeout
-        return expired + unlabelled.expired(self._table, groups, timeout, watermark)
+        return self.books.dropped + unlabelled.expired(self._table, groups, since)
 
-    def young(self, watermark: int, before: Int64Array) -> Int64Array:
+    def young(self, times: Int64Array, before: Int64Array) -> Int64Array:
         """Return predictions whose label timeout has not passed, by group and cell.
 
         Only of models where a missing label counts as a negative after the label timeout.
 
         Args:
-            watermark: of all that has come, epoch milliseconds.
+            times: of each model by number, epoch milliseconds.
             before: only predictions made before this moment, by model, epoch milliseconds.
 
         Returns:
@@ -228,7 +240,7 @@ class Join:
         if not self._terms.silence_is_negative.any():
             return np.zeros((len(groups), CELLS), dtype=np.int64)
         timeout = self._terms.label_timeout
-        since = np.where(self._terms.silence_is_negative, watermark - timeout, ENDLESS)
+        since = np.where(self._terms.silence_is_negative, times - timeout, ENDLESS)
         return unlabelled.young(self._table, groups, since, before)
 
     def state(self) -> State:

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from monitor.counts import add_at
 from monitor.events.columns import Int64Array, KeyArray, Labels, Predictions, rows_where
 from monitor.join import packing as words
 from monitor.join.deltas import Deltas
+from monitor.join.forgetting import Over
 from monitor.join.label_order import succession
 from monitor.join.memory import JoinMemory
 from monitor.join.packed_rows import has_repeats, outcome_deltas, words_of
 from monitor.join.sampling import NO_STRATUM, strata
 from monitor.join.unlabelled import NO_OUTCOME, OUTCOME
+
+
+class MetLabels(NamedTuple):
+    """Labels that met their prediction.
+
+    Attributes:
+        model: model number of each.
+        time: event time of the label, epoch milliseconds.
+        key: of its id.
+    """
+
+    model: Int64Array
+    time: Int64Array
+    key: KeyArray
 
 
 class LabelRules:
@@ -28,14 +45,15 @@ class LabelRules:
         self._table = memory.table
         self._terms = memory.terms
         self._books = memory.books
+        self._met: list[MetLabels] = []
 
-    def apply(self, labels: Labels, past: Predictions, over: int) -> list[Deltas]:
+    def apply(self, labels: Labels, past: Predictions, over: Over) -> list[Deltas]:
         """Join labels to their predictions, and return what changes.
 
         Args:
             labels: in their order.
             past: predictions of the same batch that are too old to be remembered.
-            over: predictions that ended before this moment are forgotten, see `Forgetting`.
+            over: predictions that ended before these moments are forgotten, see `Forgetting`.
         """
         slots = self._table.find(labels.key)
         known = rows_where(slots >= 0)
@@ -54,18 +72,27 @@ class LabelRules:
             self._memory.drop(slots[gone], self._books.dropped)
             self._memory.hold(labels.take(gone), over)
             slots, labels, when = slots[~gone], labels.take(~gone), when[~gone]
-        late = (
-            labels.time - words.times_of(when)
-            > self._terms.label_timeout[self._terms.model_of(when)]
-        )
+        model = self._terms.model_of(when)
+        self._note_met(model, labels)
+        late = labels.time - words.times_of(when) > self._terms.label_timeout[model]
         if late.any():
             late &= labels.alone
             self._books.late += int(late.sum())
         timely = rows_where(~late)
         return [*changes, *self._put(slots[timely], labels.take(timely))]
 
+    def met(self) -> list[MetLabels]:
+        """Return labels whose records have no prediction and that met one since the last call."""
+        met, self._met = self._met, []
+        return met
+
+    def _note_met(self, model: Int64Array, labels: Labels) -> None:
+        alone = rows_where(labels.alone)
+        if isinstance(alone, slice) or len(alone):
+            self._met.append(MetLabels(model[alone], labels.time[alone], labels.key[alone]))
+
     def _one_by_one(
-        self, slots: Int64Array, labels: Labels, past: Predictions, over: int
+        self, slots: Int64Array, labels: Labels, past: Predictions, over: Over
     ) -> list[Deltas]:
         """Join labels of predictions past their horizon: the first label of each, then the next."""
         order = np.argsort(slots, kind="stable")

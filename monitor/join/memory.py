@@ -12,6 +12,7 @@ from monitor.join import unlabelled
 from monitor.join.counters import Books
 from monitor.join.deltas import Deltas
 from monitor.join.early_labels import HeldLabels
+from monitor.join.forgetting import Over
 from monitor.join.packed_rows import outcome_deltas, population_deltas
 from monitor.join.table import PredictionTable
 from monitor.join.terms import ENDLESS, ModelTerms
@@ -45,12 +46,12 @@ class JoinMemory:
             self.books.ensure(len(self.catalogue.settings))
             self.terms.learn()
 
-    def known(self, predictions: Predictions, over: int) -> Int64Array:
+    def known(self, predictions: Predictions, over: Over) -> Int64Array:
         """Find predictions of the same ids, and forget those that are over.
 
         Args:
             predictions: of any ids.
-            over: predictions that ended before this moment are over, see `Forgetting`.
+            over: predictions that ended before these moments are over, see `Forgetting`.
 
         Returns:
             Slot of each id; -1 where it is not remembered.
@@ -63,12 +64,12 @@ class JoinMemory:
             slots[past] = -1
         return slots
 
-    def is_over(self, slots: Int64Array, over: int) -> BoolArray:
+    def is_over(self, slots: Int64Array, over: Over) -> BoolArray:
         """Tell whether the predictions in these slots can no longer change.
 
         Args:
             slots: of the predictions.
-            over: predictions that ended before this moment are over, see `Forgetting`.
+            over: predictions that ended before these moments are over, see `Forgetting`.
         """
         return self.terms.ended(self.table.when(slots), self.table.what(slots), over)
 
@@ -86,35 +87,35 @@ class JoinMemory:
         np.add.at(book, model[unmatched], 1)
         self.table.forget(slots)
 
-    def evict(self, slots: Int64Array, watermark: int) -> Deltas:
+    def evict(self, slots: Int64Array, times: Int64Array) -> Deltas:
         """Forget predictions to make room; those past their label timeout count as expired.
 
         Args:
             slots: of the predictions.
-            watermark: of all that has come, epoch milliseconds.
+            times: of each model by number, epoch milliseconds.
 
         Returns:
             Population cells to take out, of models in which silence is a negative.
         """
         when, what = self.table.when(slots), self.table.what(slots)
         model = self.terms.model_of(when)
-        waiting = unlabelled.is_waiting(when, self.terms.label_timeout[model], watermark)
+        waiting = unlabelled.is_waiting(when, self.terms.label_timeout[model], times[model])
         lost = self.terms.silence_is_negative[model] & waiting & (outcomes_of(what) == NO_OUTCOME)
         self.drop(slots[~waiting], self.books.dropped)
         self.drop(slots[waiting], self.books.evicted)
         return population_deltas(when[lost], what[lost], -1)
 
-    def hold(self, labels: Labels, over: int) -> None:
+    def hold(self, labels: Labels, over: Over) -> None:
         """Hold labels until their predictions come; those too old for any count as late.
 
         Args:
             labels: of ids that are not remembered.
-            over: predictions that ended before this moment are over, see `Forgetting`.
+            over: predictions that ended before these moments are over, see `Forgetting`.
         """
         if not len(labels):
             return
         horizon = int(self.terms.horizon.max(initial=0)) or ENDLESS
-        stale = labels.time + horizon < over
+        stale = labels.time + horizon < over.common
         self.books.late += int(stale.sum())
         self.held.add(labels.take(~stale))
 

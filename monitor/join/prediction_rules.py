@@ -7,6 +7,7 @@ import numpy as np
 from monitor.events.columns import BoolArray, Int64Array, KeyArray, Predictions
 from monitor.join import packing as words
 from monitor.join.deltas import Deltas
+from monitor.join.forgetting import Over
 from monitor.join.memory import JoinMemory
 from monitor.join.packed_rows import has_repeats, population_deltas, words_of
 
@@ -27,7 +28,7 @@ class PredictionRules:
         self._terms = memory.terms
         self._books = memory.books
 
-    def taking_over(self, predictions: Predictions, slots: Int64Array, over: int) -> KeyArray:
+    def taking_over(self, predictions: Predictions, slots: Int64Array, over: Over) -> KeyArray:
         """Return the keys of ids for which the order of records in the batch matters.
 
         These have a prediction that supersedes an earlier record, remembered or in this
@@ -37,7 +38,7 @@ class PredictionRules:
         Args:
             predictions: of the batch.
             slots: of remembered predictions of the same ids, -1 for none.
-            over: horizons that end before this moment have ended, see `Forgetting`.
+            over: horizons that end before these moments have ended, see `Forgetting`.
         """
         when, what = words_of(predictions)
         again = np.flatnonzero(slots >= 0)
@@ -56,14 +57,14 @@ class PredictionRules:
         return np.unique(predictions.key[ahead])
 
     def remember(
-        self, fresh: Predictions, changes: list[Deltas], over: int
+        self, fresh: Predictions, changes: list[Deltas], over: Over
     ) -> tuple[KeyArray, Predictions]:
         """Remember predictions of new ids.
 
         Args:
             fresh: the predictions, each id once.
             changes: the deltas are appended to it.
-            over: predictions that ended before this moment are not remembered.
+            over: predictions that ended before these moments are not remembered.
 
         Returns:
             Keys that are now remembered, for which labels may be held; and predictions
@@ -73,7 +74,7 @@ class PredictionRules:
         model = self._catalogue.model_of_group[fresh.group]
         self._memory.enter_predictions(model, what, +1)
         changes.append(population_deltas(when, what, +1))
-        past = fresh.time + self._terms.retention(model) < over
+        past = fresh.time + self._terms.retention(model) < over.by_model[model]
         if not past.any():
             self._table.append(fresh.key, when, what)
             return fresh.key, _NO_PREDICTIONS

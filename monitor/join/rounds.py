@@ -16,27 +16,38 @@ from monitor.events.columns import BoolArray, Int64Array, KeyArray, Labels, Pred
 Round = tuple[Predictions, Labels]
 
 
-def rounds_of(predictions: Predictions, labels: Labels, keys: KeyArray) -> Iterator[Round]:
+def rounds_of(
+    predictions: Predictions, labels: Labels, keys: KeyArray, remembered: KeyArray
+) -> Iterator[Round]:
     """Split a batch into rounds, in each of which an id has one prediction, before its labels.
 
     Args:
         predictions: of the batch.
         labels: of the batch.
         keys: ids with several predictions; all events of other ids are in the first round.
+        remembered: ids that are remembered from before the batch.
 
     Yields:
         Predictions and labels of each round, in order.
     """
-    chosen, labels_chosen = np.isin(predictions.key, keys), np.isin(labels.key, keys)
-    turn, label_turn = _turns(predictions, labels, chosen, labels_chosen)
+    chosen = np.isin(predictions.key, keys), np.isin(labels.key, keys)
+    turn, label_turn = _turns(predictions, labels, chosen, remembered)
     for number in range(int(max(turn.max(initial=0), label_turn.max(initial=0))) + 1):
         yield predictions.take(turn == number), labels.take(label_turn == number)
 
 
 def _turns(
-    predictions: Predictions, labels: Labels, chosen: BoolArray, labels_chosen: BoolArray
+    predictions: Predictions,
+    labels: Labels,
+    both: tuple[BoolArray, BoolArray],
+    remembered: KeyArray,
 ) -> tuple[Int64Array, Int64Array]:
-    """Return the round of each prediction and label: the predictions of its id up to it."""
+    """Return the round of each prediction and label, from 0 on.
+
+    It is how many predictions of its id came up to it, less one where the first of them is
+    new or comes first: so new ids are remembered in the order of all predictions.
+    """
+    chosen, labels_chosen = both
     turn = np.zeros(len(predictions), dtype=np.int64)
     label_turn = np.zeros(len(labels), dtype=np.int64)
     key = np.concatenate([predictions.key[chosen], labels.key[labels_chosen]])
@@ -50,9 +61,7 @@ def _turns(
     before = so_far[opens] - (1 - is_label[order][opens])
     lengths = np.diff(np.append(opens, len(order)))
     found = np.empty(len(order), dtype=np.int64)
-    found[order] = so_far - np.repeat(before, lengths)
-    turn[chosen], label_turn[labels_chosen] = (
-        found[: chosen.sum()],
-        found[chosen.sum() :],
-    )
+    begins = (is_label[order][opens] == 0) | ~np.isin(key[order][opens], remembered)
+    found[order] = np.maximum(so_far - np.repeat(before + begins, lengths), 0)
+    turn[chosen], label_turn[labels_chosen] = found[: chosen.sum()], found[chosen.sum() :]
     return turn, label_turn

@@ -6,8 +6,9 @@ import numpy as np
 
 from monitor.config import Labelling
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import BoolArray, Int64Array, KeyArray
+from monitor.events.columns import NO_TIME, BoolArray, Int64Array, KeyArray
 from monitor.join import packing as words
+from monitor.join.forgetting import Over
 from monitor.join.unlabelled import NO_OUTCOME, outcomes_of
 
 ENDLESS = 1 << 60
@@ -59,22 +60,34 @@ class ModelTerms:
         """Return how long each model remembers predictions without an outcome, milliseconds."""
         return np.maximum(self.horizon, self.label_timeout)[model]
 
-    def may_end(self, when: KeyArray, over: int) -> BoolArray:
+    def may_end(self, when: KeyArray, over: Over) -> BoolArray:
         """Tell which predictions are past their horizon.
 
         They are over, or would be as soon as a label matched them.
 
         Args:
             when: first word of each prediction, see `packing`.
-            over: horizons that end before this moment have ended, see `Forgetting`.
+            over: horizons that end before these moments have ended, see `Forgetting`.
         """
         time = words.times_of(when)
-        if not len(time) or int(time.min()) + int(self.horizon.min()) >= over:
+        if not len(time) or int(time.min()) >= self.earliest_kept(over):
             return np.zeros(len(time), dtype=np.bool_)
-        ended: BoolArray = time + self.horizon[self.model_of(when)] < over
+        model = self.model_of(when)
+        ended: BoolArray = time + self.horizon[model] < over.by_model[model]
         return ended
 
-    def ended(self, when: KeyArray, what: KeyArray, over: int) -> BoolArray:
+    def earliest_kept(self, over: Over) -> int:
+        """Return a moment from which on no prediction of any model is past its horizon.
+
+        Args:
+            over: horizons that end before these moments have ended.
+
+        Returns:
+            Epoch milliseconds.
+        """
+        return int((over.by_model - self.horizon).max(initial=NO_TIME))
+
+    def ended(self, when: KeyArray, what: KeyArray, over: Over) -> BoolArray:
         """Tell which predictions can no longer change.
 
         Without an outcome they wait for the label timeout too, where it is the longer one.
@@ -82,11 +95,12 @@ class ModelTerms:
         Args:
             when: first word of each prediction, see `packing`.
             what: second word of each.
-            over: what ends before this moment has ended, see `Forgetting`.
+            over: what ends before these moments has ended, see `Forgetting`.
         """
         ended = self.may_end(when, over)
         if not ended.any():
             return ended
-        waits = words.times_of(when) + self.retention(self.model_of(when)) >= over
+        model = self.model_of(when)
+        waits = words.times_of(when) + self.retention(model) >= over.by_model[model]
         unmatched = outcomes_of(what) == NO_OUTCOME
         return np.asarray(ended & ~(waits & unmatched))

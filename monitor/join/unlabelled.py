@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from monitor.counts import Outcome
-from monitor.events.columns import BoolArray, Int64Array, KeyArray
+from monitor.events.columns import NO_TIME, BoolArray, Int64Array, KeyArray
 from monitor.join import packing as words
 from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.join.table import PredictionTable
@@ -34,25 +34,22 @@ def outcomes_of(what: KeyArray) -> Int64Array:
     return OUTCOME[words.label_values_of(what), predicted]
 
 
-def expired(
-    table: PredictionTable, model_of_group: Int64Array, timeout: Int64Array, watermark: int
-) -> Int64Array:
-    """Count remembered predictions without an outcome that are older than the label timeout.
+def expired(table: PredictionTable, model_of_group: Int64Array, since: Int64Array) -> Int64Array:
+    """Return remembered predictions without an outcome that are older than the label timeout.
 
     Args:
         table: of predictions.
         model_of_group: model number of each group.
-        timeout: label timeout by model, milliseconds.
-        watermark: now, epoch milliseconds.
+        since: moment by model, epoch milliseconds, from which on predictions are younger.
 
     Returns:
         Counts by model.
     """
-    counts = np.zeros(len(timeout), dtype=np.int64)
-    for slots in table.chunks(before=watermark - int(timeout.min())):
+    counts = np.zeros(len(since), dtype=np.int64)
+    for slots in table.chunks(before=int(since.max(initial=NO_TIME))):
         when, what = table.when(slots), table.what(slots)
         model = model_of_group[words.groups_of(when)]
-        over = words.times_of(when) + timeout[model] < watermark
+        over = words.times_of(when) < since[model]
         unmatched = outcomes_of(what) == NO_OUTCOME
         counts += np.bincount(model[over & unmatched], minlength=len(counts))
     return counts
@@ -85,15 +82,15 @@ def young(
     return cells
 
 
-def is_waiting(when: KeyArray, timeout: Int64Array, watermark: int) -> BoolArray:
-    """Return whether a label could still come in time for each of some rows.
+def is_waiting(when: KeyArray, timeout: Int64Array, now: Int64Array) -> BoolArray:
+    """Return whether a label could still come in time.
 
     Args:
-        when: time and group of the rows.
-        timeout: label timeout of each row's model, milliseconds.
-        watermark: now, epoch milliseconds.
+        when: first word of each prediction, see `packing`.
+        timeout: label timeout of each, milliseconds.
+        now: time of the model of each, epoch milliseconds.
     """
-    waiting: BoolArray = words.times_of(when) + timeout >= watermark
+    waiting: BoolArray = words.times_of(when) + timeout >= now
     return waiting
 
 

@@ -79,7 +79,7 @@ class LabelDelays:
         self._known: dict[int, _DelayCurves] = {}
         self._paces: dict[int, tuple[tuple[int, Hashable], tuple[Pace, Pace]]] = {}
         self._published: dict[int, tuple[int, Int64Array, FloatArray]] = {}
-        self._seen: tuple[tuple[int, int] | None, bytes] = (None, b"")
+        self._seen: dict[int, tuple[tuple[int, int], bytes]] = {}
         self._cohorts = PaneRing(width=width, span=span, cells=len(Outcome) * _BINS)
         self._reports = PaneRing(width=width, span=span, cells=1)
         self._latest = LatestLabels()
@@ -104,11 +104,12 @@ class LabelDelays:
         when = self._reports.pane_of(deltas.label_time[rows][positive])
         self._reports.add(when, model[positive], np.zeros_like(when), count[positive])
 
-    def advance(self, watermark: int) -> None:
-        """Move the cohorts on to a watermark, epoch milliseconds."""
-        self._cohorts.advance(watermark)
-        self._reports.advance(watermark)
-        self._latest.advance(watermark)
+    def advance(self, times: Int64Array) -> None:
+        """Move the cohorts on to the times of the models, as `PaneRing.advance` takes them."""
+        self._ensure()
+        self._cohorts.advance(times)
+        self._reports.advance(times)
+        self._latest.advance(times)
 
     def last_label(self, model: int) -> int | None:
         """Return the end of the hour of a model's latest label in force, epoch milliseconds.
@@ -151,7 +152,7 @@ class LabelDelays:
         Args:
             model: its number.
             share: of the labels that ever come.
-            watermark: up to which labels have come, epoch milliseconds.
+            watermark: up to which its labels have come, epoch milliseconds.
         """
         found = self._curves(model, watermark)
         if share not in found.maturity:
@@ -166,7 +167,7 @@ class LabelDelays:
         Args:
             model: its number.
             maturity: milliseconds.
-            watermark: up to which labels have come, epoch milliseconds.
+            watermark: up to which its labels have come, epoch milliseconds.
         """
         first = self._curves(model, watermark).first
         oldest = -np.inf if first is None else self._limits(first, watermark)
@@ -183,7 +184,7 @@ class LabelDelays:
 
         Args:
             model: its number.
-            watermark: up to which labels have come, epoch milliseconds.
+            watermark: up to which its labels have come, epoch milliseconds.
             ages: of the predictions, seconds.
             weights: how many predictions there are of each age.
         """
@@ -205,7 +206,7 @@ class LabelDelays:
 
         Args:
             model: its number.
-            watermark: up to which labels have come, epoch milliseconds.
+            watermark: up to which its labels have come, epoch milliseconds.
         """
         return self._curves(model, watermark).curve
 
@@ -214,7 +215,7 @@ class LabelDelays:
 
         Args:
             model: its number.
-            watermark: up to which labels have come, epoch milliseconds.
+            watermark: up to which its labels have come, epoch milliseconds.
         """
         version = self._version(model, watermark)
         known = self._paces.get(model)
@@ -241,23 +242,24 @@ class LabelDelays:
     def _version(self, model: int, watermark: int | None) -> tuple[int, Hashable]:
         """Return the version of the delays behind the curves and paces of a model."""
         self._ensure()
-        return int(self._changes[model]), self._bins_seen(watermark)
+        return int(self._changes[model]), self._bins_seen(model, watermark)
 
-    def _bins_seen(self, watermark: int | None) -> Hashable:
-        """Return the number of delay bins that each cohort is old enough to show, as bytes.
+    def _bins_seen(self, model: int, watermark: int | None) -> Hashable:
+        """Return the number of delay bins that each cohort of a model is old enough to show.
 
         Curves and paces depend on the watermark through these alone. Return the watermark
         itself where it is ahead of the cohorts.
         """
-        newest = self._cohorts.newest
+        newest = self._cohorts.newest(model)
         if newest is None or watermark is None or watermark // self._cohorts.width > newest:
             return watermark
-        if self._seen[0] != (watermark, newest):
+        known = self._seen.get(model)
+        if known is None or known[0] != (watermark, newest):
             cohorts = np.arange(newest - self._cohorts.span + 1, newest + 1)
             limits = self._limits(cohorts, watermark)
             bins = np.searchsorted(EDGES_SECONDS[:-1], limits, side="right")
-            self._seen = ((watermark, newest), np.append(bins, newest).tobytes())
-        return self._seen[1]
+            known = self._seen[model] = ((watermark, newest), np.append(bins, newest).tobytes())
+        return known[1]
 
     def _limits(self, cohort: Any, watermark: int | None) -> Any:
         """Return the seconds since the end of a cohort."""
@@ -322,12 +324,14 @@ class LabelDelays:
         self._counts, self._total_ms = state["counts"][stored], state["total_ms"][stored]
         self._latest.restore(state["latest"], models)
         if state["cohorts"]["width"] == self._cohorts.width:
-            self._cohorts.restore(state["cohorts"], models)
-            self._reports.restore(state["reports"], models)
+            owners = np.arange(len(models))
+            self._cohorts.restore(state["cohorts"], models, models, owners)
+            self._reports.restore(state["reports"], models, models, owners)
 
     def _ensure(self) -> None:
-        self._cohorts.ensure(len(self._catalogue.models))
-        self._reports.ensure(len(self._catalogue.models))
+        models = np.arange(len(self._catalogue.models))
+        self._cohorts.ensure(models)
+        self._reports.ensure(models)
         self._latest.ensure(len(self._catalogue.models))
         more = len(self._catalogue.models) - len(self._changes)
         if more > 0:
@@ -336,8 +340,7 @@ class LabelDelays:
         if more > 0:
             for name in ("_counts", "_total_ms"):
                 array = getattr(self, name)
-                fresh = np.zeros((more, *array.shape[1:]), dtype=np.int64)
-                setattr(self, name, np.concatenate([array, fresh]))
+                setattr(self, name, np.pad(array, [(0, more), *[(0, 0)] * (array.ndim - 1)]))
 
 
 def _by_class(counts: Int64Array) -> Int64Array:

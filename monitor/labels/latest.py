@@ -30,13 +30,13 @@ class LatestLabels:
         hours = self._hours.pane_of(label_time)
         self._hours.add(hours, model, np.zeros_like(hours), count)
 
-    def advance(self, watermark: int) -> None:
-        """Move the panes on to a watermark, epoch milliseconds."""
-        self._hours.advance(watermark)
+    def advance(self, times: Int64Array) -> None:
+        """Move the panes on to the times of the models, as `PaneRing.advance` takes them."""
+        self._hours.advance(times)
 
     def ensure(self, models: int) -> None:
         """Make room for so many models."""
-        self._hours.ensure(models)
+        self._hours.ensure(np.arange(models))
 
     def end_of_last(self, model: int, changes: int) -> int | None:
         """Return the end of the hour of the latest label in force, epoch milliseconds.
@@ -48,7 +48,7 @@ class LatestLabels:
         Returns:
             None without a label in the last 90 days.
         """
-        version, cached = (changes, self._hours.newest), self._cached.get(model)
+        version, cached = (changes, self._hours.newest(model)), self._cached.get(model)
         if cached is None or cached[0] != version:
             hour = self._hours.last(model, slice(0, 1))
             cached = (version, None if hour is None else (hour + 1) * HOUR_MS)
@@ -66,5 +66,5 @@ class LatestLabels:
             state: of an earlier run.
             models: old numbers of the models that are still there.
         """
-        self._hours.restore(state, models)
+        self._hours.restore(state, models, models, np.arange(len(models)))
         self._cached.clear()

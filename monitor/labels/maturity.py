@@ -17,7 +17,6 @@ from monitor.config import AutoMaturity, Labelling, WindowClock
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
-from monitor.events.renumbering import State
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.cohorts import Coverage
 from monitor.labels.delays import LabelDelays
@@ -34,6 +33,9 @@ _COMPLETE = Coverage(np.ones(len(Outcome)), np.zeros(len(Outcome)))
 Ages = list[int | None]
 """Ages by model number, milliseconds; None where no label has come yet."""
 
+Times = list[int | None]
+"""Times by model number, epoch milliseconds; None where no event has come yet."""
+
 
 class Maturities:
     """Ages at which windows end, by model, and the estimation method of each window.
@@ -48,44 +50,40 @@ class Maturities:
         self._catalogue = catalogue
         self._windows = windows
         self._delays = delays
-        self._stepped: tuple[int, Ages] = (-1, [])
 
-    def ages(self, watermark: int | None) -> Ages:
-        """Return the age at which each model's windows end, configured or learned.
-
-        Args:
-            watermark: up to which labels have come, epoch milliseconds; None without events.
-        """
-        return [self._age(model, watermark) for model in range(len(self._catalogue.models))]
-
-    def judged(self, watermark: int | None) -> Ages:
-        """Return the age of each model at which verdicts are predicted, at least the learned one.
+    def age(self, model: int, time: int | None) -> int | None:
+        """Return the age at which a model's windows end, configured or learned.
 
         Args:
-            watermark: up to which labels have come, epoch milliseconds; None without events.
+            model: its number.
+            time: up to which its labels have come, epoch milliseconds; None without events.
+
+        Returns:
+            Milliseconds; None where no label has come yet.
         """
-        return [
-            None if age is None else max(age, self._learned(model, watermark) or 0)
-            for model, age in enumerate(self.ages(watermark))
-        ]
+        setting = self._catalogue.settings[model]
+        rule, timeout = setting.maturity, setting.label_timeout
+        if not isinstance(rule, AutoMaturity):
+            return rule
+        if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
+            return max(rule.min, timeout)
+        learned = self._learned(model, time)
+        if learned is None:
+            return None
+        return max(rule.min, min(learned, rule.max or timeout or learned))
 
-    def judged_by_the_pane(self, watermark: int) -> Ages:
-        """Return the ages of `judged`, computed again only when event time enters another pane."""
-        pane = watermark // self._windows.step_ms
-        known_at, known = self._stepped
-        models = len(self._catalogue.models)
-        if pane != known_at or len(known) != models or None in known:
-            self._stepped = (pane, self.judged(watermark))
-        return self._stepped[1]
+    def judged(self, model: int, time: int | None) -> int | None:
+        """Return the age of a model's predictions in verdicts, at least the learned one.
 
-    def state(self) -> State:
-        """Serializable state: the ages of the last pane."""
-        pane, ages = self._stepped
-        return {"pane": pane, "ages": list(ages)}
+        Args:
+            model: its number.
+            time: up to which its labels have come, epoch milliseconds; None without events.
 
-    def restore(self, state: State) -> None:
-        """Load what `state` returned, for the same models and settings."""
-        self._stepped = (state["pane"], state["ages"])
+        Returns:
+            Milliseconds; None where no label has come yet.
+        """
+        age = self.age(model, time)
+        return None if age is None else max(age, self._learned(model, time) or 0)
 
     def is_settled(self, model: int, age: int | None, watermark: int | None) -> bool:
         """Return whether an age is configured, or learned from a long enough stream.
@@ -105,8 +103,8 @@ class Maturities:
     def evidence(
         self,
         name: str,
-        now: int,
-        watermark: int | None,
+        now: Int64Array,
+        times: Times,
         ages: Ages,
         cells: Int64Array,
         *,
@@ -116,8 +114,8 @@ class Maturities:
 
         Args:
             name: of the window.
-            now: the moment that windows end by, epoch milliseconds.
-            watermark: up to which labels have come; None without events.
+            now: the moment that windows of each model end by, epoch milliseconds.
+            times: up to which labels of each model have come; None without events.
             ages: at which windows end.
             cells: counts of the window, (series, 6).
             faults: the label fault of each model by number; "" for none.
@@ -126,11 +124,12 @@ class Maturities:
         for model, age in enumerate(ages):
             rows = self._catalogue.rows_of(model)
             if found.kind[rows[0]] == Kind.WEIGHTED:
-                panes = self._windows.pane_range(name, now, age or 0)
+                panes = self._windows.pane_range(name, int(now[model]), age or 0)
                 found.weights[rows] = self._windows.weights.sum(panes, rows)
-            if watermark is None or age is None or self._has_come(model, age, watermark):
+            time = times[model]
+            if time is None or age is None or self._has_come(model, age, time):
                 continue
-            coverage = self._coverage(model, name, now, watermark, age)
+            coverage = self._coverage(model, name, int(now[model]), time, age)
             found.kind[rows] = kind = self._kind(model, coverage)
             if kind in CORRECTED_KIND_OF.values():
                 found.coverage.share[rows] = coverage.share
@@ -161,33 +160,21 @@ class Maturities:
     def _kinds(self) -> Int64Array:
         return np.array([KIND_OF[s.labelling] for s in self._catalogue.settings], dtype=np.int64)
 
-    def _age(self, model: int, watermark: int | None) -> int | None:
-        setting = self._catalogue.settings[model]
-        rule, timeout = setting.maturity, setting.label_timeout
-        if not isinstance(rule, AutoMaturity):
-            return rule
-        if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
-            return max(rule.min, timeout)
-        learned = self._learned(model, watermark)
-        if learned is None:
-            return None
-        return max(rule.min, min(learned, rule.max or timeout or learned))
-
-    def _learned(self, model: int, watermark: int | None) -> int | None:
+    def _learned(self, model: int, time: int | None) -> int | None:
         setting = self._catalogue.settings[model]
         if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             return None
         share = setting.maturity.share if isinstance(setting.maturity, AutoMaturity) else _ENOUGH
-        learned = self._delays.maturity(model, share, watermark)
+        learned = self._delays.maturity(model, share, time)
         return learned if learned is None else min(learned, setting.label_timeout or learned)
 
-    def _has_come(self, model: int, age: int, watermark: int) -> bool:
+    def _has_come(self, model: int, age: int, time: int) -> bool:
         """Return whether all labels have come at this age, or the model counts by label time."""
         if self._catalogue.settings[model].clock is WindowClock.LABEL:
             return True
-        return age >= (self._learned(model, watermark) or 0)
+        return age >= (self._learned(model, time) or 0)
 
-    def _coverage(self, model: int, name: str, now: int, watermark: int, age: int) -> Coverage:
+    def _coverage(self, model: int, name: str, now: int, time: int, age: int) -> Coverage:
         """Return the share of the eventual labels that a window has, by `Outcome`."""
         row = np.array([self._catalogue.totals_row(self._catalogue.models[model])])
         panes = self._windows.pane_range(name, now, age)
@@ -198,8 +185,8 @@ class Maturities:
         predicted = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
         if not predicted.any():
             return _COMPLETE
-        seconds = (watermark - middles) / 1000
-        found = self._delays.coverage(model, watermark, seconds, predicted.astype(np.float64))
+        seconds = (time - middles) / 1000
+        found = self._delays.coverage(model, time, seconds, predicted.astype(np.float64))
         unknown = np.isnan(found.share)
         return Coverage(np.where(unknown, 1.0, found.share), np.where(unknown, 0.0, found.variance))
 

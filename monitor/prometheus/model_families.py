@@ -90,6 +90,25 @@ def prediction_state_families() -> Iterator[Family]:
         "Predictions that wait for a label.",
         lambda model: [model.pending],
     )
+    yield _by_model(
+        "precision_monitor_model_watermark_timestamp_seconds",
+        "gauge",
+        "Third-highest time of the events of the model, without those that are set aside.",
+        lambda model: [np.nan if model.watermark_ms is None else model.watermark_ms / 1000],
+    )
+    yield _by_model(
+        "precision_monitor_events_set_aside",
+        "gauge",
+        "Events far ahead of the others of the model, or of the clock, that are set aside now: "
+        "they count, and move no window.",
+        lambda model: [model.aside[0]],
+    )
+    yield _by_model(
+        "precision_monitor_events_ahead_total",
+        "counter",
+        "Events that were set aside because they lie far ahead of the others or of the clock.",
+        lambda model: [model.aside[1]],
+    )
 
 
 def _by_model(

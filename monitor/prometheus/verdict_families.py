@@ -11,16 +11,27 @@ import numpy as np
 
 from monitor.counts import Outcome
 from monitor.drift import Verdict
+from monitor.drift.degenerate import Degeneracy
+from monitor.drift.recall_evidence import Because
 from monitor.events.columns import FloatArray
 from monitor.labels.faults import LabelFault
 from monitor.prometheus.family import BOUNDS, Family, Labels, Line, Shape, line
 from monitor.report.vocabulary import ADDITIVE_CAUSES, REFERENCE_SOURCES
 from monitor.snapshot import ModelState, Snapshot
-from monitor.verdicts import Watched, WindowVerdict
+from monitor.verdicts import (
+    ESTIMATE_METHODS,
+    NOT_COMPARED,
+    Watched,
+    WindowEstimates,
+    WindowVerdict,
+)
 
 _CAUSES = tuple(ADDITIVE_CAUSES)
-_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
-_ASSUMED = " From predictions alone, if the model is unchanged; withheld where it cannot be."
+_METHODS = tuple((r, method) for r in WindowEstimates._fields for method in ESTIMATE_METHODS)
+_CHECKED = (
+    " Ahead of the labels, of the window's length, which ended with the last whole day (UTC); "
+    "absent where past estimates do not support it."
+)
 
 
 def verdict_families() -> Iterator[Family]:
@@ -30,6 +41,17 @@ def verdict_families() -> Iterator[Family]:
         "What happened between the reference and the window: 1 for the verdict that holds.",
         lambda found: [float(found.verdict == verdict) for verdict in Verdict],
         [{"verdict": verdict.value} for verdict in Verdict],
+    )
+    yield _by_window(
+        "classifier_verdict_because",
+        "1 for the reason why the verdict of the window is insufficient_evidence, where it is.",
+        lambda found: [float(found.because == because) for because in Because],
+        [{"because": because.value} for because in Because],
+    )
+    yield _by_window(
+        "classifier_recall_excluded_ratio",
+        "Recall of the window is not below this, with 95 % for all looks of a year.",
+        lambda found: [found.recall.excluded],
     )
     yield _by_window(
         "classifier_operating_point_moved",
@@ -60,15 +82,19 @@ def verdict_families() -> Iterator[Family]:
         "other's class ratio is then an extrapolation.",
         lambda found: [np.nan if found.judgement is None else float(found.far_from_reference)],
     )
+    for rate in WindowEstimates._fields:
+        for bound in BOUNDS:
+            yield _by_window(
+                "_".join(filter(None, ("classifier", rate, "estimated", bound.infix, "ratio"))),
+                f"{rate.capitalize()}{_CHECKED}{bound.remark}",
+                partial(_estimated, rate, bound.field),
+            )
     yield _by_window(
-        "classifier_prevalence_estimated_ratio",
-        "Prevalence of the predictions of the window's length that end now." + _ASSUMED,
-        lambda found: [np.nan if found.nowcast is None else found.nowcast.prevalence],
-    )
-    yield _by_window(
-        "classifier_precision_estimated_ratio",
-        "Precision of the predictions of the window's length that end now." + _ASSUMED,
-        lambda found: [np.nan if found.nowcast is None else found.nowcast.precision],
+        "classifier_estimate_method",
+        "1 for what an estimate ahead of the labels rests on: mature labels alone, or label shift "
+        "(of all predictions, or within the values of segments) or covariate shift beside them.",
+        lambda found: [_rests_on(found, *label) for label in _METHODS],
+        [{"estimate": rate, "method": method} for rate, method in _METHODS],
     )
     for bound in BOUNDS:
         yield _by_model(
@@ -108,6 +134,26 @@ def verdict_families() -> Iterator[Family]:
         _shifted,
     )
     yield _by_model(
+        "classifier_predictions_degenerate",
+        "1 while predictions alone, without labels, have left all that is known of the model; "
+        "absent while its past is too short to know what is usual.",
+        lambda watched: [_if_known(watched, watched.predictions.kind is not None)],
+    )
+    yield _by_model(
+        "classifier_predictions_degenerate_kind",
+        "1 for what is wrong with the predictions, where something is.",
+        lambda watched: [
+            _if_known(watched, watched.predictions.kind is kind) for kind in Degeneracy
+        ],
+        [{"kind": kind.value} for kind in Degeneracy],
+    )
+    yield _by_model(
+        "classifier_predicted_positive_over_known_ratio",
+        "Rate of predicted positives over the highest one known, where it lies far above, or over "
+        "the lowest one known, where it lies far below; absent elsewhere.",
+        lambda watched: [watched.predictions.times],
+    )
+    yield _by_model(
         "classifier_judged_age_seconds",
         "Age from which predictions are judged; beyond the windows' where these end sooner.",
         lambda watched: [np.nan if watched.judged_age_ms is None else watched.judged_age_ms / 1000],
@@ -141,6 +187,10 @@ def verdict_families() -> Iterator[Family]:
     yield _sources()
 
 
+def _if_known(watched: Watched, holds: bool) -> float:  # noqa: FBT001  # the number itself
+    return float(holds) if watched.predictions.known else np.nan
+
+
 def _shifted(watched: Watched) -> list[float]:
     shifted = watched.prevalence_shift_detected
     return [np.nan if shifted is None else float(shifted)]
@@ -152,6 +202,15 @@ def _live_ratio(field: str, watched: Watched) -> list[float]:
 
 def _moved(found: WindowVerdict) -> list[float]:
     return [np.nan if found.judgement is None else float(found.judgement.operating_point_moved)]
+
+
+def _estimated(rate: str, field: str, found: WindowVerdict) -> list[float]:
+    return [np.nan if found.nowcast is None else getattr(getattr(found.nowcast, rate), field)]
+
+
+def _rests_on(found: WindowVerdict, rate: str, method: str) -> float:
+    estimate = None if found.nowcast is None else getattr(found.nowcast, rate)
+    return np.nan if estimate is None or estimate.withheld else float(estimate.method == method)
 
 
 def _parts(found: WindowVerdict, scale: str) -> list[float]:
@@ -185,7 +244,7 @@ def _by_window(
 
     def values(snapshot: Snapshot) -> FloatArray:
         found = [
-            model.watched.verdicts.get(window.name, _UNJUDGED)
+            model.watched.verdicts.get(window.name, NOT_COMPARED)
             for model in snapshot.models
             for window in snapshot.windows
         ]

@@ -200,7 +200,7 @@ class _Reading:
         period = replace(Period.counted(whole, model, *asked), scores=scores)
         if not timed:
             period = replace(
-                period, opens=None, closes=None, block_ms=None, held_days=0, labelling_cells=None
+                period, opens=None, closes=None, block_ms=None, by_day=None, labelling_cells=None
             )
         total = _NOTHING if scores is None else scores.sum()
         by_day = History(*days.steps(days.series(model)[0])) if timed else None

@@ -16,9 +16,11 @@ from msgspec import Meta, Struct, to_builtins
 
 from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
+from monitor.drift.degenerate import Degeneracy
+from monitor.report.prediction_words import degenerate_text
 from monitor.report.vocabulary import JSON_METRICS
 from monitor.snapshot import Estimate, Window
-from monitor.verdicts import MissingLabels, ReferenceOutcomes
+from monitor.verdicts import DegeneratePredictions, MissingLabels, ReferenceOutcomes
 
 Count = Annotated[int, Meta(ge=0)]
 Sum = Annotated[float, Meta(ge=0)]
@@ -171,6 +173,25 @@ class MissingLabelShare(Struct, frozen=True, kw_only=True):
     missing: Count
 
 
+class PredictionCheck(Struct, frozen=True, kw_only=True):
+    """A model's predictions, without labels, against all that is known of them.
+
+    Attributes:
+        known: false while the past is too short to know what is usual.
+        kind: what is wrong; null where nothing is.
+        text: what the model does, such as "flags nothing any more"; null where nothing is wrong.
+        since: first moment of the predictions that show it; null where nothing is wrong.
+        times: rate of flagged cases over the extreme one of the past, where that is what is
+            wrong; else null.
+    """
+
+    known: bool
+    kind: Degeneracy | None
+    text: str | None
+    since: Time | None
+    times: float | None
+
+
 def json_text(answer: Struct | Mapping[str, Any], *, indent: int | None = None) -> str:
     """Return an answer as JSON text, ASCII only, so that any name survives.
 
@@ -264,6 +285,21 @@ def label_status(window: Window, row: int) -> LabelStatus | None:
         None where the window says nothing of it.
     """
     return LabelStatus(str(window.status[row])) if len(window.status) else None
+
+
+def prediction_check(found: DegeneratePredictions) -> PredictionCheck:
+    """Return what is wrong with a model's predictions, if anything.
+
+    Args:
+        found: its predictions against all that is known of them.
+    """
+    return PredictionCheck(
+        known=found.known,
+        kind=found.kind,
+        text=degenerate_text(found),
+        since=time_text(found.since),
+        times=defined(found.times),
+    )
 
 
 def missing_label_shares(found: tuple[MissingLabels, ...]) -> tuple[MissingLabelShare, ...]:

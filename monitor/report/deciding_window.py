@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from monitor.clock import DAY_MS
 from monitor.config.quantities import parse_duration
 from monitor.drift import Verdict
+from monitor.drift.recall_evidence import FEWEST_OUTCOMES
+from monitor.drift.verdict import DEGRADED
 from monitor.snapshot import ModelState
-from monitor.verdicts import WindowVerdict
+from monitor.verdicts import NOT_COMPARED, WindowVerdict
 
-_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
+_JUDGED = frozenset(Verdict) - {Verdict.INSUFFICIENT_EVIDENCE}
 
 
 def verdict_on(model: ModelState, window: str) -> WindowVerdict:
@@ -22,16 +25,22 @@ def verdict_on(model: ModelState, window: str) -> WindowVerdict:
     Returns:
         Its verdict; `insufficient_evidence` where the window is not judged yet.
     """
-    return model.watched.verdicts.get(window, _UNJUDGED)
+    return model.watched.verdicts.get(window, NOT_COMPARED)
 
 
 def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     """Return the name of the window whose verdict is the model's own.
 
-    That is the longest window with a verdict other than `insufficient_evidence`. A label
-    fault that lasts takes precedence, whichever window shows it. A longer window that
-    still holds a past fault is passed over once a shorter one is certain that labels come
-    as in the reference.
+    That is the longest window of a day or more with a verdict other than
+    `insufficient_evidence` that rests on 50 outcomes or more; shorter windows decide only
+    where there are no others. Without such a verdict it is the longest that is compared.
+
+    While the model pages, windows that are judged degraded come first: a longer window that
+    is partly from before the fault may look like a slide of the threshold.
+
+    A label fault that lasts takes precedence, whichever window shows it. A longer window
+    that still holds a past fault is passed over once a shorter one is certain that labels
+    come as in the reference.
 
     Args:
         model: with its verdicts.
@@ -45,7 +54,19 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
         if found.labels_in_order:
             break
     trusted = [n for n in by_length if not verdict_on(model, n).label_fault] or by_length
-    judged = [
-        n for n in trusted if verdict_on(model, n).verdict is not Verdict.INSUFFICIENT_EVIDENCE
-    ]
-    return (judged or trusted)[-1]
+    if model.watched.degradation_detected:
+        worse = [n for n in trusted if _decides(model, n, by_length, DEGRADED)]
+        if worse:
+            return worse[-1]
+    judged = [n for n in trusted if _decides(model, n, by_length, _JUDGED)]
+    compared = [n for n in trusted if verdict_on(model, n).judgement is not None]
+    return (judged or compared or trusted)[-1]
+
+
+def _decides(
+    model: ModelState, window: str, by_length: Sequence[str], verdicts: frozenset[Verdict]
+) -> bool:
+    """Return whether a window has one of some verdicts, and rests on enough to decide."""
+    found = verdict_on(model, window)
+    long_enough = parse_duration(window) >= DAY_MS or parse_duration(by_length[-1]) < DAY_MS
+    return found.verdict in verdicts and found.rests_on >= FEWEST_OUTCOMES and long_enough

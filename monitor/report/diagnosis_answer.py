@@ -8,7 +8,9 @@ from typing import Literal
 from msgspec import Struct
 
 from monitor.drift import Status, Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Time
+from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
 Unit = Literal["hour", "day"]
 """Length of a block of time."""
@@ -150,7 +152,7 @@ class ComponentChanges(Struct, frozen=True, kw_only=True):
 
 
 class BlockCounts(Struct, frozen=True, kw_only=True):
-    """Blocks of time with outcomes, between which standard errors are taken.
+    """Blocks of time that hold outcomes.
 
     Attributes:
         before: in the earlier period.
@@ -240,6 +242,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         model: its name.
         headline: what happened, in one line.
         certainties: what certainly fell, rose, and is as before.
+        moved_precision: what moved precision.
+        worse: whether the model is worse.
         before: what is compared with.
         after: what is judged.
         change: of precision.
@@ -249,9 +253,10 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         log_likelihood_ratio: skill, as in `components`.
         components: what the verdict rests on.
         precision_had_prevalence_stayed: precision after, at the class ratio of before.
-        blocks: what the standard errors rest on.
+        blocks: blocks of time that hold outcomes, by day or by hour.
         operating_point_moved: recall and false positives moved the same way.
         verdict: what happened.
+        verdict_because: why it is `insufficient_evidence`; null for any other.
         judged_within: the segment key whose mix alone made skill seem to have changed; null
             where there is none.
         below_reference_curve: recall lies below the ROC curve of before at today's false
@@ -268,6 +273,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     model: str
     headline: str
     certainties: str
+    moved_precision: PrecisionAnswer
+    worse: WorseAnswer
     before: ComparedSide
     after: ComparedSide
     change: PrecisionChange
@@ -280,6 +287,7 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     blocks: BlockCounts
     operating_point_moved: bool
     verdict: Verdict
+    verdict_because: Because | None
     judged_within: str | None
     below_reference_curve: bool | None
     main_driver: DiagnosedDriver

@@ -35,8 +35,10 @@ from monitor.report.diagnosis_answer import (
     SegmentEffect,
     Unit,
 )
+from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.sentences import cause_status, explanation, footnotes
+from monitor.report.two_answers import is_model_worse, what_moved_precision
 
 
 def diagnosis_json(diagnosis: Diagnosis) -> str:
@@ -46,12 +48,14 @@ def diagnosis_json(diagnosis: Diagnosis) -> str:
 
 def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
     """Return the diagnosis as an object."""
-    trusted, found = diagnosis.refusal is None, diagnosis.judgement
-    components = _components(diagnosis)
+    trusted, judgement = diagnosis.refusal is None, diagnosis.judgement
+    found, components = of_diagnosis(diagnosis), _components(diagnosis)
     return DiagnosisAnswer(
         model=diagnosis.model,
         headline=headline(diagnosis),
         certainties=certainties(diagnosis),
+        moved_precision=what_moved_precision(found),
+        worse=is_model_worse(found),
         before=_side(diagnosis.before),
         after=_side(diagnosis.after),
         change=PrecisionChange(
@@ -68,12 +72,13 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         blocks=_blocks(diagnosis.before, diagnosis.after),
         operating_point_moved=diagnosis.operating_point_moved,
         verdict=diagnosis.verdict,
+        verdict_because=diagnosis.because,
         judged_within=diagnosis.judged_within,
         below_reference_curve=diagnosis.below_reference_curve,
         main_driver=_driver(diagnosis.main_driver),
-        fell=found.fell if trusted else (),
-        rose=found.rose if trusted else (),
-        unknown=found.unknown if trusted else tuple(found.status),
+        fell=judgement.fell if trusted else (),
+        rose=judgement.rose if trusted else (),
+        unknown=judgement.unknown if trusted else tuple(judgement.status),
         segments=tuple(map(_segment, diagnosis.segments)),
         notes=diagnosis.notes,
         advice=advice(diagnosis),

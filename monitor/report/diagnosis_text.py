@@ -12,8 +12,10 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Verdict
 from monitor.report.advice import advice
+from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.sentences import cause_status, explanation, footnotes
+from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
 
 COLUMNS = 100
@@ -42,6 +44,14 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
 
 def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
     yield from wrap(headline(diagnosis), COLUMNS)
+    found = of_diagnosis(diagnosis)
+    for question, answer in (
+        ("What moved precision?", what_moved_precision(found).text),
+        ("Is the model worse?", is_model_worse(found).text),
+    ):
+        text = f"{question:<22}{answer}."
+        yield from wrap(text, COLUMNS, subsequent_indent=" " * 22)
+    yield ""
     slid = diagnosis.operating_point_moved and diagnosis.verdict is Verdict.PREVALENCE_SHIFT
     verdict = f"{diagnosis.verdict} (the operating point moved, too)" if slid else diagnosis.verdict
     known = f"{diagnosis.model}: {verdict}. {certainties(diagnosis)}"
@@ -106,7 +116,7 @@ def _errors(diagnosis: Diagnosis) -> str:
         f"{title} {found.change[name]:+.2f} ± {found.standard_error[name]:.2f}"
         for title, name in _DRIVERS.items()
     )
-    text = f"{known} (standard errors {_between(diagnosis)})."
+    text = f"{known} (standard errors, {_between(diagnosis)})."
     if driver is None or not math.isfinite(driver.share):
         return text
     name, sure = CAUSES[driver.cause].words, "certainly" if driver.certain else "probably"
@@ -117,14 +127,8 @@ def _errors(diagnosis: Diagnosis) -> str:
 
 
 def _between(diagnosis: Diagnosis) -> str:
-    sides = [side for side in (diagnosis.before, diagnosis.after) if side.block_ms]
-    if not sides:
-        return "as of independent rows"
-    units = ["days" if side.block_ms == DAY_MS else "hours" for side in sides]
-    named = [f"{side.blocks} {unit}" for side, unit in zip(sides, units, strict=True)]
-    if len(set(units)) == 1:
-        named[0] = named[0] if len(named) == 1 else str(sides[0].blocks)
-    return f"from the scatter between {' and '.join(named)}"
+    dated = any(side.block_ms for side in (diagnosis.before, diagnosis.after))
+    return "with the scatter of days" if dated else "of independent rows"
 
 
 def _counterfactual(diagnosis: Diagnosis) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement, Status, Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
-from monitor.report.verdict_words import VERDICTS
+from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.vocabulary import CAUSES, METRIC_WORDS
 
 _HARDLY = 0.005
@@ -25,9 +26,13 @@ def headline(diagnosis: Diagnosis) -> str:
     """Return one line of at most 100 columns."""
     sides = [side.metrics["precision"].estimate for side in (diagnosis.before, diagnosis.after)]
     why = reason(
-        diagnosis.verdict, diagnosis.judgement, rates_of(diagnosis), diagnosis.judged_within
+        diagnosis.verdict,
+        diagnosis.judgement,
+        rates_of(diagnosis),
+        diagnosis.judged_within,
+        because=diagnosis.because,
     )
-    return f"{moved(*sides)}: {why}"
+    return f"{moved(*sides, because=diagnosis.because)}: {why}"
 
 
 def rates_of(diagnosis: Diagnosis) -> RatePairs:
@@ -58,26 +63,38 @@ def _phrases(components: tuple[str, ...] | list[str]) -> str:
     return ", ".join(METRIC_WORDS[name].phrase for name in _COMPONENTS if name in components)
 
 
-def moved(before: float, after: float) -> str:
+def moved(before: float, after: float, *, because: Because | None = None) -> str:
     """Return whether precision fell, rose or stayed, with both numbers.
 
     Args:
         before: precision before; NaN where it is not known.
         after: precision after; NaN where it is not known.
+        because: why there is no verdict; where nothing certainly changed, both numbers
+            stand alone.
 
     >>> moved(0.4566, 0.2226), moved(0.4566, float("nan"))
-    ('Precision fell .457 → .223', 'Precision is not known on both sides')
+    ('Precision fell .457 → .223', 'Precision was .457 before, and is not known after')
     """
     if not (math.isfinite(before) and math.isfinite(after)):
-        return "Precision is not known on both sides"
+        if math.isfinite(before):
+            return f"Precision was {short(before, 3)} before, and is not known after"
+        now = f"is {short(after, 3)}, and was not known before"
+        return f"Precision {now}" if math.isfinite(after) else "Precision is not known"
     ends = f"{short(before, 3)} → {short(after, 3)}"
     if abs(after - before) < _HARDLY:
         return f"Precision stayed, {ends}"
+    if because in (Because.STEADY, Because.TOO_FEW):
+        return f"Precision {ends}"
     return f"Precision {'fell' if after < before else 'rose'} {ends}"
 
 
 def reason(
-    verdict: Verdict, judgement: Judgement, rates: RatePairs, judged_within: str | None = None
+    verdict: Verdict,
+    judgement: Judgement,
+    rates: RatePairs,
+    judged_within: str | None = None,
+    *,
+    because: Because | None = None,
 ) -> str:
     """Return why precision moved, and whether the model is at fault, in a few words.
 
@@ -86,12 +103,14 @@ def reason(
         judgement: what the verdict rests on.
         rates: recall and the false positive rate, each before and after.
         judged_within: the segment key whose mix alone changed, if that is so.
+        because: why the verdict is `insufficient_evidence`; None for any other.
     """
     if judged_within is not None:
-        slid = verdict is Verdict.OPERATING_POINT_MOVED
-        fault = "Model's fault? Open." if slid else "The model is not at fault."
+        open_ = verdict in (Verdict.OPERATING_POINT_MOVED, Verdict.INSUFFICIENT_EVIDENCE)
+        fault = "Model's fault? Open." if open_ else "The model is not at fault."
         return f"the mix of {judged_within} changed. {fault}"
-    return VERDICTS[verdict].headline.format(
+    words = VERDICTS[verdict] if because is None else BECAUSE[because]
+    return words.headline.format(
         positives=_positives(judgement),
         moved=_moved_together(judgement, rates),
         open=_open_question(judgement, rates),

@@ -1,17 +1,18 @@
-"""What is missing where a verdict is `insufficient_evidence`, in a few words."""
+"""What is missing where a window cannot be compared yet, in a few words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from monitor.config import Labelling
-from monitor.drift import Judgement, Status, Verdict
+from monitor.drift import Verdict
 from monitor.snapshot import ModelState, Window
 from monitor.verdicts import WindowVerdict
 
 
 def missing_evidence(model: ModelState, window: Window, found: WindowVerdict) -> str | None:
-    """Return what must come before a verdict can be given.
+    """Return what must come before a window can be compared with the reference.
 
     Args:
         model: the model.
@@ -19,21 +20,12 @@ def missing_evidence(model: ModelState, window: Window, found: WindowVerdict) ->
         found: the verdict on that window.
 
     Returns:
-        A few words; None where the verdict is not `insufficient_evidence`.
+        A few words; None where it is compared, or its labels are at fault.
     """
-    if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
+    if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE or found.judgement is not None:
         return None
-    if found.judgement is not None:
-        return _undecided(found.judgement)
     reasons = _reasons(model, window)
     return next((words for words, holds in reasons if holds), "labels still to come")
-
-
-def _undecided(judgement: Judgement) -> str:
-    if judgement.status["class_ratio"] is not Status.CHANGED:
-        return "too few outcomes to tell"
-    way = "fewer" if judgement.change["class_ratio"] < 0 else "more"
-    return f"certainly {way} positives; skill open"
 
 
 def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
@@ -44,9 +36,26 @@ def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
     flagged_only = model.labelling == Labelling.FLAGGED_ONLY
     yield "only flagged cases are labelled", flagged_only
     yield "no labels yet", not model.matched and not sum(model.labels.values())
-    yield "the reference is not complete yet", reference is None
+    yield f"the reference is not complete yet{_progress(model)}", reference is None
     closes = None if reference is None else reference.closes
     reaches_back = closes is not None and int(window.open[row]) < closes
     yield f"the last {window.name} reach back into the reference", reaches_back
     yield f"no predictions in the last {window.name} that is mature", not made
     yield f"no labels for the last {window.name}", not int(window.counts.total[row])
+
+
+def _progress(model: ModelState) -> str:
+    """What a reference has of what it needs, and about when it has all."""
+    awaited = model.watched.awaited
+    if awaited is None:
+        return ""
+    counted = [
+        f"{have:,} of {needed:,} {what}"
+        for have, needed, what in (
+            (awaited.positives, awaited.positives_needed, "positives"),
+            (awaited.false_positives, awaited.false_positives_needed, "false positives"),
+        )
+        if have < needed
+    ]
+    day = datetime.fromtimestamp(awaited.about_ms / 1000, UTC)
+    return f" ({', '.join([*counted, f'about {day:%-d %B %Y}'])})"

@@ -22,7 +22,10 @@ def reference_text(before: ReferenceOutcomes) -> str:
     parts = [SOURCES[before.source].words, f"version {before.version}"]
     if before.opens is not None and before.closes is not None:
         parts.append(f"{format_time(before.opens)}..{format_time(before.closes)}")
-    parts += [f"{round(before.counts.total.item()):,} outcomes", f"r0 = {before.class_ratio:.4g}"]
+    ratio = f"r0 = {before.class_ratio:.4g}"
+    if not math.isfinite(before.class_ratio):
+        ratio = "r0 is not defined: it has no negatives"
+    parts += [f"{round(before.counts.total.item()):,} outcomes", ratio]
     return ", ".join(parts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.labels.faults import LabelFault
 from monitor.report.answer_parts import (
     Count,
@@ -13,9 +14,12 @@ from monitor.report.answer_parts import (
     MetricIntervals,
     MissingLabelShare,
     OutcomeCounts,
+    PredictionCheck,
     ReferencePeriod,
     Time,
 )
+from monitor.report.trend_answer import TrendAnswer
+from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
 
 class ReplayedWindow(Struct, frozen=True, kw_only=True):
@@ -31,6 +35,7 @@ class ReplayedWindow(Struct, frozen=True, kw_only=True):
         refused: metrics that are withheld, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is withheld.
         verdict: what happened between the reference and this window.
+        verdict_because: why it is `insufficient_evidence`; null for any other.
         label_fault: what is wrong with its labels; null where nothing is.
         far_from_reference: the class ratio is at least five times below or above the
             reference's.
@@ -45,6 +50,7 @@ class ReplayedWindow(Struct, frozen=True, kw_only=True):
     refused: dict[str, str]
     refused_because: str
     verdict: Verdict
+    verdict_because: Because | None
     label_fault: LabelFault | None
     far_from_reference: bool
 
@@ -77,10 +83,16 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
         windows: the last state of each window by its name.
         detections: all there were, in their order.
         verdict: the model's own verdict.
+        verdict_because: why it is `insufficient_evidence`; null for any other.
         verdict_window: the window that gives it.
+        moved_precision: what moved precision.
+        worse: whether the model is worse.
+        paging: the model pages.
         refused: metrics that its labelling does not allow, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
         labels_missing_in: where labels are missing, the worst first.
+        predictions_degenerate: predictions, without labels, against all that is known of them.
+        trend: of its skill over weeks; null where none is certain.
     """
 
     predictions: Count
@@ -93,10 +105,16 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
     windows: dict[str, ReplayedWindow]
     detections: tuple[ReplayedDetection, ...]
     verdict: Verdict
+    verdict_because: Because | None
     verdict_window: str
+    moved_precision: PrecisionAnswer
+    worse: WorseAnswer
+    paging: bool
     refused: dict[str, str]
     refused_because: str
     labels_missing_in: tuple[MissingLabelShare, ...]
+    predictions_degenerate: PredictionCheck
+    trend: TrendAnswer | None
 
 
 class ReplayAnswer(Struct, frozen=True, kw_only=True):

@@ -17,16 +17,20 @@ from monitor.report.answer_parts import (
     metric_intervals,
     missing_label_shares,
     outcome_counts,
+    prediction_check,
     reference_period,
     time_text,
 )
 from monitor.report.deciding_window import deciding_window, verdict_on
+from monitor.report.findings import of_model
 from monitor.report.replay_answer import (
     ReplayAnswer,
     ReplayedDetection,
     ReplayedModel,
     ReplayedWindow,
 )
+from monitor.report.trend_answer import trend_answer
+from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.snapshot import ModelState, Snapshot, Window
 
 
@@ -46,6 +50,7 @@ def replay_answer(snapshot: Snapshot) -> ReplayAnswer:
 
 def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
     deciding = deciding_window(model, [window.name for window in snapshot.windows])
+    seen = of_model(snapshot, model, deciding)
     return ReplayedModel(
         predictions=model.predictions_positive + model.predictions_negative,
         labels=model.labelled,
@@ -59,11 +64,17 @@ def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
             ReplayedDetection(at=format_time(found.at), kind=found.kind, series=model.name)
             for found in model.watched.detections
         ),
-        verdict=verdict_on(model, deciding).verdict,
+        verdict=seen.verdict,
+        verdict_because=seen.because,
         verdict_window=deciding,
+        moved_precision=what_moved_precision(seen),
+        worse=is_model_worse(seen),
+        paging=model.watched.degradation_detected,
         refused=dict(model.refused),
         refused_because=model.refused_because,
         labels_missing_in=missing_label_shares(model.watched.missing_labels),
+        predictions_degenerate=prediction_check(model.watched.predictions),
+        trend=trend_answer(model.watched.trend),
     )
 
 
@@ -81,6 +92,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> ReplayedWi
         refused=refused(window.fault_of(row)),
         refused_because=because(window.fault_of(row)),
         verdict=found.verdict,
+        verdict_because=found.because,
         label_fault=LabelFault(found.label_fault) if found.label_fault else None,
         far_from_reference=found.far_from_reference,
     )

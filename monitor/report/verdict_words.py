@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
 
 Tone = Literal["good", "world", "bad", "better", "open", "unknown"]
 """Class of a colour on the page."""
@@ -65,14 +66,6 @@ VERDICTS: Mapping[Verdict, VerdictWords] = {
         headline="the model got worse; prevalence is not shown to have changed.",
         advice=_PAGE_THE_OWNER,
     ),
-    Verdict.LABELS_NOT_TRUSTWORTHY: VerdictWords(
-        title="Labels not trustworthy",
-        tone="open",
-        icon=_SQUARE,
-        meaning="The labels that came cannot stand for those that did not.",
-        headline="these labels cannot say why. Model's fault? Open.",
-        advice=None,
-    ),
     Verdict.OPERATING_POINT_MOVED: VerdictWords(
         title="Operating point moved",
         tone="open",
@@ -90,6 +83,14 @@ VERDICTS: Mapping[Verdict, VerdictWords] = {
         "as before.",
         headline="{positives}. The model is not at fault.",
         advice="Do not retrain for this: it does not bring positives back, or take them away.",
+    ),
+    Verdict.LABELS_NOT_TRUSTWORTHY: VerdictWords(
+        title="Labels not trustworthy",
+        tone="open",
+        icon=_SQUARE,
+        meaning="The labels that came cannot stand for those that did not.",
+        headline="these labels cannot say why. Model's fault? Open.",
+        advice=None,
     ),
     Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED: VerdictWords(
         title="Prevalence shifted and model improved",
@@ -126,3 +127,107 @@ VERDICTS: Mapping[Verdict, VerdictWords] = {
     ),
 }
 """By verdict; what a person must look at comes first, the order in which models are listed."""
+
+
+class BecauseWords(NamedTuple):
+    """Why there is no verdict.
+
+    Attributes:
+        title: its name for people, instead of the verdict's.
+        tone: class of its colour on the page.
+        icon: path of its sign on the page, in a box of 16 by 16.
+        meaning: what it means for the person on call, in one sentence.
+        headline: in a few words; may name `{open}` (what is not certain).
+    """
+
+    title: str
+    tone: Tone
+    icon: str
+    meaning: str
+    headline: str
+
+
+_BAR = "M0 6h16v4H0Z"
+_HALF = "M8 1a7 7 0 1 0 0 14Z"
+_DOTS = "M1 6h4v4H1ZM6 6h4v4H6ZM11 6h4v4h-4Z"
+
+BECAUSE: Mapping[Because, BecauseWords] = {
+    Because.MOVED: BecauseWords(
+        title="Moved, cause open",
+        tone="open",
+        icon=_HALF,
+        meaning="Precision or one of its causes certainly changed; whether the model got worse is "
+        "not shown.",
+        headline="{open}",
+    ),
+    Because.STEADY: BecauseWords(
+        title="Steady",
+        tone="good",
+        icon=_BAR,
+        meaning="Nothing points to a change, and a fall of recall by a quarter is excluded. A "
+        "smaller change may hide.",
+        headline="within its usual scatter, no sign of a change.",
+    ),
+    Because.TOO_FEW: BecauseWords(
+        title="Too few outcomes",
+        tone="unknown",
+        icon=_DOTS,
+        meaning="The outcomes so far exclude nothing that matters. That does not mean that all is "
+        "well.",
+        headline="too few outcomes to tell.",
+    ),
+    Because.NO_REFERENCE: BecauseWords(
+        title="No reference yet",
+        tone="unknown",
+        icon=_RING,
+        meaning="There is nothing to compare with until the reference is complete.",
+        headline="there is no reference yet.",
+    ),
+}
+"""By reason, what a person must look at first."""
+
+
+def words_of(verdict: Verdict, because: Because | None) -> VerdictWords | BecauseWords:
+    """Return the words of a verdict, or of the reason why there is none.
+
+    Args:
+        verdict: what happened.
+        because: why it is `insufficient_evidence`; None for any other.
+    """
+    return VERDICTS[verdict] if because is None else BECAUSE[because]
+
+
+def tone_of(words: VerdictWords | BecauseWords, *, pages: bool) -> Tone:
+    """Return the colour of a model: that of a bad verdict only while the model pages.
+
+    One window that looks worse is no page: a page needs sequential evidence.
+
+    Args:
+        words: of its verdict.
+        pages: the model pages.
+    """
+    if pages:
+        return "bad"
+    return "open" if words.tone == "bad" else words.tone
+
+
+def urgency(verdict: Verdict, because: Because | None, *, pages: bool) -> int:
+    """Return the place of a model in a list, the most urgent first.
+
+    Pages come first, then certain falls, then whatever else moved, then faults of labels,
+    and last what is unknown, steady or unchanged.
+
+    Args:
+        verdict: of the model.
+        because: why it is `insufficient_evidence`; None for any other.
+        pages: the model pages.
+    """
+    if pages:
+        return 0
+    order = list(VERDICTS)
+    if because is Because.MOVED:
+        return 2 * order.index(Verdict.PREVALENCE_SHIFT) + 3
+    if because is None:
+        return 2 * order.index(verdict) + 2
+    reasons = [Because.TOO_FEW, Because.NO_REFERENCE, Because.STEADY]
+    return 2 * order.index(Verdict.INSUFFICIENT_EVIDENCE) + 2 + reasons.index(because)

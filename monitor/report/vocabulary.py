@@ -6,8 +6,9 @@ defaults: a new member without a row, or a row without a word, fails in
 `tests/report/test_vocabulary.py`.
 
 Import every row from here. Those of verdicts are written in `verdict_words`, those of label
-faults and regimes in `label_words`. Reasons why labels do not allow a metric are written in
-`monitor.labels.refusals`, which the engine reads; rows give them as `withheld`.
+faults and regimes in `label_words`, those of predictions without labels in `prediction_words`.
+Reasons why labels do not allow a metric are written in `monitor.labels.refusals`, which the
+engine reads; rows give them as `withheld`.
 """
 
 from __future__ import annotations
@@ -23,11 +24,20 @@ from monitor.report.label_words import (
     LabelFaultWords,
     LabellingWords,
 )
-from monitor.report.verdict_words import VERDICTS, Tone, VerdictWords
+from monitor.report.prediction_words import DEGENERACIES
+from monitor.report.verdict_words import (
+    BECAUSE,
+    VERDICTS,
+    BecauseWords,
+    Tone,
+    VerdictWords,
+)
 
 __all__ = [
     "ADDITIVE_CAUSES",
+    "BECAUSE",
     "CAUSES",
+    "DEGENERACIES",
     "JSON_METRICS",
     "LABELLINGS",
     "LABEL_FAULTS",
@@ -38,6 +48,7 @@ __all__ = [
     "TEXT_METRICS",
     "VERDICTS",
     "WINDOW_STATUSES",
+    "BecauseWords",
     "CauseWords",
     "LabelFaultWords",
     "LabellingWords",
@@ -215,6 +226,8 @@ class CauseWords(NamedTuple):
         words: in lower case.
         meaning: what it covers, in a few words.
         row: at the head of its row in the text of `diagnose`.
+        lowers: what it is called where it lowers precision, in lower case.
+        raises: what it is called where it raises precision.
         metric: the metric that shows it.
         share: cells of outcomes that its rate counts, and those that it divides by; both
             empty for skill, which is no single rate.
@@ -224,6 +237,8 @@ class CauseWords(NamedTuple):
     words: str
     meaning: str
     row: str
+    lowers: str
+    raises: str
     metric: str
     share: tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -231,6 +246,10 @@ class CauseWords(NamedTuple):
     def title(self) -> str:
         """Its words with a capital letter."""
         return _title(self.words)
+
+    def effect(self, points: float) -> str:
+        """Return what it is called by the sign of its part, in points of precision."""
+        return self.lowers if points < 0 else self.raises
 
     @property
     def component(self) -> str:
@@ -246,6 +265,8 @@ CAUSES: Mapping[str, CauseWords] = {
             words="prevalence",
             meaning="how frequent positives are",
             row="prevalence",
+            lowers="rarer positives",
+            raises="more frequent positives",
             metric="prevalence",
             share=(("tp", "fn"), ("tp", "fp", "fn", "tn")),
         ),
@@ -254,6 +275,8 @@ CAUSES: Mapping[str, CauseWords] = {
             words="recall",
             meaning="how many of the positives are flagged",
             row="recall",
+            lowers="lower recall",
+            raises="higher recall",
             metric="recall",
             share=(("tp",), ("tp", "fn")),
         ),
@@ -262,6 +285,8 @@ CAUSES: Mapping[str, CauseWords] = {
             words="false positives",
             meaning="how many of the negatives are flagged",
             row="false positives",
+            lowers="more false positives",
+            raises="fewer false positives",
             metric="false_positive_rate",
             share=(("fp",), ("fp", "tn")),
         ),
@@ -270,6 +295,8 @@ CAUSES: Mapping[str, CauseWords] = {
             words="skill",
             meaning="recall and false positives together",
             row="skill (the two before)",
+            lowers="a worse model",
+            raises="a better model",
             metric="log_likelihood_ratio",
             share=((), ()),
         ),

@@ -1,10 +1,11 @@
-"""Messages on changed verdicts and new detections: one line each, with the figures."""
+"""Messages on changed verdicts, new detections and false times: one line each, with the figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from monitor.config.quantities import format_time
+from monitor.events.model_time import SHARE
 from monitor.report.printable import one_line
 from monitor.report.reference_text import far_text, reference_text, warming_up_text
 from monitor.report.vocabulary import ADDITIVE_CAUSES
@@ -13,7 +14,7 @@ from monitor.verdicts import WindowVerdict
 
 
 def announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """Return a line for each changed verdict, new caution, new reference and new detection.
+    """Return a line for each changed verdict, caution, reference, detection and false times.
 
     Args:
         before: the snapshot that was announced last.
@@ -32,8 +33,21 @@ def _announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
                 yield f"{model.name}, {window}: {last.verdict} -> {found.verdict}{_causes(found)}"
             if found.far_from_reference and (last is None or not last.far_from_reference):
                 yield f"CAUTION: {model.name}, {window}: {far_text(found)}"
+        yield from _set_aside(model, old)
         yield from _reference(model, old)
         yield from _detections(model, len(old.watched.detections) if old else 0)
+
+
+def _set_aside(model: ModelState, old: ModelState | None) -> Iterator[str]:
+    """Return a line where events are set aside and none were before."""
+    before = (0, 0) if old is None else old.aside
+    if model.aside[0] and not before[0] and model.watermark_ms is not None:
+        yield (
+            f"CAUTION: {model.name}: {model.aside[1] - before[1]} events are dated far ahead of "
+            f"{format_time(model.watermark_ms)}, the time of the model, or of the clock; they "
+            f"count, but move no window until one in {SHARE} events agrees with them: mend the "
+            "clock or the unit of time of their producer"
+        )
 
 
 def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:

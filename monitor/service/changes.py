@@ -71,7 +71,7 @@ class ReloadableDecoder:
 
     def prepare(self, config: Config) -> Callable[[], None]:
         """Return what applies the decoder settings; any configuration can be applied."""
-        settings = DecodeSettings.from_config(config)
+        settings = DecodeSettings.from_config(config, id_seed=self._decoder.settings.id_seed)
         return lambda: self._decoder.replace(settings)
 
 
@@ -88,6 +88,8 @@ def restart_faults(old: Config, new: Config) -> tuple[str, ...]:
 
     """
     before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
+    if old.id_seed != new.id_seed:  # the secret itself is never shown
+        return ("id_secret: cannot be changed for a state that exists; change it back",)
     return tuple(
         f"{path}: cannot be changed without a restart, from {was!r} to {now!r}; restart the monitor"
         for name in before

@@ -16,6 +16,7 @@ import xxhash
 from monitor.clock import SECOND_MS, Clock
 from monitor.config import Config
 from monitor.engine import Monitor
+from monitor.events.keys import PUBLIC_SEED
 from monitor.events.renumbering import State
 from monitor.feeds.source import Position, Source
 from monitor.prometheus.process_series import (
@@ -69,6 +70,9 @@ class Checkpointer:
 
     Raises:
         StateError: there are checkpoints, and all are damaged.
+
+    Attributes:
+        id_seed: seed of the keys of ids in the state; None while there is no checkpoint.
     """
 
     def __init__(
@@ -100,6 +104,9 @@ class Checkpointer:
         self._writing: tuple[Future[_Written], Mapping[str, Position]] | None = None
         self._from = Path()
         self._found = self._take_up()
+        self.id_seed: int | None = None
+        if self._found is not None:
+            self.id_seed = self._found.get("id_seed", PUBLIC_SEED)
 
     def engine(self) -> Monitor:
         """Return the engine, with the state of the checkpoint if there is one.
@@ -272,6 +279,7 @@ class Checkpointer:
             "began": self._began,
             "clock": event_clock.state(),
             "positions": positions,
+            "id_seed": self.id_seed,
             "engine": monitor.state(),
         }
         stall = self._clock.monotonic() - began

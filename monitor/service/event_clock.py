@@ -1,59 +1,69 @@
-"""Event time: follows the events, and advances with the local clock while none arrive."""
+"""Event time: follows the events of each model, and advances with the local clock meanwhile."""
 
 from __future__ import annotations
 
-from monitor.clock import Clock
+from collections.abc import Mapping
+
+from monitor.clock import SECOND_MS, Clock
 from monitor.events.renumbering import State
 
 
 class EventClock:
-    """The current event time: the watermark plus the time since it last advanced.
+    """The current event time of each model: its time plus the seconds since that last advanced.
 
     Independent of the wall date, so recorded data works; windows still move on
     while no events arrive.
 
     Args:
-        clock: measures the time since the watermark advanced.
+        clock: measures the seconds since the time of a model advanced.
 
     >>> from monitor.clock import ManualClock
     >>> clock = ManualClock()
     >>> event_clock = EventClock(clock)
-    >>> event_clock.observe(watermark_ms=1_000)
+    >>> event_clock.observe({"fraud": 1_000})
     >>> clock.sleep(2.5)
+    >>> event_clock.observe({"fraud": 1_000, "spam": 7_000})
+    >>> clock.sleep(0.5)
     >>> event_clock.now_ms
-    3500
-    >>> event_clock.observe(watermark_ms=1_100)
-    >>> event_clock.now_ms
-    1100
+    {'fraud': 4000, 'spam': 7500}
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._watermark_ms: int | None = None
-        self._advanced = 0.0
+        self._known: dict[str, tuple[int, float]] = {}
 
     @property
-    def now_ms(self) -> int | None:
-        """Epoch milliseconds; None without a watermark."""
-        if self._watermark_ms is None:
-            return None
-        return self._watermark_ms + int((self._clock.monotonic() - self._advanced) * 1000)
+    def now_ms(self) -> Mapping[str, int]:
+        """Epoch milliseconds of each model that has a time."""
+        now = self._clock.monotonic()
+        return {
+            model: time + int((now - advanced) * SECOND_MS)
+            for model, (time, advanced) in self._known.items()
+        }
 
     def state(self) -> State:
-        """Serializable state: the watermark, the seconds since it advanced, and the wall time."""
-        passed = self._clock.monotonic() - self._advanced
-        return {"watermark_ms": self._watermark_ms, "passed": passed, "at": self._clock.now()}
+        """Serializable state: times, the seconds since each advanced, and the wall time."""
+        now = self._clock.monotonic()
+        models = {model: [time, now - advanced] for model, (time, advanced) in self._known.items()}
+        return {"models": models, "at": self._clock.now()}
 
     def restore(self, state: State) -> None:
         """Continue from an earlier process's `state`; the time in between counts as passed.
 
-        If the wall clock was set back since, no time counts as passed.
+        If the wall clock was set back since, no time counts as passed. From a state of before
+        models had times of their own, each begins with its next event.
         """
         between = max(0.0, self._clock.now() - state["at"])
-        self._watermark_ms = state["watermark_ms"]
-        self._advanced = self._clock.monotonic() - state["passed"] - between
+        now = self._clock.monotonic()
+        self._known = {
+            model: (time, now - passed - between)
+            for model, (time, passed) in state.get("models", {}).items()
+        }
 
-    def observe(self, watermark_ms: int | None) -> None:
-        """Set the current watermark."""
-        if watermark_ms != self._watermark_ms:
-            self._watermark_ms, self._advanced = watermark_ms, self._clock.monotonic()
+    def observe(self, times: Mapping[str, int]) -> None:
+        """Set the current time of each model, epoch milliseconds."""
+        now, known = self._clock.monotonic(), self._known
+        self._known = {
+            model: known[model] if model in known and known[model][0] == time else (time, now)
+            for model, time in times.items()
+        }

@@ -52,12 +52,16 @@ class ReplayedJournal(Iterator[EventBatch]):
         earliest = min(body.arrival_ms for body in run) + AHEAD_MS
         batch = self._decoder.decode_lines(lines, source=source, latest_ms=earliest)
         if all(r.reason is not RejectReason.TIMESTAMP_OUT_OF_RANGE for r in batch.rejected):
-            return batch
+            first, arrivals = 0, []
+            for body in run:
+                arrivals.append((first, body.arrival_ms))
+                first += body.lines.count(b"\n")
+            return batch.arrived(arrivals)
         return concatenate(
             [
                 self._decoder.decode_lines(
                     body.lines, source=source, latest_ms=body.arrival_ms + AHEAD_MS
-                )
+                ).arrived([(0, body.arrival_ms)])
                 for body in run
             ]
         )

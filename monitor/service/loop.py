@@ -192,7 +192,7 @@ class Service:
     def _count(self, batch: EventBatch) -> None:
         """Count a batch; queries are answered and snapshots published in between."""
         for _ in self._monitor.steps(batch):
-            self._event_clock.observe(self._monitor.watermark_ms)
+            self._event_clock.observe(self._monitor.times)
             if self.liveness.since >= TURN_SECONDS:
                 self._turned()
                 if self._publishes:

@@ -222,7 +222,8 @@ class PostedFeeds:
         if posted.decoder is self._decoder.current:
             return posted.batch
         latest = posted.arrival_ms + AHEAD_MS
-        return self._decoder.decode_lines(posted.lines, source="reloaded", latest_ms=latest)
+        batch = self._decoder.decode_lines(posted.lines, source="reloaded", latest_ms=latest)
+        return batch.arrived([(0, posted.arrival_ms)])
 
     def position(self) -> Position:
         """Return the position in the journal behind the last counted request."""

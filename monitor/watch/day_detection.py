@@ -69,7 +69,7 @@ class DayDetection:
         self.follow(cuts)
         outcomes, sampling = expected(self._labelling, day.cells, day.weights)
         total: CountArray = outcomes.sum(axis=0)
-        places = _places(cuts)
+        places = places_by_key(cuts)
         alarms = [
             detector.update(ConfusionCounts.from_cells(total[place]), scatter, sampling or 1.0)
             for detector, place in zip(self._detectors, places, strict=True)
@@ -112,8 +112,8 @@ class DayDetection:
         )
 
 
-def _places(cuts: Cuts) -> Sequence[Int64Array]:
-    """Places of each key's values among a day's series; that of the totals without keys."""
+def places_by_key(cuts: Cuts) -> Sequence[Int64Array]:
+    """Return the places of each key's values among a day's series; of the totals without keys."""
     if not cuts.segments:
         return [np.array([0])]
     ends = np.cumsum([1, *(len(rows) for rows in cuts.segments)])

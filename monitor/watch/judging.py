@@ -1,4 +1,4 @@
-"""Judges windows against the reference: verdict, causes, and a nowcast ahead of the labels."""
+"""Judges windows against the reference: verdict and causes."""
 
 from __future__ import annotations
 
@@ -16,35 +16,41 @@ from monitor.drift import (
     Verdict,
     attribute,
     block_seconds,
-    judge,
     judge_within_segments,
 )
 from monitor.drift.component_changes import BetweenDays
-from monitor.drift.day_scatter import days_behind, off_the_curve
+from monitor.drift.day_scatter import days_behind
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.roc import below_reference_curve, standardised_to
-from monitor.drift.verdict import DEGRADED, NOT_OF_THE_MODEL, OF_THE_MODEL, roc_decides
+from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.recall_evidence import (
+    Because,
+    fewest_outcomes,
+    recall_evidence,
+    visible_recall,
+    why_open,
+)
+from monitor.drift.verdict import DEGRADED, OF_THE_MODEL
+from monitor.drift.within_segments import explains
 from monitor.events.columns import Int64Array
 from monitor.labels.checks import in_order
 from monitor.labels.faults import LabelFault
 from monitor.labels.sampled_labels import SAMPLES, expected, labels_by_stratum
 from monitor.labels.stopped_reports import Reports
+from monitor.metrics.rates import recall as usual_recall
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
-from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
-from monitor.windows.scores import Scores
 from monitor.windows.windows import Edition
 
 _SMALL_SHIFT = 0.35
 """More than slower labels take from the class ratio of a window that was .99 mature."""
 
 _SHIFT = Verdict.PREVALENCE_SHIFT
-_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE)
+_UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.TOO_FEW)
 
 
 class _Judged(NamedTuple):
@@ -70,7 +76,6 @@ class Judge:
         model: its number.
         reference: what its windows are compared with.
         windows: counts.
-        scores: score histograms.
         labelling: the labelling regime.
         reports: tests whether reports have stopped, where silence is a negative; else None.
     """
@@ -80,23 +85,19 @@ class Judge:
         model: int,
         reference: MatureReference,
         windows: Windows,
-        scores: Scores,
         *,
         labelling: Labelling,
         reports: Reports | None,
     ) -> None:
         self.reference = reference
         self.learned = LearnedScatter(reference, labelling)
-        self._scatter = self.learned.scatter
+        self._scatter_of_verdicts = self.learned.scatter
         self._model = model
         self._windows = windows
         self._labelling = labelling
         self._reports = reports
         self._judged_windows: dict[str, _Judged] = {}
         self._labels = LabelChecks(model, reference, windows, labelling)
-        self._nowcasts = None
-        if labelling not in SAMPLES:
-            self._nowcasts = Nowcasts(model, reference, windows, scores)
 
     def all(
         self,
@@ -120,10 +121,7 @@ class Judge:
         # A loss of labels in a shorter window looks like a small shift in a longer one.
         doubt = doubt or any(one.label_fault for one in found.values())
         return {
-            name: replace(
-                _doubted(one) if doubt and _is_small_shift(one) else one,
-                nowcast=None if self._nowcasts is None else self._nowcasts.of(name, now),
-            )
+            name: _doubted(one) if doubt and _is_small_shift(one) else one
             for name, one in found.items()
         }
 
@@ -199,16 +197,18 @@ class Judge:
         if self.reports_are_missing(name, now, age):
             fault = LabelFault.REPORTS_STOPPED
         fault = fault or self._labels.latest_fault(now, age, cuts.totals)
-        if closes is not None and now - age - length < closes:
-            return _UNJUDGED if fault is None else _untrusted(fault)
-        if self._scatter is not self.learned.scatter:
-            self._scatter = self.learned.scatter
+        if self._scatter_of_verdicts is not self.learned.scatter:
+            self._scatter_of_verdicts = self.learned.scatter
             self._judged_windows.clear()
         edition = self._windows.edition(name, self._model, now, age)
         known = self._judged_windows.get(name)
         if known is None or edition is None or known.edition != edition:
             known = self._judged_windows[name] = self._seen(name, now, age, cuts, edition)
-        return known.verdict if fault is None else _untrusted(fault)
+        if fault is not None:
+            return _untrusted(fault)
+        if closes is not None and now - age - length < closes:
+            return replace(_UNJUDGED, recall=known.verdict.recall)
+        return known.verdict
 
     def _seen(self, name: str, now: int, age: int, cuts: Cuts, edition: Edition | None) -> _Judged:
         """Read the window, and judge it unless its counts are as before."""
@@ -233,28 +233,41 @@ class Judge:
         if not after.total.any():
             fault = self._labels.fault_behind(cells[:, 0], 0.0)
             return _UNJUDGED if fault is None else _untrusted(fault)
-        before, dispersion = self.reference.counts, self._dispersion(sampling)
+        dispersion = self._dispersion(sampling)
         a_day = max(1, DAY_MS // block_ms)
         after_days = days_behind(after.total, a_day)
-        between = self._scatter.between(self.reference.days_behind, after_days)
-        after = after.sum(axis=-1)
-        judgement = judge(before, after, dispersion, between=between)
-        curve = dispersion.larger(off_the_curve(after, between.after))
-        below = roc_decides(judgement) and self._is_below_curve(outcomes, cuts, curve)
-        if below:
-            judgement = judge(
-                before, after, dispersion, between=between, below_reference_curve=True
-            )
+        between = self.learned.scatter.between(self.reference.days_behind, after_days)
+        total = after.sum(axis=-1)
+        length = after.shape[-1] / a_day
+        recall = recall_evidence(total, dispersion, between, days=length)
+        judgement, _ = judge_on_curve(
+            ComparedOutcomes(self.reference.blocks, after),
+            dispersion,
+            between=between,
+            scores=self.reference.scores_by_day,
+            by_key=self._by_segment(outcomes[1:], cuts),
+        )
         fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
         if judgement.verdict in OF_THE_MODEL:
             judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion, between)
-        found = WindowVerdict(
+        if fault is not None:
+            return _untrusted(fault)
+        before = self.reference.counts
+        found = attribute(before, total, dispersion, between=between)
+        because, fewest = None, fewest_outcomes(total, judgement)
+        if judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE:
+            usual = float(usual_recall(before))
+            because = why_open(judgement, found, usual, recall.excluded, fewest=fewest)
+        return WindowVerdict(
             verdict=judgement.verdict,
             judgement=judgement,
-            attribution=attribute(before, after, dispersion, between=between),
+            attribution=found,
             labels_in_order=self._in_order(cells[:, 0], judgement),
+            because=because,
+            rests_on=fewest,
+            recall=recall,
+            visible_recall=visible_recall(before, judgement),
         )
-        return found if fault is None else _untrusted(fault)
 
     def _in_order(self, cells: Int64Array, judgement: Judgement) -> bool:
         if self._labelling is Labelling.COMPLETE:
@@ -271,19 +284,7 @@ class Judge:
         """Return the variance of rows over that of independent ones, of window or reference."""
         return self.reference.sampling(self._labelling).larger(sampling)
 
-    def _is_below_curve(self, outcomes: CountArray, cuts: Cuts, dispersion: Dispersion) -> bool:
-        """Return whether TPR lies below the reference's ROC curve, overall and at the old mix."""
-        scores = self.reference.scores_by_day
-        if scores is None:
-            return False
-        points = [ConfusionCounts.from_cells(outcomes[0])]
-        points += [standardised_to(*both) for both in self._by_segment(outcomes[1:], cuts)]
-        before = self.reference.blocks
-        return all(below_reference_curve(scores, p, dispersion, before=before) for p in points)
-
-    def _by_segment(
-        self, cells: CountArray, cuts: Cuts
-    ) -> Iterator[tuple[ConfusionCounts, ConfusionCounts]]:
+    def _by_segment(self, cells: CountArray, cuts: Cuts) -> Iterator[ComparedOutcomes]:
         """Yield the outcomes before and after of each segment key, (values, blocks)."""
         start = 0
         for rows in cuts.segments:
@@ -291,7 +292,7 @@ class Judge:
             before = self.reference.blocks_of(rows)
             start += len(rows)
             if before is not None:
-                yield before, after
+                yield ComparedOutcomes(before, after)
 
     def _within_segments(
         self,
@@ -306,7 +307,7 @@ class Judge:
             within = judge_within_segments(
                 before, after, dispersion, between=between, below_reference_curve=below
             )
-            if within.verdict in NOT_OF_THE_MODEL:
+            if explains(within, whole):
                 return within
         return whole
 
@@ -329,4 +330,5 @@ def _doubted(found: WindowVerdict) -> WindowVerdict:
         found,
         verdict=verdict,
         judgement=None if judgement is None else replace(judgement, verdict=verdict),
+        because=Because.MOVED,
     )

@@ -21,7 +21,7 @@ from monitor.windows.days import DAY_MS
 STRETCH_DAYS = 28
 """Length of the stretches that a model's scatter is learned from after its reference."""
 _MOST_STRETCHES = 13
-_FEWEST_DAYS = 2
+_FEWEST_DAYS = 10
 
 
 class RecentDays(NamedTuple):
@@ -96,7 +96,10 @@ class LearnedScatter:
         self.scatter = self._learned()
 
     def learn(self, days: RecentDays) -> None:
-        """Learn from a stretch of days; a single day teaches nothing.
+        """Learn from a stretch of days.
+
+        Fewer than ten teach nothing: where the level changed in them, as on the day that
+        starts a page, they are too few to be divided there.
 
         Args:
             days: of the stretch.
@@ -105,6 +108,18 @@ class LearnedScatter:
             return
         outcomes, _ = expected(self._labelling, days.cells, days.weights)
         self._since = [*self._since, outcomes[:, 0]][-_MOST_STRETCHES:]
+        self.scatter = self._learned()
+
+    def follow(self, older: LearnedScatter, days: int) -> None:
+        """Take over what was learned before a new reference: of an earlier one, and since.
+
+        Args:
+            older: learned until the new reference closes.
+            days: length of the new reference; stretches that may overlap it are left out.
+        """
+        known = [] if older._reference is None else [older._reference.cells]
+        overlapping = -(-days // STRETCH_DAYS)
+        self._since = [*known, *older._since[:-overlapping]][-_MOST_STRETCHES:]
         self.scatter = self._learned()
 
     def state(self) -> State:

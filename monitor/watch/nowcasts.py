@@ -1,76 +1,317 @@
-"""Nowcasts: prevalence and precision from the predictions of each window, ahead of labels."""
+"""Nowcasts: prevalence and precision of windows ahead of their labels, checked against the past.
+
+At the start of each day (UTC), every window of whole days that ends there is estimated from
+what is known: outcomes of mature days, and the predictions of younger ones. Once its labels
+are mature, the estimates are compared with the outcomes (`monitor.drift.estimate_record`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from monitor.drift.label_free import Nowcast, nowcast
-from monitor.metrics.histogram import ScoreHistogram
+from monitor.counts import ConfusionCounts, CountArray, Outcome
+from monitor.drift.estimate_record import CheckedEstimate, EstimateRecord, Withheld
+from monitor.drift.label_free import (
+    ShiftEstimate,
+    covariate_shift,
+    label_shift,
+    label_shift_by_segment,
+)
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import State
+from monitor.join.deltas import PREDICTED_POSITIVE
+from monitor.metrics.precision import precision
+from monitor.metrics.rates import prevalence
+from monitor.verdicts import (
+    COVARIATE_SHIFT,
+    LABEL_SHIFT,
+    LABEL_SHIFT_BY_SEGMENT,
+    WindowEstimates,
+    WindowVerdict,
+)
+from monitor.watch.cuts import Cuts
+from monitor.watch.judging import Judge
+from monitor.watch.model_days import DayReader
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
 
+_SHIFTS = (COVARIATE_SHIFT, *(LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT) * 2)
+"""Label shift has a record for days whose scores fit the reference, and one for the others."""
+_UNDEFINED = ShiftEstimate(float("nan"), float("nan"))
+_RATES = 2
+_CALLED = slice(PREDICTED_POSITIVE, PREDICTED_POSITIVE + 2)
+
+
+class _Rates(NamedTuple):
+    """Prevalence and precision of some outcomes; NaN where undefined."""
+
+    prevalence: float
+    precision: float
+
+
+class DayStart(NamedTuple):
+    """A day that begins, and what is known of the model then.
+
+    Attributes:
+        judge: of the model, with its reference.
+        reader: of its days.
+        cuts: its series by segment key.
+        mature: outcomes up to this moment, epoch milliseconds, are mature.
+        age: its maturity, milliseconds.
+    """
+
+    judge: Judge
+    reader: DayReader
+    cuts: Cuts
+    mature: int
+    age: int
+
+    @property
+    def day(self) -> int:
+        """Number of the day since 1970, UTC."""
+        return (self.mature + self.age) // DAY_MS
+
+    @property
+    def first_young(self) -> int:
+        """Number of the first day that is not mature."""
+        return self.mature // DAY_MS
+
+
+class _Parts(NamedTuple):
+    """The mature days of a window, and its younger ones.
+
+    Attributes:
+        mature: predictions of mature days: all of them, and the positive ones.
+        known: rates of those days.
+        young: predictions of younger days, likewise.
+        series: positive and negative predictions of the younger days, (series, 2).
+        first: number of the first of the younger days.
+    """
+
+    mature: tuple[int, int]
+    known: _Rates
+    young: tuple[int, int]
+    series: Int64Array
+    first: int
+
+    def with_rates(self, young: Sequence[float]) -> list[float]:
+        """Return the rates of the window, given those of its younger days."""
+        return [
+            _mixed(*numbers)
+            for numbers in zip(self.mature, self.known, self.young, young, strict=True)
+        ]
+
 
 class Nowcasts:
-    """Nowcasts of one model's windows, cached until its predictions change.
+    """Estimates of one model's windows, and the records that they rest on.
 
-    Do not use with labels that are a sample: the intervals would treat estimates as counts.
+    Do not use where labels are a sample: outcomes would be estimates themselves.
 
     Args:
         model: its number.
-        reference: whose recall and false-positive rate are assumed to hold.
         windows: counts.
         scores: score histograms.
     """
 
-    def __init__(
-        self, model: int, reference: MatureReference, windows: Windows, scores: Scores
-    ) -> None:
+    def __init__(self, model: int, windows: Windows, scores: Scores) -> None:
         self._model = model
-        self._reference = reference
-        self._windows = windows
         self._scores = scores
-        self._known: dict[str, tuple[tuple[int, int], ScoreHistogram, Nowcast]] = {}
-        self._populations: dict[str, tuple[Hashable, tuple[int, int]]] = {}
+        self._day: int | None = None
+        self._days = {
+            name: windows.length(name) // DAY_MS
+            for name in windows.names
+            if windows.length(name) % DAY_MS == 0
+        }
+        self._records = {name: _records() for name in self._days}
+        self._published: dict[str, WindowEstimates] = {}
 
-    def of(self, name: str, now: int) -> Nowcast:
-        """Return the nowcast of a window that ends now.
+    def added_to(self, verdicts: Mapping[str, WindowVerdict]) -> dict[str, WindowVerdict]:
+        """Return the verdicts with the estimates of their windows.
 
-        It uses score histograms where reference and window have scores and the window is
-        at least a day long, else counts.
+        An estimate is of the window's length, and ends with the last whole day (UTC). It is
+        withheld where the labels of the window are not trustworthy now.
 
         Args:
-            name: of the window.
-            now: epoch milliseconds.
+            verdicts: by the name of the window.
         """
-        called, length = self._population(name, now), self._windows.length(name)
-        live = self._scores.histogram(self._model, now - length + DAY_MS, now)
-        known = self._known.get(name)
-        if known is None or known[0] != called or known[1] is not live:
-            found = self._made(called, live, scored=length >= DAY_MS)
-            known = self._known[name] = (called, live, found)
-        return known[2]
+        return {name: replace(one, nowcast=self._of(name, one)) for name, one in verdicts.items()}
 
-    def _made(self, called: tuple[int, int], live: ScoreHistogram, *, scored: bool) -> Nowcast:
-        scores = self._reference.scores
-        use_scores = scores is not None and scored and int(live.total.sum()) > 0
-        with np.errstate(all="ignore"):
-            return nowcast(
-                predicted_positive=called[0],
-                total=sum(called),
-                reference=self._reference.counts,
-                scores=live.total if use_scores else None,
-                reference_scores=scores if use_scores else None,
+    def steps(self, start: DayStart) -> Iterator[None]:
+        """Compare the estimates that have matured, and estimate, once each day.
+
+        Args:
+            start: of the day.
+
+        Yields:
+            Nothing; after each window.
+        """
+        if self._day is not None and start.day <= self._day:
+            return
+        self._day = start.day
+        for name in self._days:
+            self._learn(name, start)
+            self._estimate(name, start)
+            yield
+
+    def state(self) -> State:
+        """Serializable state."""
+        return {
+            "day": self._day,
+            "records": {
+                name: [record.state() for record in records]
+                for name, records in self._records.items()
+            },
+            "published": {
+                name: [one.state() for one in found] for name, found in self._published.items()
+            },
+        }
+
+    def restored(self, state: State) -> Self:
+        """Load what `state` returned, and return itself; windows of other names start anew."""
+        self._day = state["day"]
+        for name in self._days.keys() & state["records"].keys():
+            both = zip(_records(), state["records"][name], strict=True)
+            self._records[name] = tuple(record.restored(kept) for record, kept in both)
+        for name in (one for one in self._days if one in state["published"]):
+            found = (CheckedEstimate.restored(one) for one in state["published"][name])
+            self._published[name] = WindowEstimates(*found)
+        return self
+
+    def _of(self, name: str, verdict: WindowVerdict) -> WindowEstimates | None:
+        found = self._published.get(name)
+        if found is None or not verdict.label_fault:
+            return found
+        why = Withheld.LABELS_NOT_TRUSTWORTHY
+        return WindowEstimates(*(_withheld(one, why) for one in found))
+
+    def _learn(self, name: str, start: DayStart) -> None:
+        """Compare the estimates whose windows have matured with their outcomes."""
+        records = self._records[name]
+        awaited = {day for record in records for day in record.awaited}
+        for day in sorted(day for day in awaited if day <= start.first_young):
+            truth = self._rates(name, start, day)
+            for record, rate in zip(records, truth, strict=True):
+                if day in record.awaited:
+                    record.learn(day, rate)
+
+    def _estimate(self, name: str, start: DayStart) -> None:
+        """Estimate the window that ends with the last whole day."""
+        last, parts = self._rates(name, start, start.first_young), self._parts(name, start)
+        filled = parts.with_rates(last)
+        shifts = [parts.with_rates(rates) for rates in self._shifts(start, parts)]
+        overlap = self._days[name] + start.day - start.first_young
+        self._published[name] = WindowEstimates(
+            *(
+                record.estimate(
+                    start.day, last[at], filled[at], [one[at] for one in shifts], overlap=overlap
+                )
+                for at, record in enumerate(self._records[name])
             )
+        )
 
-    def _population(self, name: str, now: int) -> tuple[int, int]:
-        """Count positive and negative predictions, again only where some came."""
-        edition = self._windows.predictions_edition(name, self._model, now)
-        known = self._populations.get(name)
-        if known is None or known[0] != edition:
-            counts = self._windows.population(name, self._model, now)
-            known = self._populations[name] = (edition, counts)
-        return known[1]
+    def _rates(self, name: str, start: DayStart, end: int) -> _Rates:
+        """Return the rates of the window before day `end`; NaN where labels are at fault."""
+        days = start.reader.days(self._model, start.cuts, end - self._days[name], end)
+        if not start.judge.trusts_labels(days, start.cuts, start.mature + start.age):
+            return _Rates(float("nan"), float("nan"))
+        return _rates_of(days.cells[:, 0])
+
+    def _parts(self, name: str, start: DayStart) -> _Parts:
+        first = start.day - self._days[name]
+        days = start.reader.days(self._model, start.cuts, first, start.day)
+        mature = days.numbers < start.first_young
+        known, series = days.cells[mature, 0], days.cells[~mature][..., _CALLED].sum(axis=0)
+        return _Parts(
+            mature=_predictions(known[:, _CALLED].sum(axis=0)),
+            known=_rates_of(known),
+            young=_predictions(series[0]),
+            series=series,
+            first=max(start.first_young, first),
+        )
+
+    def _shifts(self, start: DayStart, parts: _Parts) -> list[tuple[float, ...]]:
+        """Return the rates of the younger days by each shift, in the order of `_SHIFTS`."""
+        reference, (total, positive) = start.judge.reference, parts.young
+        scores = self._scores_of(start, parts)
+        before = None if scores is None else reference.scores
+        whole = covariate = _UNDEFINED
+        with np.errstate(all="ignore"):
+            if total:
+                whole = label_shift(
+                    predicted_positive=positive,
+                    total=total,
+                    reference=reference.counts,
+                    scores=scores,
+                    reference_scores=before,
+                )
+            if scores is not None and before is not None:
+                covariate = covariate_shift(
+                    predicted_positive=positive, scores=scores, reference_scores=before
+                )
+        by_segment = _by_segment(reference, parts, start.cuts, whole.prevalence)
+        found, nothing = [whole, by_segment], [_UNDEFINED, _UNDEFINED]
+        both = [*found, *nothing] if whole.fits else [*nothing, *found]
+        return [one[:_RATES] for one in (covariate, *both)]
+
+    def _scores_of(self, start: DayStart, parts: _Parts) -> Int64Array | None:
+        """Return the scores of the younger days; None where there are none, or not so far back."""
+        opens = parts.first * DAY_MS
+        if start.judge.reference.scores is None or not self._scores.keeps(self._model, opens):
+            return None
+        found = self._scores.histogram(self._model, opens, start.day * DAY_MS).total
+        return found if found.any() else None
+
+
+def _records() -> tuple[EstimateRecord, ...]:
+    return tuple(EstimateRecord(_SHIFTS) for _ in range(_RATES))
+
+
+def _withheld(found: CheckedEstimate, why: Withheld) -> CheckedEstimate:
+    """Return what is known of the record, without the estimate."""
+    return CheckedEstimate(
+        comparisons=found.comparisons,
+        days=found.days,
+        median_error=found.median_error,
+        withheld=why,
+    )
+
+
+def _rates_of(cells: CountArray) -> _Rates:
+    """Return the rates of the outcomes of some days, (days, 6)."""
+    counts = ConfusionCounts.from_cells(cells[:, : len(Outcome)].sum(axis=0))
+    return _Rates(float(prevalence(counts)), float(precision(counts)))
+
+
+def _predictions(called: Int64Array) -> tuple[int, int]:
+    """Return the number of predictions, and of positive ones."""
+    return int(called.sum()), int(called[0])
+
+
+def _mixed(mature: int, known: float, young: int, rate: float) -> float:
+    """Return the rate of mature and younger predictions together; NaN where unknown."""
+    if not mature or np.isnan(known):
+        return rate
+    return known if not young else (mature * known + young * rate) / (mature + young)
+
+
+def _by_segment(
+    reference: MatureReference, parts: _Parts, cuts: Cuts, otherwise: float
+) -> ShiftEstimate:
+    """Label shift within the values of each segment key; the mean over the keys."""
+    if not len(reference.rows):
+        return _UNDEFINED
+    found, first = [], 1
+    for rows in cuts.segments:
+        before = ConfusionCounts.from_cells(reference.cells_of(rows))
+        predicted = parts.series[first : first + len(rows)]
+        found.append(label_shift_by_segment(predicted, before, otherwise)[:_RATES])
+        first += len(rows)
+    if not found:
+        return _UNDEFINED
+    return ShiftEstimate(*np.mean(found, axis=0).tolist())

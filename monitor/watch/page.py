@@ -16,6 +16,7 @@ JUDGED_DAYS = (7, 28)
 _BACK_SHARE = 0.5
 _LEVEL_DAYS = 7
 _SUDDEN = 0.9999
+_LASTS = 0.99
 _CERTAINTY = 0.9
 """Coverage of the two-sided interval whose lower bound is certain at p < .05."""
 
@@ -24,7 +25,8 @@ class ModelPage:
     """Whether a model pages: from a certain degradation on, until it is certainly back.
 
     A page starts where a detector has fired within 28 days and the last 7 or 28 days are
-    judged degraded; a fall that is large enough starts it within the day. It ends once the
+    judged degraded; a fall that is large enough starts it within the day, and a certain trend
+    over weeks that the last 28 days confirm starts it as well. It ends once the
     odds ratio is certainly (p < .05) above half of its fall, over the last 7 or 28 days, all
     of them since the page started. So one lasting degradation is one page, and it does not
     fade as the fault fills the windows.
@@ -76,6 +78,20 @@ class ModelPage:
         """
         _, upper = found.interval("odds_ratio", level=_SUDDEN)
         return found.verdict in DEGRADED and (found.dead or upper < 0)
+
+    def confirms_trend(self, week: Judgement, month: Judgement) -> bool:
+        """Return whether the last days agree with a certain fall over weeks.
+
+        Args:
+            week: judgement of the last 7 days.
+            month: judgement of the last 28 days.
+
+        Returns:
+            True where the odds ratio of the month is certainly (p < .005) below the level, and
+            that of the week by at least half as much, so that the model is not back already.
+        """
+        _, upper = month.interval("odds_ratio", level=_LASTS)
+        return upper < 0 and week.change["odds_ratio"] < _BACK_SHARE * month.change["odds_ratio"]
 
     def start(self, at: int, fall: float) -> None:
         """Start the page.

@@ -16,6 +16,7 @@ from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.join.deltas import CELLS
 from monitor.labels.sampled_labels import SAMPLES
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.verdicts import ReferenceOutcomes
 from monitor.windows.days import DAY_MS
 
 
@@ -158,6 +159,17 @@ class MatureReference:
             labelling: the labelling regime.
         """
         return self.dispersion if labelling in SAMPLES else Dispersion.of(1.0)
+
+    @property
+    def outcomes(self) -> ReferenceOutcomes:
+        """Its outcomes, as a snapshot carries them."""
+        return ReferenceOutcomes(
+            source=self.source,
+            opens=self.opens,
+            closes=self.closes,
+            counts=self.counts,
+            version=self.version,
+        )
 
     @property
     def by_day(self) -> ConfusionCounts | None:

@@ -14,7 +14,9 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.watch.first_days import FIRST_MS, end_of_first_days
+from monitor.verdicts import AwaitedReference
+from monitor.watch.awaited_reference import awaited_reference
+from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
@@ -62,6 +64,19 @@ class ReferenceFinder:
                 self._windows.forget_beginning(model)
         return found or known
 
+    def awaited(self, model: int, mature: int, age: int) -> AwaitedReference | None:
+        """Return what a model lacks of its first reference; None where nothing is known of it.
+
+        Args:
+            model: its number; it has no reference.
+            mature: up to this moment, epoch milliseconds, outcomes are mature.
+            age: age at which they are, milliseconds.
+        """
+        step, first = self._windows.step_ms, self._windows.first_pane(model)
+        setting = self._catalogue.settings[model].reference
+        opens = None if first is None else first * step
+        return awaited_reference(setting, opens, mature, age, self._sums(model))
+
     def found(self, model: int) -> MatureReference | None:
         """Return the latest reference of a model that `of` found."""
         return self._found.get(model)
@@ -101,7 +116,7 @@ class ReferenceFinder:
             return MatureReference.given(setting.counts)
         if setting.window is not None:
             opens, closes = setting.window.open, setting.window.end
-            return self._cut("window", model, opens, closes) if closes <= mature else None
+            return self.cut("window", model, opens, closes) if closes <= mature else None
         if setting.trailing is not None:
             closes = mature - setting.trailing
             return self._after_first("trailing", model, closes - setting.trailing, closes)
@@ -115,7 +130,7 @@ class ReferenceFinder:
         first = self._windows.first_pane(model)
         if first is None or first * self._windows.step_ms > opens:
             return None
-        return self._cut(source, model, opens, closes)
+        return self.cut(source, model, opens, closes)
 
     def _first(
         self, model: int, length: int, mature: int, known_open: int | None
@@ -126,16 +141,28 @@ class ReferenceFinder:
             return None
         opens = first * step if known_open is None else known_open
 
+        closes = end_of_first_days(opens, length, mature, self._sums(model))
+        return None if closes is None else self.cut("first", model, opens, closes)
+
+    def _sums(self, model: int) -> CountsUpTo:
         def sums(ends: Sequence[int]) -> Int64Array:
+            step = self._windows.step_ms
             return self._windows.sums_from_first(model, [closes // step for closes in ends])
 
-        closes = end_of_first_days(opens, length, mature, sums)
-        return None if closes is None else self._cut("first", model, opens, closes)
+        return sums
 
     def _totals_row(self, model: int) -> int:
         return self._catalogue.totals_row(self._catalogue.models[model])
 
-    def _cut(self, source: str, model: int, opens: int, closes: int) -> MatureReference:
+    def cut(self, source: str, model: int, opens: int, closes: int) -> MatureReference:
+        """Return the outcomes of a mature stretch as a reference.
+
+        Args:
+            source: of the reference.
+            model: its number.
+            opens: first moment, epoch milliseconds.
+            closes: first moment after it; panes since `opens` are still stored.
+        """
         step = self._windows.step_ms
         start, end = opens // step, closes // step
         rows = self._catalogue.rows_of(model)

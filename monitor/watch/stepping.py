@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from monitor.counts import Outcome
 from monitor.drift import Judgement
+from monitor.drift.trend import Trend
 from monitor.drift.verdict import DEGRADED
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
@@ -19,9 +20,12 @@ from monitor.watch.cuts import Cuts
 from monitor.watch.day_detection import DayDetection
 from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Judge
+from monitor.watch.level import WEEK, Stretch, longer_level, renewal_days, renewed_level
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.model_days import STRETCH_DAYS, DayReader
+from monitor.watch.nowcasts import DayStart, Nowcasts
 from monitor.watch.page import JUDGED_DAYS, ModelPage
+from monitor.watch.skill_trend import MOST_DAYS, trend_of, trend_state
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
 
@@ -34,14 +38,16 @@ class ModelWatch:
         detection: the detectors by pane; None where labels are a sample.
         by_day: the detector by days; None where a detector of river takes its place.
         judge: of its windows, against the reference.
-        level: judge of days and pages, against the reference that the detectors watch: the
-            first one where the reference trails, else the same.
+        level: judge of days and pages, against the level that the detectors watch (see
+            `monitor.watch.level`); the same one while that is the reference.
         page: whether the model pages.
         done: first coarse pane that the detectors have not seen.
         day: first day since 1970, UTC, that is not closed.
         learned_until: first day of the stretch that the scatter is learned from next.
         paged: whether the model paged when the last stretch ended.
+        trend: since the level opened, as of the last week's end; None where none is certain.
         ratio: its live class ratio.
+        nowcasts: its estimates ahead of the labels; None where labels are a sample.
         shifted_at: event time of the last alarm of the class ratio detector, epoch
             milliseconds.
         detections: all detections so far.
@@ -56,7 +62,9 @@ class ModelWatch:
     day: int
     learned_until: int
     ratio: LiveRatio
+    nowcasts: Nowcasts | None
     paged: bool = False
+    trend: Trend | None = None
     shifted_at: int | None = None
     detections: list[Detected] = field(default_factory=list)
 
@@ -78,7 +86,9 @@ class ModelWatch:
             "day": self.day,
             "learned_until": self.learned_until,
             "paged": self.paged,
+            "trend": None if self.trend is None else trend_state(self.trend),
             "ratio": self.ratio.state(),
+            "nowcasts": None if self.nowcasts is None else self.nowcasts.state(),
             "shifted_at": self.shifted_at,
             "detections": [[found.at, found.kind] for found in self.detections],
         }
@@ -92,17 +102,23 @@ class _Pane(NamedTuple):
     rows: Int64Array
 
 
+ReplaceLevel = Callable[[int, ModelWatch, Cuts, Stretch], None]
+"""Replaces the level of a model, by its number, with the outcomes of a stretch of time."""
+
+
 class Stepper:
     """Steps detectors over panes and days, and lists what they detect.
 
     Args:
         catalogue: models and series.
         windows: counts.
+        replace_level: replaces the level of a model.
     """
 
-    def __init__(self, catalogue: Catalogue, windows: Windows) -> None:
+    def __init__(self, catalogue: Catalogue, windows: Windows, replace_level: ReplaceLevel) -> None:
         self._catalogue = catalogue
         self._windows = windows
+        self._replace_level = replace_level
         self._days = DayReader(catalogue, windows)
 
     def steps(
@@ -118,7 +134,7 @@ class Stepper:
             age: its maturity, milliseconds.
 
         Yields:
-            Nothing; after each pane with outcomes, and after each day.
+            Nothing; after each pane with outcomes, each day, and each estimated window.
         """
         step = self._windows.step_ms
         first, end = watch.done, mature // step
@@ -132,6 +148,23 @@ class Stepper:
                 yield
             watch.done = end
         yield from self._close_days(model, watch, cuts, mature, age)
+        if watch.nowcasts is not None:
+            start = DayStart(watch.judge, self._days, cuts, mature, age)
+            yield from watch.nowcasts.steps(start)
+
+    def judged(self, model: int, watch: ModelWatch, cuts: Cuts, days: int) -> Judgement | None:
+        """Judge the last closed days of a model, those of the reference left out.
+
+        Args:
+            model: its number.
+            watch: its detectors.
+            cuts: its series by segment key.
+            days: how many.
+
+        Returns:
+            None where nothing can be judged, or labels are at fault.
+        """
+        return self._judged(model, watch, cuts, watch.day, days)
 
     def is_active(self, at: int | None, now: int) -> bool:
         """Return whether a detection lies no further back than the longest window.
@@ -180,6 +213,21 @@ class Stepper:
             watch.by_day.restart()
             if not self._is_silent(watch, at, age):
                 page.fire(at)
+        self._judge_page(model, watch, cuts, end, at)
+        if watch.paged is not page.active or end - watch.learned_until >= STRETCH_DAYS:
+            watch.paged = page.active
+            stretch = self._days.days(model, cuts, watch.learned_until, end)
+            if watch.level.trusts_labels(stretch, cuts, at):
+                watch.level.learned.learn(stretch)
+            watch.learned_until = end
+        if end % WEEK == 0:
+            self._look_back(model, watch, cuts, end, age)
+            if not page.is_open(at):
+                self._move_level(model, watch, cuts, end)
+
+    def _judge_page(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
+        """Start or end the page by the last days before day `end`."""
+        page = watch.page
         lengths = JUDGED_DAYS if page.awaits_judgement(at) else page.days_to_judge(at)
         for length in lengths:
             found = self._judged(model, watch, cuts, end, length)
@@ -190,12 +238,40 @@ class Stepper:
                     _start(watch, at, found)
             elif length in page.days_to_judge(at):
                 page.judge_return(length, found)
-        if watch.paged is not page.active or end - watch.learned_until >= STRETCH_DAYS:
-            watch.paged = page.active
-            stretch = self._days.days(model, cuts, watch.learned_until, end)
-            if watch.level.trusts_labels(stretch, cuts, at):
-                watch.level.learned.learn(stretch)
-            watch.learned_until = end
+
+    def _look_back(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, age: int) -> None:
+        """Look for a trend since the level opened; a certain fall that lasts starts the page."""
+        at, level, page = end * DAY_MS + age, watch.level, watch.page
+        opens = level.reference.opens
+        first = end - MOST_DAYS if opens is None else max(opens // DAY_MS, end - MOST_DAYS)
+        days = self._days.days(model, cuts, first, end)
+        labelling = self._catalogue.settings[model].labelling
+        trend = trend_of(days, cuts, labelling, level.learned.scatter)
+        if trend is not None and not level.trusts_labels(days, cuts, at):
+            trend = None
+        watch.trend = trend
+        if trend is None or trend.change > 0 or page.active or watch.by_day is None:
+            return
+        week, month = (self._judged(model, watch, cuts, end, length) for length in JUDGED_DAYS)
+        if week is None or month is None or self._is_silent(watch, at, age):
+            return
+        if page.confirms_trend(week, month):
+            page.fire(at)
+            _start(watch, at, month)
+
+    def _move_level(self, model: int, watch: ModelWatch, cuts: Cuts, end: int) -> None:
+        """Replace the level where a longer one is known, or the model has become better."""
+        level = watch.level
+        days = renewal_days(self._catalogue.settings[model].reference)
+        found = longer_level(level.reference, end)
+        if found is None and days is not None:
+
+            def judged(first: int, last: int) -> Judgement | None:
+                return level.of_days(self._days.days(model, cuts, first, last), cuts)
+
+            found = renewed_level(level.reference, days, end, judged)
+        if found is not None:
+            self._replace_level(model, watch, cuts, found)
 
     def _judged(
         self, model: int, watch: ModelWatch, cuts: Cuts, end: int, length: int

@@ -107,7 +107,7 @@ class Beginnings:
             self._known[model] = known
         self._changed[model] = _NEVER
         first = _NEVER if known.first is None else known.first
-        if first >= changed != _NEVER or not self._ring.reaches_back(first):
+        if first >= changed != _NEVER or not self._ring.reaches_back(first, model):
             known.first = self._ring.first(row, _MADE, min(changed, first))
             if known.first != first:
                 changed = _EARLIEST

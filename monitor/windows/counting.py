@@ -121,13 +121,14 @@ class WindowCounts:
         for window in self._running.values():
             window.add(model, panes, row, cell, count)
 
-    def advance(self, watermark: int) -> None:
-        """Move the panes on to a watermark, epoch milliseconds."""
-        self._past.advance_days(watermark)
+    def advance(self, times: Int64Array | int) -> None:
+        """Move the panes on to the times of the models, as `PaneRing.advance` takes them."""
+        self._ensure()
+        self._past.advance_days(times)
         for ring in self._rings:
-            ring.advance(watermark)
-        self._past.advance_hours(watermark)
-        self.weights.advance(watermark)
+            ring.advance(times)
+        self._past.advance_hours(times)
+        self.weights.advance(times)
 
     def state(self) -> State:
         """Serializable state: every pane, and the pane range of every window."""
@@ -152,9 +153,10 @@ class WindowCounts:
             left: the models and series that are still there.
         """
         for ring, stored in zip(self._rings, state["rings"], strict=False):
-            ring.restore(stored, left.series)
+            owners = self._catalogue.model_of_series()
+            ring.restore(stored, left.series, left.models, owners)
         self._past.restore(state["hours"], state["days"], left)
-        self.weights.restore(state["weights"], left.series)
+        self.weights.restore(state["weights"], left)
         for name, window in self._running.items():
             if name in state["running"]:
                 window.restore(state["running"][name], left)
@@ -174,9 +176,10 @@ class WindowCounts:
         self._silence.refresh()
         fresh_models = np.zeros(max(0, models - len(self._changes)), dtype=np.int64)
         self._changes = np.concatenate([self._changes, fresh_models])
-        self._past.ensure(models, rows)
+        owners = self._catalogue.model_of_series()
+        self._past.ensure(models, owners)
         for ring in self._rings:
-            ring.ensure(rows)
+            ring.ensure(owners)
         for window in self._running.values():
             window.ensure(models, rows)
         more = rows - len(self._lifetime)

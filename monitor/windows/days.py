@@ -6,8 +6,6 @@ ring are read from it. Where coarse panes do not fill a day exactly, no days are
 
 from __future__ import annotations
 
-import numpy as np
-
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 from monitor.windows.panes import PaneRing
@@ -34,24 +32,27 @@ class Days:
         """Memory reserved."""
         return self._left.nbytes
 
-    def ensure(self, rows: int) -> None:
-        """Make room for so many series."""
-        self._left.ensure(rows)
+    def ensure(self, owners: Int64Array) -> None:
+        """Make room for series; `owners` is the model number of each."""
+        self._left.ensure(owners)
 
-    def advance(self, time: int) -> None:
-        """Sum the panes that are about to leave the coarse ring; call before the ring moves on."""
-        self._left.advance(time)
-        old, new = self._coarse.newest, time // self._coarse.width
-        if not self._whole or old is None or new <= old:
+    def advance(self, times: Int64Array | int) -> None:
+        """Sum the panes that are about to leave the coarse ring; call before the ring moves on.
+
+        Args:
+            times: of each model, as `PaneRing.advance` takes them.
+        """
+        self._left.advance(times)
+        if not self._whole:
             return
-        first = old - self._coarse.span + 1
-        end = min(new - self._coarse.span, old) + 1
-        rows = np.arange(self._coarse.rows)
-        while first < end:
-            day = first // self._panes
-            following = min((day + 1) * self._panes, end)
-            self._left.add_table(day, self._coarse.sum(first, following, rows))
-            first = following
+        span = self._coarse.span
+        for rows, old, new in self._coarse.moves(times):
+            first, end = old - span + 1, min(new - span, old) + 1
+            while first < end:
+                day = first // self._panes
+                following = min((day + 1) * self._panes, end)
+                self._left.add_table(day, rows, self._coarse.sum(first, following, rows))
+                first = following
 
     def add_late(self, pane: Int64Array, row: Int64Array, cell: Int64Array, n: Int64Array) -> None:
         """Count changes in coarse panes that have already left the ring.
@@ -62,27 +63,35 @@ class Days:
             cell: column of the counts.
             n: change of the count.
         """
-        if self._whole and len(pane) and not self._coarse.reaches_back(int(pane.min())):
-            newest = self._coarse.newest or 0
-            late = np.flatnonzero(pane <= newest - self._coarse.span)
+        if self._whole and len(pane):
+            late = self._coarse.has_left(pane, row)
             self._left.add(pane[late] // self._panes, row[late], cell[late], n[late])
 
     def state(self) -> State:
         """Serializable state: the days that have left the ring of coarse panes."""
         return self._left.state()
 
-    def restore(self, state: State, rows: Int64Array) -> None:
+    def restore(
+        self, state: State, rows: Int64Array, models: Int64Array, owners: Int64Array
+    ) -> None:
         """Load what `state` returned.
 
         Args:
             state: of an earlier run.
-            rows: old numbers of the series that are still there.
+            rows: as in `PaneRing.restore`.
+            models: as in `PaneRing.restore`.
+            owners: as in `PaneRing.restore`.
         """
-        self._left.restore(state, rows)
+        self._left.restore(state, rows, models, owners)
 
-    def reaches_back(self, day: int) -> bool:
-        """Return whether a day is stored."""
-        return self._whole and self._left.reaches_back(day)
+    def reaches_back(self, day: int, model: int) -> bool:
+        """Return whether a day is stored for a model.
+
+        Args:
+            day: number of the day since the epoch.
+            model: its number.
+        """
+        return self._whole and self._left.reaches_back(day, model)
 
     def table(self, start: int, end: int, rows: Int64Array) -> Int64Array:
         """Return the counts of each day, (days, rows, cells).

@@ -10,6 +10,7 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.join import CELLS, Deltas
+from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.windows.days import DAY_MS, Days
 from monitor.windows.pane_widths import HOUR_MS
 from monitor.windows.panes import PaneRing
@@ -59,15 +60,15 @@ class PastCounts:
         """Memory reserved."""
         return self._days.nbytes + self._hours.nbytes
 
-    def ensure(self, models: int, rows: int) -> None:
-        """Extend the tables.
+    def ensure(self, models: int, owners: Int64Array) -> None:
+        """Make room for models and series.
 
         Args:
-            models: number of models.
-            rows: number of series.
+            models: how many there are.
+            owners: model number of each series.
         """
-        self._hours.ensure(models)
-        self._days.ensure(rows)
+        self._hours.ensure(np.arange(models))
+        self._days.ensure(owners)
 
     def add_totals(self, model: Int64Array, deltas: Deltas) -> None:
         """Count changes of the models' totals.
@@ -89,13 +90,17 @@ class PastCounts:
         """
         self._days.add_late(pane, row, cell, n)
 
-    def advance_days(self, watermark: int) -> None:
-        """Sum coarse panes that are about to leave their ring; call before the ring moves on."""
-        self._days.advance(watermark)
+    def advance_days(self, times: Int64Array | int) -> None:
+        """Sum coarse panes that are about to leave their ring; call before the ring moves on.
 
-    def advance_hours(self, watermark: int) -> None:
-        """Move the hours on to a watermark, epoch milliseconds."""
-        self._hours.advance(watermark)
+        Args:
+            times: of each model, as `PaneRing.advance` takes them.
+        """
+        self._days.advance(times)
+
+    def advance_hours(self, times: Int64Array | int) -> None:
+        """Move the hours on to the times of the models, as `PaneRing.advance` takes them."""
+        self._hours.advance(times)
 
     def last_hour(self, model: int, cells: slice) -> int | None:
         """End of the last hour with counts in these cells, epoch milliseconds; None without any.
@@ -107,21 +112,43 @@ class PastCounts:
         hour = self._hours.last(model, cells)
         return None if hour is None else (hour + 1) * HOUR_MS
 
+    def predictions(self, model: int, opens: int, closes: int) -> Int64Array:
+        """Return positive and negative predictions of each hour, (hours, 2).
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds; a whole hour.
+            closes: first moment after it; a whole hour.
+        """
+        table = self._hours.table(opens // HOUR_MS, closes // HOUR_MS, np.array([model]))
+        return table[:, 0, PREDICTED_POSITIVE:]
+
+    def first_hour(self, model: int, since: int) -> int | None:
+        """Return the first stored hour with predictions of a model, epoch milliseconds.
+
+        Args:
+            model: its number.
+            since: epoch milliseconds; earlier hours do not count.
+        """
+        hour = self._hours.first(model, slice(PREDICTED_POSITIVE, CELLS), since // HOUR_MS)
+        return None if hour is None else hour * HOUR_MS
+
     def history(self, model: int) -> History:
         """Return a model's totals by the hour, as far back as they are stored."""
         hours, cells = self._hours.series(model)
         rows = np.array([self._totals_row(model)])
         return History(hours * HOUR_MS, self._silence.as_negatives(cells[:, None], rows)[:, 0])
 
-    def holds(self, opens: int, closes: int) -> bool:
-        """Return whether the hours of [opens, closes) are stored.
+    def holds(self, model: int, opens: int, closes: int) -> bool:
+        """Return whether the hours of [opens, closes) of a model are stored.
 
         Args:
-            opens: epoch milliseconds.
-            closes: epoch milliseconds.
+            model: its number.
+            opens: first moment, epoch milliseconds.
+            closes: first moment after it.
         """
         longest = self._hours.span * HOUR_MS
-        return closes - opens <= longest and self._hours.reaches_back(opens // HOUR_MS)
+        return closes - opens <= longest and self._hours.reaches_back(opens // HOUR_MS, model)
 
     def recall(self, model: int, opens: int, closes: int, block_ms: int) -> Recalled:
         """Return a copy of the counts of a past time range.
@@ -138,7 +165,7 @@ class PastCounts:
         by_hour = self._hours.table(opens // HOUR_MS, closes // HOUR_MS, np.array([model]))
         readable = self._silence.as_negatives(by_hour, np.array([total]))
         totals = in_blocks(readable, opens, HOUR_MS, block_ms)
-        found = self._segments(others, opens, closes, block_ms)
+        found = self._segments(model, others, opens, closes, block_ms)
         cells = totals if found is None else np.concatenate([totals, found], axis=1)
         columns = np.concatenate([[total], [] if found is None else others]).astype(np.int64)
         held = busy(totals[:, 0])
@@ -149,7 +176,7 @@ class PastCounts:
             numbers=opens // block_ms + held,
             columns=tuple(self._catalogue.series[row] for row in columns.tolist()),
             cells=cells[held],
-            label_weights=self._recalled_weights(columns, opens, closes, block_ms)[held],
+            label_weights=self._recalled_weights(model, columns, opens, closes, block_ms)[held],
             without_segments=found is None,
         )
 
@@ -165,28 +192,29 @@ class PastCounts:
             days: of the series.
             left: the models and series that are still there.
         """
-        self._hours.restore(hours, left.models)
-        self._days.restore(days, left.series)
+        self._hours.restore(hours, left.models, left.models, np.arange(len(left.models)))
+        owners = self._catalogue.model_of_series()
+        self._days.restore(days, left.series, left.models, owners)
 
     def _recalled_weights(
-        self, rows: Int64Array, opens: int, closes: int, block_ms: int
+        self, model: int, rows: Int64Array, opens: int, closes: int, block_ms: int
     ) -> Int64Array:
         """Weights of labels by blocks, (blocks, rows, 8); zeros where they are not stored."""
         width = self._coarse.width
         whole = opens % width == closes % width == block_ms % width == 0
-        if self._weights.stored and whole and self._coarse.reaches_back(opens // width):
+        if self._weights.stored and whole and self._coarse.reaches_back(opens // width, model):
             table = self._weights.table(PaneRange(COARSE, opens // width, closes // width), rows)
             return in_blocks(table, opens, width, block_ms)
         steps = np.zeros(((closes - opens) // HOUR_MS, len(rows), SUMS), dtype=np.int64)
         return in_blocks(steps, opens, HOUR_MS, block_ms)
 
     def _segments(
-        self, rows: Int64Array, opens: int, closes: int, block_ms: int
+        self, model: int, rows: Int64Array, opens: int, closes: int, block_ms: int
     ) -> Int64Array | None:
         """Series by blocks, (blocks, rows, 6), from days, else from coarse panes; else None."""
         for stored, width in ((self._days, DAY_MS), (self._coarse, self._coarse.width)):
             whole = opens % width == closes % width == block_ms % width == 0
-            if whole and stored.reaches_back(opens // width):
+            if whole and stored.reaches_back(opens // width, model):
                 table = stored.table(opens // width, closes // width, rows)
                 readable = self._silence.as_negatives(table, rows)
                 return in_blocks(readable, opens, width, block_ms)

@@ -1,29 +1,30 @@
-"""Counts by pane of event time, in a ring that moves with the watermark."""
+"""Counts by pane of event time, in a ring in which each model has its own time."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from monitor.events.columns import Int64Array
+from monitor.events.columns import NO_TIME, Int64Array, Rows
 from monitor.events.renumbering import GONE, State, renumbered
+from monitor.windows.ahead import AheadCounts
+from monitor.windows.pane_moves import alike_moves
+from monitor.windows.pane_slots import PaneSlots
 
-_MOST_CELLS = 1 << 16
-_READ_AT_ONCE = 64
-_MOST = np.iinfo(np.int32).max
+_NEAR_MS = 86_400_000
+_NOT_YET = -(1 << 60)
+"""In place of the newest pane of a model that has no time yet."""
 
 
 class PaneRing:
     """The last panes of a width, each with a table of counts (rows, cells).
 
     A pane is a stretch of event time, numbered from 1970 on; pane n is
-    [n * width, (n + 1) * width). Counts ahead of the newest pane (at most the few
-    events ahead of the watermark) are stored apart until the ring reaches them;
-    counts behind the oldest pane are dropped.
+    [n * width, (n + 1) * width). Each row belongs to a model, and each model has a newest
+    pane of its own. Counts ahead of it are stored apart until the model reaches them;
+    counts behind the model's oldest pane are dropped.
 
     Args:
         width: of a pane, milliseconds.
@@ -35,54 +36,112 @@ class PaneRing:
         self.width = width
         self.span = span
         self.cells = cells
-        self.newest: int | None = None
-        self._rows = 0
-        self._counts = np.zeros((span, 0, cells), dtype=np.int32)
-        self._written = np.zeros(span, dtype=np.bool_)
-        self._ahead: defaultdict[int, defaultdict[tuple[int, int], int]] = defaultdict(
-            lambda: defaultdict(int)
-        )
+        self._owners = np.zeros(0, dtype=np.int64)
+        self._newest = np.zeros(0, dtype=np.int64)
+        self._next = np.zeros(0, dtype=np.int64)
+        self._alike: int | None = None
+        self._slots = PaneSlots(span, cells)
+        self._ahead = AheadCounts()
 
     @property
     def nbytes(self) -> int:
         """Memory reserved."""
-        return self._counts.nbytes
+        return self._slots.counts.nbytes
 
     @property
     def rows(self) -> int:
         """Rows in use."""
-        return self._rows
+        return len(self._owners)
 
-    def ensure(self, rows: int) -> None:
-        """Make room for so many rows."""
-        if rows <= self._counts.shape[1]:
-            self._rows = max(self._rows, rows)
+    def newest(self, model: int) -> int | None:
+        """Return the newest pane of a model by its number; None before it has a time."""
+        found = _NOT_YET if model >= len(self._newest) else int(self._newest[model])
+        return None if found == _NOT_YET else found
+
+    def ensure(self, owners: Int64Array) -> None:
+        """Make room for rows.
+
+        Args:
+            owners: model number of each row.
+        """
+        if len(owners) == len(self._owners):
             return
-        room = max(rows, self._counts.shape[1] * 3 // 2)
-        counts = np.zeros((self.span, room, self.cells), dtype=self._counts.dtype)
-        if self._rows:
-            counts[:, : self._rows] = self._counts[:, : self._rows]
-        self._counts, self._rows = counts, rows
+        self._owners = owners
+        more = int(owners.max(initial=-1)) + 1 - len(self._newest)
+        if more > 0:
+            self._newest = np.append(self._newest, np.full(more, _NOT_YET, dtype=np.int64))
+            self._note_newest()
+        self._slots.ensure(len(owners))
 
     def pane_of(self, time: Int64Array) -> Int64Array:
         """Return the pane number of each event time, epoch milliseconds."""
         return time // self.width
 
-    def advance(self, time: int) -> None:
-        """Move on to the pane of an event time, and clear the panes that leave the ring."""
-        newest = time // self.width
-        if self.newest is not None and newest <= self.newest:
+    def advance(self, times: Int64Array | int) -> None:
+        """Move models on to the panes of their times, and clear the panes that leave the ring.
+
+        Args:
+            times: of each model, or of all, epoch milliseconds; `NO_TIME` for no time yet.
+        """
+        if not np.any(times >= self._next):
             return
-        if self.newest is not None:
-            fresh = np.arange(max(self.newest + 1, newest - self.span + 1), newest + 1)
-            self._counts[fresh % self.span] = 0
-            self._written[fresh % self.span] = False
-        self.newest = newest
-        for pane in [pane for pane in self._ahead if pane <= newest]:
-            for (row, cell), count in self._ahead.pop(pane).items():
-                if pane > newest - self.span:
-                    self._written[pane % self.span] = True
-                    self._counts[pane % self.span, row, cell] += count
+        old, new = self._newest, self._panes_at(times)
+        moved = np.flatnonzero(new > old)
+        for before, after, models in alike_moves(old, new, moved):
+            if before != _NOT_YET:
+                self._clear(before, after, models)
+        self._newest = new
+        self._note_newest()
+        self.add(*self._ahead.take_up_to(new, self._owners).T)
+
+    def take_passed(self, times: Int64Array | int) -> Int64Array:
+        """Return and remove the counts ahead that `advance` would drop, as `AheadCounts` does.
+
+        Args:
+            times: as `advance` takes them; models move on by more than the ring.
+        """
+        return self._ahead.take_up_to(self._panes_at(times) - self.span, self._owners)
+
+    def moves(self, times: Int64Array | int) -> Iterator[tuple[Int64Array, int, int]]:
+        """Yield rows that `advance` would move, their newest pane now, and the one then.
+
+        Args:
+            times: as `advance` takes them. Rows without a pane so far are left out.
+        """
+        if not np.any(times >= self._next):
+            return
+        new = self._panes_at(times)
+        moved = np.flatnonzero((new > self._newest) & (self._newest != _NOT_YET))
+        for old, then, models in alike_moves(self._newest, new, moved):
+            yield self._rows_of(models), old, then
+
+    def has_left(self, pane: Int64Array, row: Int64Array) -> Int64Array:
+        """Return which of some panes lie behind the ring, as indices.
+
+        Args:
+            pane: panes.
+            row: row of each, whose model decides how far the ring has come.
+        """
+        if self._alike is not None and int(pane.min()) > self._alike - self.span:
+            return np.empty(0, dtype=np.int64)
+        newest: Any = self._newest[self._owners[row]] if self._alike is None else self._alike
+        return np.flatnonzero((pane <= newest - self.span) & (newest != _NOT_YET))
+
+    def _panes_at(self, times: Int64Array | int) -> Int64Array:
+        """Return the newest pane of each model at these times."""
+        given = np.broadcast_to(np.asarray(times, dtype=np.int64), self._newest.shape)
+        panes = np.where(given == NO_TIME, _NOT_YET, given // self.width)
+        return np.maximum(self._newest, panes)
+
+    def _rows_of(self, models: Int64Array) -> Int64Array:
+        chosen = np.zeros(len(self._newest), dtype=np.bool_)
+        chosen[models] = True
+        return np.flatnonzero(chosen[self._owners])
+
+    def _clear(self, before: int, after: int, models: Int64Array) -> None:
+        """Clear the panes that models enter, from behind one up to another."""
+        rows = self._rows_of(models) if len(models) < len(self._newest) else None
+        self._slots.clear(max(before + 1, after - self.span + 1), after, rows)
 
     def add(self, pane: Int64Array, row: Int64Array, cell: Int64Array, count: Int64Array) -> None:
         """Add to cells.
@@ -95,45 +154,27 @@ class PaneRing:
         """
         if not len(pane):
             return
-        newest, latest = self.newest, int(pane.max())
-        if newest is None or latest > newest:
-            ahead = np.flatnonzero(pane > newest) if newest is not None else np.arange(len(pane))
-            for i in ahead.tolist():
-                self._ahead[int(pane[i])][int(row[i]), int(cell[i])] += int(count[i])
-        if newest is None:
-            return
-        earliest, oldest = int(pane.min()), newest - self.span + 1
-        if latest > newest or earliest < oldest:
-            inside = np.flatnonzero((pane <= newest) & (pane >= oldest))
+        newest: Any = self._newest[self._owners[row]] if self._alike is None else self._alike
+        earliest, latest = int(pane.min()), int(pane.max())
+        if self._alike is None or latest > newest or earliest <= newest - self.span:
+            ahead = pane > newest
+            self._ahead.add(pane[ahead], row[ahead], cell[ahead], count[ahead])
+            inside = np.flatnonzero(~ahead & (pane > newest - self.span))
             if not len(inside):
                 return
             pane, row, cell, count = pane[inside], row[inside], cell[inside], count[inside]
-            earliest, latest = max(earliest, oldest), min(latest, newest)
-        self._note_written(earliest, latest)
-        lap = earliest // self.span * self.span
-        slot = pane - lap
-        if latest - lap >= self.span:
-            slot = np.where(slot < self.span, slot, slot - self.span)
-        flat = (slot * self._counts.shape[1] + row) * self.cells + cell
-        if self._counts.dtype == np.int32:
-            self._widen_for(flat, count)
-        np.add.at(self._counts.reshape(-1), flat, count.astype(self._counts.dtype))
+        self._slots.add(pane, row, cell, count)
 
-    def add_table(self, pane: int, table: Int64Array) -> None:
-        """Add to all rows of one pane; do nothing for a pane outside the ring.
+    def add_table(self, pane: int, rows: Int64Array, table: Int64Array) -> None:
+        """Add to rows of one pane.
 
         Args:
             pane: its number.
+            rows: of the table.
             table: int64 (rows, cells).
         """
-        if self.newest is None or not self.newest - self.span < pane <= self.newest:
-            return
-        if self._counts.dtype == np.int32:
-            total = self._counts[pane % self.span, : len(table)] + table
-            if total.size and int(np.abs(total).max()) > _MOST:
-                self._counts = self._counts.astype(np.int64)
-        self._written[pane % self.span] = True
-        self._counts[pane % self.span, : len(table)] += table.astype(self._counts.dtype)
+        row, cell = np.nonzero(table)
+        self.add(np.full(len(row), pane, dtype=np.int64), rows[row], cell, table[row, cell])
 
     def sum(self, start: int, end: int, rows: Int64Array) -> Int64Array:
         """Return the counts of panes, int64 (rows, cells).
@@ -141,40 +182,65 @@ class PaneRing:
         Args:
             start: first pane.
             end: first pane after the last.
-            rows: to read.
+            rows: to read, each once.
         """
         total = np.zeros((len(rows), self.cells), dtype=np.int64)
-        for _, slots in self._stored(start, end, len(rows)):
-            total += self._taken(slots, rows).sum(axis=0, dtype=np.int64)
-        for pane in [pane for pane in self._ahead if start <= pane < end]:
-            for (row, cell), count in self._ahead[pane].items():
-                total[rows == row, cell] += count
+        for some, newest in self._by_newest(rows):
+            chosen = rows[some]
+            for _, slots in self._slots.runs(start, end, newest, len(chosen)):
+                total[some] += self._slots.taken(slots, chosen).sum(axis=0, dtype=np.int64)
+        _, place, cell, count = self._ahead.placed(start, end, rows)
+        np.add.at(total, (place, cell), count)
         return total
+
+    def table(self, start: int, end: int, rows: Int64Array) -> Int64Array:
+        """Return the counts of each pane, (panes, rows, cells).
+
+        Args:
+            start: first pane.
+            end: first pane after the last.
+            rows: to read, each once.
+        """
+        table = np.zeros((end - start, len(rows), self.cells), dtype=np.int64)
+        for some, newest in self._by_newest(rows):
+            chosen = rows[some]
+            for pane, slots in self._slots.runs(start, end, newest, len(chosen)):
+                panes = slice(pane - start, pane - start + slots.stop - slots.start)
+                table[panes, some] = self._slots.taken(slots, chosen)
+        pane, place, cell, count = self._ahead.placed(start, end, rows)
+        np.add.at(table, (pane - start, place, cell), count)
+        return table
+
+    def series(self, row: int) -> tuple[Int64Array, Int64Array]:
+        """Return the numbers of all panes, those ahead included, and one row's counts in each."""
+        rows = np.array([row])
+        pane, _, cell, count = self._ahead.placed(_NOT_YET, -_NOT_YET, rows)
+        ahead, place = np.unique(pane, return_inverse=True)
+        beyond = np.zeros((len(ahead), self.cells), dtype=np.int64)
+        np.add.at(beyond, (place, cell), count)
+        newest = self.newest(int(self._owners[row]))
+        if newest is None:
+            return ahead, beyond
+        panes = np.arange(newest - self.span + 1, newest + 1)
+        counts = self._slots.counts[panes % self.span, row].astype(np.int64)
+        return np.append(panes, ahead).astype(np.int64), np.concatenate([counts, beyond])
 
     def last(self, row: int, cells: slice) -> int | None:
         """Return the latest pane in which some cells of a row are above 0; None without one.
+
+        Panes that are more than a day ahead, of events that were set aside, are left out.
 
         Args:
             row: its number.
             cells: the cells of the row to read.
         """
-        counted = range(*cells.indices(self.cells))
-        ahead = [
-            pane
-            for pane, table in self._ahead.items()
-            if any(table.get((row, cell), 0) > 0 for cell in counted)
-        ]
-        if ahead:
-            return max(ahead)
-        end = None if self.newest is None else self.newest + 1
-        while end is not None and self.newest is not None and end > self.newest + 1 - self.span:
-            slot = (end - 1) % self.span
-            first = max(0, slot + 1 - _READ_AT_ONCE, slot + self.newest + 2 - self.span - end)
-            busy = np.flatnonzero((self._counts[first : slot + 1, row, cells] > 0).any(axis=1))
-            if len(busy):
-                return end - 1 - slot + first + int(busy[-1])
-            end -= slot + 1 - first
-        return None
+        newest = self.newest(int(self._owners[row]))
+        panes, counts = self._ahead.of_row(row, cells)
+        near = True if newest is None else panes <= newest + -(-_NEAR_MS // self.width)
+        ahead = panes[(counts > 0) & near]
+        if len(ahead):
+            return int(ahead.max())
+        return None if newest is None else self._slots.last(row, cells, newest)
 
     def first(self, row: int, cells: slice, since: int) -> int | None:
         """Return the earliest pane in which some cells of a row are not 0; None without one.
@@ -184,136 +250,97 @@ class PaneRing:
             cells: the cells of the row to read.
             since: the first pane to read.
         """
-        end = since if self.newest is None else self.newest + 1
-        for pane, slots in self._stored(since, end, 1):
-            busy = np.flatnonzero(self._counts[slots, row, cells].any(axis=1))
-            if len(busy):
-                return pane + int(busy[0])
-        counted = range(*cells.indices(self.cells))
-        ahead = [
-            pane
-            for pane, table in self._ahead.items()
-            if pane >= since and any(table.get((row, cell), 0) for cell in counted)
-        ]
-        return min(ahead, default=None)
+        newest = self.newest(int(self._owners[row]))
+        if newest is not None:
+            for pane, slots in self._slots.runs(since, newest + 1, newest, 1):
+                busy = np.flatnonzero(self._slots.counts[slots, row, cells].any(axis=1))
+                if len(busy):
+                    return pane + int(busy[0])
+        panes, _ = self._ahead.of_row(row, cells)
+        return min(panes[panes >= since].tolist(), default=None)
 
-    def reaches_back(self, pane: int) -> bool:
-        """Return whether a pane is in the ring or ahead of it."""
-        return self.newest is None or pane > self.newest - self.span
+    def reaches_back(self, pane: int, model: int) -> bool:
+        """Return whether a pane is in the ring of a model or ahead of it.
+
+        Args:
+            pane: number of the pane.
+            model: its number.
+        """
+        newest = self.newest(model)
+        return newest is None or pane > newest - self.span
 
     def state(self) -> State:
-        """Serializable state: every pane with counts, those ahead included."""
+        """Serializable state: every pane with counts, those ahead included.
+
+        Panes are numbered as those of the model that is furthest; the slots of the others
+        are the same.
+        """
+        furthest = int(self._newest.max(initial=_NOT_YET))
         panes = np.empty(0, dtype=np.int64)
-        if self.newest is not None:
-            panes = np.arange(self.newest - self.span + 1, self.newest + 1)
-            panes = panes[self._written[panes % self.span]]
-        ahead = [
-            (pane, row, cell, count)
-            for pane, table in self._ahead.items()
-            for (row, cell), count in table.items()
-        ]
+        if furthest != _NOT_YET:
+            panes = np.arange(furthest - self.span + 1, furthest + 1)
+            panes = panes[self._slots.written[panes % self.span]]
         return {
             "width": self.width,
             "span": self.span,
-            "newest": self.newest,
+            "newest": self._newest.copy(),
             "panes": panes,
-            "counts": self._counts[panes % self.span, : self._rows],
-            "ahead": np.array(ahead, dtype=np.int64).reshape(-1, 4),
+            "counts": self._slots.counts[panes % self.span, : self.rows],
+            "ahead": self._ahead.entries(),
         }
 
-    def restore(self, state: State, rows: Int64Array) -> None:
+    def restore(
+        self, state: State, rows: Int64Array, models: Int64Array, owners: Int64Array
+    ) -> None:
         """Load what `state` of a ring of the same pane width returned.
 
         Args:
-            state: of an earlier run.
+            state: of an earlier run. In one from before models had times of their own, all
+                have the same newest pane.
             rows: old numbers of the rows that are still there.
+            models: old numbers of the models that are still there.
+            owners: new model number of each of these rows.
 
         Raises:
             ValueError: the panes have another width.
         """
         if state["width"] != self.width:
             raise ValueError(f"PaneRing: panes are {self.width} ms, got {state['width']}")
-        self.newest, counts = state["newest"], state["counts"]
-        stored = rows[rows < counts.shape[1]]
-        self._rows = len(stored)
-        self._counts = np.zeros((self.span, len(stored), self.cells), dtype=counts.dtype)
-        panes = state["panes"]
-        inside = np.flatnonzero(panes > (self.newest or 0) - self.span)
-        slots = panes[inside] % self.span
-        self._written[:] = False
-        self._written[slots] = True
-        self._counts[slots] = counts[np.ix_(inside, stored)]
-        self._ahead.clear()
-        for pane, row, cell, count in state["ahead"].tolist():
-            number = int(renumbered(np.array([row]), rows)[0])
-            if number != GONE:
-                self._ahead[pane][number, cell] = count
+        counts, newest = state["counts"], state["newest"]
+        if not isinstance(newest, np.ndarray):
+            common = _NOT_YET if newest is None else newest
+            newest = np.full(int(models.max(initial=-1)) + 1, common, dtype=np.int64)
+        kept = rows[rows < counts.shape[1]]
+        self._owners, self._newest = owners[: len(kept)], newest[models[models < len(newest)]]
+        self._note_newest()
+        self._slots, self._ahead = PaneSlots(self.span, self.cells), AheadCounts()
+        self._slots.counts = np.zeros((self.span, len(kept), self.cells), dtype=counts.dtype)
+        for some, last in self._by_newest(np.arange(len(kept))):
+            panes = last - (last - state["panes"]) % state["span"]
+            inside = np.flatnonzero(panes > last - self.span)
+            slots, chosen = panes[inside] % self.span, np.arange(len(kept))[some]
+            self._slots.written[slots] = True
+            self._slots.counts[np.ix_(slots, chosen)] = counts[np.ix_(inside, kept[chosen])]
+        pane, row, cell, count = state["ahead"].T
+        row = renumbered(row, rows)
+        left = row != GONE
+        self._ahead.add(pane[left], row[left], cell[left], count[left])
 
-    def _note_written(self, earliest: int, latest: int) -> None:
-        """Mark the panes that may hold counts; a superset is harmless."""
-        first, last = earliest % self.span, latest % self.span
-        if first <= last:
-            self._written[first : last + 1] = True
-        else:
-            self._written[first:] = True
-            self._written[: last + 1] = True
+    def _note_newest(self) -> None:
+        """Remember when panes begin anew, and whether all models have the same newest pane."""
+        newest = self._newest
+        self._next = np.where(newest == _NOT_YET, NO_TIME + 1, (newest + 1) * self.width)
+        alike = len(newest) > 0 and bool((newest == newest[0]).all())
+        self._alike = int(newest[0]) if alike else None
 
-    def _widen_for(self, flat: Int64Array, count: Int64Array) -> None:
-        """Change to 64 bits before a cell could overflow 32."""
-        if count.size and int(np.abs(count).max()) > 1:
-            touched = np.abs(self._counts.reshape(-1)[flat].astype(np.int64))
-            if int(touched.max()) + int(np.abs(count).sum()) > _MOST:
-                self._counts = self._counts.astype(np.int64)
-
-    def _stored(self, start: int, end: int, rows: int) -> Iterator[tuple[int, slice]]:
-        """Yield the panes of [start, end) in the ring, few at a time to save memory.
-
-        Yields:
-            The number of the first pane, and the slots of it and those after it.
-        """
-        if self.newest is None:
+    def _by_newest(self, rows: Int64Array) -> Iterator[tuple[Rows, int]]:
+        """Yield rows with the same newest pane, as places in `rows`, and that pane."""
+        if self._alike is not None:
+            if self._alike != _NOT_YET:
+                yield slice(None), self._alike
             return
-        most = max(1, _MOST_CELLS // max(rows, 1))
-        pane, end = max(start, self.newest - self.span + 1), min(end, self.newest + 1)
-        while pane < end:
-            slot = pane % self.span
-            panes = min(end - pane, self.span - slot, most)
-            yield pane, slice(slot, slot + panes)
-            pane += panes
-
-    def _taken(self, slots: slice, rows: Int64Array) -> NDArray[np.integer[Any]]:
-        """Return the counts of some slots, (panes, rows, cells); a view for a single row."""
-        if len(rows) == 1:
-            row = int(rows[0])
-            return self._counts[slots, row : row + 1]
-        return self._counts[slots].take(rows, axis=1)
-
-    def table(self, start: int, end: int, rows: Int64Array) -> Int64Array:
-        """Return the counts of each pane, (panes, rows, cells).
-
-        Args:
-            start: first pane.
-            end: first pane after the last.
-            rows: to read.
-        """
-        table = np.zeros((end - start, len(rows), self.cells), dtype=np.int64)
-        for pane, slots in self._stored(start, end, len(rows)):
-            panes = slots.stop - slots.start
-            table[pane - start : pane - start + panes] = self._taken(slots, rows)
-        for pane in [pane for pane in self._ahead if start <= pane < end]:
-            for (row, cell), count in self._ahead[pane].items():
-                table[pane - start, rows == row, cell] += count
-        return table
-
-    def series(self, row: int) -> tuple[Int64Array, Int64Array]:
-        """Return the numbers of all panes, those ahead included, and one row's counts in each."""
-        ahead = sorted(self._ahead)
-        beyond = np.zeros((len(ahead), self.cells), dtype=np.int64)
-        for i, pane in enumerate(ahead):
-            for (at, cell), count in self._ahead[pane].items():
-                beyond[i, cell] += count if at == row else 0
-        if self.newest is None:
-            return np.array(ahead, dtype=np.int64), beyond
-        panes = np.arange(self.newest - self.span + 1, self.newest + 1)
-        counts = self._counts[panes % self.span, row].astype(np.int64)
-        return np.append(panes, ahead).astype(np.int64), np.concatenate([counts, beyond])
+        newest = self._newest[self._owners[rows]]
+        for pane in np.unique(newest).tolist():
+            if pane != _NOT_YET:
+                same = newest == pane
+                yield (slice(None) if same.all() else np.flatnonzero(same)), pane

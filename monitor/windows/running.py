@@ -114,7 +114,7 @@ class RunningWindow:
         if panes == old:
             return
         ring = self._rings[panes.ring]
-        if self._can_slide(old, panes):
+        if self._can_slide(model, old, panes):
             self.sums[rows] += ring.sum(old.end, panes.end, rows)
             self.sums[rows] -= ring.sum(old.start, panes.start, rows)
         else:
@@ -138,6 +138,8 @@ class RunningWindow:
         self._ranges = [PaneRange(*panes) for panes in self._table.tolist()]
         self.sums = sums[left.series[left.series < len(sums)]]
 
-    def _can_slide(self, old: PaneRange, new: PaneRange) -> bool:
+    def _can_slide(self, model: int, old: PaneRange, new: PaneRange) -> bool:
         forward = old.start <= new.start <= old.end <= new.end
-        return old.ring == new.ring and forward and self._rings[old.ring].reaches_back(old.start)
+        if old.ring != new.ring or not forward:
+            return False
+        return self._rings[old.ring].reaches_back(old.start, model)

@@ -1,4 +1,8 @@
-"""Score histograms by model, day and class, for thresholds and label-free estimates."""
+"""Score histograms by model, day and class, for thresholds and label-free estimates.
+
+The scores of the latest predictions are stored by the half-hour, and join those of their day
+as their model's time moves on: each is stored once.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,12 @@ from monitor.windows.panes import PaneRing
 DAY_MS = 86_400_000
 DAYS = 62
 """Days for which histograms are stored."""
+RECENT_MS = 1_800_000
+"""Length of the stretches in which the latest scores are stored."""
+RECENT = 52
+"""Number of these stretches: 26 hours, more than a batch takes event time forward at once."""
 
+_A_DAY = DAY_MS // RECENT_MS
 _MOST_CACHED = 8
 _POSITIVE, _NEGATIVE, _ALL = range(3)
 _Days = tuple[int, int]
@@ -34,6 +43,7 @@ class Scores:
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._days = PaneRing(width=DAY_MS, span=DAYS, cells=3 * SCORE_BINS)
+        self._recent = PaneRing(width=RECENT_MS, span=RECENT, cells=SCORE_BINS)
         self._changes = np.zeros(0, dtype=np.int64)
         self._known: dict[int, tuple[tuple[int, int | None], dict[_Days, ScoreHistogram]]] = {}
 
@@ -45,20 +55,43 @@ class Scores:
             return
         model = self._catalogue.model_of_group[deltas.group[scored]]
         self._changes[model] += 1
-        self._days.add(
-            self._days.pane_of(deltas.time[scored]),
-            model,
-            _KIND_OF_CELL[deltas.cell[scored]] * SCORE_BINS + deltas.score_bin[scored],
-            deltas.count[scored],
-        )
+        time, kind = deltas.time[scored], _KIND_OF_CELL[deltas.cell[scored]]
+        score, count = deltas.score_bin[scored], deltas.count[scored]
+        pane, fresh = self._recent.pane_of(time), kind == _ALL
+        fresh[self._recent.has_left(pane, model)] = False
+        now, then = np.flatnonzero(fresh), np.flatnonzero(~fresh)
+        self._recent.add(pane[now], model[now], score[now], count[now])
+        cell = kind[then] * SCORE_BINS + score[then]
+        self._days.add(self._days.pane_of(time[then]), model[then], cell, count[then])
 
-    def advance(self, watermark: int) -> None:
-        """Move the panes on to a watermark, epoch milliseconds."""
-        self._days.advance(watermark)
+    def advance(self, times: Int64Array) -> None:
+        """Move the panes on to the times of the models, as `PaneRing.advance` takes them.
 
-    def keeps(self, opens: int) -> bool:
-        """Return whether the days from a moment on, epoch milliseconds, are stored."""
-        return self._days.reaches_back(opens // DAY_MS)
+        Scores that leave the half-hours join those of their day, by each model's own time.
+        """
+        self._ensure()
+        self._days.advance(times)
+        pane, model, score, count = self._recent.take_passed(times).T
+        self._days.add(pane // _A_DAY, model, _ALL * SCORE_BINS + score, count)
+        for models, old, new in self._recent.moves(times):
+            first, end = old - RECENT + 1, min(new - RECENT, old) + 1
+            while first < end:
+                day = first // _A_DAY
+                following = min((day + 1) * _A_DAY, end)
+                table = np.zeros((len(models), 3 * SCORE_BINS), dtype=np.int64)
+                table[:, _ALL * SCORE_BINS :] = self._recent.sum(first, following, models)
+                self._days.add_table(day, models, table)
+                first = following
+        self._recent.advance(times)
+
+    def keeps(self, model: int, opens: int) -> bool:
+        """Return whether the days of a model from a moment on are stored.
+
+        Args:
+            model: its number.
+            opens: the moment, epoch milliseconds.
+        """
+        return self._days.reaches_back(opens // DAY_MS, model)
 
     def days(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """Return histograms of the whole days inside a stretch of event time, (days, bins).
@@ -70,24 +103,47 @@ class Scores:
         """
         self._ensure()
         start, end = -(-opens // DAY_MS), closes // DAY_MS
-        table = self._days.table(start, max(start, end), np.array([model]))
+        row = np.array([model])
+        table = self._days.table(start, max(start, end), row)
         cells = table.reshape(len(table), 3, SCORE_BINS)
-        positive, negative = cells[:, _POSITIVE], cells[:, _NEGATIVE]
-        unlabelled = cells[:, _ALL] - positive - negative
+        positive, negative, every = cells[:, _POSITIVE], cells[:, _NEGATIVE], cells[:, _ALL]
+        for day in range(max(start, self._held_since(model) // _A_DAY), end):
+            every[day - start] += self._recent_sum(day, day + 1, row)
+        unlabelled = every - positive - negative
         return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
+
+    def recent(self, model: int, opens: int, closes: int) -> tuple[Int64Array, Int64Array]:
+        """Return the scores of all predictions, labelled or not, by the half-hour.
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds; rounded up to a stored half-hour.
+            closes: first moment after it; rounded down.
+
+        Returns:
+            First moment of each half-hour, and cases (half-hours, bins).
+        """
+        self._ensure()
+        start = max(-(-opens // RECENT_MS), self._held_since(model))
+        end = max(start, closes // RECENT_MS)
+        table = self._recent.table(start, end, np.array([model]))[:, 0]
+        return np.arange(start, end) * RECENT_MS, np.maximum(table, 0)
 
     def state(self) -> State:
         """Serializable state."""
-        return self._days.state()
+        return {**self._days.state(), "recent": self._recent.state()}
 
     def restore(self, state: State, models: Int64Array) -> None:
         """Load what `state` returned.
 
         Args:
-            state: of an earlier run.
+            state: of an earlier run; one without recent scores has them all by day.
             models: old numbers of the models that are still there.
         """
-        self._days.restore(state, models)
+        owners = np.arange(len(models))
+        self._days.restore(state, models, models, owners)
+        if "recent" in state:
+            self._recent.restore(state["recent"], models, models, owners)
 
     def histogram(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """Return the histogram of a model's scores in whole days of event time.
@@ -102,7 +158,7 @@ class Scores:
         """
         self._ensure()
         days = opens // DAY_MS, -(-closes // DAY_MS)
-        state = int(self._changes[model]), self._days.newest
+        state = int(self._changes[model]), self._days.newest(model)
         known = self._known.get(model)
         if known is None or known[0] != state:
             known = self._known[model] = (state, {})
@@ -113,14 +169,25 @@ class Scores:
         return known[1][days]
 
     def _summed(self, model: int, start: int, end: int) -> ScoreHistogram:
-        counted = self._days.sum(start, end, np.array([model])).reshape(3, SCORE_BINS)
+        row = np.array([model])
+        counted = self._days.sum(start, end, row).reshape(3, SCORE_BINS)
         positive, negative = counted[_POSITIVE], counted[_NEGATIVE]
-        unlabelled = counted[_ALL] - positive - negative
+        unlabelled = counted[_ALL] + self._recent_sum(start, end, row) - positive - negative
         return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
+
+    def _held_since(self, model: int) -> int:
+        """Return the number of the first half-hour stored of a model; 0 before it has a time."""
+        newest = self._recent.newest(model)
+        return 0 if newest is None else newest - RECENT + 1
+
+    def _recent_sum(self, start: int, end: int, row: Int64Array) -> Int64Array:
+        """Sum a model's scores that are stored by the half-hour, over the days [start, end)."""
+        return self._recent.sum(start * _A_DAY, end * _A_DAY, row).reshape(-1)
 
     def _ensure(self) -> None:
         models = len(self._catalogue.models)
-        self._days.ensure(models)
+        self._days.ensure(np.arange(models))
+        self._recent.ensure(np.arange(models))
         if len(self._changes) < models:
             fresh = np.zeros(models - len(self._changes), dtype=np.int64)
             self._changes = np.concatenate([self._changes, fresh])

@@ -13,7 +13,7 @@ from monitor.config import Config, Labelling
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
-from monitor.events.renumbering import State
+from monitor.events.renumbering import Numbers, State
 from monitor.join import Deltas
 from monitor.join.sampling import NO_STRATUM, SQUARED_WEIGHTS, WEIGHTS
 from monitor.windows.panes import PaneRing
@@ -63,26 +63,28 @@ class WeightSums:
             for ring in self._rings:
                 ring.add(ring.pane_of(deltas.time[event]), row, first + cell, amount)
 
-    def advance(self, watermark: int) -> None:
-        """Move the panes on to a watermark, epoch milliseconds."""
+    def advance(self, times: Int64Array | int) -> None:
+        """Move the panes on to the times of the models, as `PaneRing.advance` takes them."""
+        self._ensure()
         for ring in self._rings:
-            ring.advance(watermark)
+            ring.advance(times)
 
     def state(self) -> State:
         """Serializable state."""
         return {"rings": [ring.state() for ring in self._rings], "lifetime": self._lifetime.copy()}
 
-    def restore(self, state: State, series: Int64Array) -> None:
+    def restore(self, state: State, left: Numbers) -> None:
         """Load what `state` returned.
 
         Args:
             state: of an earlier run.
-            series: old numbers of the series that are still there.
+            left: the models and series that are still there.
         """
         if not self.stored:
             return
-        for ring, stored in zip(self._rings, state["rings"], strict=False):
-            ring.restore(stored, series)
+        series, owners = left.series, self._catalogue.model_of_series()
+        for ring, kept in zip(self._rings, state["rings"], strict=False):
+            ring.restore(kept, series, left.models, owners)
         self._lifetime = state["lifetime"][series[series < len(state["lifetime"])]]
 
     def sum(self, panes: PaneRange, rows: Int64Array) -> Int64Array:
@@ -114,7 +116,7 @@ class WeightSums:
             return
         rows = self._catalogue.series_count
         for ring in self._rings:
-            ring.ensure(rows)
+            ring.ensure(self._catalogue.model_of_series())
         more = rows - len(self._lifetime)
         if more > 0:
             fresh = np.zeros((more, SUMS), dtype=np.int64)

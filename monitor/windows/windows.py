@@ -78,12 +78,14 @@ class Windows(WindowCounts):
         """Return the length of a window, milliseconds."""
         return self._lengths[name]
 
-    def view(self, name: str, now: int, maturity: Int64Array) -> tuple[Int64Array, Int64Array]:
+    def view(
+        self, name: str, now: Int64Array, maturity: Int64Array
+    ) -> tuple[Int64Array, Int64Array]:
         """Move a window to its end at now - maturity, and read it.
 
         Args:
             name: of the window.
-            now: epoch milliseconds.
+            now: of each model, epoch milliseconds.
             maturity: of each model, milliseconds.
 
         Returns:
@@ -93,9 +95,9 @@ class Windows(WindowCounts):
         self._ensure()
         window = self._running[name]
         bounds = np.zeros((len(maturity), 2), dtype=np.int64)
-        for model, age in enumerate(maturity.tolist()):
+        for model, (moment, age) in enumerate(zip(now.tolist(), maturity.tolist(), strict=True)):
             by_label = self._catalogue.settings[model].clock is WindowClock.LABEL
-            panes = self._pane_range(name, now, 0 if by_label else age, by_label=by_label)
+            panes = self._pane_range(name, moment, 0 if by_label else age, by_label=by_label)
             window.move(model, self._catalogue.rows_of(model), panes)
             width = self._rings[panes.ring].width
             bounds[model] = panes.start * width, panes.end * width
@@ -147,8 +149,12 @@ class Windows(WindowCounts):
         """Return the width of these panes, milliseconds."""
         return self._rings[panes.ring].width
 
-    def since(self, moment: int) -> tuple[int, Int64Array]:
+    def since(self, moment: int, rows: Int64Array) -> tuple[int, Int64Array]:
         """Count everything from a moment on, by the time of the prediction.
+
+        Args:
+            moment: epoch milliseconds.
+            rows: series to read.
 
         Returns:
             The moment, rounded up to a whole coarse pane, and counts (series, 6).
@@ -156,7 +162,6 @@ class Windows(WindowCounts):
         self._ensure()
         ring = self._rings[COARSE]
         start = -(-moment // ring.width)
-        rows = np.arange(self._catalogue.series_count)
         return start * ring.width, ring.sum(start, _END, rows)
 
     def blocks(self, name: str, rows: Int64Array, now: int, age: int, block_ms: int) -> Int64Array:
@@ -228,6 +233,34 @@ class Windows(WindowCounts):
         cells = self._rings[panes.ring].sum(panes.start, panes.end, rows)[0]
         return int(cells[PREDICTED_POSITIVE]), int(cells[PREDICTED_NEGATIVE])
 
+    def fine_predictions(self, model: int, opens: int, closes: int) -> Int64Array:
+        """Return positive and negative predictions of each fine pane, (panes, 2).
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds; a whole pane.
+            closes: first moment after it; a whole pane.
+        """
+        self._ensure()
+        ring, row = self._rings[FINE], self._totals_row(model)
+        table = ring.table(opens // ring.width, closes // ring.width, np.array([row]))
+        return table[:, 0, PREDICTED_POSITIVE:]
+
+    def fine_since(self, model: int) -> int:
+        """Return from when on fine panes of a model are stored, epoch milliseconds; 0 before any.
+
+        Args:
+            model: its number.
+        """
+        ring = self._rings[FINE]
+        newest = ring.newest(model)
+        return 0 if newest is None else (newest - ring.span + 1) * ring.width
+
+    @property
+    def pane_ms(self) -> int:
+        """Width of a fine pane, milliseconds."""
+        return self._rings[FINE].width
+
     def last_prediction(self, model: int) -> int | None:
         """Return the end of the pane of a model's latest prediction, epoch milliseconds.
 
@@ -235,7 +268,7 @@ class Windows(WindowCounts):
         """
         self._ensure()
         fine, predicted = self._rings[FINE], slice(PREDICTED_POSITIVE, PREDICTED_NEGATIVE + 1)
-        version, cached = (int(self._changes[model]), fine.newest), self._last.get(model)
+        version, cached = (int(self._changes[model]), fine.newest(model)), self._last.get(model)
         if cached is not None and cached[0] == version:
             return cached[1]
         pane = fine.last(self._totals_row(model), predicted)

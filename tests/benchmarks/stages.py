@@ -18,7 +18,7 @@ from inspect import isgeneratorfunction
 from typing import Any
 
 from monitor.engine import Monitor
-from monitor.events.watermark import Watermark
+from monitor.events.model_times import ModelTimes
 from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.assemble import Assembler
 from monitor.join import Join
@@ -44,9 +44,9 @@ STAGES: dict[str, list[tuple[type[Any], str]]] = {
     "windows": [(Windows, "apply"), (Windows, "advance")],
     "delays": [(LabelDelays, "apply"), (LabelDelays, "advance")],
     "scores": [(Scores, "apply"), (Scores, "advance")],
-    "maturity": [(Maturities, "judged_by_the_pane")],
+    "maturity": [(Maturities, "judged")],
     "watch": [(Watch, "steps")],
-    "watermark": [(Watermark, "advance")],
+    "watermark": [(ModelTimes, "seeing"), (ModelTimes, "advance")],
     "engine": [(Monitor, "apply")],
 }
 

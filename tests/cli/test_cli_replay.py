@@ -13,8 +13,16 @@ from monitor import metrics
 from monitor.cli.replay_text import replay_text
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
+from monitor.drift.estimate_record import CheckedEstimate
 from monitor.engine import Monitor
-from monitor.verdicts import Detected, ReferenceOutcomes, Watched, WindowVerdict
+from monitor.verdicts import (
+    LABEL_SHIFT,
+    Detected,
+    ReferenceOutcomes,
+    Watched,
+    WindowEstimates,
+    WindowVerdict,
+)
 
 MODEL = "delay-hgb-v1"
 TRUTH = {"tp": 8738, "fp": 15304, "fn": 4503, "tn": 27266}
@@ -112,7 +120,7 @@ def counted(found):
         name: {key: value for key, value in window.items() if "reference" not in key}
         for name, window in model["windows"].items()
     }
-    later = ("reference", "detections")
+    later = ("reference", "detections", "moved_precision", "worse", "paging")
     return {key: value for key, value in model.items() if key not in later} | {"windows": windows}
 
 
@@ -178,7 +186,7 @@ def test_people_get_verdicts_and_detections():
     monitor.predict("a", ts=1, prediction=True)
     snapshot = monitor.snapshot()
     (model,) = snapshot.models
-    assert "no verdict" in replay_text(snapshot)
+    assert "Is the model worse? Cannot be known: no labels yet." in replay_text(snapshot)
     shown = replay_text(replace(snapshot, models=(replace(model, watched=found),)))
     assert "\n  7d      prevalence_shift\n" in shown
     assert "\n  2013-09-01 01:46  detected: prevalence_shift" in shown
@@ -272,3 +280,29 @@ def test_refusals_of_a_labelling_regime_are_reported_in_one_line(capsys, tmp_pat
     assert done.code == 0
     assert "default: labelling flagged_only: only predicted positives are ever" in done.err
     assert done.err.count("labelling flagged_only") == 1
+
+
+def test_an_estimate_ahead_of_the_labels_is_told_with_what_it_rests_on():
+    precision = CheckedEstimate(
+        estimate=0.41,
+        lower=0.38,
+        upper=0.44,
+        method=LABEL_SHIFT,
+        weight=0.8,
+        comparisons=38,
+        days=40,
+        median_error=0.021,
+        withheld=None,
+    )
+    estimates = WindowEstimates(prevalence=CheckedEstimate(), precision=precision)
+    found = Watched(verdicts={"7d": WindowVerdict(verdict=Verdict.NO_CHANGE, nowcast=estimates)})
+    monitor = Monitor()
+    monitor.predict("a", ts=1, prediction=True)
+    snapshot = monitor.snapshot()
+    model = replace(snapshot.models[0], watched=found)
+    shown = " ".join(replay_text(replace(snapshot, models=(model,))).split())
+    assert (
+        "7d up to the last day, precision 0.410 (0.380-0.440): estimated from mature labels and "
+        "80 % label shift; in the last 40 days such estimates were off by 2.1 points in the median"
+    ) in shown
+    assert "prevalence 0" not in shown

@@ -74,12 +74,14 @@ def test_the_bundled_flights_moved_as_the_full_stream_did(capsys):
     assert (found["blocks"]["before"], found["blocks"]["unit"]) == (31, "day")
     assert found["components"]["class_ratio"]["change"] == pytest.approx(-1.07, abs=0.01)
     assert abs(found["log_likelihood_ratio"]["change"]) < 0.02
-    assert found["operating_point_moved"] is True
     assert found["main_driver"]["cause"] == "prevalence"
     assert found["main_driver"]["certain"] is True
-    assert found["fell"] == ["class_ratio", "recall", "false_positive_rate"]
-    # A fifth of the flights knows log LR+ within .10, too badly to call skill unchanged.
-    assert found["verdict"] == "operating_point_moved"
+    assert found["fell"] == ["class_ratio", "recall"]
+    assert found["verdict"] == "insufficient_evidence"
+    assert found["verdict_because"] == "moved_cause_open"
+    assert found["moved_precision"]["cause"] == "prevalence"
+    assert found["worse"]["answer"] == "not_shown"
+    assert 0.4 < found["worse"]["recall_lower"] < 0.534 < found["worse"]["recall_upper"] < 0.65
 
 
 def test_all_flights_by_day_are_a_prevalence_shift(capsys, tmp_path):
@@ -95,7 +97,9 @@ def test_all_flights_by_day_are_a_prevalence_shift(capsys, tmp_path):
     ]
     path = written(tmp_path / "counts.ndjson", *events)
     found = diagnosed(capsys, "--feed", path, "--before", JULY, "--after", SEPTEMBER)
-    assert (found["verdict"], found["operating_point_moved"]) == ("prevalence_shift", True)
+    assert found["verdict"] == "prevalence_shift"
+    assert found["moved_precision"]["cause"] == "prevalence"
+    assert found["worse"]["text"] == "No: skill (log LR+) is as before"
     assert found["change"]["points"] == pytest.approx(-0.233, abs=0.001)
     assert found["change"]["logit"] == pytest.approx(-1.0971, abs=0.0001)
     assert found["after"]["predictions"] == 27_568

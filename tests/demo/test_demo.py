@@ -120,7 +120,7 @@ def test_it_says_what_a_person_should_see(capsys, recount):
             assert f"{month} {total:,} " + " ".join(f"{n:.3f}" for n in numbers) in text
     assert "precision halves, .457 → .223" in text
     assert "holds: .641 → .639" in text
-    assert "fewer flights were late, .320 → .139" in text
+    assert "Fewer flights were late, .320 → .139" in text
     assert "fell together, .713 → .534 and .399 → .302" in text
     parts = "prevalence -1.07, recall -0.29, false positives +0.28"
     assert f"change of logit(precision) -1.08 = {parts}" in text
@@ -134,13 +134,13 @@ def test_it_says_what_a_person_should_see(capsys, recount):
 def test_its_answer_is_that_of_diagnose(capsys):
     months = ("--before", "2013-07", "--after", "2013-09")
     file = str(ROOT / "monitor" / "demo" / "flights.ndjson.gz")
-    found = json.loads(ran(capsys, "diagnose", "--feed", file, *months, "--json").out)
+    settings = ("-c", str(ROOT / "config" / "flights.yaml"))
+    found = json.loads(ran(capsys, "diagnose", "--feed", file, *settings, *months, "--json").out)
     story = " ".join(ran(capsys, "demo", "--seconds", "0", "--no-serve").out.split())
-    assert found["main_driver"]["cause"] == "prevalence"
-    assert found["main_driver"]["certain"] is True
-    assert "Prevalence explains the fall" in story
-    assert found["operating_point_moved"] is True
-    assert "Recall and false positives fell together" in story
+    assert found["moved_precision"]["cause"] == "prevalence"
+    assert f"What moved precision? {found['moved_precision']['text']}." in story
+    assert found["worse"]["answer"] == "not_shown"
+    assert f"Is the model worse? {found['worse']['text']}." in story
 
 
 def test_a_wide_terminal_gets_a_picture_that_fits():

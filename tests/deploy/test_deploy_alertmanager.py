@@ -78,6 +78,9 @@ def states(api):
 def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     sent = {
         "worse": ["ModelDegraded", "PrecisionBelowObjective", "PrevalenceShift"],
+        "dead": ["ModelDegraded", "PredictionsDegenerate"],
+        "gone": ["PredictionFeedStalled", "PredictionsDegenerate"],
+        "unlabelled": ["LabelFeedStalled", "PredictionsDegenerate"],
         "objective": [
             "ModelDegraded",
             "BalancedPrecisionBelowObjective",
@@ -90,6 +93,8 @@ def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     }
     muted = {
         ("PrecisionBelowObjective", "worse"),
+        ("PredictionsDegenerate", "dead"),
+        ("PredictionsDegenerate", "gone"),
         *((name, "objective") for name in sent["objective"][1:]),
         *((name, model) for model in ("blind", "stalled") for name in sent[model][1:]),
     }
@@ -118,6 +123,12 @@ def test_a_shard_without_labels_leaves_the_other_shards_their_voice(system_progr
         ("LabelsNotTrustworthy", "wrong", "a"): "active",
         ("ModelDegraded", "wrong", "b"): "active",
         ("PrecisionBelowObjective", "wrong"): "suppressed",
+        # One shard gets no predictions: those of the others are news.
+        ("PredictionFeedStalled", "half", "a"): "active",
+        ("PredictionsDegenerate", "half", "a"): "suppressed",
+        ("PredictionsDegenerate", "half", "b"): "active",
+        ("PredictionFeedStalled", "none"): "active",
+        ("PredictionsDegenerate", "none", "a"): "suppressed",
         # All of them.
         ("LabelFeedStalled", "all"): "active",
         ("ModelDegraded", "all", "a"): "suppressed",

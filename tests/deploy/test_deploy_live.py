@@ -27,6 +27,8 @@ WITHOUT_DATA = {
 
 QUIET = {
     "ModelDegraded": "the model need not degrade here",
+    "PredictionsDegenerate": "predictions are as ever",
+    "EventTimesAhead": "no event is dated ahead",
     "PrevalenceShift": "nor the class ratio move",
     "OperatingPointMoved": "nor recall and false positives together",
     "LabelsNotTrustworthy": "nor the labels be wrong",

@@ -46,10 +46,12 @@ def period(written: str) -> Period:
     """The outcomes of A..B, by days."""
     first, end = written.split("..")
     cells = np.array([row for day, row in DAYS.items() if first <= day < end])
+    days = ConfusionCounts.from_cells(cells[:, :4])
     return Period(
         opens=parse_time(first),
         closes=parse_time(end),
-        blocks=ConfusionCounts.from_cells(cells[:, :4]),
+        blocks=days,
+        by_day=days,
         block_ms=86_400_000,
         predictions=int(cells[:, 4:].sum()),
     )

@@ -5,7 +5,10 @@ from diagnosis.episodes import PAIRS, given, period
 
 from monitor.diagnosis import diagnose
 from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.report.diagnosis_text import diagnosis_text
+from monitor.report.findings import of_diagnosis
+from monitor.report.two_answers import is_model_worse, what_moved_precision
 
 BLAMES = {Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED}
 PRAISES = {Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED}
@@ -22,16 +25,22 @@ def test_changes_and_errors_are_the_measured_ones(found, name):
     change, error = found[name].judgement.change, found[name].judgement.standard_error
     assert change["class_ratio"] == pytest.approx(ratio, abs=0.01)
     assert change["log_likelihood_ratio"] == pytest.approx(skill, abs=0.01)
-    assert error["class_ratio"] == pytest.approx(ratio_error, abs=0.015)
-    assert error["log_likelihood_ratio"] == pytest.approx(skill_error, abs=0.015)
+    # Clustered by day, without what a day carries over to the next.
+    assert 0.9 * ratio_error < error["class_ratio"] < 2 * ratio_error
+    assert 0.9 * skill_error < error["log_likelihood_ratio"] < 1.6 * skill_error
 
 
-def test_from_july_to_september_prevalence_shifted_and_the_operating_point_moved(found):
+def test_from_july_to_september_positives_became_rarer_and_the_point_moved(found):
     july = found["july-september"]
-    assert july.verdict is Verdict.PREVALENCE_SHIFT
-    assert july.operating_point_moved
+    assert (july.verdict, july.because) == (Verdict.INSUFFICIENT_EVIDENCE, Because.MOVED)
     assert (july.main_driver.cause, july.main_driver.certain) == ("prevalence", True)
-    assert set(july.judgement.fell) == {"class_ratio", "recall", "false_positive_rate"}
+    assert set(july.judgement.fell) == {"class_ratio", "false_positive_rate"}
+    answers = of_diagnosis(july)
+    moved, worse = what_moved_precision(answers), is_model_worse(answers)
+    assert (moved.cause, moved.certain) == ("prevalence", True)
+    assert moved.text.startswith("Rarer positives: -23.")
+    assert worse.answer == "not_shown"
+    assert "threshold" in worse.text
     stayed = july.had_prevalence_stayed
     assert stayed.lower < 0.441 < stayed.upper
     assert stayed.estimate == pytest.approx(0.443, abs=0.001)
@@ -40,8 +49,7 @@ def test_from_july_to_september_prevalence_shifted_and_the_operating_point_moved
 def test_from_march_to_december_is_never_prevalence_alone(found):
     march = found["march-december"]
     assert march.verdict is Verdict.INSUFFICIENT_EVIDENCE
-    assert "log_likelihood_ratio" in march.judgement.fell
-    assert "skill fell" in diagnosis_text(march)
+    assert what_moved_precision(of_diagnosis(march)).cause is None
 
 
 @pytest.mark.parametrize(

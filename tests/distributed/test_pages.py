@@ -1,8 +1,10 @@
 """Pages of buckets, and the counts that they send, against the monitor of one machine."""
 
+import itertools
 import random
 from collections import Counter
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from monitor.errors import MonitorError
 from monitor.feeds.decode import Decoder, DecodeSettings
 
 CELLS = ("tp", "fp", "fn", "tn")
+SECRETS = ("a secret of one job", "a secret of another")
 
 
 def stream(n, seed, *, share=None):
@@ -39,8 +42,8 @@ def stream(n, seed, *, share=None):
             events += [label] * rng.choice([1, 1, 2])
     events.append({"type": "outcome", "ts": 30, "model": "a", "prediction": 1, "label": 0})
     rng.shuffle(events)
-    last = {"type": "prediction", "ts": n * 7.5 + 6000, "model": "a", "prediction": 0}
-    return events + [last | {"id": f"end{i}"} for i in range(9)]
+    last = {"type": "prediction", "ts": n * 7.5 + 6000, "prediction": 0}
+    return events + [last | {"id": f"{m}{i}", "model": m} for m in "ab" for i in range(9)]
 
 
 def config_of(**settings):
@@ -159,6 +162,24 @@ def test_a_record_that_cannot_be_used_is_counted_under_its_reason():
     assert tally.rejected == {"missing_field": 1, "unknown_type": 1}
     assert tally.records == 2
     assert tally.samples[0] == ("file:1", "missing_field", "id: is missing")
+
+
+def test_a_page_of_keys_by_another_secret_is_refused():
+    configs = [Config.model_validate({"id_secret": text}) for text in (None, *SECRETS)]
+    for one, another in itertools.permutations(configs, 2):
+        page = Page(PageRules(one, 4)).pack()
+        assert len(Page(PageRules(one, 4), page)) == 0
+        with pytest.raises(MonitorError, match="checkpoint: was begun with another id_secret"):
+            Page(PageRules(another, 4), page)
+
+
+def test_a_page_from_before_there_were_secrets_has_public_keys():
+    fields = msgspec.msgpack.decode(Page(PageRules(Config(), 4)).pack())
+    page = msgspec.msgpack.encode(fields[:-1])
+    assert len(Page(PageRules(Config(), 4), page)) == 0
+    secret = Config.model_validate({"id_secret": SECRETS[0]})
+    with pytest.raises(MonitorError, match="id_secret"):
+        Page(PageRules(secret, 4), page)
 
 
 def test_a_page_of_another_number_of_buckets_is_refused():

@@ -68,8 +68,13 @@ def state_of(monitor):
         )
         for m in snapshot.models
     }
-    history = {name: monitor.history(name).cells.tolist() for name in models}
+    history = {name: busy_hours(monitor.history(name)) for name in models}
     return tables, models, history, snapshot.watermark_ms
+
+
+def busy_hours(history):
+    hours = zip(history.open.tolist(), history.cells, strict=True)
+    return {opens: cells.tolist() for opens, cells in hours if cells.any()}
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ def same_but_for_the_order_of_rows(one, other):
     states = [each.state() for each in (one, other)]
     waiting = [sorted(state["join"]["predictions"].tolist()) for state in states]
     found = [without_memory(each.snapshot()) for each in (one, other)]
-    parts = ("catalogue", "watermark", "watch", "maturities", "records", "events", "rejected")
+    parts = ("catalogue", "times", "watch", "records", "events", "rejected")
     parts = [{name: state[name] for name in parts} for state in states]
     return [*differences(*waiting), *differences(*found), *differences(*parts)]
 

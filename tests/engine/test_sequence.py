@@ -41,7 +41,7 @@ def known_by(monitor):
     """The state that a checkpoint keeps, but for detectors and for empty panes."""
     state = through_disk(monitor.state())
     monitor.snapshot()
-    del state["watch"], state["maturities"]
+    del state["watch"]
     del state["join"]["books"]["most_predictions"], state["join"]["books"]["most_applied"]
     held = state["join"]["held"]
     order = np.argsort(held["key"], kind="stable")
@@ -60,14 +60,14 @@ def plain(value):
 
 
 def ring(state):
-    """The panes in which anything counts."""
+    """The panes in which anything counts, by the newest pane of each model."""
     counted = {
-        (int(pane), *map(int, at)): int(table[tuple(at)])
+        (int(pane) % state["span"], *map(int, at)): int(table[tuple(at)])
         for pane, table in zip(state["panes"], state["counts"], strict=True)
         for at in np.argwhere(table)
     }
     ahead = sorted(tuple(row) for row in state["ahead"].tolist() if row[-1])
-    return state["newest"], sorted(counted.items()), ahead
+    return state["newest"].tolist(), sorted(counted.items()), ahead
 
 
 def record(kind, number, ts, choice, model, *, more=0.0, region="eu", share=None):

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streams import batch_of, in_batches
 
-from monitor.events.batches import in_sequence
 from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
 
@@ -34,19 +33,6 @@ def test_it_is_the_third_highest_time_of_distinct_events(stream, size, random):
     expected = times[2] * 1000 if len(times) > 2 else None
     assert watermark_of(stream, size) == expected
     assert watermark_of(random.sample(stream, len(stream)), size) == expected
-
-
-@given(events, st.integers(0, 40))
-def test_before_each_record_of_a_batch_it_is_what_records_one_by_one_make_it(stream, known):
-    one_by_one = Watermark()
-    for batch in in_batches(stream[:known], 1):
-        one_by_one.advance(batch)
-    batch, expected = batch_of(stream[known:]), []
-    found = one_by_one.along(batch)
-    for one in in_batches(stream[known:], 1):
-        expected.append(one_by_one.moment)
-        one_by_one.advance(one)
-    assert found[in_sequence(batch)].tolist() == expected
 
 
 def outcome(ts, label_ts=None, **more):

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from monitor.join import index
 from monitor.join.index import KeyIndex
 
-_INVERSE = np.uint64(pow(0x9E3779B97F4A7C15, -1, 2**64))
+_INVERSE = np.uint64(pow(int(index._MULTIPLIER), -1, 2**64))
+_ANOTHER = 0x9E3779B97F4A7C15
+"""A multiplier that is not that of this process."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -53,6 +55,7 @@ KINDS = {
     "numbers in a row": lambda n: np.arange(1, n + 1, dtype=np.uint64),
     "high bits alone": lambda n: np.arange(1, n + 1, dtype=np.uint64) << np.uint64(40),
     # The index multiplies by an odd number: its inverse makes keys that fall where one wants.
+    # Nobody outside the process knows it.
     "one mark": lambda n: (np.arange(1, n + 1, dtype=np.uint64) << np.uint64(32)) * _INVERSE,
     "one group": lambda n: np.arange(1, n + 1, dtype=np.uint64) * _INVERSE,
 }
@@ -92,6 +95,33 @@ def test_rows_that_are_anothers_are_hardly_ever_looked_at():
     rows.looked_at = 0
     assert (rows.index.find(keys[100_000:]) == -1).all()
     assert rows.looked_at < 0.1 * len(keys[100_000:])
+
+
+def groups_searched(keys, monkeypatch):
+    """Groups that are searched, for each key, while keys enter and are found."""
+    searched = []
+    onward = index._Places._next
+
+    def counting(places, group, step):
+        searched.append(len(group))
+        return onward(places, group, step)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(index._Places, "_next", counting)
+        rows = Rows()
+        for first in range(0, len(keys), 500):
+            rows.enter(keys[first : first + 500])
+        assert rows.index.find(keys).tolist() == list(range(len(keys)))
+    return sum(searched) / len(keys)
+
+
+def test_keys_that_crowd_for_another_multiplier_crowd_no_more_than_hashes(monkeypatch):
+    inverse = np.uint64(pow(_ANOTHER, -1, 2**64))
+    crowded = np.arange(1, 6_001, dtype=np.uint64) * inverse
+    usual = groups_searched(KINDS["hashes"](6_000), monkeypatch)
+    assert groups_searched(crowded, monkeypatch) < 2 * usual
+    monkeypatch.setattr(index, "_MULTIPLIER", np.uint64(_ANOTHER))
+    assert groups_searched(crowded, monkeypatch) > 10 * usual
 
 
 def test_slots_beyond_what_a_place_can_name_begin_fresh_places():

@@ -8,7 +8,10 @@ from recount import Recount
 from streams import batch_of, in_batches
 
 from monitor.config import Config
+from monitor.engine import Monitor
 from monitor.events.catalogue import Catalogue
+from monitor.events.columns import NO_TIME
+from monitor.events.keys import keys_of
 from monitor.events.watermark import Watermark
 from monitor.join import BEFORE_ALL, Deltas, Join
 
@@ -33,17 +36,24 @@ class Feed:
             numbers, _ = self.catalogue.groups_of(batch.groups)
             if len(batch.predictions):
                 batch.predictions.group[:] = numbers[batch.predictions.group]
-            deltas = self.join.apply(batch.predictions, batch.labels, before)
+            deltas = self.join.apply(batch.predictions, batch.labels, self.over(before))
             self.watermark.advance(batch)
             changes = [deltas]
             if self.watermark.time is not None:
-                self.join.advance(self.watermark.time)
-                changes.append(self.join.tidy(self.watermark.time))
+                over, times = self.over(self.watermark.time), self.times(self.watermark.time)
+                self.join.advance(over)
+                changes.append(self.join.tidy(over, times))
             for deltas in changes:
                 self.deltas.append(deltas)
                 for cell, count in zip(deltas.cell.tolist(), deltas.count.tolist(), strict=True):
                     self.cells[NAMES[cell]] += count
         return self
+
+    def times(self, watermark):
+        return np.full(len(self.catalogue.models), watermark)
+
+    def over(self, watermark):
+        return self.join.forgetting.over(self.times(watermark), watermark)
 
     @property
     def outcomes(self):
@@ -51,7 +61,8 @@ class Feed:
 
     def books(self):
         books, watermark = self.join.books, self.watermark.time
-        expired = int(self.join.expired(BEFORE_ALL if watermark is None else watermark).sum())
+        times = self.times(NO_TIME if watermark is None else watermark)
+        expired = int(self.join.expired(times).sum())
         evicted = int(books.evicted.sum())
         return {
             "distinct": int(books.predictions.sum()),
@@ -322,10 +333,25 @@ def test_a_hundred_thousand_revisions_conserve_the_sums_in_constant_memory():
 
 def test_a_batch_without_events_changes_nothing():
     feed = Feed()
-    assert len(feed.join.apply(batch_of([]).predictions, batch_of([]).labels, BEFORE_ALL)) == 0
+    assert (
+        len(feed.join.apply(batch_of([]).predictions, batch_of([]).labels, feed.over(BEFORE_ALL)))
+        == 0
+    )
 
 
 def test_a_limit_below_a_chunk_of_the_table_keeps_that_chunk():
     feed = Feed(max_pending=10)
     feed.take([{"type": "prediction", "id": f"{n}", "ts": n, "prediction": 1} for n in range(500)])
     assert int(feed.join.books.unmatched.sum()) == 500
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_rows_are_in_the_order_of_predictions_wherever_batches_end(size):
+    fields = {"type": "prediction", "prediction": 1, "model": "m"}
+    events = [
+        fields | {"id": name, "ts": ts} for name, ts in zip("abac", (5, 6, 4, 7), strict=True)
+    ]
+    monitor = Monitor()
+    for first in range(0, len(events), size):
+        monitor.apply(batch_of(events[first : first + size]))
+    assert monitor.state()["join"]["predictions"][:, 0].tolist() == keys_of("abc").tolist()

@@ -100,13 +100,15 @@ class Columnar:
         self.deltas = []
 
     def take(self, event, watermark=BEFORE_ALL):
-        self.join.advance(watermark)
+        times = np.full(len(self.catalogue.models), watermark)
+        over = self.join.forgetting.over(times, watermark)
+        self.join.advance(over)
         if event["type"] == "outcome":
             (predictions, _), (_, labels) = map(self.columns_of, halves(event))
             labels = replace(labels, prediction_time=predictions.time)
         else:
             predictions, labels = self.columns_of(event)
-        self.deltas.append(self.join.apply(predictions, labels, watermark))
+        self.deltas.append(self.join.apply(predictions, labels, over))
 
     def columns_of(self, event):
         predictions, labels = Predictions(), Labels()

@@ -1,11 +1,14 @@
 """Labels of positives that are lost, and come back: how soon the fault is reported, and ends."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from labelled import DAY, stream
 
 from monitor.config import Config
 from monitor.drift import Verdict
+from monitor.drift.recall_evidence import FEWEST_OUTCOMES
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 from monitor.report.deciding_window import deciding_window, verdict_on
@@ -98,7 +101,7 @@ def model_with(**verdicts):
 
 
 def window_with(verdict, fault=""):
-    return WindowVerdict(verdict=verdict, label_fault=fault)
+    return WindowVerdict(verdict=verdict, label_fault=fault, rests_on=FEWEST_OUTCOMES)
 
 
 def test_a_fault_of_the_present_speaks_whatever_a_longer_window_says():
@@ -109,5 +112,14 @@ def test_a_fault_of_the_present_speaks_whatever_a_longer_window_says():
     assert deciding_window(model_with(w1h=few, w7d=fault), ["1h", "7d"]) == "7d"
     shift = window_with(Verdict.PREVALENCE_SHIFT)
     assert deciding_window(model_with(w1h=shift, w7d=fault), ["1h", "7d"]) == "7d"
-    assert deciding_window(model_with(w1h=shift, w7d=few), ["1h", "7d"]) == "1h"
     assert deciding_window(model_with(), ["1h", "7d"]) == "7d"
+
+
+def test_no_window_under_a_day_and_none_of_few_outcomes_decides():
+    few = window_with(Verdict.INSUFFICIENT_EVIDENCE)
+    shift = window_with(Verdict.PREVALENCE_SHIFT)
+    assert deciding_window(model_with(w1h=shift, w7d=few), ["1h", "7d"]) == "7d"
+    assert deciding_window(model_with(w1d=shift, w7d=few), ["1d", "7d"]) == "1d"
+    assert deciding_window(model_with(w1h=shift, w5m=few), ["1h", "5m"]) == "1h", "there is no day"
+    six = replace(shift, rests_on=6)
+    assert deciding_window(model_with(w1d=six, w7d=few), ["1d", "7d"]) == "7d"

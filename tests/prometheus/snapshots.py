@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import attribute, judge
-from monitor.drift.label_free import nowcast
+from monitor.drift.degenerate import Degeneracy
+from monitor.drift.estimate_record import CheckedEstimate
 from monitor.events.columns import Series
 from monitor.events.reject_reasons import RejectReason
 from monitor.snapshot import (
@@ -21,7 +22,13 @@ from monitor.snapshot import (
     SourceProgress,
     Window,
 )
-from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
+from monitor.verdicts import (
+    DegeneratePredictions,
+    ReferenceOutcomes,
+    Watched,
+    WindowEstimates,
+    WindowVerdict,
+)
 
 HOUR_MS = 3_600_000
 NOON_MS = 1_793_620_800_000
@@ -60,6 +67,8 @@ def window(
 def model(rng: np.random.Generator, name: str, row: int, version: str) -> ModelState:
     count = rng.integers(0, 2_000_000, 12).tolist()
     return ModelState(
+        watermark_ms=NOON_MS,
+        now_ms=NOON_MS,
         name=name,
         version=version,
         row=row,
@@ -94,13 +103,23 @@ def watched() -> Watched:
                 verdict=judgement.verdict,
                 judgement=judgement,
                 attribution=attribute(before, after),
-                nowcast=nowcast(predicted_positive=900, total=2_000, reference=before),
+                nowcast=WindowEstimates(
+                    prevalence=_checked(0.16, "label_shift"), precision=_checked(0.24, "labels")
+                ),
             )
         },
         evidence=0.25,
         warming_up=False,
         prevalence_shift_detected=True,
+        predictions=DegeneratePredictions(
+            known=True, kind=Degeneracy.RATE_FAR_ABOVE, since=NOON_MS, times=12.0
+        ),
     )
+
+
+def _checked(estimate: float, method: str) -> CheckedEstimate:
+    ends = {"lower": estimate - 0.02, "upper": estimate + 0.02}
+    return CheckedEstimate(estimate=estimate, **ends, method=method, withheld=None)
 
 
 def snapshot(

@@ -1,10 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from prometheus.snapshots import snapshot
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.drift import Verdict
+from monitor.drift.degenerate import Degeneracy
 from monitor.prometheus.text import TextWriter
+from monitor.verdicts import DegeneratePredictions
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +48,23 @@ def test_evidence_reference_and_detections_are_there(samples):
     assert numbers(samples, "classifier_reference_info", source="window") == []
     assert numbers(samples, "classifier_prevalence_shift_detected") == [1]
     assert numbers(samples, "classifier_degradation_detected") == [0]
+
+
+def test_predictions_that_left_all_that_is_known_have_one_kind(samples):
+    assert numbers(samples, "classifier_predictions_degenerate") == [1]
+    kinds = [s for s in samples if s.name == "classifier_predictions_degenerate_kind"]
+    assert {s.labels["kind"] for s in kinds if s.value == 1} == {"rate_far_above"}
+    assert len(kinds) == len(Degeneracy)
+    assert numbers(samples, "classifier_predicted_positive_over_known_ratio") == [12]
+
+
+@pytest.mark.parametrize(("known", "values"), [(False, []), (True, [0])])
+def test_usual_predictions_are_0_and_unknown_ones_absent(known, values):
+    state = snapshot()
+    (model,) = state.models
+    watched = replace(model.watched, predictions=DegeneratePredictions(known=known))
+    text = TextWriter().write(replace(state, models=(replace(model, watched=watched),))).decode()
+    found = [s for family in text_string_to_metric_families(text) for s in family.samples]
+    assert numbers(found, "classifier_predictions_degenerate") == values
+    assert numbers(found, "classifier_predictions_degenerate_kind") == values * len(Degeneracy)
+    assert numbers(found, "classifier_predicted_positive_over_known_ratio") == []

@@ -35,32 +35,44 @@ CASES = {
     "no predictions yet": ({}, []),
     "only flagged cases are labelled": ({"labelling": "flagged_only"}, days(MANY, 0, 20)),
     "no labels yet": ({}, unlabelled(0, 20)),
-    "the reference is not complete yet": ({}, days(MANY, 0, 3)),
+    "the reference is not complete yet (about 8 January 1970)": ({}, days(MANY, 0, 3)),
+    "the reference is not complete yet (7 of 100 positives, 2 of 20 false positives, "
+    "about 8 January 1970)": ({}, days((5, 2, 2, 100), 0, 2)),
+    "the reference is not complete yet (about 11 March 1970)": (
+        {"reference": {"window": {"length": "7d", "end": "1970-03-11"}}},
+        days(MANY, 0, 20),
+    ),
     "the last 7d reach back into the reference": ({}, days(MANY, 0, 9)),
     "no labels for the last 7d": ({"reference": GIVEN}, days(MANY, 0, 20) + unlabelled(20, 40)),
-    "too few outcomes to tell": ({"reference": GIVEN}, days(FEW, 0, 20)),
-    "certainly fewer positives; skill open": (
-        {"reference": {"counts": {"tp": 300, "fp": 170, "fn": 75, "tn": 3_200}}},
-        days((8, 11, 3, 264), 0, 20),
-    ),
 }
 
 
-@pytest.mark.parametrize("because", CASES)
-def test_the_missing_evidence_is_named(because):
-    model = shown(*CASES[because])
-    assert (model.verdict, model.verdict_because) == ("insufficient_evidence", because)
+@pytest.mark.parametrize("missing", CASES)
+def test_the_missing_evidence_is_named(missing):
+    model = shown(*CASES[missing])
+    assert (model.verdict, model.missing_evidence) == ("insufficient_evidence", missing)
+    assert model.worse.text.startswith("Cannot be known: ")
+    without = model.reference is None
+    assert model.verdict_because == ("no_reference_yet" if without else "too_few_outcomes")
+
+
+def test_a_model_that_is_compared_misses_none_and_has_a_reason():
+    few = shown({"reference": GIVEN}, days(FEW, 0, 20))
+    assert (few.missing_evidence, few.verdict_because) == (None, "too_few_outcomes")
+    counts_of_rarer = {"counts": {"tp": 300, "fp": 170, "fn": 75, "tn": 3_200}}
+    moved = shown({"reference": counts_of_rarer}, days((8, 11, 3, 264), 0, 20))
+    assert (moved.missing_evidence, moved.verdict_because) == (None, "moved_cause_open")
 
 
 def test_a_model_that_has_fallen_silent_is_called_so():
     model = shown({}, days(MANY, 0, 20), now=60 * DAY * 1000)
-    assert model.verdict_because == "no predictions in the last 7d that is mature"
-    assert model.headline == f"Nothing is compared yet: {model.verdict_because}."
+    assert model.missing_evidence == "no predictions in the last 7d that is mature"
+    assert model.headline == f"Nothing is compared yet: {model.missing_evidence}."
     assert last_prediction(model).startswith("last prediction 40.6 days ago")
 
 
 def test_a_verdict_on_evidence_misses_none():
-    assert shown({}, days(MANY, 0, 40)).verdict_because is None
+    assert shown({}, days(MANY, 0, 40)).missing_evidence is None
 
 
 def test_the_last_prediction_is_shown_to_the_minute_and_after_days_to_the_hour():
@@ -125,7 +137,7 @@ def test_the_last_pane_is_found_wherever_it_lies():
     for _ in range(60):
         span, newest = int(rng.integers(1, 300)), int(rng.integers(0, 1_000))
         ring = PaneRing(width=1, span=span, cells=2)
-        ring.ensure(2)
+        ring.ensure(np.zeros(2, np.int64))
         ring.advance(newest)
         ahead = rng.integers(newest + 1, newest + 9, size=int(rng.integers(0, 2)))
         panes_left = np.arange(max(newest - span + 1, 0), newest + 1)

@@ -11,6 +11,7 @@ from monitor.config import Labelling
 from monitor.config.model import Objective
 from monitor.config.reference import Reference
 from monitor.drift import CAUSES, Verdict
+from monitor.drift.degenerate import Degeneracy
 from monitor.labels.evidence import STATUS
 from monitor.labels.faults import LabelFault
 from monitor.report import vocabulary
@@ -25,6 +26,7 @@ KINDS = {
     "metric": Kind(snapshot.METRIC_NAMES, vocabulary.METRIC_WORDS),
     "cause": Kind(CAUSES, vocabulary.CAUSES),
     "verdict": Kind(tuple(Verdict), vocabulary.VERDICTS),
+    "degeneracy": Kind(tuple(Degeneracy), vocabulary.DEGENERACIES),
     "label fault": Kind(tuple(LabelFault), vocabulary.LABEL_FAULTS),
     "labelling": Kind(tuple(Labelling), vocabulary.LABELLINGS),
     "window status": Kind(tuple(dict.fromkeys(STATUS)), vocabulary.WINDOW_STATUSES),
@@ -56,7 +58,7 @@ def test_every_row_is_of_a_member_and_has_all_its_words(kind: str, member: str) 
     assert set(empty) <= MAY_BE_EMPTY, f"{kind} {member!r}: no {', '.join(empty)}"
 
 
-@pytest.mark.parametrize("kind", ["metric", "cause", "label fault", "labelling"])
+@pytest.mark.parametrize("kind", ["metric", "cause", "degeneracy", "label fault", "labelling"])
 def test_rows_come_in_the_order_of_their_members(kind: str) -> None:
     assert tuple(KINDS[kind].rows) == KINDS[kind].members
 

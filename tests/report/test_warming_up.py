@@ -69,7 +69,7 @@ def test_a_worse_model_pages_by_days(worse_from):
     assert model.detectors.degradation_detected is (worse_from < 20)
     with served(watched) as url:
         text = httpx.get(url).text
-    assert " % of the threshold for an alarm; " in text
+    assert " the threshold for an alarm; " in text
     assert ("the page lasts until the model is certainly back" in text) is (worse_from < 20)
 
 

@@ -64,3 +64,15 @@ def test_a_class_ratio_far_from_the_references_gives_one_caution():
         "is an extrapolation"
     )
     assert not list(announcements(of(new), of(new)))
+
+
+def test_events_that_are_set_aside_give_one_caution_until_there_are_none():
+    def state(*aside):
+        known = of(watched())
+        return replace(known, models=tuple(replace(m, aside=aside) for m in known.models))
+
+    (line,) = announcements(state(0, 4), state(3, 7))
+    assert line.startswith("CAUTION: fraud: 3 events are dated far ahead of 2026-11-02T12:00:00Z, ")
+    assert "no window until one in 16 events agrees" in line
+    assert not list(announcements(state(3, 7), state(9, 13)))
+    assert not list(announcements(state(3, 7), state(0, 7)))

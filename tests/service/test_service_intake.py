@@ -320,7 +320,8 @@ def test_the_journal_is_decoded_as_each_body_was_when_it_came(given_bodies):
     live, again = Monitor(), Monitor()
     for body in given_bodies:
         latest = body.arrival_ms + HOUR_MS
-        live.apply(decoder.decode_lines(body.lines, source="x", latest_ms=latest))
+        batch = decoder.decode_lines(body.lines, source="x", latest_ms=latest)
+        live.apply(batch.arrived([(0, body.arrival_ms)]))
     with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
         for body in given_bodies:
             journal.append([body])

@@ -159,7 +159,8 @@ def test_events_queued_before_a_reload_are_read_by_the_new_settings(start):
     assert service.reload(models={"m": {"threshold": 0.9}}) is None
     state = service.counted()
     fresh = Monitor(service.config)
-    fresh.apply(service.decoder.decode_lines(events(0, 100), source="x"))
+    batch = service.decoder.decode_lines(events(0, 100), source="x")
+    fresh.apply(batch.arrived([(0, NOW * 1000)]))
     assert counted_differently(state, fresh.state()) == []
     service.crash()
     again = start("live", models={"m": {"threshold": 0.9}})

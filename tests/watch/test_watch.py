@@ -181,14 +181,6 @@ def test_detection_ends_when_the_longest_window_has_passed_without_alarm():
     assert not found.degradation_detected
 
 
-def test_the_nowcast_tells_the_prevalence_of_what_is_not_labelled_yet():
-    found = watched(fed({(): stream(2000, changed(prevalence=0.05))})).verdicts["7d"]
-    assert found.nowcast.prevalence == pytest.approx(0.05, abs=0.003)
-    assert found.nowcast.precision == pytest.approx(
-        0.05 * 0.8 / (0.05 * 0.8 + 0.95 * 0.05), abs=0.03
-    )
-
-
 def test_without_anything_watched_says_so():
     found = watched(Monitor(Config(models={"m": {}})))
     assert found.reference is None
@@ -266,3 +258,45 @@ def test_a_slow_decay_is_found_though_the_reference_trails():
     assert found.degradation_detected
     assert found.verdicts["7d"].verdict == Verdict.MODEL_DEGRADED
     assert [d.kind for d in found.detections] == ["model_degraded"]
+
+
+def retrained(better, then, *, days=200):
+    """Recall .6 for 40 days, then `better` for 80 days, then `then`."""
+    return np.concatenate(
+        [rates(24 * 40, recall=0.6), rates(24 * 80, recall=better), rates(24 * days, recall=then)]
+    )[: 24 * days]
+
+
+@pytest.mark.parametrize("reference", [{"first": "28d"}, {"trailing": "7d"}])
+def test_a_retraining_for_the_better_renews_the_level_so_that_losing_it_again_pages(reference):
+    found = watched(fed({(): stream(2000, retrained(0.8, 0.6))}, reference=reference))
+    pages = [one.at for one in found.detections if one.kind == "model_degraded"]
+    assert len(pages) == 1
+    assert 120 * DAY < pages[0] < 125 * DAY
+    assert found.degradation_detected
+    assert found.verdicts["7d"].verdict == Verdict.MODEL_DEGRADED
+
+
+def test_a_given_reference_is_never_renewed():
+    given = {"counts": {"tp": 6_000, "fp": 4_500, "fn": 4_000, "tn": 85_500}}
+    found = watched(fed({(): stream(2000, retrained(0.8, 0.6))}, reference=given))
+    assert not found.detections
+
+
+@pytest.mark.parametrize("reference", [{"first": "28d"}, {"trailing": "7d"}])
+def test_a_fall_and_a_recovery_renew_nothing(reference):
+    fallen = np.concatenate(
+        [rates(24 * 40), rates(24 * 80, recall=0.6), rates(24 * 80), rates(24 * 40, recall=0.6)]
+    )
+    found = watched(fed({(): stream(2000, fallen)}, reference=reference))
+    pages = [one.at // DAY for one in found.detections if one.kind == "model_degraded"]
+    assert len(pages) == 2
+    assert pages[0] - 40 <= 3
+    assert pages[1] - 200 <= 3
+
+
+def test_a_better_level_of_less_than_four_weeks_renews_nothing():
+    brief = np.concatenate(
+        [rates(24 * 40, recall=0.6), rates(24 * 25, recall=0.8), rates(24 * 60, recall=0.6)]
+    )
+    assert not watched(fed({(): stream(2000, brief)})).detections

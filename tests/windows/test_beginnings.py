@@ -38,7 +38,7 @@ class Followed:
 
     def __init__(self):
         self.ring = PaneRing(width=1, span=SPAN, cells=CELLS)
-        self.ring.ensure(MODELS)
+        self.ring.ensure(np.arange(MODELS))
         self.read = 0
         self.beginnings = Beginnings(self.ring, self.table)
 

@@ -39,7 +39,7 @@ def recount(rows, opens, closes):
 
 
 def look(windows, name, now, maturity=0):
-    bounds, sums = windows.view(name, now, np.array([maturity]))
+    bounds, sums = windows.view(name, np.array([now]), np.array([maturity]))
     return *bounds[0].tolist(), sums[0].tolist()
 
 
@@ -134,7 +134,7 @@ def test_a_long_leap_empties_the_panes_that_are_left_behind(now):
 
 def test_a_pane_is_emptied_when_its_place_is_taken_again():
     ring = PaneRing(width=10, span=4, cells=1)
-    ring.ensure(1)
+    ring.ensure(np.zeros(1, np.int64))
     one, zero = np.ones(1, np.int64), np.zeros(1, np.int64)
     for pane in range(20):
         ring.advance(pane * 10)
@@ -159,7 +159,7 @@ def test_many_models_each_with_its_own_maturity():
             count=np.ones(2, np.int64),
         )
     )
-    bounds, sums = windows.view("1h", 2 * HOUR, np.array([0, HOUR]))
+    bounds, sums = windows.view("1h", np.array([2 * HOUR] * 2), np.array([0, HOUR]))
     assert bounds.tolist() == [[HOUR, 2 * HOUR], [0, HOUR]]
     assert sums[:, :2].tolist() == [[0, 0], [0, 1]]
 

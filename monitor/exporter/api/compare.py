@@ -13,7 +13,7 @@ from monitor.drift.verdict import roc_decides
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.snapshot import ModelState, Snapshot
+from monitor.snapshot import ModelState
 from monitor.windows.history import HISTORY_DAYS
 from monitor.windows.recalled import Recalled
 from monitor.windows.scores import DAYS
@@ -68,7 +68,6 @@ def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> Recalle
 
 
 def compared(
-    snapshot: Snapshot,
     model: ModelState,
     asked: Comparison,
     recalled: RecalledComparison,
@@ -76,8 +75,7 @@ def compared(
     """Diagnose the later of two time ranges.
 
     Args:
-        snapshot: the state of the monitor.
-        model: one of its models.
+        model: the state of the model.
         asked: the ranges.
         recalled: their counts and scores.
 
@@ -85,17 +83,16 @@ def compared(
         UsageError: a range has no prediction; or under labelling `negatives_by_timeout`,
             it ends before the label timeout has passed.
     """
-    earlier = _before(snapshot, model, asked, recalled.before)
+    earlier = _before(model, asked, recalled.before)
     before = replace(earlier, scores=recalled.before_scores)
-    after = _period(
-        snapshot, model, asked.after, recalled.after, name="after", source=asked.after_source
-    )
+    after = _period(model, asked.after, recalled.after, name="after", source=asked.after_source)
     found = diagnose(
         before,
         after,
         model=asked.model,
         labelling=Labelling(model.labelling),
-        mature_until=mature_until(snapshot, model),
+        mature_until=mature_until(model),
+        scatter=model.watched.day_scatter,
     )
     ranges = [part for part in (recalled.before, recalled.after) if part is not None]
     if any(part.without_segments for part in ranges) and model.segments:
@@ -112,15 +109,14 @@ def _curve_is_gone(model: ModelState, recalled: RecalledComparison, found: Diagn
     return scored and complete and recalled.before_scores is None and roc_decides(found.judgement)
 
 
-def is_mature(snapshot: Snapshot, model: ModelState, asked: Comparison) -> bool:
+def is_mature(model: ModelState, asked: Comparison) -> bool:
     """Return whether the range to judge is mature.
 
     Args:
-        snapshot: the state of the monitor.
         model: one of its models.
         asked: the ranges.
     """
-    until = mature_until(snapshot, model)
+    until = mature_until(model)
     return until is not None and asked.after.closes <= until
 
 
@@ -134,20 +130,15 @@ def _recalled(monitor: Monitor, model: str, asked: TimeRange) -> Recalled:
         ) from error
 
 
-def _before(
-    snapshot: Snapshot, model: ModelState, asked: Comparison, counted: Recalled | None
-) -> Period:
+def _before(model: ModelState, asked: Comparison, counted: Recalled | None) -> Period:
     reference = model.watched.reference
     if asked.before is None or counted is None:
         assert reference is not None  # noqa: S101  # `compared_live` raises
         return Period.given(reference.counts)
-    return _period(
-        snapshot, model, asked.before, counted, name="before", source=asked.before_source
-    )
+    return _period(model, asked.before, counted, name="before", source=asked.before_source)
 
 
 def _period(
-    snapshot: Snapshot,
     model: ModelState,
     asked: TimeRange,
     counted: Recalled,
@@ -157,7 +148,7 @@ def _period(
 ) -> Period:
     labelling = Labelling(model.labelling)
     if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
-        check_silence(name, asked, mature_until(snapshot, model))
+        check_silence(name, asked, mature_until(model))
     period = Period.counted(counted, model.name, *asked, source=source, labelling=labelling)
     if not period.predictions:
         raise UsageError(f"{name}: nothing was predicted in {asked}")

@@ -26,12 +26,15 @@ from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.snapshot import ModelState, Snapshot
+from monitor.verdicts import LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT
 from monitor.windows.history import History
 from monitor.windows.recalled import Recalled
 
 T = TypeVar("T")
 
 _NAMED = 5
+_LABEL_SHIFTS = (LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT)
+_MOSTLY = 0.5
 """Models that an error names at most."""
 
 
@@ -131,7 +134,7 @@ class Queries:
 
         def make() -> SeriesAnswer:
             counted = self._answers.get(snapshot, ("history", model.name), history)
-            context = series_context(snapshot, model)
+            context = series_context(model)
             return series_answer(counted, context, step=step, last=last, most=most)
 
         return self._answers.get(snapshot, ("series", model.name, step, last, most), make)
@@ -151,9 +154,7 @@ class Queries:
             no entry.
         """
         snapshot, wanted = self._read_snapshot(), set(names)
-        contexts = {
-            m.name: series_context(snapshot, m) for m in snapshot.models if m.name in wanted
-        }
+        contexts = {m.name: series_context(m) for m in snapshot.models if m.name in wanted}
         return self._trends.of(contexts, step=step, last=last)
 
     def explanation(self, name: str | None, before: str | None, after: str | None) -> Explanation:
@@ -176,8 +177,8 @@ class Queries:
             asked = compared_live(snapshot, model, before, after)
             labelling = Labelling(model.labelling)
             counted = self._from_engine(lambda monitor: recall(monitor, asked, labelling))
-            key = (asked, _digest(counted), is_mature(snapshot, model, asked), _given(model))
-            return self._explanations.get(key, lambda: _explain(snapshot, model, asked, counted))
+            key = (asked, _digest(counted), is_mature(model, asked), _given(model))
+            return self._explanations.get(key, lambda: _explain(model, asked, counted))
 
         return self._answers.get(snapshot, ("explanation", model.name, before, after), make)
 
@@ -187,10 +188,8 @@ class Queries:
         return self._read_engine(read)
 
 
-def _explain(
-    snapshot: Snapshot, model: ModelState, asked: Comparison, counted: RecalledComparison
-) -> Explanation:
-    found = compared(snapshot, model, asked, counted)
+def _explain(model: ModelState, asked: Comparison, counted: RecalledComparison) -> Explanation:
+    found = compared(model, asked, counted)
     ratio, objective = curve_aim(found, model.objective.get("precision"))
     curve = curve_answer(counted.after_scores, reference_ratio=ratio, objective=objective)
     return Explanation(found, diagnosis_answer(found), curve)
@@ -240,20 +239,26 @@ def find_model(snapshot: Snapshot, name: str | None) -> ModelState:
     return known[name]
 
 
-def series_context(snapshot: Snapshot, model: ModelState) -> SeriesContext:
-    """Return what the series of a model needs besides its counts.
-
-    Args:
-        snapshot: the state.
-        model: one of its models.
-    """
+def series_context(model: ModelState) -> SeriesContext:
+    """Return what the series of a model needs besides its counts."""
     reference = model.watched.reference
+    if not _label_shift_holds(model):
+        reference = None
     return SeriesContext(
         model=model.name,
         labelling=Labelling(model.labelling),
-        mature_until=mature_until(snapshot, model),
+        mature_until=mature_until(model),
         reference=None if reference is None else reference.counts,
         detections=model.watched.detections,
+    )
+
+
+def _label_shift_holds(model: ModelState) -> bool:
+    """Return whether an estimate of prevalence rests mostly on label shift, by its record."""
+    found = [one.nowcast.prevalence for one in model.watched.verdicts.values() if one.nowcast]
+    return any(
+        one.withheld is None and one.method in _LABEL_SHIFTS and one.weight >= _MOSTLY
+        for one in found
     )
 
 

@@ -44,7 +44,8 @@ class SeriesContext(NamedTuple):
         labelling: how its labels come.
         mature_until: up to this moment, epoch milliseconds, outcomes are mature;
             None where it is not known.
-        reference: outcomes with which predictions alone are compared; None without one.
+        reference: outcomes with which predictions alone are compared; None without one, or
+            where label shift has no good record.
         detections: all there were, in their order.
     """
 

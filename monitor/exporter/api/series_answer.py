@@ -57,7 +57,8 @@ class SeriesAnswer(Struct, frozen=True, kw_only=True):
         predictions: made in each step.
         outcomes: of each step, mature or not.
         metrics: of each step that is mature.
-        class_ratio_from_predictions: from predictions alone, if the model is unchanged.
+        class_ratio_from_predictions: from predictions alone, if the model is unchanged; null
+            where past estimates of the model do not rest mostly on label shift.
         detections: all there were, in their order.
     """
 

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
-from monitor.drift import Attribution, Judgement, MainDriver
-from monitor.drift.label_free import ASSUMPTION, Nowcast
+from monitor.drift import Attribution, Judgement, MainDriver, Verdict
+from monitor.drift.estimate_record import CheckedEstimate
+from monitor.drift.recall_evidence import Because
 from monitor.exporter.api.status_answer import (
-    CauseEffects,
     DetectionMark,
     DetectorStatus,
-    JudgedDriver,
-    LabelCoverage,
     LifetimeTotals,
     ModelStatus,
-    NowcastInterval,
-    PrecisionAtRatio,
     StatusAnswer,
+)
+from monitor.exporter.api.window_answer import (
+    CauseEffects,
+    EstimatedRate,
+    JudgedDriver,
+    LabelCoverage,
+    PrecisionAtRatio,
     WindowAttribution,
     WindowJudgement,
+    WindowNowcast,
     WindowStatus,
 )
 from monitor.labels.faults import LabelFault
@@ -30,29 +34,32 @@ from monitor.labels.refusals import CAUSE_UNKNOWN, because, refused
 from monitor.metrics.precision import precision
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.answer_parts import (
-    MetricInterval,
     defined,
     label_status,
     metric_interval,
     metric_intervals,
     missing_label_shares,
     outcome_counts,
+    prediction_check,
     reference_period,
     time_text,
 )
 from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
+from monitor.report.estimate_words import rests_on
+from monitor.report.findings import model_because, of_model
 from monitor.report.headline import moved, reason
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
+from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import window_bounds
-from monitor.report.verdict_words import VERDICTS
+from monitor.report.trend_answer import trend_answer
+from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.report.verdict_words import BECAUSE, VERDICTS, urgency
 from monitor.snapshot import ModelState, Snapshot, Window
-from monitor.verdicts import Watched
+from monitor.verdicts import Watched, WindowEstimates
 from monitor.version import __version__
-
-_SEVERITY = tuple(VERDICTS)
 
 
 def longest_window(snapshot: Snapshot) -> str:
@@ -87,8 +94,12 @@ def status_answer(
         for model in snapshot.models
         if matching.casefold() in model.name.casefold() and (not names or model.name in names)
     ]
-    wanted.sort(key=lambda model: (_SEVERITY.index(verdicts[model.name]), model.name))
-    tally = Counter(verdicts.values())
+    reasons = {
+        model.name: model_because(model, verdict_on(model, deciding[model.name]))
+        for model in snapshot.models
+    }
+    wanted.sort(key=lambda model: (_urgency(model, verdicts, reasons), model.name))
+    tally, open_ = Counter(verdicts.values()), Counter(reasons.values())
     return StatusAnswer(
         version=__version__,
         now=time_text(snapshot.now_ms),
@@ -97,7 +108,9 @@ def status_answer(
         rejected={str(reason): n for reason, n in snapshot.rejected.items() if n},
         windows=tuple(windows),
         verdict_window=longest_window(snapshot),
-        verdicts={verdict: tally[verdict] for verdict in _SEVERITY if tally[verdict]},
+        paging=sum(model.watched.degradation_detected for model in snapshot.models),
+        verdicts={verdict: tally[verdict] for verdict in VERDICTS if tally[verdict]},
+        because={reason: open_[reason] for reason in BECAUSE if open_[reason]},
         total=len(wanted),
         offset=offset,
         models=tuple(
@@ -107,16 +120,27 @@ def status_answer(
     )
 
 
+def _urgency(
+    model: ModelState, verdicts: Mapping[str, Verdict], reasons: Mapping[str, Because | None]
+) -> int:
+    pages = model.watched.degradation_detected
+    return urgency(verdicts[model.name], reasons[model.name], pages=pages)
+
+
 def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
     watched, found = model.watched, verdict_on(model, deciding)
+    seen = of_model(snapshot, model, deciding)
     return ModelStatus(
         name=model.name,
         version=model.version or None,
         verdict=found.verdict,
         verdict_window=deciding,
         label_fault=_fault(found.label_fault),
-        verdict_because=_missing_evidence(snapshot, model, deciding),
-        headline=_headline(snapshot, model, deciding),
+        verdict_because=seen.because,
+        missing_evidence=_missing_evidence(snapshot, model, deciding),
+        moved_precision=what_moved_precision(seen),
+        worse=is_model_worse(seen),
+        headline=_died(watched) + _headline(snapshot, model, deciding),
         labelling=Labelling(model.labelling),
         refused=dict(model.refused),
         refused_because=model.refused_because,
@@ -124,9 +148,9 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         segments=model.segments,
         predictions=model.predictions_positive + model.predictions_negative,
         last_prediction=time_text(model.last_prediction_ms),
-        last_prediction_age_seconds=_age(snapshot, model.last_prediction_ms),
+        last_prediction_age_seconds=_age(model, model.last_prediction_ms),
         last_label=time_text(model.last_label_ms),
-        last_label_age_seconds=_age(snapshot, model.last_label_ms),
+        last_label_age_seconds=_age(model, model.last_label_ms),
         labelled=model.labelled,
         pending=model.pending,
         expired=model.expired,
@@ -139,12 +163,20 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
             DetectionMark(at=format_time(d.at), kind=d.kind) for d in watched.detections
         ),
         labels_missing_in=missing_label_shares(watched.missing_labels),
+        predictions_degenerate=prediction_check(watched.predictions),
+        trend=trend_answer(watched.trend),
         windows={w.name: _window(snapshot, model, w) for w in snapshot.windows},
         lifetime=LifetimeTotals(
             outcomes=outcome_counts(snapshot.lifetime, model.row),
             metrics=metric_intervals(snapshot.lifetime, model.row),
         ),
     )
+
+
+def _died(watched: Watched) -> str:
+    """Return what is wrong with the predictions, before the headline; "" where nothing is."""
+    text = degenerate_text(watched.predictions)
+    return "" if text is None else f"The model {text}. "
 
 
 def _headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
@@ -165,7 +197,9 @@ def _headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
         for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))
         for estimate in [float(after.metrics[name].estimate[model.row])]
     }
-    return f"{moved(then, now)}: {reason(found.verdict, found.judgement, rates)}"
+    because = model_because(model, found)
+    why = reason(found.verdict, found.judgement, rates, because=because)
+    return f"{moved(then, now, because=because)}: {why}"
 
 
 def _missing_evidence(snapshot: Snapshot, model: ModelState, deciding: str) -> str | None:
@@ -173,11 +207,11 @@ def _missing_evidence(snapshot: Snapshot, model: ModelState, deciding: str) -> s
     return missing_evidence(model, window, verdict_on(model, deciding))
 
 
-def _age(snapshot: Snapshot, moment: int | None) -> float | None:
+def _age(model: ModelState, moment: int | None) -> float | None:
     """Return the seconds of event time since a moment, at least 0."""
-    if snapshot.now_ms is None or moment is None:
+    if model.now_ms is None or moment is None:
         return None
-    return max(0, snapshot.now_ms - moment) / 1000
+    return max(0, model.now_ms - moment) / 1000
 
 
 def _detectors(watched: Watched) -> DetectorStatus:
@@ -210,6 +244,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
         precision_at_reference=metric_interval(at_reference, 0),
         far_from_reference=found.far_from_reference,
         verdict=found.verdict,
+        verdict_because=found.because,
         label_fault=_fault(found.label_fault),
         refused=refused(window.fault_of(row)),
         refused_because=because(window.fault_of(row)),
@@ -260,21 +295,24 @@ def _attribution(found: Attribution) -> WindowAttribution:
     )
 
 
-def _nowcast(found: Nowcast) -> NowcastInterval:
-    return NowcastInterval(
-        assumption=ASSUMPTION,
+def _nowcast(found: WindowEstimates) -> WindowNowcast:
+    return WindowNowcast(
+        prevalence=_estimated(found.prevalence), precision=_estimated(found.precision)
+    )
+
+
+def _estimated(found: CheckedEstimate) -> EstimatedRate:
+    return EstimatedRate(
+        estimate=defined(found.estimate),
+        lower=defined(found.lower),
+        upper=defined(found.upper),
         method=found.method,
-        prevalence=MetricInterval(
-            estimate=defined(found.prevalence),
-            lower=defined(found.prevalence_lower),
-            upper=defined(found.prevalence_upper),
-        ),
-        precision=MetricInterval(
-            estimate=defined(found.precision),
-            lower=defined(found.precision_lower),
-            upper=defined(found.precision_upper),
-        ),
+        weight=found.weight,
+        comparisons=found.comparisons,
+        days=found.days,
+        median_error=defined(found.median_error),
         withheld=found.withheld,
+        rests_on=rests_on(found),
     )
 
 

@@ -6,171 +6,20 @@ from msgspec import Struct
 
 from monitor.config import Labelling
 from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
+from monitor.exporter.api.window_answer import WindowStatus
 from monitor.labels.faults import LabelFault
 from monitor.report.answer_parts import (
     Count,
-    LabelStatus,
-    MetricInterval,
     MetricIntervals,
     MissingLabelShare,
     OutcomeCounts,
+    PredictionCheck,
     ReferencePeriod,
-    Share,
     Time,
 )
-from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
-
-
-class LabelCoverage(Struct, frozen=True, kw_only=True):
-    """Share of the predictions of a window that are labelled.
-
-    Attributes:
-        predicted_positive: of the predicted positives; null where there are none.
-        predicted_negative: of the predicted negatives; null likewise.
-    """
-
-    predicted_positive: Share | None
-    predicted_negative: Share | None
-
-
-class PrecisionAtRatio(Struct, frozen=True, kw_only=True):
-    """Precision at a class ratio that the configuration asks for.
-
-    Attributes:
-        class_ratio: r0, positives per negative.
-        estimate: precision at r0; null where undefined or refused.
-        lower: lower limit of its 95 % interval.
-        upper: upper limit.
-    """
-
-    class_ratio: float
-    estimate: float | None
-    lower: float | None
-    upper: float | None
-
-
-class JudgedDriver(Struct, frozen=True, kw_only=True):
-    """The cause with the largest share of the change.
-
-    Attributes:
-        cause: its name.
-        share: its part of the change of logit(precision); null where precision did not change.
-        certain: all other parts together are certainly below a quarter of the change.
-    """
-
-    cause: Cause
-    share: float | None
-    certain: bool
-
-
-class WindowJudgement(Struct, frozen=True, kw_only=True):
-    """What the verdict on a window rests on.
-
-    Attributes:
-        operating_point_moved: recall and false positives moved the same way.
-        fell: components that certainly fell.
-        rose: components that certainly rose.
-        unknown: components of which neither a change nor its absence is certain.
-        main_driver: the cause with the largest share of the change.
-    """
-
-    operating_point_moved: bool
-    fell: tuple[str, ...]
-    rose: tuple[str, ...]
-    unknown: tuple[str, ...]
-    main_driver: JudgedDriver
-
-
-class CauseEffects(Struct, frozen=True, kw_only=True):
-    """What each cause contributed to the change of precision.
-
-    Attributes:
-        prevalence: of the change of prevalence.
-        recall: of the change of recall.
-        false_positives: of the change of the false positive rate.
-        skill: of both rates together.
-    """
-
-    prevalence: CauseEffect
-    recall: CauseEffect
-    false_positives: CauseEffect
-    skill: CauseEffect
-
-
-class WindowAttribution(Struct, frozen=True, kw_only=True):
-    """What moved precision between the reference and a window.
-
-    Attributes:
-        change: of precision.
-        causes: what each contributed.
-        precision_had_prevalence_stayed: precision of the window at the reference's class
-            ratio.
-    """
-
-    change: PrecisionChange
-    causes: CauseEffects
-    precision_had_prevalence_stayed: float | None
-
-
-class NowcastInterval(Struct, frozen=True, kw_only=True):
-    """Prevalence and precision from predictions alone.
-
-    Attributes:
-        assumption: what they rest on.
-        method: `em` (score histograms) or `adjusted_count` (predicted-positive rate).
-        prevalence: of the latest predictions.
-        precision: of the latest predictions.
-        withheld: why the numbers are withheld; empty where they are published.
-    """
-
-    assumption: str
-    method: str
-    prevalence: MetricInterval
-    precision: MetricInterval
-    withheld: tuple[str, ...]
-
-
-class WindowStatus(Struct, frozen=True, kw_only=True):
-    """One window of a model.
-
-    Attributes:
-        open: first moment inside; null before event time began.
-        close: first moment after it; null likewise.
-        outcomes: its outcomes.
-        metrics: its metrics.
-        status: how far its labels allow its metrics; null where that is not known.
-        predictions: made in it, labelled or not.
-        label_coverage: share of them that is labelled.
-        precision_at: precision at each configured class ratio.
-        precision_at_reference: precision at the class ratio of the reference.
-        far_from_reference: the class ratio is at least five times below or above the
-            reference's.
-        verdict: what happened between the reference and this window.
-        label_fault: what is wrong with its labels; null where nothing is.
-        refused: metrics that are withheld, each with the reason.
-        refused_because: the reason in one sentence; "" where nothing is withheld.
-        judgement: what the verdict rests on; null where nothing could be judged.
-        attribution: what each cause contributed; null likewise.
-        nowcast: from predictions alone, if the model is unchanged; null without a reference.
-    """
-
-    open: Time | None
-    close: Time | None
-    outcomes: OutcomeCounts
-    metrics: MetricIntervals
-    status: LabelStatus | None
-    predictions: Count
-    label_coverage: LabelCoverage
-    precision_at: tuple[PrecisionAtRatio, ...]
-    precision_at_reference: MetricInterval
-    far_from_reference: bool
-    verdict: Verdict
-    label_fault: LabelFault | None
-    refused: dict[str, str]
-    refused_because: str
-    judgement: WindowJudgement | None
-    attribution: WindowAttribution | None
-    nowcast: NowcastInterval | None
+from monitor.report.trend_answer import TrendAnswer
+from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
 
 class DetectorStatus(Struct, frozen=True, kw_only=True):
@@ -229,7 +78,12 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         verdict: the model's own verdict.
         verdict_window: the window that gives it.
         label_fault: what is wrong with the labels of that window; null where nothing is.
-        verdict_because: which evidence is missing; null where the verdict says something.
+        verdict_because: why the verdict is `insufficient_evidence`: `steady` (no sign of a
+            change, and a fall of recall by a quarter is excluded), `moved_cause_open`,
+            `too_few_outcomes` or `no_reference_yet`; null for any other verdict.
+        missing_evidence: what must come before a comparison; null where there is one.
+        moved_precision: what moved precision.
+        worse: whether the model is worse.
         headline: what happened since the reference, in one line.
         labelling: how its labels come.
         refused: metrics that the labelling does not allow, each with the reason.
@@ -251,6 +105,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         detectors: their state.
         detections: all there were, in their order.
         labels_missing_in: where labels are missing, the worst first.
+        predictions_degenerate: predictions, without labels, against all that is known of them.
+        trend: of its skill over weeks; null where none is certain.
         windows: its windows by their names.
         lifetime: everything ever counted.
     """
@@ -260,7 +116,10 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     verdict: Verdict
     verdict_window: str
     label_fault: LabelFault | None
-    verdict_because: str | None
+    verdict_because: Because | None
+    missing_evidence: str | None
+    moved_precision: PrecisionAnswer
+    worse: WorseAnswer
     headline: str
     labelling: Labelling
     refused: dict[str, str]
@@ -282,6 +141,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     detectors: DetectorStatus
     detections: tuple[DetectionMark, ...]
     labels_missing_in: tuple[MissingLabelShare, ...]
+    predictions_degenerate: PredictionCheck
+    trend: TrendAnswer | None
     windows: dict[str, WindowStatus]
     lifetime: LifetimeTotals
 
@@ -297,7 +158,9 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
         rejected: records that could not be used, by reason.
         windows: names of the windows, as configured.
         verdict_window: the longest of them.
+        paging: how many of all models page.
         verdicts: how many of all models have each verdict, the worst first.
+        because: how many have no verdict for each reason.
         total: how many models match.
         offset: how many of them are left out before the first.
         models: one page of them, the worst first.
@@ -310,7 +173,9 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
     rejected: dict[str, Count]
     windows: tuple[str, ...]
     verdict_window: str
+    paging: Count
     verdicts: dict[Verdict, Count]
+    because: dict[Because, Count]
     total: Count
     offset: Count
     models: tuple[ModelStatus, ...]

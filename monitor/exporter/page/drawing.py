@@ -7,15 +7,18 @@ from collections.abc import Iterable, Sequence
 
 import htpy as h
 
-from monitor.drift import Verdict
-from monitor.report.verdict_words import VERDICTS
+from monitor.report.verdict_words import BecauseWords, Tone, VerdictWords
 
 
-def sign(verdict: Verdict) -> h.Element:
-    """Draw the sign of a verdict in its colour; hidden from screen readers, its name follows."""
-    words = VERDICTS[verdict]
+def sign(words: VerdictWords | BecauseWords, tone: Tone | None = None) -> h.Element:
+    """Draw the sign of a verdict in its colour; hidden from screen readers, its name follows.
+
+    Args:
+        words: of the verdict, or of the reason why there is none.
+        tone: class of its colour; None for that of the words.
+    """
     return h.svg(
-        f".sign.{words.tone}",
+        f".sign.{tone or words.tone}",
         viewBox="0 0 16 16",
         width="16",
         height="16",

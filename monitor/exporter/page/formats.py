@@ -149,6 +149,8 @@ def duration(seconds: float | None) -> str:
 def last_prediction(model: ModelStatus) -> str:
     """Say how long ago a model last predicted, in event time."""
     age = model.last_prediction_age_seconds
+    if age is None and model.last_prediction is not None:
+        return f"last prediction at {moment(model.last_prediction)}"
     if age is None:
         return "no prediction yet" if not model.predictions else "no prediction for a year"
     return f"last prediction {'under a minute' if age < _MINUTE else duration(age)} ago"

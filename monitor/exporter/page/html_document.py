@@ -71,8 +71,7 @@ def document(
             h.main(id="main")[h.h1[title], main],
             h.footer[
                 f"precision-monitor {__version__}. Intervals of a single window assume "
-                "independent cases; intervals of a change rest on the variation between blocks "
-                "of time."
+                "independent cases; intervals of a change take into account how days scatter."
             ],
         ],
     ]

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import htpy as h
 
+from monitor.drift import Verdict
 from monitor.exporter.api.series_answer import Numbers
 from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
 from monitor.exporter.page.drawing import sign
@@ -25,7 +26,14 @@ from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.sparkline import sparkline
 from monitor.report.answer_parts import MetricIntervals
 from monitor.report.printable import one_line
-from monitor.report.verdict_words import VERDICTS
+from monitor.report.verdict_words import (
+    BECAUSE,
+    VERDICTS,
+    BecauseWords,
+    VerdictWords,
+    tone_of,
+    words_of,
+)
 from monitor.report.vocabulary import PAGE_METRICS
 
 _WITH_INTERVAL = ("precision", "balanced_precision")
@@ -50,10 +58,19 @@ def model_list_page(content: ModelListContent, query: PageQuery) -> str:
 def _tally(status: StatusAnswer) -> h.Element:
     return h.p(".tally")[
         (
-            h.span(".key")[sign(verdict), f"{count(number)} {VERDICTS[verdict].title}"]
-            for verdict, number in status.verdicts.items()
+            h.span(".key")[sign(words), f"{count(number)} {words.title}"]
+            for words, number in _kinds(status)
         )
     ]
+
+
+def _kinds(status: StatusAnswer) -> Iterator[tuple[VerdictWords | BecauseWords, int]]:
+    """Yield the words of each verdict with its number of models, and of each missing one."""
+    for verdict, number in status.verdicts.items():
+        if verdict is not Verdict.INSUFFICIENT_EVIDENCE:
+            yield VERDICTS[verdict], number
+    for because, number in status.because.items():
+        yield BECAUSE[because], number
 
 
 def _filter(matching: str) -> h.Element:
@@ -124,6 +141,8 @@ def _title(words: str) -> str:
 
 
 def _row(model: ModelStatus, window: str, trend: Numbers) -> h.Element:
+    words = words_of(model.verdict, model.verdict_because)
+    pages = model.detectors.degradation_detected
     address = urlencode({"model": model.name}, errors="replace")
     return h.tr[
         h.th(scope="row")[
@@ -132,10 +151,10 @@ def _row(model: ModelStatus, window: str, trend: Numbers) -> h.Element:
             h.small[last_label(model)],
         ],
         h.td[
-            sign(model.verdict),
+            sign(words, tone_of(words, pages=pages)),
             " ",
-            VERDICTS[model.verdict].title,
-            h.small[model.verdict_because] if model.verdict_because else None,
+            words.title,
+            h.small[h.strong["Pages. "] if pages else None, one_line(model.worse.text)],
         ],
         h.td(".trend")[sparkline(trend, "precision")],
         _metrics(model.windows[window].metrics),

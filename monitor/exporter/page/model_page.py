@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import htpy as h
 
+from monitor.drift.verdict import DEGRADED
 from monitor.errors import MonitorError
-from monitor.exporter.page.formats import moment
+from monitor.exporter.api.status_answer import ModelStatus
+from monitor.exporter.page.formats import count, moment
 from monitor.exporter.page.html_document import SECTIONS, document, page_head
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.page_content import ModelContent
@@ -13,8 +15,9 @@ from monitor.exporter.page.plane import plane_section
 from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
-from monitor.exporter.page.why import verdict_line, why_section
+from monitor.exporter.page.why import two_answers, verdict_line, why_section
 from monitor.report.printable import one_line
+from monitor.report.verdict_words import words_of
 
 
 def model_page(content: ModelContent, query: PageQuery) -> str:
@@ -24,7 +27,8 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         content: what it shows.
         query: what was asked for.
     """
-    sections = _sections(content, query)
+    sections, model = _sections(content, query), content.model
+    words = words_of(model.verdict, model.verdict_because)
     return document(
         one_line(content.model.name),
         head=page_head(),
@@ -33,8 +37,27 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
             h.span(".muted")[f"event time {moment(content.status.now)}"],
         ],
         sections=[(name, title) for name, title in SECTIONS if name in sections],
-        main=[verdict_line(content.model.verdict, content.model.headline), *sections.values()],
+        main=[
+            verdict_line(words, model.headline, pages=model.detectors.degradation_detected),
+            two_answers(model.moved_precision, model.worse, _rests_on(model)),
+            *sections.values(),
+        ],
     )
+
+
+def _rests_on(model: ModelStatus) -> str:
+    """Return the window that decides, its counts, and whether it is all there is to a fall."""
+    counts, reference = model.windows[model.verdict_window].outcomes, model.reference
+    text = (
+        f"last {model.verdict_window}: {count(counts.tp + counts.fn)} positives and "
+        f"{count(counts.tp + counts.fp)} flagged cases of {count(counts.total)}"
+    )
+    if reference is not None:
+        before = reference.outcomes
+        text += f", compared with {count(round(before.tp + before.fn))} positives of the reference"
+    if model.verdict in DEGRADED and not model.detectors.degradation_detected:
+        text += ". One window alone does not page"
+    return f"{text}."
 
 
 def _sections(content: ModelContent, query: PageQuery) -> dict[str, h.Node]:

@@ -7,12 +7,8 @@ from collections.abc import Iterator
 import htpy as h
 
 from monitor.exporter.api.series_answer import SeriesAnswer
-from monitor.exporter.api.status_answer import (
-    DetectorStatus,
-    ModelStatus,
-    StatusAnswer,
-    WindowStatus,
-)
+from monitor.exporter.api.status_answer import DetectorStatus, ModelStatus, StatusAnswer
+from monitor.exporter.api.window_answer import EstimatedRate, WindowStatus
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import (
     UNDEFINED,
@@ -26,10 +22,10 @@ from monitor.exporter.page.formats import (
     ratio,
 )
 from monitor.exporter.page.sparkline import sparkline
-from monitor.report.answer_parts import LabelStatus, MetricInterval
+from monitor.report.answer_parts import LabelStatus, MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
 from monitor.report.printable import one_line
-from monitor.report.verdict_words import VERDICTS
+from monitor.report.verdict_words import tone_of, words_of
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
 
@@ -44,6 +40,7 @@ def now_section(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | 
     return h.section("#now", aria_labelledby="now-title")[
         h.h2(id="now-title")["Now"],
         _table(status, model, trend),
+        _estimated(model),
         h.div(".facts")[_fresh(status, model), _unknown(model)],
     ]
 
@@ -63,6 +60,7 @@ def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None)
             ],
             h.tbody[
                 (_metric(row, windows, trend) for row in PAGE_METRICS),
+                _ahead(windows),
                 h.tr(".context")[
                     h.th(scope="row")["Verdict"],
                     h.td(".trend"),
@@ -92,12 +90,39 @@ def _metric(row: MetricWords, windows: list[WindowStatus], trend: SeriesAnswer |
     ]
 
 
+def _ahead(windows: list[WindowStatus]) -> h.Element | None:
+    """Return precision of each window ahead of its labels; None where none is published."""
+    found = [None if one.nowcast is None else one.nowcast.precision for one in windows]
+    if all(one is None or one.withheld is not None for one in found):
+        return None
+    return h.tr[
+        h.th(scope="row")["Precision, estimated", h.small["up to the last day, before its labels"]],
+        h.td(".trend"),
+        (h.td(".number")[_estimate(one)] for one in found),
+    ]
+
+
+def _estimate(found: EstimatedRate | None) -> list[h.Node] | str:
+    if found is None:
+        return UNDEFINED
+    ends = MetricInterval(estimate=found.estimate, lower=found.lower, upper=found.upper)
+    return _number(ends)
+
+
+def _estimated(model: ModelStatus) -> Iterator[h.Node]:
+    """Yield what the published estimate of each window rests on."""
+    for name, window in model.windows.items():
+        if window.nowcast is not None and window.nowcast.precision.withheld is None:
+            yield h.p[f"Precision up to the last day, {name}: {window.nowcast.precision.rests_on}."]
+
+
 def _number(metric: MetricInterval) -> list[h.Node]:
     return [h.strong[ratio(metric.estimate)], h.small[interval(metric)]]
 
 
 def _verdict(window: WindowStatus) -> list[h.Node]:
-    return [sign(window.verdict), " ", VERDICTS[window.verdict].title]
+    words = words_of(window.verdict, window.verdict_because)
+    return [sign(words, tone_of(words, pages=False)), " ", words.title]
 
 
 def _coverage(window: WindowStatus) -> list[h.Node]:
@@ -125,12 +150,22 @@ def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
         "Maturity": f"{duration(model.maturity_seconds)}; windows end this long before now"
         + ("" if model.maturity_settled else " (still being learned)"),
         "Evidence for a worse model": _evidence(model.detectors),
+        "Predictions alone": _alone(model.predictions_degenerate),
+        **({} if model.trend is None else {"Trend over weeks": model.trend.text}),
         "Version": one_line(model.version or UNDEFINED),
     }
     return h.div[
         h.h3["How fresh the data is"],
         h.dl[([h.dt[name], h.dd[text]] for name, text in rows.items())],
     ]
+
+
+def _alone(found: PredictionCheck) -> str:
+    if found.text is not None:
+        return f"the model {found.text}, since {moment(found.since)}"
+    if found.known:
+        return "within all that is known of the model"
+    return "it is not known yet what is usual"
 
 
 def _evidence(detectors: DetectorStatus) -> str:
@@ -140,6 +175,8 @@ def _evidence(detectors: DetectorStatus) -> str:
     if detectors.evidence is None:
         return lacking or UNDEFINED
     known = f"{100 * detectors.evidence:.2g} % of the threshold for an alarm"
+    if detectors.evidence >= 1:
+        known = "over the threshold for an alarm"
     paging = "the page lasts until the model is certainly back"
     parts = [known, paging if detectors.degradation_detected else None, lacking]
     return "; ".join(filter(None, parts))

@@ -49,7 +49,7 @@ def when_section(
     chosen = [] if diagnosis is None else [diagnosis.before, diagnosis.after]
     return h.section("#when", aria_labelledby="when-title")[
         h.h2(id="when-title")["When"],
-        h.figure[timelines(series, chosen), h.figcaption[_legend()]],
+        h.figure[timelines(series, chosen), h.figcaption[_legend(series)]],
         None if form is None else _form(series, chosen, form),
         h.details[
             h.summary["The same as a table"],
@@ -58,13 +58,15 @@ def when_section(
     ]
 
 
-def _legend() -> Iterator[h.Node]:
-    for kind, words in (
-        ("precision", "precision"),
-        ("balanced_precision", "balanced precision (prevalence cancelled out)"),
-        ("prevalence", "class ratio, labelled"),
-        ("estimated", "class ratio, estimated from predictions if the model is unchanged"),
-    ):
+def _legend(series: SeriesAnswer) -> Iterator[h.Node]:
+    lines = {
+        "precision": "precision",
+        "balanced_precision": "balanced precision (prevalence cancelled out)",
+        "prevalence": "class ratio, labelled",
+    }
+    if any(ratio is not None for ratio in series.class_ratio_from_predictions):
+        lines["estimated"] = "class ratio, estimated from predictions if the model is unchanged"
+    for kind, words in lines.items():
         yield h.span(".key")[
             h.svg(viewBox="0 0 24 8", width="24", height="8", aria_hidden="true")[
                 h.path(f".line.{kind}", d="M0 4H24")

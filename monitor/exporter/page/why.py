@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import htpy as h
 
-from monitor.drift import Verdict
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import (
     UNDEFINED,
@@ -21,17 +20,20 @@ from monitor.exporter.page.formats import (
 from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
 from monitor.report.printable import one_line
-from monitor.report.verdict_words import VERDICTS
+from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
+from monitor.report.verdict_words import BecauseWords, VerdictWords, tone_of, words_of
 from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords
 
 
 def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
     """Return the section: the verdict, the effect of each cause, what is not known, what to do."""
+    words = words_of(diagnosis.verdict, diagnosis.verdict_because)
     return h.section("#why", aria_labelledby="why-title")[
         h.h2(id="why-title")["Why"],
-        verdict_line(diagnosis.verdict, diagnosis.headline),
+        verdict_line(words, diagnosis.headline),
+        two_answers(diagnosis.moved_precision, diagnosis.worse),
         h.p(".plainly")[" ".join(diagnosis.plainly)] if diagnosis.plainly else None,
-        h.p[VERDICTS[diagnosis.verdict].meaning, " ", h.em[diagnosis.certainties]],
+        h.p[words.meaning, " ", h.em[diagnosis.certainties]],
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],
         (h.p(".muted")[sentence] for sentence in diagnosis.footnotes),
         _counterfactual(diagnosis),
@@ -43,16 +45,35 @@ def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
     ]
 
 
-def verdict_line(verdict: Verdict, headline: str) -> h.Element:
+def verdict_line(
+    words: VerdictWords | BecauseWords, headline: str, *, pages: bool = False
+) -> h.Element:
     """Return the verdict as a sign and in words, then what happened.
 
     Args:
-        verdict: what happened.
-        headline: the same in one line.
+        words: of the verdict, or of the reason why there is none.
+        headline: what happened, in one line.
+        pages: the model pages.
     """
-    words = VERDICTS[verdict]
-    return h.p(f".verdict.{words.tone}")[
-        sign(verdict), h.strong[words.title], h.span[one_line(headline)]
+    tone = tone_of(words, pages=pages)
+    title = f"Pages: {words.title}" if pages else words.title
+    return h.p(f".verdict.{tone}")[sign(words, tone), h.strong[title], h.span[one_line(headline)]]
+
+
+def two_answers(moved: PrecisionAnswer, worse: WorseAnswer, rests_on: str = "") -> h.Element:
+    """Return what moved precision, and whether the model is worse.
+
+    Args:
+        moved: the first answer.
+        worse: the second.
+        rests_on: the window and the counts behind both; "" to leave them out.
+    """
+    return h.dl(".answers")[
+        h.dt["What moved precision?"],
+        h.dd[one_line(f"{moved.text}.")],
+        h.dt["Is the model worse?"],
+        h.dd[one_line(f"{worse.text}.")],
+        [h.dt["Rests on"], h.dd[rests_on]] if rests_on else None,
     ]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.events.columns import BoolArray, FloatArray, Int64Array, KeyArray, Rows
-from monitor.events.keys import keys_of_bytes
+from monitor.events.keys import PUBLIC_SEED, keys_of_bytes
 from monitor.feeds import table_fields
 from monitor.feeds.decode.field_columns import LEFT_OUT
 
@@ -181,8 +181,13 @@ class ArrowColumns:
         return values[self._rows], null[self._rows]
 
 
-def ids_of(batch: Any) -> Ids:
-    """Hash the ids of a record batch of plain columns."""
+def ids_of(batch: Any, seed: int = PUBLIC_SEED) -> Ids:
+    """Hash the ids of a record batch of plain columns.
+
+    Args:
+        batch: the record batch.
+        seed: of the keys.
+    """
     index = batch.schema.get_field_index("id")
     if index < 0 or pa.types.is_null(batch.column(index).type):
         return Ids(np.zeros(batch.num_rows, np.uint64), np.full(batch.num_rows, -1))
@@ -192,7 +197,7 @@ def ids_of(batch: Any) -> Ids:
     column = column.cast(pa.large_binary())
     filled = column.fill_null(b"") if column.null_count else column
     size = np.where(_null(column), -1, pc.binary_length(filled).to_numpy())
-    return Ids(np.concatenate([keys_of_bytes(chunk) for chunk in _chunks(filled)]), size)
+    return Ids(np.concatenate([keys_of_bytes(chunk, seed) for chunk in _chunks(filled)]), size)
 
 
 def _chunks(column: Any) -> Iterator[list[bytes]]:

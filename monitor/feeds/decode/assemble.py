@@ -86,6 +86,7 @@ class Assembler:
         self._latest_ms = latest_ms
         self._longest = longest
         self._codes = GroupCodes(names)
+        self._seed = names.id_seed
         self._unfit: list[int] = []
 
     def assemble(self) -> Assembled:
@@ -113,7 +114,7 @@ class Assembler:
         decided, fit = self._decisions(rows)
         fit &= ids_fit(ids, self._longest)
         self._mark_unfit(place, fit)
-        return _fit_rows(Predictions(key=keys_of(ids), row=place, **decided), fit)
+        return _fit_rows(Predictions(key=keys_of(ids, self._seed), row=place, **decided), fit)
 
     def _decisions(self, rows: Sequence[Predicted]) -> tuple[dict[str, Any], BoolArray]:
         time, fit = self._times([row.ts for row in rows])
@@ -130,7 +131,7 @@ class Assembler:
         fit &= ids_fit(ids, self._longest)
         self._mark_unfit(place, fit)
         made = Labels(
-            key=keys_of(ids),
+            key=keys_of(ids, self._seed),
             time=time,
             value=_label_values([row.label for row in rows]),
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
@@ -146,7 +147,7 @@ class Assembler:
         times = [row.ts if row.label_ts is None else row.label_ts for row in rows]
         time, inside = self._times(times)
         labels = Labels(
-            key=keys_of(ids),
+            key=keys_of(ids, self._seed),
             time=time,
             value=_label_values([row.label for row in rows]),
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
@@ -175,7 +176,7 @@ class Assembler:
             group=group,
             cells=np.array([(row.tp, row.fp, row.fn, row.tn) for row in rows], np.int64),
             population=np.array([_population(row) for row in rows], np.int64),
-            batch_key=_batch_keys(rows),
+            batch_key=_batch_keys(rows, self._seed),
             label_time=label_time,
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
             source=np.array([row.source or "" for row in rows], np.str_),
@@ -294,10 +295,10 @@ def _batch_fits(row: CountsRecord) -> bool:
     return name_fits(row.source) and name_fits(row.batch)
 
 
-def _batch_keys(rows: Sequence[CountsRecord]) -> KeyArray:
+def _batch_keys(rows: Sequence[CountsRecord], seed: int) -> KeyArray:
     """Hash the pairs (source, batch) as JSON arrays, so that no two pairs have the same text."""
     pairs = [msgspec.json.encode([row.source, row.batch]).decode() for row in rows]
-    keys = keys_of(pairs)
+    keys = keys_of(pairs, seed)
     keys[[row.batch is None for row in rows]] = 0
     return keys
 

@@ -50,6 +50,7 @@ class GroupNames:
     Attributes:
         find: gives the group and the threshold for a model, a version and a segment (None
             for a missing one); None if a name cannot be used.
+        id_seed: seed of the keys of ids.
 
     Args:
         settings: the configured models, their thresholds and their segments.
@@ -63,6 +64,7 @@ class GroupNames:
         segment_values: Callable[[Any], Sequence[str | None]] = tuple,
     ) -> None:
         self._settings = settings
+        self.id_seed = settings.id_seed
         self._segment_keys = settings.segment_keys
         self._segment_values = segment_values
         self.find = lru_cache(_REMEMBERED)(self._find)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
+from monitor.events.keys import PUBLIC_SEED
+
 MAX_RECORD_BYTES = 64 * 1024
 """Bytes; a longer record is `too_large`."""
 MAX_NAME_BYTES = 256
@@ -44,6 +46,8 @@ class _Config(Protocol):
     def defaults(self) -> _Model: ...
     @property
     def max_record_bytes(self) -> int: ...
+    @property
+    def id_seed(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,20 +60,25 @@ class DecodeSettings:
         latest_ms: an event time beyond it (epoch milliseconds) is
             `timestamp_out_of_range`; None for no bound.
         max_record_bytes: a longer line is `too_large`; at most MAX_RECORD_BYTES.
+        id_seed: seed of the keys of ids.
     """
 
     models: Mapping[str, ModelFields] | None = None
     default: ModelFields = field(default_factory=ModelFields)
     latest_ms: int | None = None
     max_record_bytes: int = MAX_RECORD_BYTES
+    id_seed: int = PUBLIC_SEED
 
     @classmethod
-    def from_config(cls, config: _Config, *, latest_ms: int | None = None) -> Self:
+    def from_config(
+        cls, config: _Config, *, latest_ms: int | None = None, id_seed: int = PUBLIC_SEED
+    ) -> Self:
         """Read the settings from a configuration; one without models accepts any model.
 
         Args:
             config: the configuration.
             latest_ms: the latest accepted event time, epoch milliseconds; None for no bound.
+            id_seed: seed of the keys of ids where the configuration has no `id_secret`.
         """
         models = {name: _fields(model) for name, model in config.models.items()}
         return cls(
@@ -77,6 +86,7 @@ class DecodeSettings:
             default=_fields(config.defaults),
             latest_ms=latest_ms,
             max_record_bytes=config.max_record_bytes,
+            id_seed=id_seed if config.id_seed is None else config.id_seed,
         )
 
     def fields_of(self, model: str) -> ModelFields | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from monitor.clock import Clock
+from monitor.clock import SECOND_MS, Clock
 from monitor.events.batches import concatenate
 from monitor.events.columns import EventBatch
 from monitor.feeds.blocks import TornError
@@ -270,6 +270,7 @@ class FollowedFiles:
 
     def _decoded(self, part: FilePart, lines: bytes) -> EventBatch:
         batch = self._decoder.decode_lines(lines, source=part.path, first_line=part.line)
+        batch = batch.arrived([(0, round(self._clock.now() * SECOND_MS))])
         part.line += count_lines(lines)
         part.reached = max(part.reached, reached_by(batch))
         return batch

@@ -270,7 +270,7 @@ class _Feed:
                 latest = arrival_ms + AHEAD_MS
                 decoder = self._decoder.current
                 batch = decoder.decode_lines(lines, source=source, latest_ms=latest)
-                batch = converted.with_details(batch)
+                batch = converted.with_details(batch).arrived([(0, arrival_ms)])
                 return PostedEvents(arrival_ms, lines, batch, decoder, reservation)
 
             posted = await offload(len(lines), decode)

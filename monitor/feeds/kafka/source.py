@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
-from monitor.clock import Clock
+from monitor.clock import SECOND_MS, Clock
 from monitor.config import KafkaFeed
 from monitor.config.feeds import KafkaStart
 from monitor.errors import FeedError
@@ -134,7 +134,10 @@ class KafkaSource:
             raise FeedError(f"{self.name}: {self._fatal}")
         partitions = self._assigned.partitions.values()
         messages = list(due(partitions, self._clock.monotonic(), BATCH_MESSAGES))
-        return decode_messages(messages, self._decoder) if messages else None
+        if not messages:
+            return None
+        arrived = round(self._clock.now() * SECOND_MS)
+        return decode_messages(messages, self._decoder).arrived([(0, arrived)])
 
     def position(self) -> Mapping[str, Any]:
         """Return the offsets after the delivered messages, by topic and partition."""

@@ -18,8 +18,8 @@ _LATEST_MINUTE = int((datetime(2300, 1, 1) - _EPOCH) / timedelta(minutes=1))  # 
 def aware(moment: datetime, zone: ZoneInfo | None) -> datetime:
     """Return a moment with its own zone, else in a zone.
 
-    An hour that the clock shows twice is the first of the two, and an hour that it skips
-    counts as before the skip.
+    An hour that the clock shows twice is the first of the two, unless the moment names the
+    second (`fold`); an hour that it skips counts as before the skip.
 
     Args:
         moment: with a zone or without one.

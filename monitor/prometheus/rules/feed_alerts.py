@@ -1,9 +1,9 @@
-"""Alerts about events that stopped coming.
+"""Alerts about events that stopped coming, or that come with false times.
 
-Each alert has two expressions. The first is about a model as a whole, whichever monitors
-have seen it, so that a monitor that moved to another address is compared with what it saw
-before. The second is about each monitor by itself, so that one silent shard among others
-is noticed; it has the label `instance` and fires only where the first does not.
+Each alert about silence has two expressions. The first is about a model as a whole,
+whichever monitors have seen it, so that a monitor that moved to another address is compared
+with what it saw before. The second is about each monitor by itself, so that one silent shard
+among others is noticed; it has the label `instance` and fires only where the first does not.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WHOLE_OR_SHARD = (
 
 def feed_alerts(scope: Scope) -> list[Alert]:
     """Return the alerts about labels and about predictions."""
-    return [_label_feed_stalled(scope), _prediction_feed_stalled(scope)]
+    return [_label_feed_stalled(scope), _prediction_feed_stalled(scope), _events_ahead(scope)]
 
 
 def _whole_or_shard(silent: Callable[[str], str]) -> str:
@@ -107,4 +107,21 @@ def _prediction_feed_stalled(scope: Scope) -> Alert:
         description="Either the model no longer serves, or its predictions do not reach the "
         "monitor. Windows move on and empty; they show the past.",
         runbook=scope.link("deploy/README.md#predictionfeedstalled"),
+    )
+
+
+def _events_ahead(scope: Scope) -> Alert:
+    ahead = scope.select("precision_monitor_events_ahead_total")
+    return Alert(
+        name="EventTimesAhead",
+        why="Events came that lie far ahead of all others of their model, or of the clock. A "
+        "counter, because the events stay set aside until their time comes.",
+        expr=f"sum without ({SHARDS}) (increase({ahead}[15m])) > 0",
+        severity="ticket",
+        summary=f"{templates.MODEL}: about {{{{ $value | humanize }}}} events of the last 15 "
+        "minutes are dated far ahead of the others, or of the clock.",
+        description="They count, but they move neither the windows nor the label timeout. Either "
+        "a producer has a false clock or a false unit of time, or the clock of the monitor is "
+        "slow, or the stream had a long gap, after which time goes on by itself.",
+        runbook=scope.link("deploy/README.md#eventtimesahead"),
     )

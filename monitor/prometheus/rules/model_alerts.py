@@ -18,6 +18,7 @@ def verdict_alerts(scope: Scope) -> list[Alert]:
     """Return the alerts about verdicts and objectives."""
     return [
         _model_degraded(scope),
+        _predictions_degenerate(scope),
         _prevalence_shift(scope),
         _operating_point_moved(scope),
         *objective_alerts(scope),
@@ -55,6 +56,24 @@ def _model_degraded(scope: Scope) -> Alert:
         "not explain it. The page lasts until the model is certainly back. Look for a deployment, "
         "a changed feature or a new kind of case; break it down by segment.",
         runbook=scope.verdict_link(Verdict.MODEL_DEGRADED),
+    )
+
+
+def _predictions_degenerate(scope: Scope) -> Alert:
+    degenerate = scope.select("classifier_predictions_degenerate")
+    return Alert(
+        name="PredictionsDegenerate",
+        why="The gauge alone: it is 1 once predictions have left all that is known of the model, "
+        "until they are certainly back. It needs no label. The look-back keeps a failed scrape "
+        "from resolving it.",
+        expr=f"max_over_time({degenerate}[{GAP}]) == 1",
+        severity="ticket",
+        keep="30m",
+        summary=f"{templates.MODEL}{templates.degenerate()}.",
+        description="By its predictions alone, before any label comes: the model has probably "
+        "died, or its inputs have. Labels show it later, if they come. Look for a deployment, a "
+        "changed threshold, and features that are missing or constant.",
+        runbook=scope.link("deploy/README.md#predictionsdegenerate"),
     )
 
 

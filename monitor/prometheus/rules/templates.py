@@ -20,6 +20,7 @@ from monitor.prometheus.rules.recording import (
     REFERENCE_RECALL,
 )
 from monitor.prometheus.rules.scope import GAP, quoted
+from monitor.report.vocabulary import DEGENERACIES
 
 MODEL = "{{ $labels.model }}"
 
@@ -189,6 +190,21 @@ def point_moved() -> str:
         f"recall {at_window(RECALL)}{was_before(REFERENCE_RECALL)}; false-positive rate "
         f"{at_window(FALSE_POSITIVE, 4)}{was_before(REFERENCE_FALSE_POSITIVE, 4)}"
     )
+
+
+def degenerate() -> str:
+    """Return what the model does whose predictions have left all that is known of it."""
+    times = of_model("classifier_predicted_positive_over_known_ratio", 2)
+    words = [
+        f'{{{{ if eq .Labels.kind "{kind}" }}}} {text.format(times=times)}{{{{ end }}}}'
+        for kind, text in DEGENERACIES.items()
+    ]
+    query = (
+        "max by (kind) (last_over_time("
+        f"classifier_predictions_degenerate_kind{{model=%q}}[{GAP}])) == 1"
+    )
+    found, usual = f"printf `{query}` $labels.model | query", "predicts as usual again"
+    return f"{{{{ range {found} }}}}{''.join(words)}{{{{ else }}}} {usual}{{{{ end }}}}"
 
 
 def coverage() -> str:

@@ -13,9 +13,11 @@ from prometheus.snapshots import snapshot as made_up
 from prometheus_client.parser import text_string_to_metric_families
 from streams import flights
 
+from monitor.config import Labelling
 from monitor.demo.flights import MODEL, flights_config
 from monitor.engine import Monitor
 from monitor.exporter.api.engine_access import EngineUnavailableError
+from monitor.exporter.api.series import SeriesContext, series_answer
 from monitor.exporter.api.series_answer import MetricSeries
 from monitor.exporter.app import create_app
 from monitor.feeds import files
@@ -118,6 +120,13 @@ def test_without_ranges_the_longest_window_is_compared_with_the_reference(client
     assert found["after"]["outcomes"] == window["outcomes"]
     assert found["before"]["outcomes"] == model["reference"]["outcomes"]
     assert found["main_driver"]["cause"] == window["judgement"]["main_driver"]["cause"]
+    assert (found["verdict"], found["verdict_because"]) == (
+        window["verdict"],
+        window["verdict_because"],
+    )
+    for cause, part in window["attribution"]["causes"].items():
+        for number, value in part.items():
+            assert found["attribution"][cause][number] == pytest.approx(value, rel=0.02, abs=5e-3)
 
 
 def test_a_diagnosis_can_be_read_as_text(client):
@@ -149,13 +158,32 @@ def test_what_is_not_mature_has_no_metric_and_keeps_its_counts(client):
     assert any(found["predictions"][i] for i in young)
 
 
-def test_the_class_ratio_is_estimated_from_predictions_alone(client):
+def test_the_class_ratio_from_predictions_is_left_out_where_its_record_is_poor(client, fed):
     found = got(client, "series", step="7d")
-    labelled = np.array(found["metrics"]["class_ratio"]["estimate"], float)
-    guessed = np.array(found["class_ratio_from_predictions"], float)
+    assert set(found["class_ratio_from_predictions"]) == {None}
+    context = SeriesContext(
+        model=MODEL,
+        labelling=Labelling.COMPLETE,
+        mature_until=END * 1000,
+        reference=fed.snapshot().models[0].watched.reference.counts,
+    )
+    with_it = series_answer(fed.history(MODEL), context, step=7 * 86_400_000)
+    labelled = np.array(with_it.metrics.class_ratio.estimate, float)
+    guessed = np.array(with_it.class_ratio_from_predictions, float)
     both = np.isfinite(labelled) & np.isfinite(guessed)
     assert both.sum() > 10
     assert np.corrcoef(np.log(labelled[both]), np.log(guessed[both]))[0, 1] > 0.6
+
+
+def test_an_estimate_ahead_of_the_labels_says_what_it_rests_on(client):
+    windows = got(client, "status")["models"][0]["windows"]
+    for rate in windows["7d"]["nowcast"].values():
+        assert rate["withheld"] is None
+        assert 0 <= rate["lower"] < rate["estimate"] < rate["upper"] <= 1
+        off = f"off by {100 * rate['median_error']:.1f} points in the median"
+        assert rate["rests_on"].endswith(
+            f"in the last {rate['days']} days such estimates were {off}"
+        )
 
 
 def test_the_curve_goes_through_what_each_threshold_gives(client, fed):

@@ -25,7 +25,7 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EventBatch, Labels
 from monitor.events.keys import keys_of
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.join import BEFORE_ALL, Join
+from monitor.join import BEFORE_ALL, Join, Over
 
 CONFIG = Config(
     models={
@@ -155,7 +155,9 @@ def joined(decode: Decode, blocks: list[bytes]):
         numbers, _ = catalogue.groups_of(groups)
         if len(given):
             given = replace(given, group=numbers[given.group])
-        reported.append(join.apply(given, batch.labels, watermark))
+        times = np.full(len(catalogue.models), watermark)
+        over = join.forgetting.over(times, watermark)
+        reported.append(join.apply(given, batch.labels, over))
         times = np.concatenate([batch.predictions.time, batch.labels.time])
         watermark = max(watermark, int(times.max(initial=BEFORE_ALL)))
     return reported, join.state()
@@ -211,7 +213,7 @@ def test_the_seam_passes_arrays_and_nothing_else():
     batch = present(as_lines([{"type": "label", "id": "a", "ts": 1, "label": 1}]))
     for columns in (batch.predictions, batch.labels, batch.outcomes, batch.counts):
         assert all(isinstance(getattr(columns, f.name), np.ndarray) for f in fields(columns))
-    deltas = Join(Catalogue(CONFIG), 10).apply(batch.predictions, batch.labels, BEFORE_ALL)
+    deltas = Join(Catalogue(CONFIG), 10).apply(batch.predictions, batch.labels, Over.nothing())
     assert all(isinstance(getattr(deltas, f.name), np.ndarray) for f in fields(deltas))
 
 

@@ -12,7 +12,10 @@ from monitor.feeds.mapping.zones import aware, utc_microseconds
 
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC")
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # what a clock shows
-MOMENTS = st.datetimes(datetime(1950, 1, 1), datetime(2100, 1, 1))  # noqa: DTZ001
+MOMENTS = st.datetimes(datetime(1950, 1, 1), datetime(2100, 1, 1)).map(  # noqa: DTZ001
+    lambda moment: moment.replace(fold=0)
+)
+"""Numbers and texts carry no fold."""
 
 
 @given(st.sampled_from(ZONES), st.lists(MOMENTS, min_size=1, max_size=20))
@@ -24,6 +27,12 @@ def test_columns_and_single_times_agree(name, shown):
         for moment in shown
     ]
     assert utc_microseconds(column, zone).tolist() == one_by_one
+
+
+def test_a_moment_that_names_the_second_of_two_hours_is_the_second():
+    shown = datetime(2026, 10, 25, 2, 30, fold=1)  # noqa: DTZ001
+    found = aware(shown, ZoneInfo("Europe/Berlin"))
+    assert found.astimezone(UTC).isoformat() == "2026-10-25T01:30:00+00:00"
 
 
 @pytest.mark.parametrize(

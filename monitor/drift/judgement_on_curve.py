@@ -1,0 +1,67 @@
+"""Judges two windows with all that there is: outcomes, scores of the reference, segments.
+
+The two rates decide first. Where they leave a fall of skill open and scores come, the ROC
+curve of the reference decides, overall and with the reference's mix of every segment key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from monitor.counts import ConfusionCounts
+from monitor.drift.component_changes import BetweenDays, as_blocks
+from monitor.drift.day_scatter import off_the_curve
+from monitor.drift.dispersion import Dispersion
+from monitor.drift.roc import below_reference_curve, standardised_to
+from monitor.drift.verdict import Judgement, judge, roc_decides
+from monitor.metrics.histogram import ScoreHistogram
+
+
+class ComparedOutcomes(NamedTuple):
+    """Outcomes of two windows, by blocks of time along the last axis.
+
+    Attributes:
+        before: of the reference.
+        after: of the window to judge.
+    """
+
+    before: ConfusionCounts
+    after: ConfusionCounts
+
+
+def judge_on_curve(
+    whole: ComparedOutcomes,
+    dispersion: Dispersion,
+    *,
+    between: BetweenDays | None,
+    scores: ScoreHistogram | None,
+    by_key: Iterable[ComparedOutcomes] = (),
+) -> tuple[Judgement, bool | None]:
+    """Judge two windows; see `verdict.judge` and `roc.below_reference_curve`.
+
+    Args:
+        whole: all outcomes, one axis.
+        dispersion: variance over that of independent rows, at least 1.
+        between: what the scatter of days adds; None to estimate errors from the blocks.
+        scores: labelled scores of the reference, (blocks of time, bins); None without.
+        by_key: outcomes of each segment key, (values, blocks).
+
+    Returns:
+        The judgement, and whether recall lies below the curve; None without scores, or
+        where the answer could not change the verdict.
+    """
+    judgement = judge(whole.before, whole.after, dispersion, between=between)
+    if scores is None or not roc_decides(judgement):
+        return judgement, None
+    factors = dispersion
+    if between is not None:
+        total = as_blocks(whole.after).sum(axis=-1)
+        factors = dispersion.larger(off_the_curve(total, between.after))
+    points = [whole.after, *(standardised_to(*both) for both in by_key)]
+    below = all(
+        below_reference_curve(scores, point, factors, before=whole.before) for point in points
+    )
+    if below:
+        judgement = judge(*whole, dispersion, between=between, below_reference_curve=True)
+    return judgement, below

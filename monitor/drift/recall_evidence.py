@@ -1,0 +1,197 @@
+"""What the outcomes of a window exclude: how low can recall be, where no change is shown?
+
+A window without a certain change still says much: a fall to half of the usual recall would
+have left a trace. `recall_evidence` gives the bound below which recall certainly does not
+lie, however often somebody looks, and the fall that a verdict would have shown.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv, expit, logit, ndtr, ndtri, stdtrit
+
+from monitor.counts import ConfusionCounts
+from monitor.drift.attribution import Attribution
+from monitor.drift.component_changes import BetweenDays
+from monitor.drift.components import Component, SmoothedRates
+from monitor.drift.dispersion import Dispersion
+from monitor.drift.skill import Z_ODDS_RATIO
+from monitor.drift.verdict import Judgement, Status
+
+FALSE_CLAIMS_PER_YEAR = 0.05
+"""Probability that a bound is wrong at any moment of a year, for one model."""
+MATTERS = 0.25
+"""A fall of recall by this share of its usual value must be excluded for a `steady` window."""
+
+FEWEST_OUTCOMES = 50
+"""Least number of outcomes in each cell that the verdict of a model rests on."""
+
+_DAYS_A_YEAR = 365.0
+_ONE_LOOK = 0.975
+_POWER = 0.8
+_NAN = float("nan")
+
+
+class Because(StrEnum):
+    """Why a verdict is `insufficient_evidence`.
+
+    Attributes:
+        STEADY: nothing changed, and a fall of recall by a quarter is excluded.
+        MOVED: precision or one of its causes certainly changed, and the cause is open.
+        TOO_FEW: the outcomes exclude nothing that matters.
+        NO_REFERENCE: nothing to compare with yet.
+    """
+
+    STEADY = "steady"
+    MOVED = "moved_cause_open"
+    TOO_FEW = "too_few_outcomes"
+    NO_REFERENCE = "no_reference_yet"
+
+
+class RecallEvidence(NamedTuple):
+    """What the outcomes of a window say about recall; NaN without actual positives.
+
+    Attributes:
+        lower: lower limit of the 95 % interval of one look, in [0, 1].
+        upper: its upper limit.
+        excluded: recall in the window is not below this, with a probability of 95 % for
+            all looks of a year together.
+    """
+
+    lower: float
+    upper: float
+    excluded: float
+
+
+UNKNOWN_RECALL = RecallEvidence(_NAN, _NAN, _NAN)
+
+
+def recall_evidence(
+    after: ConfusionCounts, dispersion: Dispersion, between: BetweenDays | None, *, days: float
+) -> RecallEvidence:
+    """Return the limits of recall in a window.
+
+    Args:
+        after: outcomes of the window, a scalar, fractional ones too.
+        dispersion: variance of rows over that of independent ones, at least 1.
+        between: what the scatter of days adds, in `after`; None for nothing.
+        days: length of the window, in days; a shorter one counts as a day.
+
+    Returns:
+        Exact binomial limits for the effective number of positives: as many as independent
+        rows with the same variance would be. The bound for all looks holds for a window
+        that moves on through a year: the chance that its mean ever lies c errors below the
+        truth is about T c φ(c) for T windows in a row.
+
+    Source:
+        Clopper and Pearson 1934; Korn and Graubard 1998 (effective sample size);
+        Siegmund 1985, §11 (maximum of a moving sum).
+
+    >>> counts = ConfusionCounts(tp=313, fp=200, fn=79, tn=4_300)
+    >>> found = recall_evidence(counts, Dispersion.of(1.0), None, days=7)
+    >>> [round(limit, 2) for limit in found]
+    [0.76, 0.84, 0.71]
+    """
+    positives = float(after.actual_positive)
+    if not positives:
+        return UNKNOWN_RECALL
+    rows = float(SmoothedRates.of(after).variances(dispersion)[Component.RECALL])
+    added = 0.0 if between is None else float(between.after[Component.RECALL])
+    freedom = math.inf
+    if between is not None and added:
+        freedom = float(between.freedom[Component.RECALL]) * ((rows + added) / added) ** 2
+    factor = float(dispersion.recall) * (1 + added / rows)
+    hits = float(after.tp)
+
+    def limit(z: float, *, upper: bool = False) -> float:
+        quantile = z if math.isinf(freedom) else float(stdtrit(freedom, float(ndtr(z))))
+        shrunk = factor * (quantile / z) ** 2
+        tp, fn = hits / shrunk, (positives - hits) / shrunk
+        if upper:
+            return 1.0 if not fn else float(betaincinv(tp + 1, fn, ndtr(z)))
+        return 0.0 if not tp else float(betaincinv(tp, fn + 1, ndtr(-z)))
+
+    one_look = float(ndtri(_ONE_LOOK))
+    return RecallEvidence(
+        lower=limit(one_look),
+        upper=limit(one_look, upper=True),
+        excluded=limit(_all_looks(max(days, 1.0))),
+    )
+
+
+def visible_recall(before: ConfusionCounts, judgement: Judgement) -> float:
+    """Return the recall at which a fall would have been called one, with 80 % probability.
+
+    A verdict of a degradation asks that the odds ratio certainly fell (p < .002).
+
+    Args:
+        before: outcomes of the reference, a scalar.
+        judgement: of the window against it, with the errors of the change.
+
+    Returns:
+        In [0, 1]; NaN without actual positives in the reference.
+    """
+    if not before.actual_positive:
+        return _NAN
+    usual = float(logit(SmoothedRates.of(before).recall))
+    error = judgement.standard_error["odds_ratio"]
+    needed = float(stdtrit(judgement.freedom["odds_ratio"], float(ndtr(Z_ODDS_RATIO))))
+    return float(expit(usual - (needed + float(ndtri(_POWER))) * error))
+
+
+def fewest_outcomes(counts: ConfusionCounts, judgement: Judgement) -> int:
+    """Return the outcomes in the smallest cell that a verdict rests on.
+
+    Args:
+        counts: outcomes of the window, a scalar.
+        judgement: of the window.
+
+    Returns:
+        The least of actual positives, actual negatives and, unless the model is dead,
+        flagged cases.
+    """
+    cells = [counts.actual_positive, counts.actual_negative]
+    if not judgement.dead:
+        cells.append(counts.predicted_positive)
+    return int(min(cells))
+
+
+def why_open(
+    judgement: Judgement,
+    attribution: Attribution,
+    usual_recall: float,
+    excluded: float,
+    *,
+    fewest: int,
+) -> Because:
+    """Return why a window that was compared has no verdict.
+
+    Args:
+        judgement: of the window; its verdict is `insufficient_evidence`.
+        attribution: of the change of precision.
+        usual_recall: recall of the reference; NaN where it is unknown.
+        excluded: recall that is excluded, see `RecallEvidence`; NaN where nothing is.
+        fewest: outcomes in the smallest cell, see `fewest_outcomes`. The interval of the
+            change of precision counts from 50 on.
+    """
+    lower, upper = attribution.change_lower_points, attribution.change_upper_points
+    certain = (lower > 0 or upper < 0) and fewest >= FEWEST_OUTCOMES
+    if Status.CHANGED in judgement.status.values() or certain:
+        return Because.MOVED
+    if excluded >= (1 - MATTERS) * usual_recall:
+        return Because.STEADY
+    return Because.TOO_FEW
+
+
+@cache
+def _all_looks(days: float) -> float:
+    """Quantile of the standard normal for all looks of a year at a moving window."""
+    z = np.arange(1.0, 10.0, 0.001)
+    density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    wrong = _DAYS_A_YEAR / days * z * density + ndtr(-z)
+    return float(z[wrong <= FALSE_CLAIMS_PER_YEAR][0])

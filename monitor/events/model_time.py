@@ -1,0 +1,350 @@
+"""How far event time has come for one model, by the events of that model alone.
+
+The time of a model is the third-highest time of its distinct events, so that two stray
+records move nothing. An event that lies further ahead than the stream's own pace makes
+plausible is set aside: it counts as any other, but it moves time only once enough events
+agree with it, see `ModelTime`.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from itertools import pairwise
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from monitor.events.columns import NO_TIME, Int64Array
+from monitor.events.plausible_times import lead, limit
+from monitor.events.renumbering import State
+from monitor.events.time_columns import NEVER, RANK, ModelRow
+from monitor.events.timed_events import EventKind, TimedEvents, one_by_one, times_once
+from monitor.events.watermark import third_highest_time
+
+FIRST = 16
+"""Distinct events from which the bulk of a stream can be told from strays."""
+SHARE = 16
+"""One in so many events so far must agree with a jump, "the bulk"."""
+FEWEST, MOST = 4, 1024
+"""Events that must agree with a jump, at least and at most."""
+PACE = RANK + 1
+"""Gaps of a sparse stream within a jump: its time is two events behind, its next one ahead."""
+
+_AT_ONCE = 256
+_TWICE = 2
+_Event = tuple[int, int, int]
+
+
+class _Aside(NamedTuple):
+    """An event that is set aside.
+
+    Attributes:
+        number: of the model's events up to it.
+        near: time of the model at which it counts like any other.
+    """
+
+    number: int
+    near: int
+
+
+class ModelTime:
+    """The time of one model; once it is settled it never goes back.
+
+    The first `FIRST` distinct events settle it: up to three of them that lie more than a
+    jump ahead of the others are set aside. From then on an event is set aside where it lies
+
+    - more than a jump ahead of the time of the model, unless it arrived within
+      `CLOCK_NEAR_MS`;
+    - ahead of the clock at its arrival and of the time of the model by more than
+      `CLOCK_SLACK_MS`. Where the model itself is ahead of the clock, its stream has agreed
+      that the clock is slow, and the clock decides nothing.
+
+    An event that is set aside moves time like any other once time has come near enough.
+    A jump moves time once so many of the latest events agree with it: one in `SHARE` of the
+    model's events so far, at least `FEWEST` and at most `MOST`, which are the majority of all
+    events since the first of them. After a gap in the stream, therefore, time goes on a
+    little later, and some strays move nothing at any place. A gap that came twice is the
+    stream's own pace, as that of one record a day: from then on, a jump is `PACE` such gaps.
+
+    Where no gap is longer than a jump, the time in the end does not depend on the order of
+    the events.
+
+    Args:
+        jump_ms: length of a jump, milliseconds; of a sparse stream a jump is longer.
+
+    Attributes:
+        jump_ms: length of a jump now, milliseconds.
+        time: epoch milliseconds; `NO_TIME` before three distinct events.
+        settled: True once the bulk of the stream has decided the time.
+        aside: events that are set aside now.
+        aside_total: events that were set aside so far.
+
+    >>> jump = 86_400_000
+    >>> number, none = np.arange(20), np.full(20, NO_TIME)
+    >>> time = np.where(number < 3, 400 * jump, number)
+    >>> events = TimedEvents(time, number, np.zeros(20, np.int64), none)
+    >>> lane = ModelTime(jump).after(events)
+    >>> lane.time, lane.aside
+    (17, 3)
+    """
+
+    def __init__(self, jump_ms: int) -> None:
+        self.jump_ms = jump_ms
+        self.time = NO_TIME
+        self.settled = False
+        self.aside_total = 0
+        self._events = 0
+        self._highest: tuple[_Event, ...] = ()
+        self._first: dict[_Event, int] = {}
+        self._aside: dict[_Event, _Aside] = {}
+        self._near = NEVER
+        self._gaps: tuple[int, ...] = ()
+
+    @property
+    def row(self) -> ModelRow:
+        """What events in pace change, and what decides which are."""
+        known = (self.time, self.settled, self._events, self.jump_ms, self._near)
+        return ModelRow(*known, self._highest)
+
+    @property
+    def aside(self) -> int:
+        """Events that are set aside now."""
+        return len(self._aside)
+
+    def after(self, events: TimedEvents) -> ModelTime:
+        """Return what this is after some more events."""
+        found = copy(self)
+        found._take(events, None)  # noqa: SLF001  # its own class
+        return found
+
+    def path(self, events: TimedEvents) -> Int64Array:
+        """Return the settled time after each of some more events; `NO_TIME` before it is settled.
+
+        Args:
+            events: of the model; this object stays as it is.
+        """
+        after = np.full(len(events.time), NO_TIME, dtype=np.int64)
+        copy(self)._take(events, after)  # noqa: SLF001  # its own class
+        return after
+
+    def moved(self, row: ModelRow) -> ModelTime:
+        """Return what this is after events in pace, none of which was set aside."""
+        found = copy(self)
+        found.time, found._events, found._highest = row.time, row.events, row.highest  # noqa: SLF001
+        return found
+
+    def carry(self, time: int) -> None:
+        """Advance to a time that the other models have reached, where this one is silent."""
+        self._reach(time)
+
+    def settle_at(self, time: int) -> None:
+        """Begin at a time that is known, epoch milliseconds."""
+        self.time, self.settled, self._events = time, True, FIRST
+
+    def _take(self, events: TimedEvents, path: Int64Array | None) -> None:
+        self._first, self._aside = dict(self._first), dict(self._aside)
+        start, count = 0, len(events.time)
+        while start < count:
+            rest = events.rows(slice(start, None))
+            end = start + self._in_pace(rest, path is not None)
+            if end > start:
+                chosen = events.rows(slice(start, end))
+                if path is not None:
+                    path[start:end] = self._running(chosen)[1:]
+                self._advance(chosen)
+                if path is not None:
+                    path[end - 1] = self.time
+                start = end
+                continue
+            end = min(start + _AT_ONCE, count)
+            for i, event in enumerate(one_by_one(events.rows(slice(start, end))), start=start):
+                self._take_one(*event)
+                if path is not None and self.settled:
+                    path[i] = self.time
+            start = end
+
+    def _in_pace(self, events: TimedEvents, by_one: bool) -> int:  # noqa: FBT001  # private
+        """Return how many of some events can be taken at once.
+
+        Args:
+            events: of the model.
+            by_one: the last of them must be the first that brings an event near that is set
+                aside.
+        """
+        if not self.settled:
+            return 0
+        reported = events.kind == EventKind.REPORTED
+        if reported.any():
+            events = events.rows(slice(int(reported.argmax())))
+        inside = (events.time <= limit(np.array(self.time), self.jump_ms, events)).all()
+        if inside and not (by_one and self._aside):
+            return len(events.time)
+        running = self._running(events)
+        ahead = events.time > limit(running[:-1], self.jump_ms, events)
+        end = int(ahead.argmax()) if ahead.any() else len(events.time)
+        near = running[1:] >= self._near
+        return min(end, int(near.argmax()) + 1) if by_one and near.any() else end
+
+    def _advance(self, events: TimedEvents) -> None:
+        """Advance by events none of which is set aside."""
+        self._events += len(events.time)
+        later = events.time[events.time > self.time]
+        if not len(later):
+            return
+        least = max(third_highest_time(later), self.time + 1)
+        highest = events.rows(np.flatnonzero(events.time >= least))
+        known = {*self._highest, *(event[:3] for event in one_by_one(highest))}
+        self._highest = tuple(sorted(known, reverse=True)[:RANK])
+        self._settle_highest()
+
+    def _take_one(self, time: int, key: int, kind: int, arrived: int) -> None:
+        event = (time, key, kind)
+        if not self.settled:
+            self._first[event] = arrived
+            self._of_the_first()
+            return
+        self._events += 1
+        allowed = lead(self.time, self.jump_ms, time, arrived)
+        if time - self.time <= allowed:
+            if time > self.time:
+                self._count(event)
+        elif event not in self._aside:
+            self._set_aside(event, allowed)
+            self._follow_agreement()
+
+    def _count(self, event: _Event) -> None:
+        """Advance by an event later than the time of the model that is not set aside."""
+        if event[2] == EventKind.REPORTED:
+            self._reach(event[0])
+            return
+        self._highest = tuple(sorted({*self._highest, event}, reverse=True)[:RANK])
+        self._settle_highest()
+
+    def _set_aside(self, event: _Event, allowed: int) -> None:
+        near = event[0] - allowed
+        self._aside[event] = _Aside(self._events, near)
+        self._near = min(self._near, near)
+        self.aside_total += 1
+        if len(self._aside) > MOST:
+            del self._aside[next(iter(self._aside))]
+
+    def _follow_agreement(self) -> None:
+        """Advance to the middle of the latest events that are set aside, where they agree."""
+        needed = min(max(self._events // SHARE, FEWEST), MOST)
+        if len(self._aside) < needed:
+            return
+        latest = [*self._aside.items()][-needed:]
+        if self._events - latest[0][1].number < 2 * needed:
+            times = sorted(event[0] for event, _ in latest)
+            self._learn_pace([self.time, *times])
+            self._reach(times[(needed - 1) // 2])
+
+    def _learn_pace(self, times: list[int]) -> None:
+        """Lengthen a jump where the stream has had two gaps that are too long for it.
+
+        Args:
+            times: of the stream and of events that go on from there, in order.
+        """
+        gaps = [later - time for time, later in pairwise(times)]
+        longer = [gap for gap in gaps if PACE * gap > self.jump_ms]
+        self._gaps = tuple(sorted([*self._gaps, *longer], reverse=True)[:_TWICE])
+        if not longer or len(self._gaps) < _TWICE:
+            return
+        self.jump_ms = PACE * self._gaps[-1]
+        for event, known in self._aside.items():
+            near = min(known.near, event[0] - self.jump_ms)
+            self._aside[event] = known._replace(near=near)
+            self._near = min(self._near, near)
+
+    def _of_the_first(self) -> None:
+        """Find the time from the first events, and settle it once there are enough."""
+        ordered = sorted(self._first, reverse=True)
+        if len(ordered) >= FIRST:
+            self._learn_pace([time for time, *_ in ordered[: FEWEST - 2 : -1]])
+            strays = self._strays(ordered)
+            time = ordered[strays][0]
+            leads = {event: self._lead_of(event, time) for event in ordered[:strays]}
+            self._first = {}
+            self.settled, self._events = True, len(ordered)
+            for event in ordered[:strays]:
+                self._set_aside(event, leads[event])
+            ordered = ordered[strays:]
+        reported = [time for time, _, kind in ordered if kind == EventKind.REPORTED]
+        events = [event for event in ordered if event[2] != EventKind.REPORTED]
+        self.time = max([NO_TIME, *reported, *(event[0] for event in events[RANK - 1 : RANK])])
+        self._highest = tuple(event for event in events[:RANK] if event[0] > self.time)
+
+    def _strays(self, ordered: list[_Event]) -> int:
+        """Return how many of the first events lie a jump ahead of the others, the latest first."""
+        for few in range(FEWEST - 1, 0, -1):
+            time = ordered[few][0]
+            leads = [self._lead_of(event, time) for event in ordered[:few]]
+            if ordered[few - 1][0] - time > max(leads):
+                return few
+        return 0
+
+    def _lead_of(self, event: _Event, time: int) -> int:
+        return lead(time, self.jump_ms, event[0], self._first[event])
+
+    def _settle_highest(self) -> None:
+        if len(self._highest) == RANK:
+            self._reach(self._highest[-1][0])
+
+    def _reach(self, time: int) -> None:
+        """Advance to a time, and let the events count that are near then."""
+        self.time = max(self.time, time)
+        self._highest = tuple(event for event in self._highest if event[0] > self.time)
+        while self._aside and self._near <= self.time:
+            near = [event for event, known in self._aside.items() if known.near <= self.time]
+            for event in near:
+                del self._aside[event]
+            self._near = min((known.near for known in self._aside.values()), default=NEVER)
+            reported = [event[0] for event in near if event[2] == EventKind.REPORTED]
+            later = {event for event in near if event[0] > self.time} | {*self._highest}
+            events = sorted((e for e in later if e[2] != EventKind.REPORTED), reverse=True)[:RANK]
+            third = [events[-1][0]] if len(events) == RANK else []
+            self.time = max([self.time, *reported, *third])
+            self._highest = tuple(event for event in events if event[0] > self.time)
+
+    def _running(self, events: TimedEvents) -> Int64Array:
+        """Return the time before the first of some events in pace, and after each of them."""
+        time = times_once(events, self.time, self._highest)
+        tops = [*(event[0] for event in self._highest), *[NO_TIME] * RANK][:RANK]
+        highest = time
+        for top in tops:
+            highest = np.maximum.accumulate(np.concatenate([[top], time]))
+            time = np.minimum(highest[:-1], time)  # all but the highest, for the next
+        return np.maximum(highest, self.time)
+
+    def state(self) -> State:
+        """Serializable state."""
+        return {
+            "time": self.time,
+            "settled": self.settled,
+            "events": self._events,
+            "aside_total": self.aside_total,
+            "gaps": list(self._gaps),
+            "highest": [list(event) for event in self._highest],
+            "first": [[*event, arrived] for event, arrived in self._first.items()],
+            "aside": [[*event, *known] for event, known in self._aside.items()],
+        }
+
+    @classmethod
+    def restored(cls, jump_ms: int, state: State) -> Self:
+        """Return the time that `state` returned.
+
+        Args:
+            jump_ms: length of a jump, milliseconds.
+            state: of an earlier run.
+        """
+        found = cls(jump_ms)
+        found.time, found.settled = state["time"], state["settled"]
+        found.aside_total = state["aside_total"]
+        found._events = state["events"]
+        found._gaps = tuple(state["gaps"])
+        found.jump_ms = max([jump_ms, *(PACE * gap for gap in found._gaps[_TWICE - 1 :])])
+        found._highest = tuple((t, k, n) for t, k, n in state["highest"])
+        found._first = {(t, k, n): arrived for t, k, n, arrived in state["first"]}
+        found._aside = {(t, k, n): _Aside(*known) for t, k, n, *known in state["aside"]}
+        found._near = min((known.near for known in found._aside.values()), default=NEVER)
+        return found

@@ -1,0 +1,342 @@
+"""How far event time has come, by model; and what is common to all models.
+
+Each model has a time of its own, by its own events, so that what one producer sends
+changes nothing for the models of others. Labels carry the id of a prediction and no
+model: those that meet their prediction carry the time of its model, those of unknown
+ids carry none.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+
+from monitor.events.batches import in_sequence
+from monitor.events.columns import NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
+from monitor.events.model_time import ModelTime
+from monitor.events.plausible_times import CLOCK_SLACK_MS
+from monitor.events.renumbering import State
+from monitor.events.time_columns import TimeColumns
+from monitor.events.timed_events import EventKind, TimedEvents
+from monitor.events.timed_rows import TimedRows
+
+EPOCH_ROWS = 1 << 18
+"""A model without an event for one to two times as many rows of others is silent."""
+_Labels = tuple[Int64Array, Int64Array, KeyArray]
+"""Model number, time and key of labels."""
+
+
+class ModelTimes:
+    """The times of all models, by number; each is a function of the sequence of records.
+
+    Args:
+        step_ms: length of a step of event time, and of a jump, see `ModelTime`; milliseconds.
+
+    Attributes:
+        common: step of event time that the models share, by its first moment in epoch
+            milliseconds: the one that the second-highest of the settled times has entered,
+            so that one model alone carries no other; that of the only model where there is
+            one. `NO_TIME` before any is settled. It never goes back.
+    """
+
+    def __init__(self, step_ms: int) -> None:
+        self._step = step_ms
+        self._columns = TimeColumns.of(0, step_ms)
+        self._models: list[ModelTime] = []  # what events in pace do not change
+        self._spoke: Int64Array = np.zeros(0, dtype=np.int64)
+        self._epoch = 0
+        self._arrived = NO_TIME
+        self._heard: list[_Labels] = []
+        self._latest_heard: Int64Array = np.zeros(0, dtype=np.int64)
+        self._views: Int64Array | None = None
+        self._foreseen: tuple[EventBatch, ModelTimes] | None = None
+        self.common = NO_TIME
+
+    def ensure(self, models: int) -> None:
+        """Make room for so many models."""
+        more = models - len(self._models)
+        if more > 0:
+            self._columns = self._columns.joined(TimeColumns.of(more, self._step))
+            self._models += [ModelTime(self._step) for _ in range(more)]
+            self._spoke = np.append(self._spoke, np.full(more, self._epoch))
+            self._latest_heard = np.append(self._latest_heard, np.full(more, NO_TIME))
+            self._views = None
+
+    @property
+    def settled(self) -> Int64Array:
+        """Time of each model as far as it is settled, epoch milliseconds; else `NO_TIME`.
+
+        What is forgotten rests on it.
+        """
+        return self._columns.shown
+
+    @property
+    def now(self) -> Int64Array:
+        """Time of each model, epoch milliseconds; `NO_TIME` before three distinct events.
+
+        What is shown rests on it. Labels that met their prediction count, as far as the
+        clock at the arrival of the latest record.
+        """
+        if self._views is None:
+            carried = self._by_labels()[0].time if self._heard else self._columns.time
+            self._views = np.maximum(self._columns.time, self._by_the_clock(carried))
+        return self._views
+
+    def in_panes(self, width_ms: int) -> Int64Array:
+        """Return `now`, or the times without labels where these enter no other pane.
+
+        Args:
+            width_ms: width of a pane, milliseconds.
+        """
+        if self._views is None and self._heard:
+            then = self._latest_heard // width_ms > self._columns.time // width_ms
+            return self.now if then.any() else self._columns.time
+        return self.now
+
+    @property
+    def highest(self) -> int | None:
+        """Time of the model that is furthest, epoch milliseconds; None before any has one."""
+        found = int(self.now.max(initial=NO_TIME))
+        return None if found == NO_TIME else found
+
+    @property
+    def aside(self) -> list[tuple[int, int]]:
+        """Events of each model that are set aside now, and those that were so far."""
+        return [(model.aside, model.aside_total) for model in self._models]
+
+    def seeing(self, batch: EventBatch, model_of_group: Int64Array) -> ModelTimes:
+        """Return what this is once it has taken a batch; see `advance`.
+
+        Args:
+            batch: its groups by their numbers.
+            model_of_group: model number of each group.
+        """
+        seen = copy(self)
+        seen._models = [*self._models]  # noqa: SLF001  # its own class
+        seen.advance(batch, model_of_group)
+        self._foreseen = batch, seen
+        return seen
+
+    def advance(self, batch: EventBatch, model_of_group: Int64Array) -> None:
+        """Advance by the events of a batch.
+
+        Args:
+            batch: its groups by their numbers.
+            model_of_group: model number of each group.
+        """
+        foreseen, self._foreseen = self._foreseen, None
+        if foreseen is not None and foreseen[0] is batch:
+            seen = foreseen[1]
+            self._columns, self._models, self._spoke = seen._columns, seen._models, seen._spoke  # noqa: SLF001
+            self._arrived, self.common = seen._arrived, seen.common  # noqa: SLF001
+        else:
+            self._take(TimedRows(batch, model_of_group))
+        self._views = None
+
+    def _take(self, rows: TimedRows) -> None:
+        self._arrived = max(self._arrived, rows.latest)
+        if not len(rows):
+            return
+        before = self._columns
+        self._columns, fits, others = before.after(
+            rows.model, rows.time, rows.earliest, rows.naming
+        )
+        if len(rows.reporting):
+            others[rows.reporting] = True
+            self._columns = before.chosen(fits & ~others, self._columns)
+        self._spoke = np.where(fits | others, self._epoch, self._spoke)
+        if others.any():
+            for number, events, _ in rows.by_model(others):
+                self._put(number, self._model(number).after(events))
+        self._note_common()
+
+    def steps(self, batch: EventBatch, model_of_group: Int64Array, seen: ModelTimes) -> list[int]:
+        """Return the records of a batch with which the common time enters another step.
+
+        Args:
+            batch: its groups by their numbers.
+            model_of_group: model number of each group.
+            seen: what this is after the batch.
+
+        Returns:
+            Places in the sequence of the batch's rows, in order.
+        """
+        if not self.may_enter_another(seen):
+            return []
+        step, settled = self._step, self.settled
+        order = in_sequence(batch)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        crossings: list[tuple[int, int, int]] = []
+        every = np.ones(len(settled), dtype=np.bool_)
+        for number, events, index in TimedRows(batch, model_of_group).by_model(every):
+            after = self._model(number).path(events) // step
+            before = np.append(settled[number] // step, after[:-1])
+            changes = np.flatnonzero(after > before)
+            where = place[index[changes]].tolist()
+            crossings += zip(where, [number] * len(changes), after[changes].tolist(), strict=True)
+        steps = {
+            int(number): int(settled[number]) // step
+            for number in np.flatnonzero(self._columns.settled)
+        }
+        found, reached = [], self.common // step
+        for where, number, entered in sorted(crossings):
+            steps[number] = entered
+            common = sorted(steps.values())[-2:][0]
+            if common > reached:
+                reached = common
+                found.append(where)
+        return found
+
+    def may_enter_another(self, seen: ModelTimes) -> bool:
+        """Return whether the common time may have entered other steps by then.
+
+        Args:
+            seen: what this is later.
+        """
+        then = seen._columns.settled  # its own class
+        return self.common != seen.common or bool(then.sum() > self._columns.settled.sum())
+
+    def hear(self, model: Int64Array, time: Int64Array, key: KeyArray) -> None:
+        """Take labels that met their prediction.
+
+        Args:
+            model: model number of each.
+            time: of the label, epoch milliseconds.
+            key: of its id.
+        """
+        if not len(model):
+            return
+        self._spoke = self._spoke.copy()
+        self._spoke[model] = self._epoch
+        later = np.flatnonzero(time > self.settled[model])
+        if len(later):
+            self._note_heard((model[later], time[later], key[later]))
+            self._views = None
+
+    def end_epoch(self) -> None:
+        """Let labels carry the settled times, and the common time carry silent models.
+
+        Call this behind every `EPOCH_ROWS` rows of the sequence.
+        """
+        if self._heard:
+            carried, models = self._by_labels()
+            by_clock = carried.time <= self._by_the_clock(carried.time)
+            self._columns = self._columns.chosen(by_clock, carried)
+            for number, model in models.items():
+                if by_clock[number]:
+                    self._put(number, model)
+        self._heard = []
+        self._latest_heard = np.full(len(self._models), NO_TIME, dtype=np.int64)
+        silent = self._columns.settled & (self._spoke < self._epoch)
+        speaking = self._columns.time[self._columns.settled & ~silent]
+        if len(speaking):
+            shared = int(np.sort(speaking)[-2:][0])
+            for number in np.flatnonzero(silent).tolist():
+                model = self._model(number)
+                model.carry(shared)
+                self._put(number, model)
+        self._note_common()
+        self._epoch += 1
+        self._views = None
+
+    def state(self) -> State:
+        """Serializable state."""
+        if self._heard:
+            self._labels()  # sorts them, each once, and leaves out those that models have reached
+        return {
+            "models": [self._model(number).state() for number in range(len(self._models))],
+            "spoke": self._spoke.tolist(),
+            "epoch": self._epoch,
+            "arrived": self._arrived,
+            "common": self.common,
+            "heard": [*self._heard[0]] if self._heard else [],
+        }
+
+    def restore(self, state: State, models: Int64Array) -> None:
+        """Load what `state` returned.
+
+        Args:
+            state: of an earlier run; in one from before models had times of their own, all
+                go on from the time they shared.
+            models: old numbers of the models that are still there.
+        """
+        if "models" not in state:
+            self._restore_shared(state["time"], len(models))
+            return
+        left = [number for number in models.tolist() if number < len(state["models"])]
+        self._epoch = state["epoch"]
+        self.ensure(len(left))
+        for number, old in enumerate(left):
+            self._put(number, ModelTime.restored(self._step, state["models"][old]))
+        self._spoke[: len(left)] = [state["spoke"][old] for old in left]
+        self._arrived, self.common = state["arrived"], state["common"]
+        self._views = None
+        if state["heard"]:
+            new = np.full(len(state["models"]), -1, dtype=np.int64)
+            new[left] = np.arange(len(left))
+            number, time, key = state["heard"]
+            there = new[number] >= 0
+            self._note_heard((new[number][there], time[there], key[there]))
+
+    def _restore_shared(self, time: int | None, models: int) -> None:
+        self.ensure(models)
+        if time is not None:
+            for number in range(models):
+                model = ModelTime(self._step)
+                model.settle_at(time)
+                self._put(number, model)
+            self.common = time
+
+    def _model(self, number: int) -> ModelTime:
+        """Return a model with all its events, those in pace too."""
+        return self._models[number].moved(self._columns.row(number))
+
+    def _put(self, number: int, model: ModelTime) -> None:
+        self._models[number] = model
+        self._columns = self._columns.with_row(number, model.row)
+
+    def _note_heard(self, labels: _Labels) -> None:
+        self._heard.append(labels)
+        np.maximum.at(self._latest_heard, labels[0], labels[1])
+
+    def _note_common(self) -> None:
+        times = self._columns.time[self._columns.settled]
+        if len(times):
+            second = int(np.sort(times)[-2:][0])
+            self.common = max(self.common, second // self._step * self._step)
+
+    def _by_the_clock(self, time: Int64Array) -> Int64Array:
+        """Return times, at most the arrival of the latest record where that is known."""
+        if self._arrived == NO_TIME:
+            return time
+        return np.minimum(time, self._arrived + CLOCK_SLACK_MS)
+
+    def _by_labels(self) -> tuple[TimeColumns, dict[int, ModelTime]]:
+        """Return what this is once labels have carried the times: in pace, and the others."""
+        model, time, key = self._labels()
+        carried, _, late = self._columns.after(
+            model, time, None, lambda rows: (key[rows], int(EventKind.LABEL))
+        )
+        others = {}
+        for number in late.nonzero()[0].tolist():
+            chosen = model == number
+            count = int(chosen.sum())
+            kind = np.full(count, EventKind.LABEL, dtype=np.int64)
+            arrived = np.full(count, NO_TIME, dtype=np.int64)
+            labels = TimedEvents(time[chosen], key[chosen], kind, arrived)
+            others[number] = self._model(number).after(labels)
+            carried = carried.with_row(number, others[number].row)
+        return carried, others
+
+    def _labels(self) -> _Labels:
+        """Return the labels heard that are later than the times, in their order, each once."""
+        model, time, key = (np.concatenate(column) for column in zip(*self._heard, strict=True))
+        order = np.lexsort((key, time, model))
+        model, time, key = model[order], time[order], key[order]
+        fresh: BoolArray = time > self.settled[model]
+        same = (model[1:] == model[:-1]) & (time[1:] == time[:-1]) & (key[1:] == key[:-1])
+        fresh[1:] &= ~same
+        self._heard = [(model[fresh], time[fresh], key[fresh])]
+        return self._heard[0]

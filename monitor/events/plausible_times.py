@@ -1,0 +1,48 @@
+"""How far ahead of a model's time an event may lie and still be plausible."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.events.columns import NO_TIME, Int64Array
+from monitor.events.timed_events import TimedEvents
+
+CLOCK_SLACK_MS = 60_000
+"""An event this far ahead of the clock is plausible: clocks of hosts differ."""
+CLOCK_NEAR_MS = 3_600_000
+"""An event that happened this long before it arrived, or later, is confirmed by the clock."""
+_NEVER = 1 << 60
+
+
+def limit(time: Int64Array, jump_ms: int, events: TimedEvents) -> Int64Array:
+    """Return the latest time at which each of some events is not set aside.
+
+    Args:
+        time: of the model before each.
+        jump_ms: length of a jump, milliseconds.
+        events: of the model.
+    """
+    if not len(events.arrived) or int(events.arrived.max()) == NO_TIME:
+        return time + jump_ms
+    clock = events.arrived + CLOCK_SLACK_MS
+    trusted = (events.arrived != NO_TIME) & (time <= clock)
+    ahead = trusted & (events.time > clock)
+    near = trusted & ~ahead & (events.time >= events.arrived - CLOCK_NEAR_MS)
+    limit = np.where(ahead, time + CLOCK_SLACK_MS, time + jump_ms)
+    return np.where(near, _NEVER, limit)
+
+
+def lead(time: int, jump_ms: int, when: int, arrived: int) -> int:
+    """Return how far ahead of a time one event may lie, milliseconds; the same rule as `limit`.
+
+    Args:
+        time: of the model.
+        jump_ms: length of a jump, milliseconds.
+        when: time of the event.
+        arrived: its arrival; `NO_TIME` where it is not known.
+    """
+    if arrived == NO_TIME or time > arrived + CLOCK_SLACK_MS:
+        return jump_ms
+    if when > arrived + CLOCK_SLACK_MS:
+        return CLOCK_SLACK_MS
+    return _NEVER if when >= arrived - CLOCK_NEAR_MS else jump_ms

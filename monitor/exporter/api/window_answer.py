@@ -1,0 +1,198 @@
+"""One window of a model as a part of the answer of `/api/v1/status`."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from monitor.drift import Verdict
+from monitor.drift.estimate_record import Withheld
+from monitor.drift.recall_evidence import Because
+from monitor.labels.faults import LabelFault
+from monitor.report.answer_parts import (
+    Count,
+    LabelStatus,
+    MetricInterval,
+    MetricIntervals,
+    OutcomeCounts,
+    Share,
+    Time,
+)
+from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
+
+
+class LabelCoverage(Struct, frozen=True, kw_only=True):
+    """Share of the predictions of a window that are labelled.
+
+    Attributes:
+        predicted_positive: of the predicted positives; null where there are none.
+        predicted_negative: of the predicted negatives; null likewise.
+    """
+
+    predicted_positive: Share | None
+    predicted_negative: Share | None
+
+
+class PrecisionAtRatio(Struct, frozen=True, kw_only=True):
+    """Precision at a class ratio that the configuration asks for.
+
+    Attributes:
+        class_ratio: r0, positives per negative.
+        estimate: precision at r0; null where undefined or refused.
+        lower: lower limit of its 95 % interval.
+        upper: upper limit.
+    """
+
+    class_ratio: float
+    estimate: float | None
+    lower: float | None
+    upper: float | None
+
+
+class JudgedDriver(Struct, frozen=True, kw_only=True):
+    """The cause with the largest share of the change.
+
+    Attributes:
+        cause: its name.
+        share: its part of the change of logit(precision); null where precision did not change.
+        certain: all other parts together are certainly below a quarter of the change.
+    """
+
+    cause: Cause
+    share: float | None
+    certain: bool
+
+
+class WindowJudgement(Struct, frozen=True, kw_only=True):
+    """What the verdict on a window rests on.
+
+    Attributes:
+        operating_point_moved: recall and false positives moved the same way.
+        fell: components that certainly fell.
+        rose: components that certainly rose.
+        unknown: components of which neither a change nor its absence is certain.
+        main_driver: the cause with the largest share of the change.
+    """
+
+    operating_point_moved: bool
+    fell: tuple[str, ...]
+    rose: tuple[str, ...]
+    unknown: tuple[str, ...]
+    main_driver: JudgedDriver
+
+
+class CauseEffects(Struct, frozen=True, kw_only=True):
+    """What each cause contributed to the change of precision.
+
+    Attributes:
+        prevalence: of the change of prevalence.
+        recall: of the change of recall.
+        false_positives: of the change of the false positive rate.
+        skill: of both rates together.
+    """
+
+    prevalence: CauseEffect
+    recall: CauseEffect
+    false_positives: CauseEffect
+    skill: CauseEffect
+
+
+class WindowAttribution(Struct, frozen=True, kw_only=True):
+    """What moved precision between the reference and a window.
+
+    Attributes:
+        change: of precision.
+        causes: what each contributed.
+        precision_had_prevalence_stayed: precision of the window at the reference's class
+            ratio.
+    """
+
+    change: PrecisionChange
+    causes: CauseEffects
+    precision_had_prevalence_stayed: float | None
+
+
+class EstimatedRate(Struct, frozen=True, kw_only=True):
+    """A rate ahead of its labels.
+
+    Attributes:
+        estimate: null where it is withheld.
+        lower: lower end of the 95 % interval; null likewise.
+        upper: upper end; null likewise.
+        method: what it rests on: `labels` alone, or beside them `label_shift`,
+            `label_shift_by_segment` or `covariate_shift`.
+        weight: of the shift beside the labels, from 0 to 1.
+        comparisons: number of past estimates that were compared with their outcomes.
+        days: days that these span.
+        median_error: median of their absolute errors; null without any.
+        withheld: why it is withheld; null where it is published.
+        rests_on: all of that in one line.
+    """
+
+    estimate: float | None
+    lower: float | None
+    upper: float | None
+    method: str
+    weight: float
+    comparisons: int
+    days: int
+    median_error: float | None
+    withheld: Withheld | None
+    rests_on: str
+
+
+class WindowNowcast(Struct, frozen=True, kw_only=True):
+    """Prevalence and precision of a window that ended with the last whole day (UTC).
+
+    Attributes:
+        prevalence: ahead of its labels.
+        precision: ahead of its labels.
+    """
+
+    prevalence: EstimatedRate
+    precision: EstimatedRate
+
+
+class WindowStatus(Struct, frozen=True, kw_only=True):
+    """One window of a model.
+
+    Attributes:
+        open: first moment inside; null before event time began.
+        close: first moment after it; null likewise.
+        outcomes: its outcomes.
+        metrics: its metrics.
+        status: how far its labels allow its metrics; null where that is not known.
+        predictions: made in it, labelled or not.
+        label_coverage: share of them that is labelled.
+        precision_at: precision at each configured class ratio.
+        precision_at_reference: precision at the class ratio of the reference.
+        far_from_reference: the class ratio is at least five times below or above the
+            reference's.
+        verdict: what happened between the reference and this window.
+        verdict_because: why it is `insufficient_evidence`; null for any other.
+        label_fault: what is wrong with its labels; null where nothing is.
+        refused: metrics that are withheld, each with the reason.
+        refused_because: the reason in one sentence; "" where nothing is withheld.
+        judgement: what the verdict rests on; null where nothing could be judged.
+        attribution: what each cause contributed; null likewise.
+        nowcast: ahead of the labels; null without a reference, where labels are a sample, and
+            where the window is not whole days long.
+    """
+
+    open: Time | None
+    close: Time | None
+    outcomes: OutcomeCounts
+    metrics: MetricIntervals
+    status: LabelStatus | None
+    predictions: Count
+    label_coverage: LabelCoverage
+    precision_at: tuple[PrecisionAtRatio, ...]
+    precision_at_reference: MetricInterval
+    far_from_reference: bool
+    verdict: Verdict
+    verdict_because: Because | None
+    label_fault: LabelFault | None
+    refused: dict[str, str]
+    refused_because: str
+    judgement: WindowJudgement | None
+    attribution: WindowAttribution | None
+    nowcast: WindowNowcast | None

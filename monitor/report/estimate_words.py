@@ -1,0 +1,43 @@
+"""Estimates ahead of the labels in words: what they rest on, and why they are withheld."""
+
+from __future__ import annotations
+
+from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate, Withheld
+from monitor.verdicts import COVARIATE_SHIFT, LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT
+
+METHODS = {
+    LABELS_ALONE: "estimated from mature labels",
+    LABEL_SHIFT: "estimated from mature labels and {weight:.0%} label shift",
+    LABEL_SHIFT_BY_SEGMENT: "estimated from mature labels and {weight:.0%} label shift by segment",
+    COVARIATE_SHIFT: "estimated from mature labels and {weight:.0%} the scores since then",
+}
+"""Words for what an estimate rests on."""
+
+WITHHELD = {
+    Withheld.NO_MATURE_WINDOW: "no window of its length is mature yet",
+    Withheld.LABELS_NOT_TRUSTWORTHY: "its labels cannot be trusted",
+    Withheld.RECORD_TOO_SHORT: "too few past estimates have met their labels",
+    Withheld.WORSE_THAN_LAST_MATURE: "past estimates were worse than the last mature window",
+    Withheld.INTERVALS_MISSED: "the intervals of past estimates missed too often",
+}
+"""Words for why an estimate is withheld."""
+
+
+def rests_on(found: CheckedEstimate) -> str:
+    """Return in one line what an estimate rests on, or why there is none.
+
+    >>> rests_on(CheckedEstimate(
+    ...     method=LABEL_SHIFT, weight=0.8, comparisons=38, days=40, median_error=0.021,
+    ...     withheld=None))
+    'estimated from mature labels and 80 % label shift; in the last 40 days such estimates were \
+off by 2.1 points in the median'
+    >>> rests_on(CheckedEstimate())
+    'no estimate: no window of its length is mature yet'
+    """
+    if found.withheld is not None:
+        return f"no estimate: {WITHHELD[found.withheld]}"
+    method = METHODS[found.method].format(weight=found.weight).replace("%", " %")
+    return (
+        f"{method}; in the last {found.days} days such estimates were off by "
+        f"{100 * found.median_error:.1f} points in the median"
+    )

@@ -1,0 +1,159 @@
+"""What was found, live or recorded, as `two_answers` reads it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from monitor.config import Labelling
+from monitor.config.quantities import parse_duration
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis import Diagnosis
+from monitor.drift import Attribution
+from monitor.drift.recall_evidence import MATTERS, Because, RecallEvidence
+from monitor.labels.faults import LabelFault
+from monitor.metrics.rates import false_positive_rate, recall
+from monitor.report.deciding_window import verdict_on
+from monitor.report.headline import rates_of
+from monitor.report.label_words import LABEL_FAULTS
+from monitor.report.missing_evidence import missing_evidence
+from monitor.report.rate_changes import RatePairs
+from monitor.report.two_answers import Compared, Points
+from monitor.report.vocabulary import ADDITIVE_CAUSES
+from monitor.snapshot import ModelState, Snapshot, Window
+from monitor.verdicts import WindowVerdict
+
+_NAN = float("nan")
+_UNKNOWN = Points(_NAN, _NAN, _NAN)
+
+
+def of_diagnosis(diagnosis: Diagnosis) -> Compared:
+    """Return what a diagnosis found."""
+    parts = {
+        cause: Points(part.points, part.lower_points, part.upper_points)
+        for cause, part in diagnosis.attribution.items()
+        if cause in ADDITIVE_CAUSES
+    }
+    return Compared(
+        verdict=diagnosis.verdict,
+        judgement=diagnosis.judgement,
+        because=diagnosis.because,
+        change=Points(
+            diagnosis.change_points, diagnosis.change_lower_points, diagnosis.change_upper_points
+        ),
+        parts=parts,
+        rates=rates_of(diagnosis),
+        recall=diagnosis.recall,
+        recall_visible=diagnosis.visible_recall,
+        flags=_flags(diagnosis.after.counts),
+        mix_of=diagnosis.judged_within or "",
+        obstacle="" if diagnosis.refusal is None else diagnosis.refusal.reason,
+    )
+
+
+def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
+    """Return what was found between the reference of a model and its deciding window.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+        deciding: name of its deciding window.
+    """
+    found = verdict_on(model, deciding)
+    window = next(one for one in snapshot.windows if one.name == deciding)
+    seen, stretch = _recall(model)
+    if model.watched.reference is None:
+        seen = _metric(model, window)
+    attribution = found.attribution
+    return Compared(
+        verdict=found.verdict,
+        judgement=found.judgement,
+        because=model_because(model, found),
+        change=_UNKNOWN if attribution is None else _whole(attribution),
+        parts={} if attribution is None else _parts(attribution),
+        rates=_rates(model, window),
+        recall=seen,
+        recall_visible=found.visible_recall,
+        flags=_flags(window.counts[model.row]),
+        pages=model.watched.degradation_detected,
+        stretch=f"over the last {stretch}" if stretch else "",
+        obstacle=_obstacle(model, window, found),
+    )
+
+
+def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
+    """Return why a model has no verdict; None where it has one.
+
+    A window that is short on outcomes counts as steady where a longer one, which may still
+    reach back into the reference, excludes a fall that matters.
+
+    Args:
+        model: with its reference and its windows.
+        found: the verdict on its deciding window.
+    """
+    reference = model.watched.reference
+    if reference is None:
+        return Because.NO_REFERENCE if found.because is not None else None
+    if found.because is not Because.TOO_FEW or found.judgement is None:
+        return found.because
+    seen, _ = _recall(model)
+    usual = float(recall(reference.counts))
+    return Because.STEADY if seen.excluded >= (1 - MATTERS) * usual else Because.TOO_FEW
+
+
+def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
+    """Limits of recall by the window that excludes most, and the name of that window."""
+    known = {
+        name: found.recall
+        for name, found in model.watched.verdicts.items()
+        if math.isfinite(found.recall.excluded)
+    }
+    if not known:
+        return RecallEvidence(_NAN, _NAN, _NAN), ""
+    name = max(known, key=lambda one: (known[one].excluded, parse_duration(one)))
+    return known[name], name
+
+
+def _metric(model: ModelState, window: Window) -> RecallEvidence:
+    """Limits of recall in a window, without the scatter of days, which is not known yet."""
+    found, row = window.metrics["recall"], model.row
+    return RecallEvidence(float(found.lower[row]), float(found.upper[row]), _NAN)
+
+
+def _obstacle(model: ModelState, window: Window, found: WindowVerdict) -> str:
+    if model.labelling == Labelling.FLAGGED_ONLY:
+        return "only flagged cases are ever labelled"
+    if found.label_fault:
+        words = LABEL_FAULTS[LabelFault(found.label_fault)].words
+        return f"labels cannot be trusted ({words})"
+    return missing_evidence(model, window, found) or ""
+
+
+def _rates(model: ModelState, window: Window) -> RatePairs:
+    reference = model.watched.reference
+    return {
+        name: (
+            _NAN if reference is None else float(rate(reference.counts)),
+            float(window.metrics[name].estimate[model.row]),
+        )
+        for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))
+    }
+
+
+def _whole(found: Attribution) -> Points:
+    return Points(found.change_points, found.change_lower_points, found.change_upper_points)
+
+
+def _parts(found: Attribution) -> Mapping[str, Points]:
+    return {
+        cause: Points(found.points[cause], found.lower_points[cause], found.upper_points[cause])
+        for cause in ADDITIVE_CAUSES
+    }
+
+
+def _flags(counts: ConfusionCounts) -> str:
+    if not counts.total:
+        return ""
+    if not counts.predicted_positive:
+        return "nothing any more"
+    return "" if counts.predicted_negative else "everything"

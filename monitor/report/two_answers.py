@@ -1,0 +1,296 @@
+"""The two answers to every change: what moved precision, and is the model worse?
+
+Every text for people takes both from here: the page, `diagnose`, `replay`, `top`, the API.
+The first answer is the attribution and nearly always exists. The second is one of `yes`,
+`no`, `not_shown` and `cannot_be_known`, with what the outcomes exclude.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from monitor.drift import Judgement, Status, Verdict
+from monitor.drift.recall_evidence import MATTERS, Because, RecallEvidence
+from monitor.drift.verdict import DEGRADED, IMPROVED
+from monitor.report.answer_parts import defined
+from monitor.report.rate_changes import RatePairs, both_known, change_text, short
+from monitor.report.vocabulary import ADDITIVE_CAUSES, METRIC_WORDS
+
+_RATES = ("recall", "false_positive_rate")
+_UNDEFINED = "one side lacks flagged cases, positives or negatives"
+_CANCELS = 2.0
+"""From this multiple of the change on, a cause is mostly cancelled by others."""
+_STAYED = 0.02
+"""Precision stayed where the interval of its change lies within two points of none."""
+
+
+class PrecisionAnswer(Struct, frozen=True, kw_only=True):
+    """What moved precision.
+
+    Attributes:
+        cause: `prevalence`, `recall` or `false_positives`, the one with the largest part in
+            the direction of the change; null where no change is certain, or where others
+            cancel most of that part.
+        certain: the 95 % interval of that part leaves out 0.
+        text: the answer in one line, without a full stop.
+    """
+
+    cause: str | None
+    certain: bool
+    text: str
+
+
+class WorseAnswer(Struct, frozen=True, kw_only=True):
+    """Whether the model is worse.
+
+    Attributes:
+        answer: `yes`, `no`, `not_shown` or `cannot_be_known`.
+        recall_lower: lower limit of recall after, by 95 %; null where it is not known.
+        recall_upper: its upper limit.
+        recall_excluded: recall after is not below this, whenever somebody looks; null
+            where nothing is excluded.
+        recall_visible: recall at which a fall would have been called one, with 80 %
+            probability; null where nothing was compared.
+        text: the answer in one line, without a full stop.
+    """
+
+    answer: Literal["yes", "no", "not_shown", "cannot_be_known"]
+    recall_lower: float | None
+    recall_upper: float | None
+    recall_excluded: float | None
+    recall_visible: float | None
+    text: str
+
+
+class Points(NamedTuple):
+    """A part of a change of precision, as a fraction, with its 95 % interval."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+    @property
+    def certain(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.lower > 0 or self.upper < 0
+
+
+class Compared(NamedTuple):
+    """What was found between two stretches of time.
+
+    Attributes:
+        verdict: what happened.
+        judgement: what the verdict rests on; None where nothing could be compared.
+        because: why the verdict is `insufficient_evidence`; None for any other.
+        change: of precision.
+        parts: of the change, by additive cause.
+        rates: recall and the false positive rate, each before and after.
+        recall: limits of recall after.
+        recall_visible: see `WorseAnswer`.
+        flags: `nothing any more` or `everything`, where that is so; "" otherwise.
+        pages: the model pages.
+        stretch: what `recall` is about, such as "over the last 7 days"; "" for `after`.
+        mix_of: the segment key whose mix alone changed; "" where there is none.
+        obstacle: why nothing can be known, a phrase; "" where something can.
+    """
+
+    verdict: Verdict
+    judgement: Judgement | None
+    because: Because | None
+    change: Points
+    parts: Mapping[str, Points]
+    rates: RatePairs
+    recall: RecallEvidence
+    recall_visible: float
+    flags: str = ""
+    pages: bool = False
+    stretch: str = ""
+    mix_of: str = ""
+    obstacle: str = ""
+
+
+def what_moved_precision(found: Compared) -> PrecisionAnswer:
+    """Return the cause with the largest part in the change of precision, and its part.
+
+    Args:
+        found: what was found.
+    """
+    change = found.change
+    if found.obstacle or not math.isfinite(change.estimate):
+        return PrecisionAnswer(
+            cause=None, certain=False, text=f"Not known: {found.obstacle or _UNDEFINED}"
+        )
+    whole = f"{_points(change.estimate)} points ({_ends(change)})"
+    certain = {cause: part for cause, part in found.parts.items() if part.certain}
+    way = math.copysign(1.0, change.estimate)
+    known = {name: one for name, one in found.parts.items() if math.isfinite(one.estimate)}
+    if len(known) < len(found.parts):
+        return PrecisionAnswer(
+            cause=None, certain=False, text=f"Precision by {whole}; its causes cannot be divided"
+        )
+    cause = max(known, key=lambda name: way * known[name].estimate)
+    part = known[cause]
+    if change.certain and abs(part.estimate) < _CANCELS * abs(change.estimate):
+        words = ADDITIVE_CAUSES[cause].effect(part.estimate)
+        words = words if part.certain else f"probably {words}"
+        text = (
+            f"{words}: {_points(part.estimate)} of {_points(change.estimate)} points "
+            f"({_ends(part)})"
+        )
+        return PrecisionAnswer(cause=cause, certain=part.certain, text=_capital(text))
+    if certain:
+        text = ", ".join(
+            f"{ADDITIVE_CAUSES[name].effect(one.estimate)} {_points(one.estimate)}"
+            for name, one in certain.items()
+        )
+        text = _capital(f"{text}; in all {whole}")
+    elif max(-change.lower, change.upper) < _STAYED:
+        text = f"Nothing: it stayed ({_ends(change)})"
+    else:
+        text = f"Nothing certain: {whole}"
+    return PrecisionAnswer(cause=None, certain=False, text=text)
+
+
+def is_model_worse(found: Compared) -> WorseAnswer:
+    """Return whether the model is worse, and what the outcomes exclude.
+
+    Args:
+        found: what was found.
+    """
+    judgement = found.judgement
+    if found.obstacle or judgement is None:
+        return _answer(
+            found, "cannot_be_known", f"Cannot be known: {found.obstacle}{_so_far(found)}"
+        )
+    if found.verdict in DEGRADED or found.pages:
+        return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
+    if found.verdict in IMPROVED:
+        return _answer(found, "no", f"No, it is better: {_how(found, judgement)}")
+    if doubt := _doubt(found, judgement):
+        return _answer(found, "not_shown", f"Not shown: {doubt}")
+    if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
+        return _answer(found, "not_shown", f"Nothing points to it: {_excluded(found)}")
+    skill = judgement.status["log_likelihood_ratio"]
+    by_skill = skill is Status.CLEAN and not _excludes_much(found)
+    why = "skill (log LR+) is as before" if by_skill else _excluded(found)
+    return _answer(found, "no", f"No: {why}")
+
+
+def _doubt(found: Compared, judgement: Judgement) -> str:
+    """What may be a worse model and is not shown to be one; "" where nothing is."""
+    if found.mix_of:
+        open_ = found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+        return f"the mix of {found.mix_of} changed, which explains most of it" if open_ else ""
+    if judgement.operating_point_moved or found.verdict is Verdict.OPERATING_POINT_MOVED:
+        return f"{_slid(found, judgement)}; threshold or scores moved"
+    if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
+        return ""
+    if any(judgement.status[name] is Status.CHANGED for name in _RATES):
+        return f"{_slid(found, judgement)}; {_direction(judgement)}, or another threshold"
+    if judgement.status["log_likelihood_ratio"] is Status.CHANGED:
+        way = "fell" if judgement.change["log_likelihood_ratio"] < 0 else "rose"
+        return f"recall over the false positive rate {way}, but neither of them certainly moved"
+    return "" if found.because is Because.STEADY else _likely(found)
+
+
+def _likely(found: Compared) -> str:
+    """Rates whose part in the change of precision leaves out 0, though no status does."""
+    causes = {"recall": "recall", "false_positives": "false_positive_rate"}
+    parts = {cause: found.parts[cause] for cause in causes if cause in found.parts}
+    likely = [causes[cause] for cause, part in parts.items() if part.certain]
+    if not likely or not both_known(found.rates):
+        return ""
+    text = " and ".join(
+        f"{METRIC_WORDS[name].phrase} likely {change_text(*found.rates[name])}" for name in likely
+    )
+    return f"{text}; another threshold, or another model"
+
+
+def _answer(
+    found: Compared, answer: Literal["yes", "no", "not_shown", "cannot_be_known"], text: str
+) -> WorseAnswer:
+    return WorseAnswer(
+        answer=answer,
+        recall_lower=defined(found.recall.lower),
+        recall_upper=defined(found.recall.upper),
+        recall_excluded=defined(found.recall.excluded),
+        recall_visible=defined(found.recall_visible),
+        text=text,
+    )
+
+
+def _direction(judgement: Judgement) -> str:
+    """What the one rate that changed would make of the model: a worse, or a better one."""
+    recall = judgement.status["recall"] is Status.CHANGED
+    change = judgement.change["recall" if recall else "false_positive_rate"]
+    return "worse" if (change < 0) == recall else "better"
+
+
+def _so_far(found: Compared) -> str:
+    """Recall while there is no reference; "" where it is not known."""
+    if found.because is not Because.NO_REFERENCE or not math.isfinite(found.recall.lower):
+        return ""
+    return f"; so far recall is {_between(found.recall)}"
+
+
+def _how_worse(found: Compared, judgement: Judgement) -> str:
+    if judgement.dead:
+        if found.flags:
+            return f"it flags {found.flags}"
+        recall, false = (found.rates[name][1] for name in _RATES)
+        if recall < false:
+            return "it flags negatives more often than positives"
+        return "it hardly tells the classes apart any more"
+    if found.verdict not in DEGRADED:
+        return "it pages, and is not certainly back"
+    return _how(found, judgement)
+
+
+def _how(found: Compared, judgement: Judgement) -> str:
+    """How the rates moved; the odds ratio where neither certainly did."""
+    changed = [name for name in _RATES if judgement.status[name] is Status.CHANGED]
+    if changed and both_known(found.rates):
+        return " and ".join(
+            f"{METRIC_WORDS[name].phrase} {change_text(*found.rates[name])}" for name in changed
+        )
+    odds = math.exp(judgement.change["odds_ratio"])
+    return f"it separates the classes with {odds:.2g} times the odds ratio"
+
+
+def _slid(found: Compared, judgement: Judgement) -> str:
+    if judgement.status["recall"] is Status.CHANGED and math.isfinite(found.recall.lower):
+        return f"recall is {_between(found.recall)}, was {short(found.rates['recall'][0], 2)}"
+    return _how(found, judgement)
+
+
+def _between(recall: RecallEvidence) -> str:
+    return f"between {short(recall.lower, 2)} and {short(recall.upper, 2)}"
+
+
+def _excluded(found: Compared) -> str:
+    if not math.isfinite(found.recall.excluded):
+        return "there are no positives to tell by"
+    stretch = f" {found.stretch}" if found.stretch else ""
+    little = "" if _excludes_much(found) else "only "
+    return f"{little}a fall of recall below {short(found.recall.excluded, 2)}{stretch} is excluded"
+
+
+def _ends(part: Points) -> str:
+    return f"{_points(part.lower)} to {_points(part.upper)}"
+
+
+def _excludes_much(found: Compared) -> bool:
+    """Whether a fall of recall that matters is excluded."""
+    return found.recall.excluded >= (1 - MATTERS) * found.rates["recall"][0]
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f}"

@@ -1,0 +1,249 @@
+"""What is known of one model's predictions: what is usual, its alarm, and its latest scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.clock import DAY_MS, HOUR_MS
+from monitor.drift.degenerate import DEAD, Degeneracy, Found, Present, SameScores
+from monitor.drift.known_predictions import LENGTHS, KnownPredictions
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import State
+from monitor.windows.scores import RECENT_MS
+
+ACCEPTED_MS = 28 * DAY_MS
+"""Age at which another rate of flagged cases becomes what is usual."""
+
+_FULL_MS = 28 * DAY_MS
+_LEARN_DAYS = 7
+_FEWEST_SCORED = 20
+
+
+class Alarm(NamedTuple):
+    """Predictions that have left all that is known of their model.
+
+    Attributes:
+        at: the moment of the alarm, epoch milliseconds.
+        found: what is wrong; the latest kind, with the beginning of the first.
+        changed: first moment of the other rate of flagged cases, epoch milliseconds; None for
+            a dead model.
+    """
+
+    at: int
+    found: Found
+    changed: int | None
+
+    @property
+    def since(self) -> int:
+        """The first moment of the predictions that the latest kind is about."""
+        return self.found.began if self.changed is None else self.changed
+
+    def state(self) -> State:
+        """Serializable state."""
+        return {
+            **self.found._asdict(),
+            "kind": str(self.found.kind),
+            "at": self.at,
+            "changed": self.changed,
+        }
+
+    @classmethod
+    def restored(cls, state: State) -> Alarm:
+        """Return what `state` returned."""
+        found = Found(Degeneracy(state["kind"]), state["began"], state["times"], state["length"])
+        return cls(state["at"], found, state["changed"])
+
+
+@dataclass(slots=True, kw_only=True)
+class ModelPredictions:
+    """What is known of one model's predictions.
+
+    Attributes:
+        done: end of the last look, epoch milliseconds.
+        since: first moment that what is usual is learned from, epoch milliseconds.
+        learned: day since 1970, UTC, at whose start it was learned last.
+        known: what is usual; None while the past is too short.
+        longest_same: number of cases of the longest run of one score so far.
+        alarm: the current one; None without one.
+        wrong: stretches of past alarms, epoch milliseconds.
+    """
+
+    done: int
+    since: int
+    learned: int | None = None
+    known: KnownPredictions | None = None
+    longest_same: int = 0
+    alarm: Alarm | None = None
+    wrong: list[tuple[int, int]] = field(default_factory=list)
+
+    def state(self) -> State:
+        """Serializable state."""
+        alarm = self.alarm
+        return {
+            "done": self.done,
+            "since": self.since,
+            "learned": self.learned,
+            "known": None if self.known is None else self.known.state(),
+            "longest_same": self.longest_same,
+            "alarm": None if alarm is None else alarm.state(),
+            "wrong": [list(stretch) for stretch in self.wrong],
+        }
+
+    @classmethod
+    def restored(cls, state: State) -> ModelPredictions:
+        """Return what `state` returned."""
+        alarm = None
+        if state["alarm"] is not None:
+            alarm = Alarm.restored(state["alarm"])
+        known = state["known"]
+        return cls(
+            done=state["done"],
+            since=state["since"],
+            learned=state["learned"],
+            known=None if known is None else KnownPredictions(**known),
+            longest_same=state["longest_same"],
+            alarm=alarm,
+            wrong=[(opens, closes) for opens, closes in state["wrong"]],
+        )
+
+    def is_to_learn(self, day: int) -> bool:
+        """Return whether what is usual is learned anew at the start of a day.
+
+        Args:
+            day: since 1970, UTC.
+        """
+        if self.known is None or self.learned is None or day * DAY_MS - self.since < _FULL_MS:
+            return self.learned != day
+        return day - self.learned >= _LEARN_DAYS
+
+    @property
+    def from_moment(self) -> int:
+        """The first moment whose predictions count for the present, epoch milliseconds."""
+        return max([self.since, *(closes for _, closes in self.wrong)])
+
+    def end(self, at: int) -> None:
+        """End the alarm: predictions are as usual again.
+
+        Args:
+            at: epoch milliseconds.
+        """
+        if self.alarm is not None:
+            self.wrong.append((self.alarm.found.began, at))
+            self.alarm = self.learned = None
+
+    def raise_alarm(self, found: Found, at: int) -> None:
+        """Start an alarm, or note what is wrong now.
+
+        Args:
+            found: what is wrong.
+            at: epoch milliseconds.
+        """
+        alarm = self.alarm or Alarm(at, found, None)
+        changed = None
+        if found.kind not in DEAD:
+            changed = found.began if alarm.changed is None else alarm.changed
+        began = min(found.began, alarm.found.began)
+        self.alarm = Alarm(alarm.at, found._replace(began=began), changed)
+
+    def may_end(self, found: Found | None) -> bool:
+        """Return whether the alarm may end beside what is found now.
+
+        The last hours still hold those of a dead model when it is back.
+
+        Args:
+            found: what is wrong now.
+        """
+        if self.alarm is None or found is None:
+            return self.alarm is not None
+        return self.alarm.found.kind in DEAD and found.kind not in DEAD
+
+    def is_back(self, present: Present, scored: LatestScores, at: int, moment: int) -> bool:
+        """Return whether predictions are certainly as usual again.
+
+        Args:
+            present: stretches up to the present.
+            scored: the latest scores.
+            at: number of the stretch at whose end it is asked.
+            moment: that end, epoch milliseconds.
+        """
+        alarm, known = self.alarm, self.known
+        if alarm is None or known is None:
+            return False
+        if alarm.found.kind is Degeneracy.CONSTANT_SCORE:
+            return scored.differ(moment, alarm.at, known.crowd)
+        return present.is_back(alarm.found, at, alarm.at)
+
+    def has_lasted(self, at: int) -> bool:
+        """Return whether the rate has been another one for so long that it is the usual one.
+
+        Args:
+            at: epoch milliseconds.
+        """
+        if self.alarm is None or self.alarm.changed is None:
+            return False
+        return at - self.alarm.changed >= ACCEPTED_MS
+
+    def accept(self, since: int) -> None:
+        """End the alarm, and learn from the predictions since a moment what is usual.
+
+        Args:
+            since: epoch milliseconds.
+        """
+        self.since, self.wrong = since, []
+        self.alarm = self.known = self.learned = None
+
+
+class LatestScores(NamedTuple):
+    """The scores of the latest predictions by the half-hour.
+
+    Attributes:
+        opens: first moment of each half-hour, epoch milliseconds.
+        scores: cases by bin, (half-hours, bins).
+        runs: of successive cases with one score, as of the end of each.
+    """
+
+    opens: Int64Array
+    scores: Int64Array
+    runs: SameScores
+
+    @property
+    def longest_ended(self) -> int:
+        """Number of cases of the longest run that has ended."""
+        began, cases = self.runs
+        ended = (began[1:] != began[:-1]) | (cases[1:] == 0)
+        return int(cases[:-1][ended].max(initial=0))
+
+    def found(self, at: int, fewest: float) -> Found | None:
+        """Return the run of one score at a moment, if it has so many cases.
+
+        Args:
+            at: epoch milliseconds.
+            fewest: number of cases.
+        """
+        last = int(np.searchsorted(self.opens, at - RECENT_MS, side="right")) - 1
+        if last < 0 or self.runs.cases[last] < fewest:
+            return None
+        return Found(Degeneracy.CONSTANT_SCORE, int(self.runs.began[last]))
+
+    def differ(self, at: int, since: int, crowd: float) -> bool:
+        """Return whether scores certainly differ again.
+
+        That is where, of at least 20 cases of the last 1, 6 or 24 hours, the commonest score
+        has a share midway between that of the past and 1; or where no scores come for a day.
+
+        Args:
+            at: epoch milliseconds.
+            since: the moment of the alarm, epoch milliseconds; earlier cases do not count.
+            crowd: largest share of a day's cases that had one score in the past.
+        """
+        for hours in LENGTHS:
+            opens = max(since, at - hours * HOUR_MS)
+            chosen = (self.opens >= opens) & (self.opens + RECENT_MS <= at)
+            cases = self.scores[chosen].sum(axis=0)
+            if cases.sum() >= _FEWEST_SCORED and cases.max() <= cases.sum() * (1 + crowd) / 2:
+                return True
+        latest = self.opens >= at - LENGTHS[-1] * HOUR_MS
+        return at - since >= LENGTHS[-1] * HOUR_MS and not self.scores[latest].any()

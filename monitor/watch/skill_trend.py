@@ -1,0 +1,93 @@
+"""The trend of one model since its level was set."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+
+from monitor.config import Labelling
+from monitor.counts import ConfusionCounts, CountArray
+from monitor.drift.component_changes import changes
+from monitor.drift.components import Component
+from monitor.drift.day_scatter import DayScatter
+from monitor.drift.skill import Z_TWO_SIDED
+from monitor.drift.trend import Trend, Weekly, find_trend
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import State
+from monitor.labels.sampled_labels import expected
+from monitor.watch.cuts import Cuts
+from monitor.watch.day_detection import places_by_key
+from monitor.watch.model_days import RecentDays
+
+MOST_DAYS = 364
+"""Longest record that a trend is looked for in, days."""
+_RECENT_DAYS = 28
+_WEEKLY = ("odds_ratio", "recall", "false_positive_rate")
+
+
+def trend_of(
+    days: RecentDays, cuts: Cuts, labelling: Labelling, scatter: DayScatter
+) -> Trend | None:
+    """Return the trend of all outcomes, where it is certain within each segment key as well.
+
+    Args:
+        days: of the model since its level opened.
+        cuts: its series by segment key, in the order of the days' series.
+        labelling: the labelling regime.
+        scatter: how days scatter.
+
+    Returns:
+        None where no trend is certain, or a change of the mix by some key explains it.
+    """
+    if not len(days.numbers):
+        return None
+    cells, sampling = expected(labelling, days.cells, days.weights)
+    outcomes: CountArray = cells
+
+    def among(places: Int64Array) -> Trend | None:
+        counts = ConfusionCounts.from_cells(outcomes[:, places])
+        return find_trend(days.numbers, counts, scatter, sampling or 1.0)
+
+    whole = among(np.array([0]))
+    if whole is None or not _is_in_odds_ratio(whole, days.numbers, outcomes[:, 0], scatter):
+        return None
+    if not cuts.segments:
+        return whole
+    within = [among(places) for places in places_by_key(cuts)]
+    agree = all(one is not None and one.change * whole.change > 0 for one in within)
+    return whole if agree else None
+
+
+def _is_in_odds_ratio(
+    trend: Trend, numbers: Int64Array, outcomes: CountArray, scatter: DayScatter
+) -> bool:
+    """Return whether the odds ratio itself certainly moved as the trend says (p < .01).
+
+    A trend is fitted to deviations that are linear in the counts. Where a rate changes several
+    times over, as after another threshold, these add up to a change that the odds ratio does
+    not have. The last 28 days, or those since the change point, are compared with all before
+    it, at least the first 28 days.
+    """
+    before = numbers < max(trend.since, numbers[0] + _RECENT_DAYS)
+    recent = ~before & (numbers > numbers[-1] - _RECENT_DAYS)
+    old, new = (ConfusionCounts.from_cells(outcomes[part].sum(axis=0)) for part in (before, recent))
+    if not before.any() or not recent.any():
+        return False
+    between = scatter.between(float(before.sum()), float(recent.sum()))
+    z = changes(old, new, between=between).z[Component.ODDS_RATIO]
+    return bool(z * np.sign(trend.change) > Z_TWO_SIDED)
+
+
+def trend_state(trend: Trend) -> State:
+    """Return a trend as plain values."""
+    state: State = asdict(trend)
+    return {**state, **{name: list(state[name]) for name in _WEEKLY}}
+
+
+def restored_trend(state: State | None) -> Trend | None:
+    """Return the trend that `trend_state` returned as these values; None for None."""
+    if state is None:
+        return None
+    weekly = {name: Weekly(*state[name]) for name in _WEEKLY}
+    return Trend(**{**state, **weekly})

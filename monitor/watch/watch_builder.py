@@ -1,0 +1,194 @@
+"""Builds what watches one model: its judges, detectors, live class ratio and estimates."""
+
+from __future__ import annotations
+
+from monitor.config import Labelling
+from monitor.drift.day_detector import day_threshold
+from monitor.drift.detectors import page_threshold
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import Int64Array
+from monitor.events.renumbering import Numbers, State
+from monitor.labels.delays import LabelDelays
+from monitor.labels.sampled_labels import SAMPLES
+from monitor.labels.stopped_reports import Reports
+from monitor.verdicts import Detected
+from monitor.watch.cuts import Cuts
+from monitor.watch.day_detection import DayDetection
+from monitor.watch.detection import Detection, RiverDetection
+from monitor.watch.judging import Judge
+from monitor.watch.level import Stretch
+from monitor.watch.live_ratio import LiveRatio
+from monitor.watch.nowcasts import Nowcasts
+from monitor.watch.page import ModelPage
+from monitor.watch.reference import MatureReference
+from monitor.watch.reference_finder import ReferenceFinder
+from monitor.watch.skill_trend import restored_trend
+from monitor.watch.stepping import ModelWatch
+from monitor.windows import Windows
+from monitor.windows.days import DAY_MS
+from monitor.windows.scores import Scores
+
+_DETECTORS = 2
+"""Detectors, by pane and by day, that share a model's budget of false pages."""
+
+
+class WatchBuilder:
+    """Builds the watch of a model.
+
+    Args:
+        catalogue: models, their settings and series.
+        windows: counts.
+        scores: score histograms.
+        delays: delays of labels.
+        references: finds references, and cuts levels.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        windows: Windows,
+        scores: Scores,
+        delays: LabelDelays,
+        references: ReferenceFinder,
+    ) -> None:
+        self._catalogue = catalogue
+        self._windows = windows
+        self._scores = scores
+        self._delays = delays
+        self._references = references
+
+    def started(self, model: int, reference: MatureReference, cuts: Cuts) -> ModelWatch:
+        """Return the watch of a model against a reference, from its end on.
+
+        A trailing reference moves on with a model that decays slowly. Detectors and pages
+        therefore rest on a level of their own, and windows are judged against both.
+
+        Args:
+            model: its number.
+            reference: of the model.
+            cuts: its series by segment key.
+        """
+        first, step = self._windows.first_pane(model) or 0, self._windows.step_ms
+        done = first if reference.closes is None else reference.closes // step
+        day = -(-done * step // DAY_MS)
+        judge = self.judge(model, reference)
+        return ModelWatch(
+            detection=self._detection(model, judge, cuts.watched),
+            by_day=self._day_detection(model, reference, cuts),
+            judge=judge,
+            level=judge,
+            page=ModelPage(),
+            done=done,
+            day=day,
+            learned_until=day,
+            ratio=self.ratio(reference),
+            nowcasts=self._nowcasts(model),
+        )
+
+    def restored(
+        self,
+        model: int,
+        reference: MatureReference,
+        cuts: Cuts,
+        state: State,
+        left: Numbers,
+    ) -> ModelWatch:
+        """Return the watch of a model as it was saved.
+
+        Args:
+            model: its number.
+            reference: of the model.
+            cuts: its series by segment key.
+            state: of the watch.
+            left: the models and series that are still there.
+        """
+        level = reference
+        if state["level"] is not None:
+            level = MatureReference.restored(state["level"], left)
+        watch = self.started(model, level, cuts)
+        if level is not reference:
+            watch.judge, watch.ratio = self.judge(model, reference), self.ratio(reference)
+        watch.level.learned.restored(state["learned"])
+        if watch.detection is not None and state["detection"] is not None:
+            watch.detection.restore(state["detection"], left)
+        if watch.by_day is not None and state["by_day"] is not None:
+            watch.by_day.restore(state["by_day"], left)
+        watch.page.restored(state["page"])
+        watch.ratio.restored(state["ratio"])
+        if watch.nowcasts is not None and state.get("nowcasts") is not None:
+            watch.nowcasts.restored(state["nowcasts"])
+        watch.done, watch.day = state["done"], state["day"]
+        watch.paged, watch.trend = state["paged"], restored_trend(state.get("trend"))
+        watch.learned_until, watch.shifted_at = state["learned_until"], state["shifted_at"]
+        watch.detections = [Detected(at, kind) for at, kind in state["detections"]]
+        return watch
+
+    def replace_level(self, model: int, watch: ModelWatch, cuts: Cuts, stretch: Stretch) -> None:
+        """Rest detectors and pages on another level from the last closed day on.
+
+        Args:
+            model: its number.
+            watch: of the model.
+            cuts: its series by segment key.
+            stretch: the outcomes of the level.
+        """
+        opens, closes = stretch.opens, stretch.closes
+        reference = self._references.cut(stretch.source, model, opens, closes)
+        known, watch.level = watch.level.learned, self.judge(model, reference)
+        if stretch.source == "renewed":
+            watch.level.learned.follow(known, (closes - opens) // DAY_MS)
+        if not isinstance(watch.detection, RiverDetection):
+            watch.detection = self._detection(model, watch.level, cuts.watched)
+        watch.by_day = self._day_detection(model, reference, cuts)
+        watch.learned_until = watch.day
+
+    def judge(self, model: int, reference: MatureReference) -> Judge:
+        """Return the judge of a model's windows.
+
+        Args:
+            model: its number.
+            reference: what windows are compared with.
+        """
+        labelling = self._labelling(model)
+        reports, timeout = None, self._catalogue.settings[model].label_timeout
+        if labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
+            reports = Reports(model, self._windows, self._delays, timeout)
+        return Judge(model, reference, self._windows, labelling=labelling, reports=reports)
+
+    def ratio(self, reference: MatureReference) -> LiveRatio:
+        """Return the live class ratio of a model with this reference, from now on."""
+        return LiveRatio(reference, self._windows.shortest, self._windows.step_ms)
+
+    def _nowcasts(self, model: int) -> Nowcasts | None:
+        if self._labelling(model) in SAMPLES:
+            return None
+        return Nowcasts(model, self._windows, self._scores)
+
+    def _detection(
+        self, model: int, judge: Judge, cuts: list[Int64Array]
+    ) -> Detection | RiverDetection | None:
+        """Create the detectors by pane; None where labels are a sample.
+
+        A pane has few labels then, some of great weight, and the rates of sampling may change.
+        """
+        if self._labelling(model) in SAMPLES:
+            return None
+        settings, reference = self._catalogue.settings[model], judge.reference
+        if settings.river_detector is not None:
+            return RiverDetection(reference, settings.river_detector)
+        seconds, pages = self._windows.step_ms / 1000, settings.false_pages_per_year
+        threshold = page_threshold(pages / _DETECTORS, series=1, pane_seconds=seconds)
+        return Detection(reference, cuts, threshold, judge.learned.scatter)
+
+    def _day_detection(
+        self, model: int, reference: MatureReference, cuts: Cuts
+    ) -> DayDetection | None:
+        """Create the detector by days; None where a detector of river takes its place."""
+        settings = self._catalogue.settings[model]
+        if settings.river_detector is not None and settings.labelling not in SAMPLES:
+            return None
+        threshold = day_threshold(settings.false_pages_per_year / _DETECTORS)
+        return DayDetection(reference, settings.labelling, cuts, threshold)
+
+    def _labelling(self, model: int) -> Labelling:
+        return self._catalogue.settings[model].labelling

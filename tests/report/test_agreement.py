@@ -1,0 +1,94 @@
+"""All that shows one moment of one model gives the same two answers in the same words."""
+
+import html
+import json
+
+import httpx
+import pytest
+from exporter.page.pages import HOUR, counts, fed, served
+
+from monitor.cli.replay_text import replay_text
+from monitor.cli.top import table
+from monitor.config import Config, Labelling
+from monitor.diagnosis.comparison import compared_live
+from monitor.engine import Monitor
+from monitor.exporter.api.compare import compared, recall
+from monitor.exporter.api.status import status_answer
+from monitor.report.diagnosis_answer import DiagnosisAnswer
+from monitor.report.diagnosis_json import diagnosis_answer
+from monitor.report.diagnosis_text import diagnosis_text
+from monitor.report.replay_json import replay_answer, replay_json
+
+DAY = 86_400
+USUAL = (40, 20, 10, 430)
+"""An hour's outcomes (tp, fp, fn, tn): recall .8, precision .67."""
+THEN = {
+    "as ever": USUAL,
+    "rarer positives": (8, 21, 2, 469),
+    "a worse model": (20, 40, 30, 410),
+    "flags nothing": (0, 0, 50, 450),
+    "a better model": (46, 12, 4, 438),
+}
+
+
+def shown(now_outcomes):
+    """The monitor after four weeks as ever, and two of something else."""
+    config = Config(models={"m": {"maturity": "1h"}}, windows=["1d", "7d"])
+    records = [
+        counts("m", day * DAY + hour * HOUR, [*cells, cells[0] + cells[1], cells[2] + cells[3]])
+        for day in range(50)
+        for hour in range(0, 24, 6)
+        for cells in [USUAL if day < 36 else now_outcomes]
+    ]
+    return fed(Monitor(config), records)
+
+
+def compared_now(monitor):
+    """The diagnosis of the longest window against the reference."""
+    snapshot = monitor.snapshot()
+    (model,) = snapshot.models
+    asked = compared_live(snapshot, model, None, None)
+    return compared(model, asked, recall(monitor, asked, Labelling.COMPLETE))
+
+
+def unwrapped(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("then", THEN)
+def test_everything_that_shows_a_model_gives_the_same_answers(then):
+    monitor = shown(THEN[then])
+    snapshot = monitor.snapshot()
+    (status,) = status_answer(snapshot, limit=1).models
+    printed = json.loads(replay_json(snapshot))["models"]["m"]
+    replayed = replay_answer(snapshot).models["m"]
+    assert printed["worse"]["text"] == replayed.worse.text
+    assert replayed.worse == status.worse
+    assert replayed.moved_precision == status.moved_precision
+    lines = unwrapped(replay_text(snapshot))
+    assert f"What moved precision? {status.moved_precision.text}." in lines
+    assert f"Is the model worse? {status.worse.text}." in lines
+    assert any(status.headline in line for line in table(status_answer(snapshot, limit=1)))
+    with served(monitor) as url:
+        page = html.unescape(httpx.get(url, params={"model": "m"}, timeout=60).text)
+    assert f"{status.moved_precision.text}." in page
+    assert f"{status.worse.text}." in page
+    assert status.headline in page
+
+
+@pytest.mark.parametrize("then", THEN)
+def test_diagnose_answers_as_the_window_that_it_compares(then):
+    monitor = shown(THEN[then])
+    (status,) = status_answer(monitor.snapshot(), limit=1).models
+    diagnosis = compared_now(monitor)
+    answer: DiagnosisAnswer = diagnosis_answer(diagnosis)
+    assert status.verdict_window == "7d"
+    assert (answer.verdict, answer.verdict_because) == (status.verdict, status.verdict_because)
+    assert status.headline.endswith(answer.headline), "what predictions show comes before it"
+    assert answer.moved_precision == status.moved_precision
+    assert answer.worse.answer == status.worse.answer
+    assert answer.worse.recall_excluded == pytest.approx(status.worse.recall_excluded)
+    assert status.worse.text.replace(" over the last 7d", "") == answer.worse.text
+    lines = unwrapped(diagnosis_text(diagnosis))
+    assert f"What moved precision? {answer.moved_precision.text}." in lines
+    assert f"Is the model worse? {answer.worse.text}." in lines

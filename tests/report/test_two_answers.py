@@ -1,0 +1,123 @@
+"""The two answers: what moved precision, and is the model worse?"""
+
+import math
+
+import pytest
+
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis import Period, diagnose
+from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because
+from monitor.drift.verdict import Verdict
+from monitor.report.findings import of_diagnosis
+from monitor.report.two_answers import Compared, Points, is_model_worse, what_moved_precision
+
+BEFORE = (80_000, 45_000, 20_000, 855_000)
+
+
+def answers(before, after):
+    """Both answers on outcomes (tp, fp, fn, tn) of two periods without a time."""
+    periods = [
+        Period.given(ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=tn))
+        for tp, fp, fn, tn in (before, after)
+    ]
+    found = of_diagnosis(diagnose(*periods))
+    return what_moved_precision(found), is_model_worse(found)
+
+
+def nothing_found(obstacle):
+    unknown = Points(math.nan, math.nan, math.nan)
+    return Compared(
+        verdict=Verdict.INSUFFICIENT_EVIDENCE,
+        judgement=None,
+        because=Because.NO_REFERENCE,
+        change=unknown,
+        parts={},
+        rates={},
+        recall=UNKNOWN_RECALL,
+        recall_visible=math.nan,
+        obstacle=obstacle,
+    )
+
+
+def test_rarer_positives_moved_it_and_the_model_is_not_worse():
+    moved, worse = answers(BEFORE, (4_000, 4_750, 1_000, 90_250))
+    assert (moved.cause, moved.certain) == ("prevalence", True)
+    assert moved.text == "Rarer positives: -18.3 of -18.3 points (-19.0 to -17.6)"
+    assert worse.answer == "no"
+    assert worse.text == "No: a fall of recall below .78 is excluded"
+    assert 0.77 < worse.recall_excluded < worse.recall_lower < 0.8 < worse.recall_upper
+
+
+def test_a_worse_model_is_worse_and_moved_it():
+    moved, worse = answers(BEFORE, (6_000, 9_000, 4_000, 81_000))
+    assert moved.cause == "false_positives"
+    assert moved.text.startswith("More false positives: ")
+    assert worse.answer == "yes"
+    assert worse.text == (
+        "Yes: recall fell from .80 to .60 and the false positive rate rose about twofold, "
+        "from .050 to .100"
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "text"),
+    [
+        ((0, 0, 500, 4_500), "Yes: it flags nothing any more"),
+        ((500, 4_500, 0, 0), "Yes: it flags everything"),
+        ((40, 360, 460, 4_140), "Yes: it hardly tells the classes apart any more"),
+    ],
+)
+def test_a_dead_model_is_worse_by_what_it_does(after, text):
+    assert answers(BEFORE, after)[1].text == text
+
+
+def test_a_better_model_is_no_worse():
+    _, worse = answers(BEFORE, (9_000, 2_000, 1_000, 88_000))
+    assert worse.answer == "no"
+    assert worse.text.startswith("No, it is better: ")
+
+
+def test_a_slide_of_the_threshold_is_not_shown_to_be_worse():
+    moved, worse = answers(BEFORE, (6_500, 2_000, 3_500, 88_000))
+    assert worse.answer == "not_shown"
+    assert worse.text == (
+        "Not shown: recall is between .64 and .66, was .80; threshold or scores moved"
+    )
+    assert moved.text.startswith("Fewer false positives: ")
+
+
+def test_few_outcomes_point_to_nothing_and_exclude_little():
+    moved, worse = answers(BEFORE, (8, 5, 2, 85))
+    assert (moved.cause, moved.certain) == (None, False)
+    assert moved.text.startswith("Nothing certain: ")
+    assert worse.answer == "not_shown"
+    assert worse.text == "Nothing points to it: only a fall of recall below .24 is excluded"
+
+
+def test_a_steady_window_says_what_it_excludes():
+    _, worse = answers(BEFORE, (310, 180, 80, 3_600))
+    assert worse.text == "Nothing points to it: a fall of recall below .72 is excluded"
+    assert worse.recall_visible < worse.recall_excluded
+
+
+def test_unchanged_precision_is_nothing_that_moved():
+    moved, worse = answers(BEFORE, BEFORE)
+    assert moved.text == "Nothing: it stayed (-0.4 to +0.4)"
+    assert worse.answer == "no"
+
+
+def test_causes_that_cancel_are_both_named():
+    """Positives half as frequent, and half the false positives: precision stays."""
+    moved, _ = answers(BEFORE, (4_000, 2_375, 1_000, 92_625))
+    assert moved.cause is None
+    assert moved.text.startswith("Rarer positives -16.")
+    assert "fewer false positives +1" in moved.text
+    assert "in all" in moved.text
+
+
+def test_where_nothing_can_be_known_both_say_why():
+    found = nothing_found("the reference is not complete yet")
+    assert what_moved_precision(found).text == "Not known: the reference is not complete yet"
+    worse = is_model_worse(found)
+    assert (worse.answer, worse.recall_excluded) == ("cannot_be_known", None)
+    assert worse.text == "Cannot be known: the reference is not complete yet"

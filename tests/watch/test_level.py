@@ -1,0 +1,96 @@
+"""When the level that pages rest on is replaced."""
+
+import numpy as np
+import pytest
+
+from monitor.config import Reference, ReferenceCounts
+from monitor.counts import ConfusionCounts
+from monitor.drift import judge
+from monitor.drift.day_scatter import DayScatter
+from monitor.watch.level import longer_level, renewal_days, renewed_level
+from monitor.watch.reference import MatureReference
+from monitor.windows.days import DAY_MS
+
+CLOSES = 28
+BEFORE = ConfusionCounts(tp=600 * 28, fp=450 * 28, fn=400 * 28, tn=8_550 * 28)
+QUIET = DayScatter.learn([BEFORE[None][np.zeros(28, dtype=int)]])
+
+
+def level(source="first", opens=0, closes=CLOSES):
+    given = MatureReference.given(ReferenceCounts(tp=1, fp=1, fn=1, tn=1))
+    values = {name: getattr(given, name) for name in MatureReference.__slots__}
+    return MatureReference(
+        **values | {"source": source, "opens": opens * DAY_MS, "closes": closes * DAY_MS}
+    )
+
+
+def judging(recall_of_day):
+    """Judges days of 1,000 positives whose recall is given."""
+
+    def judged(first, end):
+        recall = np.mean([recall_of_day(day) for day in range(first, end)])
+        days, tp = end - first, round(1_000 * recall) * (end - first)
+        now = ConfusionCounts(tp=tp, fp=450 * days, fn=1_000 * days - tp, tn=8_550 * days)
+        return judge(BEFORE, now, between=QUIET.between(28, days))
+
+    return judged
+
+
+@pytest.mark.parametrize(
+    ("reference", "days"),
+    [
+        ({"first": "7d"}, 28),
+        ({"first": "30d"}, 35),
+        ({"trailing": "7d"}, 28),
+        ({"trailing": "60d"}, 63),
+        ({"counts": {"tp": 1, "fp": 1, "fn": 1, "tn": 1}}, None),
+        ({"window": {"length": "7d", "end": "2026-11-01T00:00:00Z"}}, None),
+    ],
+)
+def test_a_better_level_lasts_as_long_as_the_reference_and_four_weeks(reference, days):
+    assert renewal_days(Reference.model_validate(reference)) == days
+
+
+def test_the_level_is_renewed_once_all_of_the_days_are_better():
+    judged = judging(lambda day: 0.6 if day < 40 else 0.8)
+    looks = [end for end in range(42, 100) if renewed_level(level(), 28, end, judged)]
+    assert looks[0] in range(65, 69), "but for a few days of the first week"
+    found = renewed_level(level(), 28, looks[0], judged)
+    assert (found.opens, found.closes) == ((looks[0] - 28) * DAY_MS, looks[0] * DAY_MS)
+
+
+@pytest.mark.parametrize("recall", [0.6, 0.605, 0.4], ids=["the same", "hardly better", "worse"])
+def test_days_that_are_not_certainly_better_renew_nothing(recall):
+    assert renewed_level(level(), 28, 100, judging(lambda _: recall)) is None
+
+
+def test_a_week_as_before_among_better_ones_renews_nothing():
+    judged = judging(lambda day: 0.6 if 86 <= day < 93 else 0.8)
+    assert renewed_level(level(), 28, 86, judged) is not None
+    assert all(renewed_level(level(), 28, end, judged) is None for end in range(93, 110, 7))
+
+
+def test_days_of_the_level_itself_renew_nothing():
+    judged = judging(lambda _: 0.8)
+    assert renewed_level(level(), 28, CLOSES + 27, judged) is None
+    assert renewed_level(level(), 28, CLOSES + 28, judged) is not None
+
+
+def test_days_that_cannot_be_judged_renew_nothing():
+    assert renewed_level(level(), 28, 100, lambda *_: None) is None
+    judged = judging(lambda _: 0.8)
+
+    def all_but_one_week(first, end):
+        return None if (first, end) == (86, 93) else judged(first, end)
+
+    assert renewed_level(level(), 28, 100, all_but_one_week) is None
+
+
+def test_a_short_trailing_reference_is_replaced_by_the_first_four_weeks_as_the_level():
+    first = level("trailing", 3, 10)
+    assert longer_level(first, 37) is None
+    found = longer_level(first, 38)
+    assert (found.opens, found.closes) == (3 * DAY_MS, 31 * DAY_MS)
+    assert longer_level(level("trailing", 3, 31), 100) is None
+    assert longer_level(level("first", 3, 10), 100) is None
+    assert longer_level(MatureReference.given(ReferenceCounts(tp=1, fp=1, fn=1, tn=1)), 100) is None
