@@ -9,11 +9,13 @@ from monitor.config import Config
 from monitor.counts import Outcome
 from monitor.engine import Monitor
 from monitor.events.columns import RETRACTED, EventBatch, Group, Labels, Predictions
+from monitor.events.model_times import EPOCH_ROWS
 
 PREDICTIONS, ROUNDS, PER_ROUND, DAYS = 100_000, 40, 25_000, 40
-GROWING = 30
-"""Rounds that bring predictions; the others bring revisions alone."""
-GROWTH = 1 << 18
+GROWING = 18
+"""Rounds that bring predictions; the others, over two epochs of rows, revisions alone."""
+GROWTH = EPOCH_ROWS * 3 * 8 + (1 << 18)
+"""Bytes: model, time and key of each label that was heard within one epoch, and little more."""
 CELL = np.array([[Outcome.TN, Outcome.FP], [Outcome.FN, Outcome.TP]])
 
 
