@@ -20,6 +20,8 @@ from recount import Recount
 HOME = Path(find_spec("pyspark").origin).parent if find_spec("pyspark") else None
 CELLS = ("tp", "fp", "fn", "tn")
 PANE = 60
+ENDS = 16
+"""Records at the end of a stream, those of the two models together."""
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Of a JVM that lives for a minute: half of its time would be spent on compiling better."""
 CONFIG = """\
@@ -94,8 +96,8 @@ def stream(predictions, seed=1):
     """Events of two models and five regions, an hour's worth of panes, delays up to 50 minutes.
 
     Labels are late, duplicated, revised, retracted, early and missing; some come after
-    their timeout; some predictions come twice. Ends with records of one time, so that
-    event time comes equally far however the stream is divided.
+    their timeout; some predictions come twice. Ends with records of one time in both
+    models, so that the time of each comes equally far however the stream is divided.
     """
     rng, arrivals = random.Random(seed), []
     for i in range(predictions):
@@ -127,16 +129,20 @@ def stream(predictions, seed=1):
         elif fate < 0.11:
             arrivals.append((labelled_at, {**label, "ts": round(ts + 3700, 3)}))
     arrivals.sort(key=lambda pair: pair[0])
-    end = {"type": "prediction", "ts": 1_790_008_000, "prediction": 0, "model": "fraud"}
-    region = {"segment": {"region": "a"}}
-    return [event for _, event in arrivals] + [end | region | {"id": f"e{i}"} for i in range(8)]
+    end = {"type": "prediction", "ts": 1_790_008_000, "prediction": 0, "segment": {"region": "a"}}
+    ends = [
+        end | {"id": f"{model}{i}", "model": model}
+        for model in ("fraud", "spam")
+        for i in range(ENDS // 2)
+    ]
+    return [event for _, event in arrivals] + ends
 
 
 def write(events, directory, files):
     """A stream as files in the order of their names and of their times of change."""
     directory.mkdir(parents=True)
-    size = -(-(len(events) - 8) // files)
-    parts = [events[i : i + size] for i in range(0, len(events) - 8, size)]
+    size = -(-(len(events) - ENDS) // files)
+    parts = [events[i : i + size] for i in range(0, len(events) - ENDS, size)]
     parts[-1] += events[len(parts) * size :] if len(parts) * size < len(events) else []
     for number, part in enumerate(parts):
         path = directory / f"part-{number:03d}.ndjson"
