@@ -5,7 +5,8 @@
     day_scatter, dispersion   how days, and panes, scatter beyond independent rows
     skill, verdict            the rule for skill, and the verdict on two windows
     attribution               contribution of each cause, in log-odds and in points
-    within_segments           changes within segments apart from changes of their mix
+    segment_attribution       contribution of each segment: of its own rates, and of the mix
+    within_segments           the verdict within segments, apart from changes of their mix
     roc                       the reference's ROC curve, where scores come
     detectors, day_detector   alarms by panes and by days (shiryaev_roberts: their statistic)
     trend, day_regression     slopes over weeks, and since when
@@ -22,12 +23,9 @@
 from monitor.drift.attribution import CAUSES, COMPONENT_OF, Attribution, attribute, causes
 from monitor.drift.components import block_seconds
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.segment_attribution import SegmentAttribution, attribute_segments
 from monitor.drift.verdict import Judgement, MainDriver, Status, Verdict, judge, verdicts
-from monitor.drift.within_segments import (
-    SegmentAttribution,
-    attribute_segments,
-    judge_within_segments,
-)
+from monitor.drift.within_segments import judge_within_segments
 
 # One name a line would make 20 lines of what is one list.
 # fmt: off
