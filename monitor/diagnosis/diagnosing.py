@@ -91,6 +91,7 @@ def diagnose(
             between=errors.between,
             scores=before.scores,
             by_key=both_by_key(before, after),
+            days=ComparedOutcomes(before.days_or_blocks, after.days_or_blocks),
         )
     else:
         judgement = judge(*whole, errors.rows, between=errors.between, labels_trustworthy=False)

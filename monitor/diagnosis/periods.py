@@ -138,6 +138,11 @@ class Period:
         return cls(opens=None, closes=None, blocks=blocks, block_ms=None, source=source)
 
     @property
+    def days_or_blocks(self) -> ConfusionCounts:
+        """Its outcomes by days; by blocks where they are not known by days."""
+        return self.blocks if self.by_day is None else self.by_day
+
+    @property
     def total(self) -> ConfusionCounts:
         """All outcomes, a scalar."""
         return self.blocks.sum(axis=-1)

@@ -12,7 +12,7 @@ between the blocks of time of each window (jackknife).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -80,6 +80,22 @@ class Changes:
         if (self.freedom >= _MANY).all():
             return z * self.standard_error
         return np.asarray(stdtrit(self.freedom, ndtr(z)) * self.standard_error)
+
+    def within_days(self, odds_ratio: float) -> Changes:
+        """Return the changes with a fall of the odds ratio as large as it is within days.
+
+        Where the sum of the days fell by more, days at different thresholds explain the
+        rest (see `odds_ratio_within`).
+
+        Args:
+            odds_ratio: change of its log within days; NaN to return the changes as they are.
+        """
+        least = min(odds_ratio, 0.0)
+        if not self.change[Component.ODDS_RATIO] < least:
+            return self
+        change = self.change.copy()
+        change[Component.ODDS_RATIO] = least
+        return replace(self, change=change)
 
 
 def changes(

@@ -2,6 +2,8 @@
 
 The two rates decide first. Where they leave a fall of skill open and scores come, the ROC
 curve of the reference decides, overall and with the reference's mix of every segment key.
+A fall must also be one within days: days before and after a change of the threshold, counted
+together, lie below the curve that all of them lie on.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays, as_blocks
 from monitor.drift.day_scatter import off_the_curve
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.odds_ratio_within import log_odds_ratio_within
 from monitor.drift.roc import below_reference_curve, standardised_to
 from monitor.drift.verdict import Judgement, judge, roc_decides
 from monitor.metrics.histogram import ScoreHistogram
@@ -37,8 +40,12 @@ def judge_on_curve(
     between: BetweenDays | None,
     scores: ScoreHistogram | None,
     by_key: Iterable[ComparedOutcomes] = (),
+    days: ComparedOutcomes | None = None,
 ) -> tuple[Judgement, bool | None]:
     """Judge two windows; see `verdict.judge` and `roc.below_reference_curve`.
+
+    A fall of the odds ratio counts as far as it is left within days: the sum of days at
+    different thresholds explains the rest.
 
     Args:
         whole: all outcomes, one axis.
@@ -46,12 +53,14 @@ def judge_on_curve(
         between: what the scatter of days adds; None to estimate errors from the blocks.
         scores: labelled scores of the reference, (blocks of time, bins); None without.
         by_key: outcomes of each segment key, (values, blocks).
+        days: the outcomes of `whole` by days; None where they are not known by days.
 
     Returns:
         The judgement, and whether recall lies below the curve; None without scores, or
         where the answer could not change the verdict.
     """
-    judgement = judge(whole.before, whole.after, dispersion, between=between)
+    within = _within_days(days)
+    judgement = judge(*whole, dispersion, between=between, within_days=within)
     if scores is None or not roc_decides(judgement):
         return judgement, None
     factors = dispersion
@@ -63,5 +72,15 @@ def judge_on_curve(
         below_reference_curve(scores, point, factors, before=whole.before) for point in points
     )
     if below:
-        judgement = judge(*whole, dispersion, between=between, below_reference_curve=True)
+        judgement = judge(
+            *whole, dispersion, between=between, below_reference_curve=True, within_days=within
+        )
     return judgement, below
+
+
+def _within_days(days: ComparedOutcomes | None) -> float:
+    """Return the change of the log odds ratio within days; NaN where it is not known."""
+    if days is None:
+        return float("nan")
+    before, after = (log_odds_ratio_within(as_blocks(one)) for one in days)
+    return float(after - before)

@@ -18,6 +18,7 @@ gives `no_change`; `Judgement.unknown` names the components that remain open.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -196,6 +197,7 @@ def judge(
     between: BetweenDays | None = None,
     labels_trustworthy: bool = True,
     below_reference_curve: bool = False,
+    within_days: float = math.nan,
 ) -> Judgement:
     """Tell a worse model from rarer positives, or find the evidence insufficient.
 
@@ -212,8 +214,8 @@ def judge(
             `day_scatter.DayScatter.between`), instead of the scatter of blocks. None to
             estimate the errors from the blocks.
         labels_trustworthy: False where the labels do not stand for the missing ones.
-        below_reference_curve: True where TPR is significantly below the reference's ROC
-            curve at today's FPR (see `roc.below_reference_curve`).
+        below_reference_curve: see `roc.below_reference_curve`; False without scores.
+        within_days: see `Changes.within_days`; NaN where it is not known.
 
     Returns:
         The judgement. Empty windows and empty cells give `insufficient_evidence`,
@@ -236,7 +238,7 @@ def judge(
             f"judge: counts must be scalars or blocks of time along one axis, got shapes "
             f"{before.shape} and {after.shape}; judge many series with verdicts()"
         )
-    found = changes(before, after, dispersion, between)
+    found = changes(before, after, dispersion, between).within_days(within_days)
     whole = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
     return judge_changes(
         found,

@@ -22,6 +22,7 @@ from monitor.drift.component_changes import BetweenDays
 from monitor.drift.day_scatter import days_behind
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.recall_evidence import (
     Because,
     fewest_outcomes,
@@ -235,6 +236,9 @@ class Judge:
             return _UNJUDGED if fault is None else _untrusted(fault)
         dispersion = self._dispersion(sampling)
         a_day = max(1, DAY_MS // block_ms)
+        before_days = self.reference.by_day
+        if before_days is None:
+            before_days = self.reference.blocks
         after_days = days_behind(after.total, a_day)
         between = self.learned.scatter.between(self.reference.days_behind, after_days)
         total = after.sum(axis=-1)
@@ -246,6 +250,7 @@ class Judge:
             between=between,
             scores=self.reference.scores_by_day,
             by_key=self._by_segment(outcomes[1:], cuts),
+            days=ComparedOutcomes(before_days, in_days(after, a_day)),
         )
         fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
         if judgement.verdict in OF_THE_MODEL:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from monitor.drift import Judgement
-from monitor.drift.verdict import DEGRADED
+from monitor.drift.verdict import DEGRADED, Verdict
 from monitor.events.renumbering import State
 from monitor.windows.days import DAY_MS
 
@@ -88,8 +88,11 @@ class ModelPage:
 
         Returns:
             True where the odds ratio of the month is certainly (p < .005) below the level, and
-            that of the week by at least half as much, so that the model is not back already.
+            that of the week by at least half as much, so that the model is not back already;
+            False where the operating point of the month moved along the curve.
         """
+        if month.verdict is Verdict.OPERATING_POINT_MOVED:
+            return False
         _, upper = month.interval("odds_ratio", level=_LASTS)
         return upper < 0 and week.change["odds_ratio"] < _BACK_SHARE * month.change["odds_ratio"]
 

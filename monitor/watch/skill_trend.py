@@ -11,7 +11,8 @@ from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.component_changes import changes
 from monitor.drift.components import Component
 from monitor.drift.day_scatter import DayScatter
-from monitor.drift.skill import Z_TWO_SIDED
+from monitor.drift.odds_ratio_within import log_odds_ratio_within
+from monitor.drift.skill import Z_TWO_SIDED, Skill, skill, statuses
 from monitor.drift.trend import Trend, Weekly, find_trend
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
@@ -67,16 +68,21 @@ def _is_in_odds_ratio(
     A trend is fitted to deviations that are linear in the counts. Where a rate changes several
     times over, as after another threshold, these add up to a change that the odds ratio does
     not have. The last 28 days, or those since the change point, are compared with all before
-    it, at least the first 28 days.
+    it, at least the first 28 days; both by the odds ratio within days, since a threshold that
+    changes among them lowers that of their sum. Where the two rates say that the operating
+    point moved along the curve, there is no trend of skill.
     """
     before = numbers < max(trend.since, numbers[0] + _RECENT_DAYS)
     recent = ~before & (numbers > numbers[-1] - _RECENT_DAYS)
-    old, new = (ConfusionCounts.from_cells(outcomes[part].sum(axis=0)) for part in (before, recent))
     if not before.any() or not recent.any():
         return False
+    days = [ConfusionCounts.from_cells(outcomes[part]) for part in (before, recent)]
     between = scatter.between(float(before.sum()), float(recent.sum()))
-    z = changes(old, new, between=between).z[Component.ODDS_RATIO]
-    return bool(z * np.sign(trend.change) > Z_TWO_SIDED)
+    found = changes(*(one.sum() for one in days), between=between)
+    old, new = (log_odds_ratio_within(one) for one in days)
+    found = found.within_days(float(new - old))
+    certain = found.z[Component.ODDS_RATIO] * np.sign(trend.change) > Z_TWO_SIDED
+    return bool(certain and skill(found, statuses(found)) != Skill.MOVED)
 
 
 def trend_state(trend: Trend) -> State:

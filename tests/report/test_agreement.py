@@ -26,6 +26,7 @@ THEN = {
     "as ever": USUAL,
     "rarer positives": (8, 21, 2, 469),
     "a worse model": (20, 40, 30, 410),
+    "another threshold": (25, 5, 25, 445),
     "flags nothing": (0, 0, 50, 450),
     "a better model": (46, 12, 4, 438),
 }

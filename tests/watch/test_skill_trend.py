@@ -66,6 +66,19 @@ def test_a_level_has_no_trend():
     assert watched(fed({(): stream(100, rates(24 * DAYS))})).trend is None
 
 
+@pytest.mark.parametrize("recall", [0.5, 0.65, 0.9])
+def test_another_threshold_is_no_trend_and_pages_in_no_week_after_it(recall):
+    odds = recall / (1 - recall) / (0.8 / 0.2) * 0.05 / 0.95
+    hourly = rates(24 * DAYS)
+    hourly[24 * START :, 1:] = recall, odds / (1 + odds)
+    monitor, cells = Monitor(settings()), {(): stream(100, hourly)}
+    feed(monitor, cells, 0, START)
+    for day in range(START, DAYS):
+        feed(monitor, cells, day, day + 1)
+        assert watched(monitor).trend is None
+        assert not watched(monitor).degradation_detected
+
+
 def test_a_drifting_mix_of_segments_is_no_trend_of_the_model():
     share = np.linspace(0.9, 0.1, 24 * DAYS)
     easy, hard = rates(24 * DAYS, recall=0.9), rates(24 * DAYS, recall=0.5)
