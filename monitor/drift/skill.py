@@ -36,6 +36,10 @@ _COMPARABLE = 0.25
 _DEAD_SHARE = 0.25
 """A model that has less than this share of the reference's TPR - FPR left separates nothing."""
 
+_USELESS = float(np.log(2))
+"""Log odds ratio below which a model is of no use: a flag hardly tells anything."""
+_MANY_CASES = 50
+
 _RATES = [Component.RECALL, Component.FALSE_POSITIVE_RATE]
 CLEAN, CHANGED, UNKNOWN = np.int8(0), np.int8(1), np.int8(2)
 """Statuses of a component."""
@@ -202,6 +206,35 @@ def is_dead(before: ConfusionCounts, after: ConfusionCounts, found: Changes) -> 
     tested = [Component.RECALL, Component.FALSE_POSITIVE_RATE, Component.ODDS_RATIO]
     moved = (np.abs(found.z[tested]) > Z_TWO_SIDED).any(axis=0)
     return np.asarray(both_classes & moved & (bound < _DEAD_SHARE * usual))
+
+
+def separates_nothing(counts: ConfusionCounts) -> bool:
+    """Return whether a model certainly does not tell the classes apart.
+
+    Args:
+        counts: outcomes, a scalar.
+
+    Returns:
+        True where the 99 % upper bound of its odds ratio is below 2; or where it flagged
+        nothing, or everything, of at least 50 positives and 50 negatives. False where a
+        class is missing.
+
+    >>> separates_nothing(ConfusionCounts(tp=100, fn=900, fp=1_000, tn=9_000))
+    True
+    >>> separates_nothing(ConfusionCounts(tp=30, fn=970, fp=5, tn=9_995))
+    False
+    """
+    fewest = min(float(counts.actual_positive), float(counts.actual_negative))
+    if not fewest:
+        return False
+    if not counts.predicted_positive or not counts.predicted_negative:
+        return fewest >= _MANY_CASES
+    rates = SmoothedRates.of(counts)
+    recall, false = rates.recall, rates.false_positive_rate
+    odds_ratio = np.log(recall / rates.miss_rate) - np.log(false / rates.specificity)
+    variance = rates.recall_variance / (recall * rates.miss_rate) ** 2
+    variance = variance + rates.false_positive_rate_variance / (false * rates.specificity) ** 2
+    return bool(odds_ratio + Z_ONE_SIDED * np.sqrt(variance) < _USELESS)
 
 
 def moved_along_curve(found: Changes, status: NDArray[np.int8]) -> NDArray[np.bool_]:

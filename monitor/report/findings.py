@@ -16,7 +16,7 @@ from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.deciding_window import verdict_on
 from monitor.report.headline import rates_of
 from monitor.report.label_words import LABEL_FAULTS
-from monitor.report.missing_evidence import missing_evidence
+from monitor.report.missing_evidence import missing_evidence, useless_reference
 from monitor.report.rate_changes import RatePairs
 from monitor.report.two_answers import Compared, Points
 from monitor.report.vocabulary import ADDITIVE_CAUSES
@@ -92,7 +92,7 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
         found: the verdict on its deciding window.
     """
     reference = model.watched.reference
-    if reference is None:
+    if reference is None or useless_reference(model):
         return Because.NO_REFERENCE if found.because is not None else None
     if found.because is not Because.TOO_FEW or found.judgement is None:
         return found.because

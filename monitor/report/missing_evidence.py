@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 
 from monitor.config import Labelling
 from monitor.drift import Verdict
+from monitor.drift.skill import separates_nothing
+from monitor.metrics.rates import false_positive_rate, recall
+from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState, Window
 from monitor.verdicts import WindowVerdict
 
@@ -22,10 +25,33 @@ def missing_evidence(model: ModelState, window: Window, found: WindowVerdict) ->
     Returns:
         A few words; None where it is compared, or its labels are at fault.
     """
-    if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE or found.judgement is not None:
+    if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
+        return None
+    if useless := useless_reference(model):
+        return useless
+    if found.judgement is not None:
         return None
     reasons = _reasons(model, window)
     return next((words for words, holds in reasons if holds), "labels still to come")
+
+
+def useless_reference(model: ModelState) -> str:
+    """Return what is wrong with a reference in which the model did not tell the classes apart.
+
+    Args:
+        model: with its reference, if it has one.
+
+    Returns:
+        A few words; "" for any other reference, and without one.
+    """
+    reference = model.watched.reference
+    if reference is None or not separates_nothing(reference.counts):
+        return ""
+    rates = [short(float(rate(reference.counts)), 2) for rate in (recall, false_positive_rate)]
+    return (
+        f"in the reference the model does not tell the classes apart (recall {rates[0]}, "
+        f"false-positive rate {rates[1]})"
+    )
 
 
 def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:

@@ -153,7 +153,7 @@ _DOTS = "M1 6h4v4H1ZM6 6h4v4H6ZM11 6h4v4h-4Z"
 
 BECAUSE: Mapping[Because, BecauseWords] = {
     Because.MOVED: BecauseWords(
-        title="Moved, cause open",
+        title="Moved, not settled",
         tone="open",
         icon=_HALF,
         meaning="Precision or one of its causes certainly changed; whether the model got worse is "
@@ -180,7 +180,8 @@ BECAUSE: Mapping[Because, BecauseWords] = {
         title="No reference yet",
         tone="unknown",
         icon=_RING,
-        meaning="There is nothing to compare with until the reference is complete.",
+        meaning="There is nothing to compare with: the reference is not complete, or in it the "
+        "model does not tell the classes apart.",
         headline="there is no reference yet.",
     ),
 }

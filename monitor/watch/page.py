@@ -25,11 +25,11 @@ class ModelPage:
     """Whether a model pages: from a certain degradation on, until it is certainly back.
 
     A page starts where a detector has fired within 28 days and the last 7 or 28 days are
-    judged degraded; a fall that is large enough starts it within the day, and a certain trend
-    over weeks that the last 28 days confirm starts it as well. It ends once the
-    odds ratio is certainly (p < .05) above half of its fall, over the last 7 or 28 days, all
-    of them since the page started. So one lasting degradation is one page, and it does not
-    fade as the fault fills the windows.
+    judged degraded; a fall that is large enough starts it within the day. A day on which the
+    model was dead starts it without a detector, as does a certain trend over weeks that the
+    last 28 days confirm. It ends once the odds ratio is certainly (p < .05) above half of its
+    fall, over the last 7 or 28 days, all of them since the page started. So one lasting
+    degradation is one page, and it does not fade as the fault fills the windows.
     """
 
     def __init__(self) -> None:

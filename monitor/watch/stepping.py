@@ -214,6 +214,8 @@ class Stepper:
             if not self._is_silent(watch, at, age):
                 page.fire(at)
         self._judge_page(model, watch, cuts, end, at)
+        if not page.active and not self._is_silent(watch, at, age):
+            self._page_the_dead(model, watch, cuts, end, at)
         if watch.paged is not page.active or end - watch.learned_until >= STRETCH_DAYS:
             watch.paged = page.active
             stretch = self._days.days(model, cuts, watch.learned_until, end)
@@ -238,6 +240,17 @@ class Stepper:
                     _start(watch, at, found)
             elif length in page.days_to_judge(at):
                 page.judge_return(length, found)
+
+    def _page_the_dead(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
+        """Start a page where the model was dead on the day before day `end`.
+
+        A detector needs a reference of a thousand positives; that a model flags nothing any
+        more shows against a shorter one.
+        """
+        found = self._judged(model, watch, cuts, end, 1)
+        if found is not None and found.dead and watch.by_day is not None:
+            watch.page.fire(at)
+            _start(watch, at, found)
 
     def _look_back(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, age: int) -> None:
         """Look for a trend since the level opened; a certain fall that lasts starts the page."""

@@ -71,6 +71,7 @@ def status_answer(
     snapshot: Snapshot,
     *,
     matching: str = "",
+    kind: str = "",
     names: Sequence[str] = (),
     offset: int = 0,
     limit: int,
@@ -80,6 +81,7 @@ def status_answer(
     Args:
         snapshot: the state.
         matching: only models whose name contains this text, in any case.
+        kind: only models with this verdict, or with this reason why there is none.
         names: only these models; all if empty.
         offset: leave out this many models.
         limit: return at most this many.
@@ -89,15 +91,17 @@ def status_answer(
     verdicts = {
         model.name: verdict_on(model, deciding[model.name]).verdict for model in snapshot.models
     }
-    wanted = [
-        model
-        for model in snapshot.models
-        if matching.casefold() in model.name.casefold() and (not names or model.name in names)
-    ]
     reasons = {
         model.name: model_because(model, verdict_on(model, deciding[model.name]))
         for model in snapshot.models
     }
+    wanted = [
+        model
+        for model in snapshot.models
+        if matching.casefold() in model.name.casefold()
+        and (not names or model.name in names)
+        and kind in ("", verdicts[model.name], reasons[model.name])
+    ]
     wanted.sort(key=lambda model: (_urgency(model, verdicts, reasons), model.name))
     tally, open_ = Counter(verdicts.values()), Counter(reasons.values())
     return StatusAnswer(
@@ -187,8 +191,9 @@ def _headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
     if found.label_fault:
         fault = LABEL_FAULTS[LabelFault(found.label_fault)].words
         return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."
-    if found.judgement is None:
-        return f"Nothing is compared yet: {_missing_evidence(snapshot, model, deciding)}."
+    missing = _missing_evidence(snapshot, model, deciding)
+    if found.judgement is None or missing:
+        return f"Nothing is compared yet: {missing}."
     after = next(w for w in snapshot.windows if w.name == deciding)
     now = float(after.metrics["precision"].estimate[model.row])
     then = math.nan if reference is None else float(precision(reference.counts))

@@ -1,0 +1,55 @@
+"""Models that die before there is enough for a detector, and those that were never alive."""
+
+import numpy as np
+import pytest
+from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
+
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.exporter.api.status import status_answer
+
+DIES, DAYS, PER_HOUR = 22, 27, 30
+DEAD = {"flags nothing": (0.0, 0.0), "flags everything": (1.0, 1.0), "at random": (0.2, 0.2)}
+
+
+def fed(hourly, seed=0):
+    monitor = Monitor(
+        Config(models={"m": {"label_timeout": "2d", "maturity": "0s"}}, windows=["1d", "7d"])
+    )
+    cells = stream(PER_HOUR, hourly, seed)
+    hours = np.arange(len(cells), dtype=np.int64) * HOUR
+    for first in range(0, len(cells), 24):
+        part = slice(first, first + 24)
+        monitor.apply(batch_of_counts(hours[part], {(): cells[part]}))
+    return monitor
+
+
+@pytest.mark.parametrize("kind", DEAD)
+def test_a_model_that_dies_against_a_provisional_reference_pages_within_two_days(kind):
+    hourly = rates(24 * DAYS, prevalence=0.08)
+    hourly[24 * DIES :, 1:] = DEAD[kind]
+    watched = fed(hourly).snapshot().models[0].watched
+    reference = watched.reference
+    assert reference.closes - reference.opens < 28 * DAY, "it is provisional"
+    (page,) = [one.at for one in watched.detections if one.kind == "model_degraded"]
+    assert 0 < page - DIES * DAY <= 2 * DAY
+    assert watched.degradation_detected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_model_that_is_as_ever_is_not_taken_for_dead(seed):
+    watched = fed(rates(24 * 40, prevalence=0.02, recall=0.3), seed).snapshot().models[0].watched
+    assert watched.detections == ()
+
+
+@pytest.mark.parametrize("kind", DEAD)
+def test_nothing_is_known_of_a_model_that_was_dead_in_its_reference(kind):
+    hourly = rates(24 * 45, prevalence=0.08)
+    hourly[:, 1:] = DEAD[kind]
+    snapshot = fed(hourly).snapshot()
+    (status,) = status_answer(snapshot, limit=1).models
+    assert status.verdict == "insufficient_evidence"
+    assert status.verdict_because == "no_reference_yet"
+    assert status.worse.answer == "cannot_be_known"
+    assert "in the reference the model does not tell the classes apart (recall" in status.worse.text
+    assert not snapshot.models[0].watched.degradation_detected
