@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -11,6 +11,8 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
+from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.errors import MonitorError, UsageError
 from monitor.exporter.api.engine_access import EngineUnavailableError
 from monitor.exporter.api.queries import UnknownModelError
@@ -76,6 +78,30 @@ def retry_headers(error: MonitorError) -> dict[str, str]:
     """Return the header that says when to try again, for an error that passes."""
     unavailable = isinstance(error, EngineUnavailableError)
     return {"Retry-After": str(_RETRY_SECONDS)} if unavailable else {}
+
+
+KINDS = (
+    *(verdict for verdict in Verdict if verdict is not Verdict.INSUFFICIENT_EVIDENCE),
+    *Because,
+)
+"""What models are listed by: each verdict, and each reason why there is none."""
+
+
+def one_of(query: QueryParams, name: str, known: Sequence[str]) -> str:
+    """Return a parameter that is one of some words; "" where it is left out or empty.
+
+    Args:
+        query: parameters of the request.
+        name: of the parameter.
+        known: the words.
+
+    Raises:
+        UsageError: it is none of them.
+    """
+    text = query.get(name, "")
+    if text and text not in known:
+        raise UsageError(f"{name}: must be one of {', '.join(known)}, got {text!r}")
+    return text
 
 
 def whole_number(query: QueryParams, name: str, default: int, *, most: int) -> int:

@@ -12,7 +12,7 @@ import msgspec
 
 from monitor.config.quantities import format_duration
 from monitor.exporter.api.curve_answer import CurveAnswer
-from monitor.exporter.api.handlers import ErrorAnswer
+from monitor.exporter.api.handlers import KINDS, ErrorAnswer
 from monitor.exporter.api.series import STEPS_MS
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.status_answer import StatusAnswer
@@ -54,6 +54,11 @@ def document() -> dict[str, Any]:
                 StatusAnswer,
                 _parameter("model", "Only these models; may be given several times."),
                 _parameter("q", "Only models whose name contains this text."),
+                _parameter(
+                    "verdict",
+                    "Only models with this verdict, or with this reason why there is none.",
+                    {"enum": [str(kind) for kind in KINDS]},
+                ),
                 _parameter("offset", "Leave out this many models.", _whole(MOST_OFFSET)),
                 _parameter("limit", "Return at most this many models.", _whole(MOST_MODELS)),
             ),

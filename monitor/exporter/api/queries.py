@@ -87,12 +87,19 @@ class Queries:
         return self._read_engine is not None
 
     def status(
-        self, *, matching: str = "", names: tuple[str, ...] = (), offset: int = 0, limit: int
+        self,
+        *,
+        matching: str = "",
+        kind: str = "",
+        names: tuple[str, ...] = (),
+        offset: int = 0,
+        limit: int,
     ) -> StatusAnswer:
         """Return one page of the models as they are now.
 
         Args:
             matching: only models whose name contains this text, in any case.
+            kind: only models with this verdict, or with this reason why there is none.
             names: only these models; all if empty.
             offset: leave out this many models.
             limit: return at most this many.
@@ -101,10 +108,11 @@ class Queries:
 
         def make() -> StatusAnswer:
             return status_answer(
-                snapshot, matching=matching, names=names, offset=offset, limit=limit
+                snapshot, matching=matching, kind=kind, names=names, offset=offset, limit=limit
             )
 
-        return self._answers.get(snapshot, ("status", matching, names, offset, limit), make)
+        asked = ("status", matching, kind, names, offset, limit)
+        return self._answers.get(snapshot, asked, make)
 
     def series(
         self,

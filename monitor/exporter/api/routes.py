@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from monitor.config.quantities import format_duration, parse_duration
 from monitor.errors import UsageError
-from monitor.exporter.api.handlers import in_thread, json_response, whole_number
+from monitor.exporter.api.handlers import KINDS, in_thread, json_response, one_of, whole_number
 from monitor.exporter.api.openapi import MOST_MODELS, MOST_OFFSET, document
 from monitor.exporter.api.queries import Explanation, Queries
 from monitor.exporter.api.series import STEPS_MS
@@ -26,6 +26,7 @@ def api_routes(queries: Queries) -> list[Route]:
         return json_response(
             queries.status(
                 matching=query.get("q", ""),
+                kind=one_of(query, "verdict", KINDS),
                 names=tuple(query.getlist("model")),
                 offset=whole_number(query, "offset", 0, most=MOST_OFFSET),
                 limit=whole_number(query, "limit", _DEFAULT_MODELS, most=MOST_MODELS),

@@ -51,34 +51,40 @@ def model_list_page(content: ModelListContent, query: PageQuery) -> str:
         head=page_head(),
         aside=h.strong["Precision monitor"],
         sections=(),
-        main=[_tally(content.status), _filter(query.matching), _models(content, query)],
+        main=[_tally(content.status, query), _filter(query), _models(content, query)],
     )
 
 
-def _tally(status: StatusAnswer) -> h.Element:
-    return h.p(".tally")[
-        (
-            h.span(".key")[sign(words), f"{count(number)} {words.title}"]
-            for words, number in _kinds(status)
-        )
-    ]
+def _tally(status: StatusAnswer, query: PageQuery) -> h.Element:
+    """Count the models of each kind, each a link to them; the one that is shown leads back."""
+
+    def link(kind: str, words: VerdictWords | BecauseWords, number: int) -> h.Element:
+        shown = kind == query.kind
+        asked = [("q", query.matching), ("verdict", "" if shown else kind)]
+        address = urlencode([(name, value) for name, value in asked if value], errors="replace")
+        return h.a(".key", href=f"/?{address}", aria_current="true" if shown else None)[
+            sign(words), f"{count(number)} {words.title}"
+        ]
+
+    return h.p(".tally")[(link(*kind) for kind in _kinds(status))]
 
 
-def _kinds(status: StatusAnswer) -> Iterator[tuple[VerdictWords | BecauseWords, int]]:
-    """Yield the words of each verdict with its number of models, and of each missing one."""
+def _kinds(status: StatusAnswer) -> Iterator[tuple[str, VerdictWords | BecauseWords, int]]:
+    """Yield each verdict, its words and number of models; and each reason why one is missing."""
     for verdict, number in status.verdicts.items():
         if verdict is not Verdict.INSUFFICIENT_EVIDENCE:
-            yield VERDICTS[verdict], number
+            yield verdict, VERDICTS[verdict], number
     for because, number in status.because.items():
-        yield BECAUSE[because], number
+        yield because, BECAUSE[because], number
 
 
-def _filter(matching: str) -> h.Element:
+def _filter(query: PageQuery) -> h.Element:
     return h.form(".filter", method="get", action="/")[
         h.label[
             h.span["models with"],
-            h.input(type="search", name="q", value=matching, autocomplete="off"),
+            h.input(type="search", name="q", value=query.matching, autocomplete="off"),
         ],
+        h.input(type="hidden", name="verdict", value=query.kind) if query.kind else None,
         h.button(type="submit")["Filter"],
     ]
 
@@ -97,20 +103,26 @@ def _models(content: ModelListContent, query: PageQuery) -> h.Element:
         if missing
         else None,
         h.div(".scroll", tabindex="0", role="region", aria_label="Models")[
-            _table(content) if status.models else _no_models(status, query.matching)
+            _table(content) if status.models else _no_models(status, query)
         ],
         page_links(
-            query.models_page, MODELS_A_PAGE, status.total, [("q", query.matching)], "models"
+            query.models_page,
+            MODELS_A_PAGE,
+            status.total,
+            [("q", query.matching), ("verdict", query.kind)],
+            "models",
         )
         if status.total > MODELS_A_PAGE
         else None,
     ]
 
 
-def _no_models(status: StatusAnswer, matching: str) -> h.Element:
+def _no_models(status: StatusAnswer, query: PageQuery) -> h.Element:
     if status.total:
         return h.p["This page has no models: ", h.a(href="/")["go to the first page"], "."]
-    if matching:
+    if query.kind:
+        return h.p["No such model has this verdict now: ", h.a(href="/")["show all models"], "."]
+    if query.matching:
         return h.p["No model has this text in its name."]
     return h.p["No model yet. A model appears with its first prediction."]
 
@@ -142,7 +154,7 @@ def _title(words: str) -> str:
 
 def _row(model: ModelStatus, window: str, trend: Numbers) -> h.Element:
     words = words_of(model.verdict, model.verdict_because)
-    pages = model.detectors.degradation_detected
+    pages, moved = model.detectors.degradation_detected, model.moved_precision
     address = urlencode({"model": model.name}, errors="replace")
     return h.tr[
         h.th(scope="row")[
@@ -154,6 +166,7 @@ def _row(model: ModelStatus, window: str, trend: Numbers) -> h.Element:
             sign(words, tone_of(words, pages=pages)),
             " ",
             words.title,
+            h.small[f"{moved.text}."] if moved.certain else None,
             h.small[h.strong["Pages. "] if pages else None, one_line(model.worse.text)],
         ],
         h.td(".trend")[sparkline(trend, "precision")],

@@ -67,9 +67,12 @@ def page_content(queries: Queries, query: PageQuery) -> ModelListContent | Model
     if query.model is not None:
         return _model(queries, query, query.model)
     status = queries.status(
-        matching=query.matching, offset=query.models_page * MODELS_A_PAGE, limit=MODELS_A_PAGE
+        matching=query.matching,
+        kind=query.kind,
+        offset=query.models_page * MODELS_A_PAGE,
+        limit=MODELS_A_PAGE,
     )
-    if status.total == 1 and status.models and not query.matching:
+    if status.total == 1 and status.models and not (query.matching or query.kind):
         return _model(queries, query, status.models[0].name)
     names = [model.name for model in status.models]
     trends = queries.trends(names, step=DAY_MS, last=_TREND_DAYS)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 from starlette.datastructures import QueryParams
 
 from monitor.errors import UsageError
-from monitor.exporter.api.handlers import whole_number
+from monitor.exporter.api.handlers import KINDS, one_of, whole_number
 from monitor.exporter.page.iso_curves import IsoCurves
 
 _MOST_PAGES = 10**6
@@ -20,6 +20,7 @@ class PageQuery(NamedTuple):
     Attributes:
         model: name of the model to show; None for the list of models.
         matching: only models whose name contains this text.
+        kind: only models with this verdict, or with this reason why there is none; "" for all.
         models_page: page of the list, from 0 on.
         before: the earlier period, as written; None for the reference.
         after: the later one, as written; None for the longest window.
@@ -30,6 +31,7 @@ class PageQuery(NamedTuple):
 
     model: str | None
     matching: str
+    kind: str
     models_page: int
     before: str | None
     after: str | None
@@ -42,11 +44,12 @@ class PageQuery(NamedTuple):
         """Read the parameters of a request.
 
         Raises:
-            UsageError: a number is none, or out of range.
+            UsageError: a number is none, or out of range, or there is no such verdict.
         """
         return cls(
             model=query.get("model"),
             matching=query.get("q", ""),
+            kind=one_of(query, "verdict", KINDS),
             models_page=whole_number(query, "models-page", 0, most=_MOST_PAGES),
             before=query.get("before") or None,
             after=query.get("after") or None,

@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 from cli.commands import ran
-from exporter.page.pages import MODEL, all_flights, counts, fed, served
+from exporter.page.pages import HOUR, MODEL, all_flights, counts, fed, served
 from prometheus.snapshots import nothing
 from starlette.responses import JSONResponse
 from streams import FLIGHTS
@@ -82,6 +82,35 @@ def test_a_list_without_rows_says_why(september):
         code, text = page(september, **query, **{"models-page": 9})
         assert code == 200
         assert "This page has no models" in text
+
+
+def test_the_list_is_filtered_by_verdict():
+    config = Config(
+        models={name: {"maturity": "1h"} for name in ("as-ever", "dead")}, windows=["1d", "7d"]
+    )
+    records = [
+        counts(name, day * DAY + hour * HOUR, cells)
+        for day in range(40)
+        for hour in range(0, 24, 6)
+        for name in ("as-ever", "dead")
+        for cells in [(0, 0, 50, 450) if name == "dead" and day > 32 else (40, 20, 10, 430)]
+    ]
+    with served(fed(Monitor(config), records)) as url:
+        _, everything = page(url)
+        (address,) = re.findall(r'href="/(\?verdict=model_degraded)"', everything)
+        found = httpx.get(f"{url}/{address}").text
+        _, none = page(url, verdict="prevalence_shift")
+        code, refused = page(url, verdict="dead")
+        names = [
+            [model["name"] for model in httpx.get(f"{url}/api/v1/status{query}").json()["models"]]
+            for query in ("", address)
+        ]
+    assert names == [["dead", "as-ever"], ["dead"]]
+    assert 'href="/?model=as-ever"' in everything
+    assert 'href="/?model=dead"' in found
+    assert 'href="/?model=as-ever"' not in found
+    assert "No such model has this verdict now" in none
+    assert (code, "verdict: must be one of no_change" in refused) == (400, True)
 
 
 def test_segments_that_are_left_out_are_not_called_unconfigured():
