@@ -16,6 +16,8 @@ from monitor.drift.skill import EQUIVALENCE
 _UNLABELLED = 0.01
 _UNLIKE_COVERAGE = 0.05
 
+_OF_ONE_CLASS = ("false_positive_rate", "recall")
+"""The components that need no positives, and no negatives."""
 _NAMES = {
     "class_ratio": "the class ratio",
     "recall": "recall",
@@ -92,16 +94,31 @@ def _unknown(before: Period, after: Period, judgement: Judgement) -> Iterator[st
         if not int(period.labelled.total):
             yield f"no prediction {name} has a label: nothing is known"
             return
+    known = [key for key in _NAMES if not _lacks(before, after, key)]
+    if lacking := [_NAMES[key] for key in _NAMES if key not in known]:
+        yield (
+            f"whether these changed: {', '.join(lacking)}; a period has no positives, or no "
+            "negatives"
+        )
     unknown = [
         f"{name} ({judgement.change[key]:+.2f} ± {judgement.standard_error[key]:.2f})"
         for key, name in _NAMES.items()
-        if judgement.status[key] is Status.UNKNOWN
+        if key in known and judgement.status[key] is Status.UNKNOWN
     ]
     if unknown:
         yield (
             f"whether these changed: {', '.join(unknown)}; in log-odds ± standard error, the "
             f"change is neither certainly under {EQUIVALENCE:g} nor certainly other than 0"
         )
+
+
+def _lacks(before: Period, after: Period, component: str) -> bool:
+    """Return whether a period has no case of a class that a component rests on."""
+    needs_positives, needs_negatives = (component != other for other in _OF_ONE_CLASS)
+    totals = [period.total for period in (before, after)]
+    without_positives = any(not total.actual_positive for total in totals)
+    without_negatives = any(not total.actual_negative for total in totals)
+    return (needs_positives and without_positives) or (needs_negatives and without_negatives)
 
 
 def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator[str]:

@@ -10,6 +10,7 @@ from monitor.drift import Status, Verdict
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.sampled_labels import SAMPLES
+from monitor.report.missing_class import missing_class
 from monitor.report.verdict_words import VERDICTS
 
 _UNLIKE_COVERAGE = 0.05
@@ -78,7 +79,7 @@ def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
         return
     old = diagnosis.before.metrics["class_ratio"].estimate
     new = diagnosis.after.metrics["class_ratio"].estimate
-    if math.isfinite(old) and math.isfinite(new):
+    if old > 0 and new > 0:
         yield (
             f"If precision matters as such, recalibrate the threshold to r = {new:.3g} "
             f"(it was {old:.3g})."
@@ -87,6 +88,9 @@ def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _more(diagnosis: Diagnosis) -> Iterator[str]:
+    if missing := missing_class(diagnosis.before.counts, diagnosis.after.counts):
+        yield f"Compare ranges with positives and negatives: there are {missing}."
+        return
     unknown = diagnosis.judgement.status["log_likelihood_ratio"] is Status.UNKNOWN
     factor = _times_the_data(diagnosis)
     if unknown and factor <= _MOST_DATA:

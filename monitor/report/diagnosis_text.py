@@ -14,6 +14,7 @@ from monitor.drift import Verdict
 from monitor.report.advice import advice
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
+from monitor.report.missing_class import missing_class
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
@@ -23,6 +24,8 @@ UNDEFINED = "—"
 _ROWS_OF_SEGMENTS = 8
 _LONGEST_SEGMENT = 24
 _AGAINST = 1.05
+_CANCELS = 2.0
+"""Above this share of the change, other causes cancel most of the largest one."""
 _DRIVERS = {
     "log r": "class_ratio",
     METRIC_WORDS["log_likelihood_ratio"].short: "log_likelihood_ratio",
@@ -112,12 +115,16 @@ def _causes(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _errors(diagnosis: Diagnosis) -> str:
     found, driver = diagnosis.judgement, diagnosis.main_driver
+    if missing := missing_class(diagnosis.before.counts, diagnosis.after.counts):
+        return f"log r and log LR+ are not known: {missing}."
     known = ", ".join(
         f"{title} {found.change[name]:+.2f} ± {found.standard_error[name]:.2f}"
         for title, name in _DRIVERS.items()
     )
     text = f"{known} (standard errors, {_between(diagnosis)})."
-    if driver is None or not math.isfinite(driver.share):
+    change = diagnosis.change_lower_points, diagnosis.change_upper_points
+    certain = change[0] > 0 or change[1] < 0
+    if driver is None or not certain or not driver.share <= _CANCELS:
         return text
     name, sure = CAUSES[driver.cause].words, "certainly" if driver.certain else "probably"
     against = "; the others pull the other way" if driver.share > _AGAINST else ""

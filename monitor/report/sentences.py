@@ -13,6 +13,7 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.verdict import DEGRADED
 from monitor.report.headline import rates_of
+from monitor.report.missing_class import missing_class
 from monitor.report.rate_changes import both_known, change_text
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS
 
@@ -169,6 +170,9 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _skill(diagnosis: Diagnosis) -> Iterator[str]:
+    if missing := missing_class(diagnosis.before.counts, diagnosis.after.counts):
+        yield f"Whether the model tells positives from others worse cannot be known: {missing}."
+        return
     judgement = diagnosis.judgement
     change, error = (
         values["log_likelihood_ratio"] for values in (judgement.change, judgement.standard_error)

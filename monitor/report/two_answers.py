@@ -161,11 +161,10 @@ def is_model_worse(found: Compared) -> WorseAnswer:
     Args:
         found: what was found.
     """
-    judgement = found.judgement
-    if found.obstacle or judgement is None:
-        return _answer(
-            found, "cannot_be_known", f"Cannot be known: {found.obstacle}{_so_far(found)}"
-        )
+    judgement, obstacle = found.judgement, found.obstacle or _no_positives(found)
+    if obstacle or judgement is None:
+        text = f"Cannot be known: {obstacle}{_so_far(found)}"
+        return _answer(found, "cannot_be_known", text)
     if found.verdict in DEGRADED or found.pages:
         return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
     if found.verdict in IMPROVED:
@@ -178,6 +177,11 @@ def is_model_worse(found: Compared) -> WorseAnswer:
     by_skill = skill is Status.CLEAN and not _excludes_much(found)
     why = "skill (log LR+) is as before" if by_skill else _excluded(found)
     return _answer(found, "no", f"No: {why}")
+
+
+def _no_positives(found: Compared) -> str:
+    none = math.isnan(found.rates["recall"][1]) and math.isnan(found.recall.excluded)
+    return "there are no positives" if none and not found.pages else ""
 
 
 def _doubt(found: Compared, judgement: Judgement) -> str:

@@ -78,7 +78,7 @@ def _is_in_odds_ratio(
         return False
     days = [ConfusionCounts.from_cells(outcomes[part]) for part in (before, recent)]
     between = scatter.between(float(before.sum()), float(recent.sum()))
-    found = changes(*(one.sum() for one in days), between=between)
+    found = changes(days[0].sum(), days[1].sum(), between=between)
     old, new = (log_odds_ratio_within(one) for one in days)
     found = found.within_days(float(new - old))
     certain = found.z[Component.ODDS_RATIO] * np.sign(trend.change) > Z_TWO_SIDED
