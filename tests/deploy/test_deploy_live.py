@@ -129,7 +129,7 @@ def test_all_that_is_shipped_returns_data(asked):
         if alert["labels"]["alertname"] == "PrecisionBelowObjective"
     ]
     assert pending["labels"]["cause"] in ("prevalence", "recall", "false_positives")
-    assert re.search(r"objective of 0\.900: 0\.\d{3} over 28d", pending["annotations"]["summary"])
+    assert re.search(r"precision below 90 %: \d\d", pending["annotations"]["summary"])
     objectives = {name for name in alerts(text) if name.endswith("Objective")}
     assert len(objectives) == 4
     assert set(alerts(text)) - set(QUIET) == objectives | {"Watchdog"}

@@ -89,6 +89,12 @@ def _rules(parser: argparse.ArgumentParser) -> None:
         "(default: paths within the project)",
     )
     parser.add_argument(
+        "--dashboards",
+        default="",
+        metavar="URL",
+        help="URL of the Grafana that has deploy/grafana/dashboards; alerts then link to them",
+    )
+    parser.add_argument(
         "--objective-severity",
         choices=("page", "ticket"),
         default="ticket",
@@ -127,7 +133,8 @@ Prints the rules for the configured models and windows as a Prometheus rule
 file (2.42 or later): metrics computed from counts, so that several monitors add
 up, and alerts. The model pages; prevalence, labels and feeds open tickets.
 Without -c the rules apply to any model and the default windows; a model's
-objective must then be recorded by hand.
+objective must then be recorded by hand. Where exporter.external_url is
+configured, alerts link to the comparison on the monitor's page.
 """,
     examples=f"""\
   {PROGRAM} rules -c monitor.yaml > precision-monitor.rules.yml
