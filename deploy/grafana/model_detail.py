@@ -16,12 +16,9 @@ def model_detail() -> Dashboard:
         "be added up.",
         "7d",
     )
-    windows = 'classifier_window_outcomes{model="$model",window!="all"}'
+    windows = "classifier_window_outcomes" + parts.among(parts.MODEL, 'window!="all"')
     board = (
-        board.with_variable(parts.choice("model", "Model", "classifier_window_info", "model"))
-        .with_variable(
-            parts.choice("window", "Window", 'classifier_window_info{model="$model"}', "window")
-        )
+        parts.of_a_model(board)
         .with_variable(parts.choice("segment", "Segment", windows, "segment"))
         .with_variable(parts.runbooks())
         .with_variable(parts.page())
@@ -104,7 +101,8 @@ def _class_ratio() -> object:
 
 
 def _delays() -> list[object]:
-    buckets = 'sum by (label, le) (classifier_label_delay_seconds_bucket{model="$model"})'
+    moved = parts.among(parts.MODEL, 'from!="none"', 'to!="none"')
+    buckets = f"sum by (label, le) (classifier_label_delay_seconds_bucket{parts.MODEL})"
     quantiles = {
         f"{share:.0%} of {{{{label}}}}": f"histogram_quantile({share}, {buckets})"
         for share in (0.5, 0.99)
@@ -114,16 +112,13 @@ def _delays() -> list[object]:
             "How late labels come",
             "From a prediction to its label, by actual class, since the monitor started; and the "
             "age at which windows end.",
-            {**quantiles, "maturity": 'classifier_label_maturity_seconds{model="$model"}'},
+            {**quantiles, "maturity": f"classifier_label_maturity_seconds{parts.MODEL}"},
             unit="s",
         ),
         parts.lines(
             "Labels that changed their mind",
             "Outcomes an hour that moved from one cell to another.",
-            {
-                "{{from}} to {{to}}": "increase(classifier_label_transitions_total"
-                '{model="$model",from!="none",to!="none"}[1h])'
-            },
+            {"{{from}} to {{to}}": f"increase(classifier_label_transitions_total{moved}[1h])"},
             unit="short",
         ),
     ]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import parts
+import verdicts
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 
 
@@ -17,10 +18,7 @@ def on_call() -> Dashboard:
         "7d",
     )
     board = (
-        board.with_variable(parts.choice("model", "Model", "classifier_window_info", "model"))
-        .with_variable(
-            parts.choice("window", "Window", 'classifier_window_info{model="$model"}', "window")
-        )
+        parts.of_a_model(board)
         .with_variable(parts.runbooks())
         .with_variable(parts.page())
         .annotation(parts.deployments())
@@ -41,13 +39,15 @@ def on_call() -> Dashboard:
 
 
 def _verdict() -> object:
-    panel = parts.name(
+    panel = parts.words(
         "Verdict",
-        "What happened between the reference and the window. A click leads to what it means.",
-        {"{{verdict}}": f"classifier_verdict{parts.WINDOW} == 1"},
+        "What happened between the reference and the window, red while the model pages; or why "
+        "that is open. A click leads to what it means.",
+        verdicts.state(parts.MODEL, parts.WINDOW),
+        verdicts.STATE_WORDS,
         parts.THIRD,
     )
-    url = "${runbooks}monitor/drift/README.md#${__field.labels.verdict}"
+    url = "${runbooks}monitor/drift/README.md#verdicts"
     return parts.linked(panel, "What it means, and what to do", url)
 
 
@@ -110,9 +110,8 @@ def _prevalence() -> object:
 
 
 def _class_ratio() -> object:
-    model = '{model="$model"}'
-    queries = parts.with_interval("live", "classifier_live_class_ratio", model, unit="")
-    queries["expected at this hour"] = f"classifier_expected_class_ratio{model}"
+    queries = parts.with_interval("live", "classifier_live_class_ratio", parts.MODEL, unit="")
+    queries["expected at this hour"] = f"classifier_expected_class_ratio{parts.MODEL}"
     panel = parts.lines(
         "Class ratio, live",
         "Positives to negatives of mature labels with its 95 % interval, and what the hours and "
@@ -162,8 +161,8 @@ def _evidence() -> object:
         "Over the threshold of a detector, by pane or by days: at 1 it alarms, and then starts "
         "anew. A page starts where the last days are judged degraded as well.",
         {
-            "evidence": 'classifier_detector_evidence_ratio{model="$model"}',
-            "page": 'classifier_degradation_detected{model="$model"}',
+            "evidence": f"classifier_detector_evidence_ratio{parts.MODEL}",
+            "page": f"classifier_degradation_detected{parts.MODEL}",
         },
         unit="none",
         width=parts.THIRD,

@@ -26,6 +26,8 @@ from grafana_foundation_sdk.models.dashboard import (
     DynamicConfigValue,
     Threshold,
     ThresholdsMode,
+    ValueMap,
+    VariableOption,
     VariableRefresh,
     VariableSort,
 )
@@ -35,7 +37,7 @@ SOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 TAG = "precision-monitor"
 TALL, LOW, WHOLE, HALF, THIRD = 9, 4, 24, 12, 8
 
-RED, ORANGE, GREEN, BLUE, GREY = "red", "orange", "green", "blue", "text"
+RED, ORANGE, GREEN, BLUE = "red", "orange", "green", "blue"
 CAUSE_COLORS = {"prevalence": BLUE, "recall": ORANGE, "false_positives": RED}
 
 BRIDGED_MS = 3_600_000
@@ -45,10 +47,23 @@ Queries = Mapping[str, str]
 """Expressions by their legends."""
 
 
-TOTALS = '{model="$model",window="$window",segment=""}'
-WINDOW = '{model="$model",window="$window"}'
-BY_SEGMENT = '{model="$model",window="$window",segment="$segment"}'
+_PLACE = 'job=~"$job",instance=~"$instance"'
+MONITORS = f"{{{_PLACE}}}"
+MODEL = f'{{{_PLACE},model="$model"}}'
+WINDOW = f'{{{_PLACE},model="$model",window="$window"}}'
+TOTALS = f'{{{_PLACE},model="$model",window="$window",segment=""}}'
+BY_SEGMENT = f'{{{_PLACE},model="$model",window="$window",segment="$segment"}}'
 """Matchers for the choices at the head of a dashboard."""
+
+
+def among(where: str, *matchers: str) -> str:
+    """Matchers with further ones.
+
+    Args:
+        where: such as `MODEL`.
+        matchers: such as `label="fraud"`.
+    """
+    return f"{where[:-1]},{','.join(matchers)}}}"
 
 
 def with_interval(
@@ -141,9 +156,37 @@ def choice(name: str, label: str, series: str, of: str) -> dashboard.QueryVariab
     )
 
 
+def monitors(*, one: bool = False) -> list[dashboard.QueryVariable]:
+    """Return the variables that choose scrape jobs and instances: all of them at first.
+
+    Args:
+        one: a single instance is chosen.
+    """
+    info = "precision_monitor_build_info"
+    instance = choice("instance", "Monitor", f'{info}{{job=~"$job"}}', "instance")
+    return [_several(choice("job", "Job", info, "job")), instance if one else _several(instance)]
+
+
+def of_a_model(board: dashboard.Dashboard) -> dashboard.Dashboard:
+    """Add the variables of a dashboard about one model in one window."""
+    windows = f"classifier_window_info{MODEL}"
+    for variable in (
+        *monitors(),
+        choice("model", "Model", f"classifier_window_info{MONITORS}", "model"),
+        choice("window", "Window", windows, "window"),
+    ):
+        board = board.with_variable(variable)
+    return board
+
+
+def _several(variable: dashboard.QueryVariable) -> dashboard.QueryVariable:
+    everything = VariableOption(text="All", value="$__all", selected=True)
+    return variable.multi(True).include_all(True).all_value(".*").current(everything)
+
+
 def deployments() -> dashboard.AnnotationQuery:
     """Return the annotations at which another version of the model began to predict."""
-    info = 'classifier_model_info{model="$model"}'
+    info = f"classifier_model_info{MODEL}"
     return (
         dashboard.AnnotationQuery()
         .name("Deployments")
@@ -162,7 +205,7 @@ def degradations() -> dashboard.AnnotationQuery:
         .datasource(SOURCE)
         .enable(True)
         .icon_color(RED)
-        .expr('classifier_degradation_detected{model="$model"} == 1')
+        .expr(f"classifier_degradation_detected{MODEL} == 1")
     )
 
 
@@ -173,6 +216,43 @@ def value(title: str, about: str, queries: Queries, *, unit: str = "percentunit"
     panel = panel.reduce_options(_LATEST)
     panel = panel.color_mode(BigValueColorMode.NONE).decimals(1 if unit == "percentunit" else 0)
     return _asking(panel, queries)
+
+
+def in_words(panel: table.Panel, column: str, words: list[ValueMap], cell: str) -> table.Panel:
+    """A column whose numbers are shown as words.
+
+    Args:
+        panel: the table.
+        column: its legend.
+        words: by number.
+        cell: how colours are shown, such as `color-background`.
+    """
+    shown = [
+        DynamicConfigValue("mappings", words),
+        DynamicConfigValue("unit", "none"),
+        DynamicConfigValue("custom.cellOptions", {"type": cell}),
+    ]
+    return panel.override_by_name(column, shown)
+
+
+def leading_on(panel: table.Panel, column: str, links: Mapping[str, str]) -> table.Panel:
+    """A column with somewhere to go from each value.
+
+    Args:
+        panel: the table.
+        column: its legend.
+        links: addresses by their titles.
+    """
+    places = [{"title": title, "url": url} for title, url in links.items()]
+    return panel.override_by_name(column, [DynamicConfigValue("links", places)])
+
+
+def words(title: str, about: str, query: str, mapped: list[ValueMap], width: int) -> stat.Panel:
+    """One number as words in their colour."""
+    panel = _sized(stat.Panel(), title, about, LOW, width)
+    panel = panel.text_mode(BigValueTextMode.VALUE).graph_mode(BigValueGraphMode.NONE)
+    panel = panel.color_mode(BigValueColorMode.BACKGROUND).no_value("—").mappings(mapped)
+    return _asking(panel.reduce_options(_LATEST), {"": query}, instant=True)
 
 
 def name(title: str, about: str, queries: Queries, width: int) -> stat.Panel:
@@ -237,8 +317,16 @@ def with_limit(panel: timeseries.Panel, limit: float) -> timeseries.Panel:
     )
 
 
-def rows(title: str, about: str, queries: Queries, by: str) -> table.Panel:
-    """A table of numbers as of now, a row for each value of a label."""
+def rows(title: str, about: str, queries: Queries, by: str, *, ascending: str = "") -> table.Panel:
+    """A table of numbers as of now, a row for each value of a label.
+
+    Args:
+        title: of the panel.
+        about: what it shows.
+        queries: by the column.
+        by: the label.
+        ascending: column that rows are sorted by; "" for the order of the label.
+    """
     panel = _sized(table.Panel(), title, about, TALL, WHOLE).no_value("—")
     panel = _asking(panel, queries, instant=True, as_table=True)
     renamed = {f"Value #{ref}": legend for ref, legend in zip(_REFS, queries, strict=False)}
@@ -249,6 +337,9 @@ def rows(title: str, about: str, queries: Queries, by: str) -> table.Panel:
         DataTransformerConfig(id_val="organize", options={"renameByName": renamed}),
     ):
         panel = panel.with_transformation(transformation)
+    if ascending:
+        first = shared.TableSortByFieldState().display_name(ascending).desc(False)
+        panel = panel.sort_by([first])
     ratios = [legend for legend in queries if not legend.startswith("n ")]
     for legend in ratios:
         unit = [DynamicConfigValue("unit", "percentunit"), DynamicConfigValue("decimals", 1)]
