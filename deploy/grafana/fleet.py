@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import choices
 import parts
 import verdicts
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue
 
-_WINDOW = parts.among(parts.MONITORS, 'window="$window"')
-_TOTALS = parts.among(_WINDOW, 'segment=""')
+_WINDOW = choices.among(choices.MONITORS, 'window="$window"')
+_WINDOWS = f"classifier_window_info{choices.MONITORS}"
+_TOTALS = choices.among(_WINDOW, 'segment=""')
 _MODEL = "${__value.text:percentencode}"
 _VERDICT, _REASON, _LABELS, _LAST = "verdict", "why it is open", "labels", "last event"
 _RATIO, _REFERENCE_RATIO = "class ratio", "class ratio of the reference"
@@ -24,14 +26,16 @@ def fleet() -> Dashboard:
         "click on a model leads on.",
         "7d",
     )
-    for variable in parts.monitors():
+    for variable in choices.monitors():
         board = board.with_variable(variable)
     board = (
         board.with_variable(
-            parts.choice("window", "Window", f"classifier_window_info{parts.MONITORS}", "window")
+            choices.choice(
+                "window", "Window", f"classifier_window_info{choices.MONITORS}", "window"
+            )
         )
-        .with_variable(parts.runbooks())
-        .with_variable(parts.page())
+        .with_variable(choices.runbooks())
+        .with_variable(choices.page())
     )
     return parts.in_rows(
         board,
@@ -50,18 +54,18 @@ def _mean(series: str, where: str = _TOTALS) -> str:
 
 
 def _models() -> object:
-    watermark = f"precision_monitor_model_watermark_timestamp_seconds{parts.MONITORS}"
+    watermark = f"precision_monitor_model_watermark_timestamp_seconds{choices.MONITORS}"
     panel = parts.rows(
         "Models, the most urgent first",
         "As of now, in the chosen window. Where several monitors see a model, the most urgent "
         "verdict and the mean of their numbers. A verdict is red while the model pages.",
         {
-            _VERDICT: verdicts.state(parts.MONITORS, _WINDOW),
+            _VERDICT: verdicts.state(choices.MONITORS, _WINDOW),
             _REASON: verdicts.reason(_WINDOW),
             "precision": _mean("classifier_precision_ratio"),
             "balanced precision": _mean("classifier_balanced_precision_ratio"),
             _RATIO: _mean("classifier_class_ratio"),
-            _REFERENCE_RATIO: _mean("classifier_reference_class_ratio", parts.MONITORS),
+            _REFERENCE_RATIO: _mean("classifier_reference_class_ratio", choices.MONITORS),
             _LABELS: verdicts.label_status(_WINDOW),
             _LAST: f"1000 * max by (model) ({watermark})",
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import choices
 import parts
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 
@@ -18,9 +19,9 @@ def monitor_health() -> Dashboard:
         "good news.",
         "1d",
     )
-    for variable in parts.monitors(one=True):
+    for variable in choices.monitors(one=True):
         board = board.with_variable(variable)
-    board = board.with_variable(parts.runbooks()).with_variable(parts.page())
+    board = board.with_variable(choices.runbooks()).with_variable(choices.page())
     return parts.in_rows(
         board,
         {
@@ -42,7 +43,7 @@ def monitor_health() -> Dashboard:
     )
 
 
-_MONITOR = parts.MONITORS
+_MONITOR = choices.MONITORS
 _NOW = f"precision_monitor_now_timestamp_seconds{_MONITOR}"
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import choices
 import parts
 from grafana_foundation_sdk.models.dashboard import ValueMap, ValueMappingResult
 
@@ -87,7 +88,7 @@ def state(monitors: str, window: str) -> str:
         window: matchers of series by model and window.
     """
     return _least(
-        one.series + (parts.among(window, *one.matchers) if one.matchers else monitors)
+        one.series + (choices.among(window, *one.matchers) if one.matchers else monitors)
         for one in STATES
     )
 
@@ -103,7 +104,7 @@ def label_status(window: str) -> str:
 
 
 def _first_of(series: str, label: str, values: Sequence[str], window: str) -> str:
-    return _least(series + parts.among(window, f'{label}="{name}"') for name in values)
+    return _least(series + choices.among(window, f'{label}="{name}"') for name in values)
 
 
 def _least(ones: Iterable[str]) -> str:
