@@ -194,6 +194,18 @@ def hour(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds // 3_600_000 * 3600, UTC).strftime("%Y-%m-%dT%H:%MZ")
 
 
+def test_the_link_leaves_out_windows_that_reach_back_into_the_reference(system_program, tmp_path):
+    """No verdict holds at the moment, and 28 days before the 20th of August began in July."""
+    early = all_flights("2013-08-20")
+    found = linked(system_program("promtool"), tmp_path, early.snapshot(), degraded="")
+    asked = {name: one for name, (one,) in parse_qs(urlsplit(found["page_url"]).query).items()}
+    opens, closes = map(datetime.fromisoformat, asked["after"].split(".."))
+    assert (closes - opens).days == 7
+    with served(early) as url:
+        assert httpx.get(f"{url}/api/v1/diagnosis", params=asked).status_code == 200
+        assert httpx.get(f"{url}/api/v1/diagnosis", params={"model": MODEL}).status_code == 400
+
+
 @pytest.mark.parametrize(("degraded", "window"), [("28d", "28d"), ("7d", "7d"), ("", "28d")])
 def test_the_link_opens_the_comparison_that_the_alert_is_about(
     system_program, tmp_path, flights, degraded, window

@@ -160,7 +160,8 @@ def longest_window(
 ) -> str:
     """Return a template that sets `$window` to the longest window in which a verdict holds.
 
-    It is the longest of all where none holds at the moment.
+    Where none holds at the moment, it is the longest that does not reach back into the
+    reference; where all do, the longest.
 
     Args:
         scope: windows of the rules.
@@ -170,10 +171,13 @@ def longest_window(
     among = "|".join(scope.daily)
     chosen = f',verdict=~"{"|".join(verdicts)}"' if verdicts else ""
     opens = _by_window("classifier_window_open_timestamp_seconds", f',window=~"{among}"')
-    query = f"bottomk(1, {opens} and {_by_window(series, chosen)} == 1)"
+    closes = f"max(last_over_time(classifier_reference_close_timestamp_seconds{BEFORE}[{GAP}]))"
+    holds = of_reference(f"bottomk(1, {opens} and {_by_window(series, chosen)} == 1)")
+    apart = of_reference(f"bottomk(1, {opens} >= scalar({closes}))")
+    found = "{{ $window = .Labels.window }}"
     return (
-        f"{{{{ $window := {quoted(scope.long)} }}}}{{{{ range {of_reference(query)} | query }}}}"
-        "{{ $window = .Labels.window }}{{ end }}"
+        f"{{{{ $window := {quoted(scope.long)} }}}}{{{{ range {holds} | query }}}}{found}"
+        f"{{{{ else }}}}{{{{ range {apart} | query }}}}{found}{{{{ end }}}}{{{{ end }}}}"
     )
 
 
