@@ -219,7 +219,7 @@ def test_the_link_opens_the_comparison_that_the_alert_is_about(
     reference = snapshot.models[0].watched.reference
     assert found["page_url"] == (
         f"{URL}/?model={MODEL}&before={hour(reference.opens)}..{hour(reference.closes)}"
-        f"&after={hour(int(chosen.open[0]))}..{hour(int(chosen.close[0]))}"
+        f"&after={hour(int(chosen.open[0]))}..{hour(int(chosen.close[0]))}#why"
     )
     asked = {name: one for name, (one,) in parse_qs(urlsplit(found["page_url"]).query).items()}
     with served(flights) as url:

@@ -18,6 +18,8 @@ from monitor.prometheus.rules.scope import GAP, Scope
 ON_CALL, HEALTH = "precision-monitor-on-call", "precision-monitor-health"
 """Identities of the dashboards in `deploy/grafana` that alerts lead to."""
 
+_SECTION = "#why"
+"""Section of the page with the comparison."""
 _HOUR_SECONDS = HOUR_MS // 1000
 _TIME = '(. | first | value | toTime).Format "2006-01-02T15:04Z"'
 
@@ -45,7 +47,7 @@ def page_of_comparison(scope: Scope, window: str) -> PageLink | None:
         return link
     before = _range("before", "reference", templates.BEFORE, templates.of_reference)
     after = _range("after", "window", "{model=%[1]q,window=%[2]q}", templates.of_window)
-    return link._replace(ranges=f"{window}{before}{after}")
+    return link._replace(ranges=f"{window}{before}{after}{_SECTION}")
 
 
 def on_call(scope: Scope) -> str:

@@ -27,7 +27,7 @@ class PageLink(NamedTuple):
 
     Attributes:
         model: the address; looks up labels alone.
-        ranges: further parameters of it, the two ranges to compare; looks up numbers.
+        ranges: what follows it, the two ranges to compare as parameters; looks up numbers.
     """
 
     model: str
