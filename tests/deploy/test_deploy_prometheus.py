@@ -91,7 +91,7 @@ def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
     summaries = {
         "known": "model worse, recall fell 79.6 → 30 %",
         "careful": "model worse, recall fell 79.6 → 40 %",
-        "bare": "model worse",
+        "bare": "model worse than its reference",
     }
     text = alerts((tmp_path / "rules.yml").read_text())["ModelDegraded"]["annotations"]
     meaning = text["description"].partition("{{")[0]

@@ -73,21 +73,23 @@ def _rejected(scope: Scope) -> Alert:
 
 
 def _series(scope: Scope) -> Alert:
-    left = "sum without (kind) (precision_monitor_series_left_out{})"
-    overflow = "increase(precision_monitor_segment_values_overflowed_total[1h])"
+    left = "sum without (kind) (precision_monitor_series_left_out{instance=%q})"
+    total = "precision_monitor_segment_values_overflowed_total"
     return Alert(
         name="SeriesLimitReached",
         why="Either max_series leaves segment values or models out of the scrape, or segment "
         "values beyond a limit are counted as __other__. What is exported is exact.",
         expr="sum without (kind) "
-        f"(max_over_time(precision_monitor_series_left_out[{GAP}])) > 0\nor\n{overflow} > 0",
+        f"(max_over_time(precision_monitor_series_left_out[{GAP}])) > 0\n"
+        f"or\nincrease({total}[1h]) > 0",
         severity="ticket",
         hold="10m",
         keep="2h",
-        summary=f"{templates.INSTANCE}: limit of series reached; "
-        f"{templates.of_monitor(left.replace('{}', '{instance=%q}'))} left out, "
-        f"{templates.of_monitor(overflow.replace('[1h]', '{instance=%q}[1h]'))} predictions "
-        "under __other__",
+        summary=f"{templates.INSTANCE}: limit of series reached"
+        + templates.of_monitor_above_0(left, "left out")
+        + templates.of_monitor_above_0(
+            f"increase({total}{{instance=%q}}[1h])", "predictions under __other__"
+        ),
         description="Models and segment values are left out of scrapes, which have at most "
         f"{scope.max_series} series, or predictions of the last hour count as __other__ in their "
         "segment. A segment has more values than its limit, often because it holds an id or "

@@ -35,9 +35,10 @@ def worse(window: str) -> str:
     fell = _wrong_way(RECALL, "<", 100 * (1 - _SLIGHTLY), REFERENCE_RECALL)
     rose = _wrong_way(FALSE_POSITIVE, ">", 100 * (1 + _SLIGHTLY), REFERENCE_FALSE_POSITIVE)
     return (
-        f"{window}{MODEL}: model worse"
+        f"{window}{MODEL}: model worse{{{{ $named := false }}}}"
         f"{_change(fell, ', recall fell ', REFERENCE_RECALL)}"
         f"{_change(rose, ', false positives rose ', REFERENCE_FALSE_POSITIVE)}"
+        "{{ if not $named }} than its reference{{ end }}"
     )
 
 
@@ -107,8 +108,10 @@ def _wrong_way(now: str, sign: str, limit: float, before: str) -> str:
 
 
 def _change(now: str, words: str, before: str) -> str:
+    """A rate before and now, where it is known; sets `$named` then."""
     was = f"{{{{ with {of_reference(f'100 * {before}{BEFORE}')} | query }}}}{_NUMBER}{{{{ end }}}}"
-    return f"{{{{ with {of_window(now)} | query }}}}{words}{was} → {_NUMBER} %{{{{ end }}}}"
+    text = f"{words}{was} → {_NUMBER} %{{{{ $named = true }}}}"
+    return f"{{{{ with {of_window(now)} | query }}}}{text}{{{{ end }}}}"
 
 
 def _if_known(expr: str) -> str:

@@ -200,14 +200,14 @@ def _was_ratio(expr: str) -> str:
     return _if_known(f"printf `{expr}` $labels.model", 2, ", was ")
 
 
-def of_monitor(expr: str, digits: int = 0) -> str:
-    """Return a number of the monitor that the alert is about.
+def of_monitor_above_0(expr: str, words: str) -> str:
+    """Return a whole number of the monitor that the alert is about; nothing where it is 0.
 
     Args:
         expr: PromQL; `%q` is the monitor's instance.
-        digits: behind the point.
+        words: behind the number.
     """
-    return _number_or_dash(f"printf `{expr}` $labels.instance", digits)
+    return _if_known(f"printf `{expr} > 0` $labels.instance", 0, "; ", f" {words}")
 
 
 def _model_query(series: str, **more: str) -> str:
