@@ -1,20 +1,24 @@
 # ruff: noqa: INP001  # scripts beside what they write, no package
 """Writes the dashboards, by Grafana's foundation SDK for Grafana 11.6.
 
-pip install 'grafana-foundation-sdk==1769699379!11.6.0'
+pip install -e . 'grafana-foundation-sdk==1769699379!11.6.0'
 python deploy/grafana/build.py [FOLDER]
+
+Words and colours of verdicts come from `monitor.report.vocabulary`.
 """
 
 import json
 import sys
 from pathlib import Path
 
+import fleet
 import model_detail
 import monitor_health
 import on_call
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
 ALL = {
+    "fleet.json": fleet.fleet,
     "on-call.json": on_call.on_call,
     "model-detail.json": model_detail.model_detail,
     "monitor-health.json": monitor_health.monitor_health,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import choices
 import parts
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 
@@ -16,16 +17,13 @@ def model_detail() -> Dashboard:
         "be added up.",
         "7d",
     )
-    windows = 'classifier_window_outcomes{model="$model",window!="all"}'
+    windows = "classifier_window_outcomes" + choices.among(choices.MODEL, 'window!="all"')
     board = (
-        board.with_variable(parts.choice("model", "Model", "classifier_window_info", "model"))
-        .with_variable(
-            parts.choice("window", "Window", 'classifier_window_info{model="$model"}', "window")
-        )
-        .with_variable(parts.choice("segment", "Segment", windows, "segment"))
-        .with_variable(parts.runbooks())
-        .with_variable(parts.page())
-        .annotation(parts.deployments())
+        choices.of_a_model(board)
+        .with_variable(choices.choice("segment", "Segment", windows, "segment"))
+        .with_variable(choices.runbooks())
+        .with_variable(choices.page())
+        .annotation(choices.deployments())
     )
     return parts.in_rows(
         board,
@@ -46,7 +44,7 @@ def model_detail() -> Dashboard:
 
 def _segments() -> object:
     def by_value(expr: str) -> str:
-        return f"sum by (value) ({expr}{parts.BY_SEGMENT})"
+        return f"sum by (value) ({expr}{choices.BY_SEGMENT})"
 
     return parts.rows(
         "Values of the segment",
@@ -66,7 +64,7 @@ def _segments() -> object:
 
 
 def _by_value(title: str, series: str) -> object:
-    queries = {"{{value}}": f"{series}{parts.BY_SEGMENT}"}
+    queries = {"{{value}}": f"{series}{choices.BY_SEGMENT}"}
     return parts.lines(title, "By value of the segment.", queries, width=parts.THIRD)
 
 
@@ -74,7 +72,7 @@ def _traffic() -> object:
     return parts.lines(
         "Outcomes in the window",
         "By value of the segment.",
-        {"{{value}}": f"sum by (value) (classifier_window_outcomes{parts.BY_SEGMENT})"},
+        {"{{value}}": f"sum by (value) (classifier_window_outcomes{choices.BY_SEGMENT})"},
         unit="short",
         width=parts.THIRD,
     )
@@ -92,19 +90,21 @@ def _skill() -> object:
 
 
 def _class_ratio() -> object:
+    estimated = f"classifier_precision_estimated_ratio{choices.WINDOW}"
     return parts.lines(
         "Precision, as it is and at given class ratios",
         "What precision would be if positives to negatives stood at the class ratio.",
         {
-            "as it is": f"classifier_precision_ratio{parts.TOTALS}",
-            "estimated ahead of the labels": f"classifier_precision_estimated_ratio{parts.WINDOW}",
-            "at {{class_ratio}}": f"classifier_reference_precision_ratio{parts.TOTALS}",
+            "as it is": f"classifier_precision_ratio{choices.TOTALS}",
+            "estimated ahead of the labels": estimated,
+            "at {{class_ratio}}": f"classifier_reference_precision_ratio{choices.TOTALS}",
         },
     )
 
 
 def _delays() -> list[object]:
-    buckets = 'sum by (label, le) (classifier_label_delay_seconds_bucket{model="$model"})'
+    moved = choices.among(choices.MODEL, 'from!="none"', 'to!="none"')
+    buckets = f"sum by (label, le) (classifier_label_delay_seconds_bucket{choices.MODEL})"
     quantiles = {
         f"{share:.0%} of {{{{label}}}}": f"histogram_quantile({share}, {buckets})"
         for share in (0.5, 0.99)
@@ -114,16 +114,13 @@ def _delays() -> list[object]:
             "How late labels come",
             "From a prediction to its label, by actual class, since the monitor started; and the "
             "age at which windows end.",
-            {**quantiles, "maturity": 'classifier_label_maturity_seconds{model="$model"}'},
+            {**quantiles, "maturity": f"classifier_label_maturity_seconds{choices.MODEL}"},
             unit="s",
         ),
         parts.lines(
             "Labels that changed their mind",
             "Outcomes an hour that moved from one cell to another.",
-            {
-                "{{from}} to {{to}}": "increase(classifier_label_transitions_total"
-                '{model="$model",from!="none",to!="none"}[1h])'
-            },
+            {"{{from}} to {{to}}": f"increase(classifier_label_transitions_total{moved}[1h])"},
             unit="short",
         ),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import choices
 import parts
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 
@@ -18,13 +19,9 @@ def monitor_health() -> Dashboard:
         "good news.",
         "1d",
     )
-    board = (
-        board.with_variable(
-            parts.choice("instance", "Monitor", "precision_monitor_build_info", "instance")
-        )
-        .with_variable(parts.runbooks())
-        .with_variable(parts.page())
-    )
+    for variable in choices.monitors(one=True):
+        board = board.with_variable(variable)
+    board = board.with_variable(choices.runbooks()).with_variable(choices.page())
     return parts.in_rows(
         board,
         {
@@ -40,12 +37,13 @@ def monitor_health() -> Dashboard:
             "What comes": [_records(), _rejected(), _predictions()],
             "Where it stands": [_behind(), _states(), _label_states()],
             "What is posted, and what is kept": [_requests(), _queue(), _kept()],
+            "Kafka": [_lag(), _lost(), _rebalances()],
             "What it costs": [_memory(), _cpu(), _scrapes()],
         },
     )
 
 
-_MONITOR = '{instance="$instance"}'
+_MONITOR = choices.MONITORS
 _NOW = f"precision_monitor_now_timestamp_seconds{_MONITOR}"
 
 
@@ -178,6 +176,44 @@ def _kept() -> object:
         "bytes",
     )
     return parts.in_unit(panel, "age of the checkpoint", "s")
+
+
+def _lag() -> object:
+    return _third(
+        "Lag",
+        "Messages that are not counted yet, by topic and partition.",
+        {"{{topic}}, {{partition}}": f"precision_monitor_kafka_lag_messages{_MONITOR}"},
+        "short",
+    )
+
+
+def _lost() -> object:
+    stem = "precision_monitor_kafka"
+    return _third(
+        "Offsets without a message",
+        "Of the last hour, by topic: deleted by the cluster before they were read, which loses "
+        "events; or skipped, because they were compacted or aborted.",
+        {
+            f"{{{{topic}}}}, {kind}": f"sum by (topic) "
+            f"(increase({stem}_{kind}_offsets_total{_MONITOR}[1h]))"
+            for kind in ("deleted", "skipped")
+        },
+        "short",
+    )
+
+
+def _rebalances() -> object:
+    paused = f"rate(precision_monitor_kafka_paused_seconds_total{_MONITOR}[5m])"
+    return _third(
+        "Rebalances an hour, and share of time paused",
+        "The group assigned partitions anew; a partition is paused while too much of it waits.",
+        {
+            "rebalances of {{group}}": "increase(precision_monitor_kafka_rebalances_total"
+            f"{_MONITOR}[1h])",
+            "{{topic}} paused": f"max by (topic) ({paused})",
+        },
+        "none",
+    )
 
 
 def _memory() -> object:

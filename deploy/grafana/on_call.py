@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import choices
 import parts
+import verdicts
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 
 
@@ -17,14 +19,11 @@ def on_call() -> Dashboard:
         "7d",
     )
     board = (
-        board.with_variable(parts.choice("model", "Model", "classifier_window_info", "model"))
-        .with_variable(
-            parts.choice("window", "Window", 'classifier_window_info{model="$model"}', "window")
-        )
-        .with_variable(parts.runbooks())
-        .with_variable(parts.page())
-        .annotation(parts.deployments())
-        .annotation(parts.degradations())
+        choices.of_a_model(board)
+        .with_variable(choices.runbooks())
+        .with_variable(choices.page())
+        .annotation(choices.deployments())
+        .annotation(choices.degradations())
     )
     return parts.in_rows(
         board,
@@ -41,13 +40,15 @@ def on_call() -> Dashboard:
 
 
 def _verdict() -> object:
-    panel = parts.name(
+    panel = parts.words(
         "Verdict",
-        "What happened between the reference and the window. A click leads to what it means.",
-        {"{{verdict}}": f"classifier_verdict{parts.WINDOW} == 1"},
+        "What happened between the reference and the window, red while the model pages; or why "
+        "that is open. A click leads to what it means.",
+        verdicts.state(choices.MODEL, choices.WINDOW),
+        verdicts.STATE_WORDS,
         parts.THIRD,
     )
-    url = "${runbooks}monitor/drift/README.md#${__field.labels.verdict}"
+    url = "${runbooks}monitor/drift/README.md#verdicts"
     return parts.linked(panel, "What it means, and what to do", url)
 
 
@@ -61,10 +62,10 @@ def _now() -> list[object]:
         "Prevalence": ("classifier_prevalence_ratio", "Share of cases that are positive."),
     }
     panels: list[object] = [
-        parts.value(title, about, {title: f"{series}{parts.TOTALS}"})
+        parts.value(title, about, {title: f"{series}{choices.TOTALS}"})
         for title, (series, about) in alerts.items()
     ]
-    coverage = {"{{predicted}}": f"classifier_label_coverage_ratio{parts.TOTALS}"}
+    coverage = {"{{predicted}}": f"classifier_label_coverage_ratio{choices.TOTALS}"}
     about = "Share of the predictions that are labelled, by what was predicted."
     panels.append(parts.value("Labelled", about, coverage))
     return panels
@@ -89,7 +90,7 @@ def _causes() -> object:
         "What moved precision since the reference, in log-odds",
         "The causes add up to the change of logit(precision), without remainder. Below zero "
         "they pull precision down.",
-        {"{{cause}}": f"classifier_precision_change_logit{parts.WINDOW}"},
+        {"{{cause}}": f"classifier_precision_change_logit{choices.WINDOW}"},
         unit="none",
     )
     return parts.stacked(panel, parts.CAUSE_COLORS)
@@ -98,7 +99,7 @@ def _causes() -> object:
 def _prevalence() -> object:
     queries = parts.with_interval("labelled", "classifier_prevalence")
     queries["estimated ahead of the labels"] = (
-        f"classifier_prevalence_estimated_ratio{parts.WINDOW}"
+        f"classifier_prevalence_estimated_ratio{choices.WINDOW}"
     )
     panel = parts.lines(
         "Prevalence",
@@ -110,9 +111,8 @@ def _prevalence() -> object:
 
 
 def _class_ratio() -> object:
-    model = '{model="$model"}'
-    queries = parts.with_interval("live", "classifier_live_class_ratio", model, unit="")
-    queries["expected at this hour"] = f"classifier_expected_class_ratio{model}"
+    queries = parts.with_interval("live", "classifier_live_class_ratio", choices.MODEL, unit="")
+    queries["expected at this hour"] = f"classifier_expected_class_ratio{choices.MODEL}"
     panel = parts.lines(
         "Class ratio, live",
         "Positives to negatives of mature labels with its 95 % interval, and what the hours and "
@@ -140,7 +140,7 @@ def _outcomes() -> object:
     return parts.lines(
         "Outcomes in the window",
         "Labelled outcomes of the predictions made in it.",
-        {"{{outcome}}": f"classifier_window_outcomes{parts.TOTALS}"},
+        {"{{outcome}}": f"classifier_window_outcomes{choices.TOTALS}"},
         unit="short",
         width=parts.THIRD,
     )
@@ -151,7 +151,7 @@ def _coverage() -> object:
         "Labelled share",
         "Of the predictions made in the window, by what was predicted. Where it falls, the "
         "rest speaks of fewer and other cases.",
-        {"predicted {{predicted}}": f"classifier_label_coverage_ratio{parts.TOTALS}"},
+        {"predicted {{predicted}}": f"classifier_label_coverage_ratio{choices.TOTALS}"},
         width=parts.THIRD,
     )
 
@@ -162,8 +162,8 @@ def _evidence() -> object:
         "Over the threshold of a detector, by pane or by days: at 1 it alarms, and then starts "
         "anew. A page starts where the last days are judged degraded as well.",
         {
-            "evidence": 'classifier_detector_evidence_ratio{model="$model"}',
-            "page": 'classifier_degradation_detected{model="$model"}',
+            "evidence": f"classifier_detector_evidence_ratio{choices.MODEL}",
+            "page": f"classifier_degradation_detected{choices.MODEL}",
         },
         unit="none",
         width=parts.THIRD,

@@ -1,11 +1,12 @@
 # ruff: noqa: INP001  # scripts beside what they write, no package
-"""Parts of the dashboards: variables, queries, panels, links."""
+"""Parts of the dashboards: queries, panels, links."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from choices import SOURCE, TOTALS
 from grafana_foundation_sdk.builders import common as shared
 from grafana_foundation_sdk.builders import dashboard, prometheus, stat, table, timeseries
 from grafana_foundation_sdk.models.common import (
@@ -21,21 +22,18 @@ from grafana_foundation_sdk.models.common import (
 from grafana_foundation_sdk.models.dashboard import (
     DashboardCursorSync,
     DashboardLinkType,
-    DataSourceRef,
     DataTransformerConfig,
     DynamicConfigValue,
     Threshold,
     ThresholdsMode,
-    VariableRefresh,
-    VariableSort,
+    ValueMap,
 )
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
-SOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 TAG = "precision-monitor"
 TALL, LOW, WHOLE, HALF, THIRD = 9, 4, 24, 12, 8
 
-RED, ORANGE, GREEN, BLUE, GREY = "red", "orange", "green", "blue", "text"
+RED, ORANGE, GREEN, BLUE = "red", "orange", "green", "blue"
 CAUSE_COLORS = {"prevalence": BLUE, "recall": ORANGE, "false_positives": RED}
 
 BRIDGED_MS = 3_600_000
@@ -43,12 +41,6 @@ BRIDGED_MS = 3_600_000
 
 Queries = Mapping[str, str]
 """Expressions by their legends."""
-
-
-TOTALS = '{model="$model",window="$window",segment=""}'
-WINDOW = '{model="$model",window="$window"}'
-BY_SEGMENT = '{model="$model",window="$window",segment="$segment"}'
-"""Matchers for the choices at the head of a dashboard."""
 
 
 def with_interval(
@@ -109,63 +101,6 @@ def new(title: str, uid: str, about: str, since: str) -> dashboard.Dashboard:
     )
 
 
-def runbooks() -> dashboard.TextBoxVariable:
-    """Return the variable with the address of the project's documents."""
-    return (
-        dashboard.TextBoxVariable("runbooks")
-        .label("Documents at")
-        .description("Address of this project as your team reads it, with its final slash.")
-        .default_value("")
-    )
-
-
-def page() -> dashboard.TextBoxVariable:
-    """Return the variable with the address of the monitor's own page."""
-    return (
-        dashboard.TextBoxVariable("page")
-        .label("Monitor at")
-        .description("Address of the monitor's page, as your browser reaches it.")
-        .default_value("http://127.0.0.1:9108/")
-    )
-
-
-def choice(name: str, label: str, series: str, of: str) -> dashboard.QueryVariable:
-    """A variable of the values that a label has."""
-    return (
-        dashboard.QueryVariable(name)
-        .label(label)
-        .datasource(SOURCE)
-        .query(f"label_values({series}, {of})")
-        .refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
-        .sort(VariableSort.NATURAL_ASC)
-    )
-
-
-def deployments() -> dashboard.AnnotationQuery:
-    """Return the annotations at which another version of the model began to predict."""
-    info = 'classifier_model_info{model="$model"}'
-    return (
-        dashboard.AnnotationQuery()
-        .name("Deployments")
-        .datasource(SOURCE)
-        .enable(True)
-        .icon_color(BLUE)
-        .expr(f"{info} unless last_over_time({info}[2h] offset 5m)")
-    )
-
-
-def degradations() -> dashboard.AnnotationQuery:
-    """While the model pages."""
-    return (
-        dashboard.AnnotationQuery()
-        .name("Model degraded")
-        .datasource(SOURCE)
-        .enable(True)
-        .icon_color(RED)
-        .expr('classifier_degradation_detected{model="$model"} == 1')
-    )
-
-
 def value(title: str, about: str, queries: Queries, *, unit: str = "percentunit") -> stat.Panel:
     """Numbers as of now."""
     panel = _sized(stat.Panel(), title, about, LOW, LOW)
@@ -173,6 +108,43 @@ def value(title: str, about: str, queries: Queries, *, unit: str = "percentunit"
     panel = panel.reduce_options(_LATEST)
     panel = panel.color_mode(BigValueColorMode.NONE).decimals(1 if unit == "percentunit" else 0)
     return _asking(panel, queries)
+
+
+def in_words(panel: table.Panel, column: str, words: list[ValueMap], cell: str) -> table.Panel:
+    """A column whose numbers are shown as words.
+
+    Args:
+        panel: the table.
+        column: its legend.
+        words: by number.
+        cell: how colours are shown, such as `color-background`.
+    """
+    shown = [
+        DynamicConfigValue("mappings", words),
+        DynamicConfigValue("unit", "none"),
+        DynamicConfigValue("custom.cellOptions", {"type": cell}),
+    ]
+    return panel.override_by_name(column, shown)
+
+
+def leading_on(panel: table.Panel, column: str, links: Mapping[str, str]) -> table.Panel:
+    """A column with somewhere to go from each value.
+
+    Args:
+        panel: the table.
+        column: its legend.
+        links: addresses by their titles.
+    """
+    places = [{"title": title, "url": url} for title, url in links.items()]
+    return panel.override_by_name(column, [DynamicConfigValue("links", places)])
+
+
+def words(title: str, about: str, query: str, mapped: list[ValueMap], width: int) -> stat.Panel:
+    """One number as words in their colour."""
+    panel = _sized(stat.Panel(), title, about, LOW, width)
+    panel = panel.text_mode(BigValueTextMode.VALUE).graph_mode(BigValueGraphMode.NONE)
+    panel = panel.color_mode(BigValueColorMode.BACKGROUND).no_value("—").mappings(mapped)
+    return _asking(panel.reduce_options(_LATEST), {"": query}, instant=True)
 
 
 def name(title: str, about: str, queries: Queries, width: int) -> stat.Panel:
@@ -237,8 +209,16 @@ def with_limit(panel: timeseries.Panel, limit: float) -> timeseries.Panel:
     )
 
 
-def rows(title: str, about: str, queries: Queries, by: str) -> table.Panel:
-    """A table of numbers as of now, a row for each value of a label."""
+def rows(title: str, about: str, queries: Queries, by: str, *, ascending: str = "") -> table.Panel:
+    """A table of numbers as of now, a row for each value of a label.
+
+    Args:
+        title: of the panel.
+        about: what it shows.
+        queries: by the column.
+        by: the label.
+        ascending: column that rows are sorted by; "" for the order of the label.
+    """
     panel = _sized(table.Panel(), title, about, TALL, WHOLE).no_value("—")
     panel = _asking(panel, queries, instant=True, as_table=True)
     renamed = {f"Value #{ref}": legend for ref, legend in zip(_REFS, queries, strict=False)}
@@ -249,6 +229,9 @@ def rows(title: str, about: str, queries: Queries, by: str) -> table.Panel:
         DataTransformerConfig(id_val="organize", options={"renameByName": renamed}),
     ):
         panel = panel.with_transformation(transformation)
+    if ascending:
+        first = shared.TableSortByFieldState().display_name(ascending).desc(False)
+        panel = panel.sort_by([first])
     ratios = [legend for legend in queries if not legend.startswith("n ")]
     for legend in ratios:
         unit = [DynamicConfigValue("unit", "percentunit"), DynamicConfigValue("decimals", 1)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,17 @@ from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
 from monitor.cli.usable import rejected_text
+from monitor.cli.yaml_text import flow, scalar
 from monitor.config import Config, Labelling
 from monitor.config.mapping import ClassValues, FixedValue, MappedRecords
 from monitor.errors import FeedError, UsageError
 from monitor.feeds import files
 from monitor.feeds.files import FirstRows
 from monitor.feeds.mapping.field_sources import fields_of, sources_of_records
-from monitor.feeds.mapping.guessing import names_of, settled
+from monitor.feeds.mapping.guessing import settled
 
 _THRESHOLD = 0.5
 _STDOUT = "-"
-_YAML_WORDS = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
-"""Bare words that YAML does not read as text."""
 _WORDS = {
     Labelling.COMPLETE: "every prediction gets a label, or misses it at random",
     Labelling.SAMPLED: "labels seem to be a sample, of predicted positives more than of others",
@@ -46,7 +44,7 @@ def run(args: Namespace) -> int:
         raise UsageError(f"--output: is there already, got {args.output!r}; name another, or -")
     head = files.first_rows(args.file)
     mapping = _mapping(args, head)
-    scored = "prediction" not in fields_of(_columns(head), mapping)
+    scored = "prediction" not in fields_of(files.columns_of(head), mapping)
     surveyor = Surveyor(_config(threshold=_THRESHOLD if scored else None))
     feed = RecordedFeed([args.file], surveyor.monitor.config, mapping)
     for batch in feed.batches():
@@ -80,15 +78,9 @@ def _write(name: str, output: Path, text: str) -> None:
 
 def _mapping(args: Namespace, head: FirstRows) -> MappedRecords:
     given = mapping_of(args)
-    columns = _columns(head)
+    columns = files.columns_of(head)
     found = settled(args.file, columns, given, tell) if columns else given
     return MappedRecords() if found is None else found
-
-
-def _columns(head: FirstRows) -> list[str]:
-    if head.tabular:
-        return list(head.rows[0]) if head.rows else []
-    return list(dict.fromkeys(name for row in head.rows for name in names_of(row)))
 
 
 def _config(threshold: float | None) -> Config:
@@ -128,21 +120,21 @@ def _document(
     for model in models:
         yield from _model(model, segments, scored=scored)
     longest = max(models, key=lambda model: model.predictions)
-    carries = f"what the volume of {_text(longest.name)} carries"
+    carries = f"what the volume of {scalar(longest.name)} carries"
     yield f"windows: [{', '.join(longest.windows)}] # {carries}"
     yield "feeds:"
     yield "  - type: file"
-    yield f"    path: {_text(path)} # follow: true reads a file of lines as it grows"
+    yield f"    path: {scalar(path)} # follow: true reads a file of lines as it grows"
     yield from _feed(mapping, segments)
     yield "exporter: {listen: 127.0.0.1:9108}"
 
 
 def _model(model: SurveyedModel, segments: tuple[Segment, ...], *, scored: bool) -> Iterator[str]:
-    yield f"  {_text(model.name)}:"
+    yield f"  {scalar(model.name)}:"
     if scored:
         yield f"    threshold: {_THRESHOLD} # assumed: the events carry scores and no predictions"
     if segments:
-        keys = ", ".join(_text(segment.key) for segment in segments)
+        keys = ", ".join(scalar(segment.key) for segment in segments)
         counts = ", ".join(str(segment.values) for segment in segments)
         yield f"    segments: [{keys}] # of {counts} values"
     yield f"    labelling: {model.labelling} # {_WORDS[model.labelling]}"
@@ -164,35 +156,15 @@ def _feed(mapping: MappedRecords, segments: tuple[Segment, ...]) -> Iterator[str
         if segment.column != segment_field(segment):
             fields[segment_field(segment)] = segment.column
     if fields:
-        yield f"    fields: {_flow(fields)}"
+        yield f"    fields: {flow(fields)}"
     if mapping.values:
         values = {str(field): _listed(classes) for field, classes in mapping.values.items()}
-        yield f"    values: {_flow(values)}"
+        yield f"    values: {flow(values)}"
     time = mapping.time.model_dump(mode="json", exclude_defaults=True)
     if time:
-        yield f"    time: {_flow(time)}"
+        yield f"    time: {flow(time)}"
 
 
 def _listed(classes: ClassValues) -> dict[str, Any]:
     found: dict[str, Any] = classes.model_dump(mode="json", exclude_defaults=True)
     return found
-
-
-def _flow(value: Any) -> str:
-    """A value as YAML on one line."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_text(k)}: {_flow(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    return _text(value) if isinstance(value, str) else json.dumps(value)
-
-
-def _text(text: str) -> str:
-    """A text as a YAML scalar: bare where it is a plain name, else in quotes."""
-    bare = text.replace("_", "").replace("-", "").replace(".", "").replace("/", "")
-    named = bare.isalnum() and bare.isascii() and text[0].isalpha() and "${" not in text
-    return (
-        text
-        if named and text.lower() not in _YAML_WORDS
-        else json.dumps(text, ensure_ascii=False).replace("${", "$${")
-    )

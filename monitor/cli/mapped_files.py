@@ -39,7 +39,7 @@ class RecordedFeed:
         self.torn: FeedError | None = None
         self._paths = paths
         self._decoder = Decoder(DecodeSettings.from_config(config))
-        self._mappings = _mappings(paths, config, given)
+        self._mappings = mappings_of(paths, config, given)
 
     def batches(self) -> Iterator[EventBatch]:
         """Yield all batches, with progress on stderr.
@@ -68,9 +68,16 @@ class RecordedFeed:
         return tuple(dict.fromkeys(found))
 
 
-def _mappings(
+def mappings_of(
     paths: Sequence[str], config: Config, given: MappedRecords | None
 ) -> Mapping[str, MappedRecords]:
+    """Return the mapping of each file that has one.
+
+    Args:
+        paths: the files.
+        config: its feeds may have a mapping for a file of their path.
+        given: the mapping of the options, which takes precedence; None without one.
+    """
     feeds = {fspath(f.path): f for f in config.feeds if isinstance(f, FileFeed) and f.is_mapped}
     if given is not None:
         return dict.fromkeys(paths, given)

@@ -8,6 +8,7 @@ from itertools import islice
 
 from monitor.cli.backfill import backfilled
 from monitor.cli.config_warnings import warn
+from monitor.cli.held_out import read_held_out, with_references
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.replay_text import replay_text
@@ -34,6 +35,9 @@ def run(args: Namespace) -> int:
         MonitorError: an option, the configuration or a file cannot be used.
     """
     config = load_config(args.config) if args.config else Config.without_file()
+    if args.reference is not None:
+        tested = read_held_out(args.reference, config, mapping_of(args))
+        config = with_references(config, args.reference, tested)
     warn(config)
     monitor, rejected = Monitor(config), _Rejected()
     feed = RecordedFeed(args.files, config, mapping_of(args))

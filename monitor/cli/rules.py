@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from urllib.parse import urlsplit
 
 from monitor.cli.output import show
 from monitor.config import Config, load_config
-from monitor.config.quantities import parse_duration
+from monitor.config.quantities import parse_base_url, parse_duration
 from monitor.errors import UsageError
 from monitor.prometheus.rules import Scope, as_grafana, as_kubernetes, as_prometheus, groups
 
@@ -29,7 +28,8 @@ def run(args: Namespace) -> int:
     scope = Scope.of(
         config,
         job=args.job,
-        runbooks=_runbooks(args.runbooks),
+        runbooks=_url("--runbooks", args.runbooks),
+        dashboards=_url("--dashboards", args.dashboards),
         objective_severity=args.objective_severity,
         label_silence=_duration("--label-silence", args.label_silence),
         prediction_silence=_duration("--prediction-silence", args.prediction_silence),
@@ -44,21 +44,14 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _runbooks(text: str) -> str:
-    """Return the base of the runbook links; "" for paths within the project."""
+def _url(option: str, text: str) -> str:
+    """Return a base of links with its final slash; "" for none."""
     if not text:
         return ""
     try:
-        parts = urlsplit(text)
-        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.fragment
-    except ValueError:
-        fits = False
-    if not fits or any(char.isspace() or not char.isprintable() for char in text):
-        raise UsageError(
-            f"--runbooks: must be an http or https URL without #, got {text!r}; "
-            "write it like https://git.example.org/monitor/blob/main"
-        )
-    return f"{text.rstrip('/')}/"
+        return parse_base_url(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}, got {text!r}") from error
 
 
 def _duration(option: str, text: str) -> str:

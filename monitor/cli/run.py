@@ -11,6 +11,7 @@ from types import FrameType
 
 from monitor.cli.config_warnings import warn
 from monitor.cli.failures import complain
+from monitor.cli.held_out import read_held_out, with_references
 from monitor.cli.output import tell
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.shutdown import leave, release_hangups
@@ -95,10 +96,11 @@ def _serving() -> Iterator[None]:
 
 
 def _checked(args: Namespace) -> Config:
-    """Load a configuration that can run.
+    """Load a configuration that can run, with the references of a test set if one is given.
 
     Raises:
         ConfigError: it has faults.
+        MonitorError: the test set cannot be used.
     """
     config = load_config(args.config)
     faults = unavailable_feeds(config)
@@ -106,7 +108,10 @@ def _checked(args: Namespace) -> Config:
         faults += exposed_listeners(config)
     if faults:
         raise ConfigError(tuple(f"{args.config}: {fault}" for fault in faults))
-    return config
+    path = getattr(args, "reference", None)
+    if path is None:
+        return config
+    return with_references(config, path, read_held_out(path, config, None))
 
 
 def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> None:

@@ -24,6 +24,7 @@ from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config import quantities as q
 from monitor.config.feeds import Feed, HttpFeed
 from monitor.config.fields import (
+    BaseUrl,
     Distinct,
     FilePath,
     Listen,
@@ -47,6 +48,11 @@ class ExporterConfig(Section):
 
     listen: Listen = setting(
         "127.0.0.1:9108", "Address to serve /metrics, the API and the page on, HOST:PORT."
+    )
+    external_url: BaseUrl | None = setting(
+        None,
+        "URL at which people open the page, such as https://monitor.example.org. Alerts that "
+        "`rules` writes link to it. Default: alerts have no such link.",
     )
     web_config: FilePath | None = setting(
         None,

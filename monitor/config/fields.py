@@ -134,6 +134,12 @@ Listen = Annotated[str, AfterValidator(_address), _finite_schema(q.ADDRESS_PATTE
 """`HOST:PORT` to listen on."""
 
 
+BaseUrl = Annotated[
+    str, AfterValidator(q.parse_base_url), _finite_schema(q.BASE_URL_PATTERN, "https://example.org")
+]
+"""An http or https URL that paths are added to; stored with its final slash."""
+
+
 def _broker(text: str) -> str:
     if not re.fullmatch(q.ADDRESS_PATTERN, text) or q.parse_address(text).port == 0:
         raise q.unfit("must be an address with a port", "write HOST:PORT like kafka-1:9092")

@@ -7,6 +7,7 @@ what is wrong and what is allowed.
 import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from pydantic_core import PydanticCustomError
 
@@ -39,6 +40,10 @@ ADDRESS_PATTERN = r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}$"
 """Regular expression of the texts that `parse_address` accepts."""
 _ADDRESS = re.compile(ADDRESS_PATTERN)
 _HIGHEST_PORT = 65_535
+
+BASE_URL_PATTERN = r"^https?://[^\s?#\"\\{}<>`]+$"
+"""Regular expression of the texts that `parse_base_url` accepts, faults of the host aside."""
+_BASE_URL = re.compile(BASE_URL_PATTERN)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -148,6 +153,28 @@ def parse_address(text: str) -> Address:
     if int(port) > _HIGHEST_PORT:
         raise unfit(f"has a port above {_HIGHEST_PORT}", allowed)
     return Address(host.strip("[]"), int(port))
+
+
+def parse_base_url(text: str) -> str:
+    """Return an http or https URL with a final slash, for paths to be added to.
+
+    Raises:
+        ValueError: the text is no such URL, or it has a query or a fragment.
+
+    >>> parse_base_url("https://ops.example.org/monitor")
+    'https://ops.example.org/monitor/'
+    """
+    try:
+        parts = urlsplit(text)
+        fits = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fits = False
+    if not (fits and text.isprintable() and _BASE_URL.fullmatch(text)):
+        raise unfit(
+            "must be an http or https URL without ? and #",
+            "write it like https://monitor.example.org",
+        )
+    return f"{text.rstrip('/')}/"
 
 
 def parse_time(text: str) -> int:

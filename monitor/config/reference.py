@@ -62,7 +62,11 @@ class Reference(Section):
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
     window: ReferenceWindow | None = setting(None, "A fixed range of event time.")
-    counts: ReferenceCounts | None = setting(None, "Outcomes counted elsewhere.")
+    counts: ReferenceCounts | None = setting(
+        None,
+        "Outcomes counted elsewhere, such as those of a test set: `precision-monitor reference "
+        "FILE` prints them.",
+    )
     first: PositiveDuration | None = setting(
         None, "This much event time from the first prediction of the model on."
     )

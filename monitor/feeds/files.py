@@ -27,7 +27,7 @@ from monitor.feeds.decode import Decoder, LineDecoder
 from monitor.feeds.decode.lines import BOM
 from monitor.feeds.decompression import decompressed, is_compressed
 from monitor.feeds.json_array import array_lines
-from monitor.feeds.mapping.guessing import Say, settled_by_record, to_stderr
+from monitor.feeds.mapping.guessing import Say, names_of, settled_by_record, to_stderr
 from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.merge import merged
 
@@ -119,6 +119,13 @@ def first_rows(path: str | PathLike[str], most: int = 2_000) -> FirstRows:
         separator = "," if form is _Format.CSV else "\t"
         return FirstRows(rows_of_text(text, separator, most), True)
     return FirstRows(list(islice(_objects(text), most)), False)
+
+
+def columns_of(head: FirstRows) -> list[str]:
+    """Return the names of the columns of first records; of JSON nested ones with dots."""
+    if head.tabular:
+        return list(head.rows[0]) if head.rows else []
+    return list(dict.fromkeys(name for row in head.rows for name in names_of(row)))
 
 
 def _objects(text: bytes) -> Iterator[dict[str, Any]]:

@@ -22,6 +22,7 @@ _ENGINE = (
 _LIVE = (
     "body_timeout",
     "checkpoint_every",
+    "external_url",
     "max_body_bytes",
     "max_events_per_second",
     "max_queue_bytes",

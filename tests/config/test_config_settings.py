@@ -209,3 +209,20 @@ def test_every_public_name_can_be_imported() -> None:
         assert getattr(monitor.config, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'confg'"):
         _ = monitor.config.confg
+
+
+@pytest.mark.parametrize(
+    "written", ["https://a.example.org", "http://10.0.0.1:9108/", "https://[::1]:80/monitor"]
+)
+def test_the_external_url_ends_in_one_slash(written: str) -> None:
+    found = Config(exporter={"external_url": written}).exporter.external_url
+    assert found == f"{written.rstrip('/')}/"
+    assert Config().exporter.external_url is None
+
+
+@pytest.mark.parametrize(
+    "written", ["a.example.org", "ftp://a.b", "https://", "https://a.b/?c", "https://a.b/#c", "//a"]
+)
+def test_the_external_url_must_be_one_that_paths_can_follow(written: str) -> None:
+    with pytest.raises(ValidationError, match="must be an http or https URL"):
+        Config(exporter={"external_url": written})

@@ -88,12 +88,18 @@ def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
         "balanced precision 0.998, was 0.973.",
         "bare": "recall —; false-positive rate —; log LR+ —; precision —; balanced precision —.",
     }
+    summaries = {
+        "known": "model worse, recall fell 79.6 → 30 %",
+        "careful": "model worse, recall fell 79.6 → 40 %",
+        "bare": "model worse than its reference",
+    }
     text = alerts((tmp_path / "rules.yml").read_text())["ModelDegraded"]["annotations"]
+    meaning = text["description"].partition("{{")[0]
     expected = [
         {
             "exp_labels": {"severity": "page", "job": "m", "instance": "a", "model": name},
             "exp_annotations": text
-            | {"summary": f"{name} separates the classes worse than its reference. 7d: {numbers}"},
+            | {"summary": f"{name}: {summaries[name]}", "description": f"{meaning} 7d: {numbers}"},
         }
         for name, numbers in reported.items()
     ]

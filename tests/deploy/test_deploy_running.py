@@ -10,11 +10,13 @@ import tomllib
 import pytest
 import yaml
 from cli.commands import ran
-from deploy.expressions import DEPLOY, exported, recorded, series_in
+from deploy.expressions import DEPLOY, exported, recorded, selectors_in, series_in
 
 from monitor.config import load_config
+from monitor.drift import Verdict
 from monitor.prometheus.rules.recording import objective
 from monitor.prometheus.rules.scope import OBJECTIVES
+from monitor.report.vocabulary import BECAUSE, VERDICTS
 
 KUBERNETES = DEPLOY / "kubernetes"
 OF_KUBERNETES_ITSELF = (
@@ -52,8 +54,8 @@ def test_every_series_in_deploy_is_exported_or_recorded():
 
 
 def test_dashboards_have_distinct_ids_and_take_any_data_source():
-    boards = [json.loads(path.read_text()) for path in (DEPLOY / "grafana").rglob("*.json")]
-    assert len({board["uid"] for board in boards}) == len(boards) == 3
+    boards = dashboards()
+    assert len({board["uid"] for board in boards}) == len(boards) == 4
     for board in boards:
         ids = [panel["id"] for panel in board["panels"]]
         assert len(set(ids)) == len(ids)
@@ -62,8 +64,85 @@ def test_dashboards_have_distinct_ids_and_take_any_data_source():
         assert all(panel["description"] for panel in board["panels"] if panel["type"] != "row")
         variables = [variable["name"] for variable in board["templating"]["list"]]
         assert variables[0] == "datasource"
+        assert {"job", "instance"} <= set(variables)
         used = set(re.findall(r"\$(\w+)", json.dumps(board["panels"])))
         assert used <= set(variables)
+
+
+def test_every_query_of_a_dashboard_is_about_the_chosen_monitors():
+    for board in dashboards():
+        queries = [
+            target["expr"] for panel in board["panels"] for target in panel.get("targets", ())
+        ]
+        queries += [one["expr"] for one in board["annotations"].get("list", ())]
+        selectors = [one for query in queries for one in selectors_in(query)]
+        assert selectors
+        for one in selectors:
+            assert 'job=~"$job"' in one
+            assert 'instance=~"$instance"' in one
+
+
+def test_verdicts_are_words_in_the_order_of_urgency():
+    """Each number of the expression stands for the words of the same state."""
+    for name, column in (("fleet", "verdict"), ("on-call", "")):
+        board = json.loads((DEPLOY / "grafana" / "dashboards" / f"{name}.json").read_text())
+        (panel,) = [one for one in board["panels"] if '"Steady"' in json.dumps(one)]
+        (query,) = [
+            target["expr"] for target in panel["targets"] if target["legendFormat"] == column
+        ]
+        asked = re.findall(
+            r'(\d+) \* \(classifier_\w+\{.*?(?:verdict|because)="(\w+)"\} == 1\)', query
+        )
+        assert re.search(r"min by \(model\) \(\s*0 \* \(classifier_degradation_detected\{", query)
+        words = {**VERDICTS, **BECAUSE}
+        mapped = mapping_of(panel, column)
+        assert [int(number) for number, _ in asked] == list(range(1, len(mapped)))
+        assert {state for _, state in asked} == {*words} - {Verdict.INSUFFICIENT_EVIDENCE}
+        for number, state in asked:
+            assert mapped[number]["text"] == words[state].title
+            assert (mapped[number]["color"] == "red") is False
+        assert mapped["0"] | {"index": 0} == {
+            "text": VERDICTS[Verdict.MODEL_DEGRADED].title,
+            "color": "red",
+            "index": 0,
+        }
+
+
+def test_the_fleet_is_sorted_by_what_matters_and_leads_on():
+    board = json.loads((DEPLOY / "grafana" / "dashboards" / "fleet.json").read_text())
+    (panel,) = [one for one in board["panels"] if one["type"] == "table"]
+    assert panel["options"]["sortBy"] == [{"displayName": "verdict", "desc": False}]
+    (links,) = [one["value"] for one in properties(panel, "model") if one["id"] == "links"]
+    uids = {one["uid"] for one in dashboards()}
+    boards = [re.match(r"/d/([\w-]+)\?var-model=", link["url"]) for link in links]
+    assert {match[1] for match in boards if match} < uids
+    assert links[-1]["url"].startswith("${page}?model=")
+
+
+def dashboards():
+    return [json.loads(path.read_text()) for path in (DEPLOY / "grafana").rglob("*.json")]
+
+
+def properties(panel, column):
+    """Overrides of a column of a table, in their order."""
+    overrides = panel["fieldConfig"]["overrides"]
+    return [
+        one
+        for override in overrides
+        if override["matcher"]["options"] == column
+        for one in override["properties"]
+    ]
+
+
+def mapping_of(panel, column):
+    """Words and colour of each number, of a column or of the panel."""
+    if not column:
+        (mapping,) = panel["fieldConfig"]["defaults"]["mappings"]
+    else:
+        ((mapping,),) = [
+            one["value"] for one in properties(panel, column) if one["id"] == "mappings"
+        ]
+    return mapping["options"]
 
 
 @pytest.mark.dev("grafana_foundation_sdk")

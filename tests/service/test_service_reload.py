@@ -112,6 +112,7 @@ SLOWER = {**FEED, "header_timeout": "9s"}
         ),
         ({}, {"state": {"directory": "elsewhere"}}, ["state.directory"]),
         ({}, {"state": {"checkpoint_every": "1m"}}, []),
+        ({}, {"exporter": {"external_url": "https://monitor.example.org"}}, []),
         ({}, {"models": {"a": {}}, "windows": ["1h"], "pane": "5m"}, []),
     ],
 )

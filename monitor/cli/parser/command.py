@@ -75,6 +75,35 @@ def add_mapping(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--unit", metavar="UNIT", help="unit of times: s, ms, us or ns (default: s)")
 
 
+def add_reference(parser: argparse.ArgumentParser) -> None:
+    """Add `--reference`.
+
+    Args:
+        parser: parser of the command.
+    """
+    parser.add_argument(
+        "--reference",
+        metavar="FILE",
+        help="held-out test set whose outcomes are the reference of its models, as "
+        f"`{PROGRAM} reference FILE` prints it",
+    )
+
+
+def ratio(text: str) -> float:
+    """Parse a number from 0 to 1.
+
+    Raises:
+        ArgumentTypeError: it is not one.
+    """
+    try:
+        read = float(text)
+    except ValueError:
+        read = -1.0
+    if not 0 <= read <= 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, got {text!r}")
+    return read
+
+
 def count(text: str) -> int:
     """Parse an integer of at least 1.
 

@@ -12,7 +12,7 @@ from monitor.cli.parser.cluster import SPARK
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.parser.recorded import DIAGNOSE, REPLAY, THRESHOLD
 from monitor.cli.parser.serving import DEMO, HEALTHCHECK, RUN, TOP
-from monitor.cli.parser.setup import CHECK_CONFIG, INIT, RULES, SCHEMA, STATE
+from monitor.cli.parser.setup import CHECK_CONFIG, INIT, REFERENCE, RULES, SCHEMA, STATE
 from monitor.version import __version__
 
 COMMANDS = {
@@ -26,6 +26,7 @@ COMMANDS = {
         DEMO,
         SPARK,
         INIT,
+        REFERENCE,
         CHECK_CONFIG,
         SCHEMA,
         RULES,

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from monitor.cli.parser.command import DEFAULT_URL, PROGRAM, Command, add_config, add_mapping
+from monitor.cli.parser.command import (
+    DEFAULT_URL,
+    PROGRAM,
+    Command,
+    add_config,
+    add_mapping,
+    add_reference,
+)
 
 
 def _replay(parser: argparse.ArgumentParser) -> None:
@@ -16,6 +23,7 @@ def _replay(parser: argparse.ArgumentParser) -> None:
         "standard input",
     )
     add_config(parser, required=False)
+    add_reference(parser)
     add_mapping(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(

@@ -10,12 +10,14 @@ from monitor.cli.parser.command import (
     PROGRAM,
     Command,
     add_config,
+    add_reference,
     seconds,
 )
 
 
 def _run(parser: argparse.ArgumentParser) -> None:
     add_config(parser, required=True)
+    add_reference(parser)
     parser.add_argument(
         "--insecure",
         action="store_true",

@@ -10,6 +10,7 @@ from monitor.cli.parser.command import (
     add_config,
     add_mapping,
     no_arguments,
+    ratio,
 )
 
 
@@ -37,6 +38,39 @@ the volume can carry. Asks nothing, and never overwrites a file.
   {PROGRAM} init claims.parquet --field label=fraud -o claims.yaml
 """,
     arguments=_init,
+)
+
+
+def _reference(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="held-out test set, as for replay")
+    parser.add_argument(
+        "--threshold",
+        type=ratio,
+        metavar="T",
+        help="scores at or above T are positive predictions, where the file has no predictions "
+        "(default: models.NAME.threshold of the configuration)",
+    )
+    add_config(parser, required=False)
+    add_mapping(parser)
+
+
+REFERENCE = Command(
+    "reference",
+    "make a model's reference of a held-out test set",
+    about="""\
+Counts a file of predictions with their labels, and prints the block of the
+configuration that makes these outcomes the reference of the model. Says what it
+found, with 95 % intervals, and warns if that is too little to judge by. The file
+needs no times; every label in it counts.
+
+The class ratio of the test set becomes that of the reference. If positives were
+made more frequent in it, the monitor reports that they became rarer.
+""",
+    examples=f"""\
+  {PROGRAM} reference test_set.csv
+  {PROGRAM} reference test_set.parquet --field label=fraud --threshold 0.5
+""",
+    arguments=_reference,
 )
 
 
@@ -89,6 +123,12 @@ def _rules(parser: argparse.ArgumentParser) -> None:
         "(default: paths within the project)",
     )
     parser.add_argument(
+        "--dashboards",
+        default="",
+        metavar="URL",
+        help="URL of the Grafana that has deploy/grafana/dashboards; alerts then link to them",
+    )
+    parser.add_argument(
         "--objective-severity",
         choices=("page", "ticket"),
         default="ticket",
@@ -127,7 +167,8 @@ Prints the rules for the configured models and windows as a Prometheus rule
 file (2.42 or later): metrics computed from counts, so that several monitors add
 up, and alerts. The model pages; prevalence, labels and feeds open tickets.
 Without -c the rules apply to any model and the default windows; a model's
-objective must then be recorded by hand.
+objective must then be recorded by hand. Where exporter.external_url is
+configured, alerts link to the comparison on the monitor's page.
 """,
     examples=f"""\
   {PROGRAM} rules -c monitor.yaml > precision-monitor.rules.yml

@@ -32,6 +32,7 @@ def _hurried(rule: Recording | Alert) -> Recording | Alert:
         rule,
         expr=_looking_back(rule.expr),
         summary=_looking_back(rule.summary),
+        numbers=_looking_back(rule.numbers),
         hold=HOLD,
         keep="",
     )

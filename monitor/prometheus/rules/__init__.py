@@ -3,7 +3,9 @@
     scope.py             the models, windows and objectives that the rules are about
     rule.py              what a rule is
     recording.py         numbers from counts that can be added up over several monitors
-    templates.py         texts of alerts that look up numbers when the alert fires
+    templates.py         parts of texts that look up numbers when the alert fires
+    summaries.py         what an alert about a model says in one line
+    links.py             where an alert leads: the monitor's page, a dashboard
     model_alerts.py      alerts about verdicts
     objective_alerts.py  alerts about objectives that are missed
     feed_alerts.py       alerts about events that do not come

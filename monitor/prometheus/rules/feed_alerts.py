@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from monitor.prometheus.rules import templates
+from monitor.prometheus.rules import links, templates
 from monitor.prometheus.rules.recording import SHARDS
 from monitor.prometheus.rules.rule import Alert
 from monitor.prometheus.rules.scope import Scope
@@ -20,7 +20,7 @@ FEWEST_PREDICTIONS = 100
 FEWEST_USUAL = 10
 """Predictions at the same time of another day, below which silence is usual."""
 
-_WHO = f"{templates.MODEL}{{{{ with $labels.instance }}}} at {{{{ . }}}}{{{{ end }}}}"
+_WHO = f"{templates.MODEL}{templates.AT_INSTANCE}"
 _WHOLE_OR_SHARD = (
     "First of the model as a whole, then of each monitor that sees a part of it, where the "
     "whole is not silent."
@@ -67,13 +67,15 @@ def _label_feed_stalled(scope: Scope) -> Alert:
         severity="ticket",
         hold="10m",
         keep="1h",
-        summary=f"{_WHO}: no label came for {silence}, while predictions do; "
-        f"{templates.sum_over_monitors('precision_monitor_pending_predictions')} predictions of "
-        "the model wait for one.",
-        description="Windows move on and empty; soon they show nothing about the model, or about "
-        "the part of it that the named monitor sees. Alerts that rest on these labels are muted "
-        "meanwhile. Look at the feed of labels and at the dead-letter file.",
+        summary=f"{_WHO}: no label for {silence}"
+        + templates.sum_if_known("precision_monitor_pending_predictions", "predictions wait"),
+        description="Predictions come, and no label. Windows move on and empty; soon they show "
+        "nothing about the model, or about the part of it that the named monitor sees. Alerts that "
+        "rest on these labels are muted meanwhile. Look at the feed of labels and at the "
+        "dead-letter file.",
         runbook=scope.link("deploy/README.md#labelfeedstalled"),
+        page=links.page_of_model(scope),
+        dashboard=links.on_call(scope),
     )
 
 
@@ -102,11 +104,13 @@ def _prediction_feed_stalled(scope: Scope) -> Alert:
         severity="ticket",
         hold="10m",
         keep="30m",
-        summary=f"{_WHO}: no prediction came for {silence}; in all "
-        f"{templates.sum_over_monitors('classifier_predictions_total')} of the model were counted.",
+        summary=f"{_WHO}: no prediction for {silence}"
+        + templates.sum_if_known("classifier_predictions_total", "came before"),
         description="Either the model no longer serves, or its predictions do not reach the "
         "monitor. Windows move on and empty; they show the past.",
         runbook=scope.link("deploy/README.md#predictionfeedstalled"),
+        page=links.page_of_model(scope),
+        dashboard=links.on_call(scope),
     )
 
 
@@ -119,9 +123,12 @@ def _events_ahead(scope: Scope) -> Alert:
         expr=f"sum without ({SHARDS}) (increase({ahead}[15m])) > 0",
         severity="ticket",
         summary=f"{templates.MODEL}: about {{{{ $value | humanize }}}} events of the last 15 "
-        "minutes are dated far ahead of the others, or of the clock.",
-        description="They count, but they move neither the windows nor the label timeout. Either "
+        "minutes are dated far ahead",
+        description="They are dated far ahead of the others of the model, or of the clock. "
+        "They count, but they move neither the windows nor the label timeout. Either "
         "a producer has a false clock or a false unit of time, or the clock of the monitor is "
         "slow, or the stream had a long gap, after which time goes on by itself.",
         runbook=scope.link("deploy/README.md#eventtimesahead"),
+        page=links.page_of_model(scope),
+        dashboard=links.on_call(scope),
     )

@@ -2,12 +2,11 @@
 
 Each alert queries the same expression from the same Prometheus, which still records
 the numbers. Grafana's templates cannot look numbers up: its messages name the
-alert, explain it, and link to the runbook.
+alert, explain it, and link to the runbook and to the model.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,6 @@ import yaml
 
 from monitor.prometheus.rules.rule import Alert, RuleGroup
 
-_LOOKED_UP = re.compile(r"\{\{ with .*? in the reference\)\{\{ end \}\}")
 _BACK_SECONDS = 600
 _EXPRESSION_SOURCE = "__expr__"
 _HEADING = """\
@@ -61,8 +59,10 @@ def _rule(alert: Alert, source: str) -> dict[str, Any]:
         "labels": {"severity": alert.severity, **alert.labels},
         "annotations": {
             "summary": f"{alert.name}{{{{ with $labels.model }}}}: {{{{ . }}}}{{{{ end }}}}",
-            "description": _LOOKED_UP.sub("", alert.description),
+            "description": alert.description,
             "runbook_url": alert.runbook,
+            **({"page_url": alert.page.model} if alert.page else {}),
+            **({"dashboard_url": alert.dashboard} if alert.dashboard else {}),
         },
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
-from monitor.prometheus.rules import templates
+from monitor.prometheus.rules import links, summaries, templates
 from monitor.prometheus.rules.objective_alerts import objective_alerts
 from monitor.prometheus.rules.rule import Alert
 from monitor.prometheus.rules.scope import GAP, Scope
@@ -40,6 +40,7 @@ def _verdict_holds(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> st
 
 def _model_degraded(scope: Scope) -> Alert:
     paging = scope.select("classifier_degradation_detected")
+    window = templates.longest_window(scope, _DEGRADED)
     return Alert(
         name="ModelDegraded",
         why="The gauge alone: it is 1 from the moment at which a detector and a judgement agree on "
@@ -49,13 +50,15 @@ def _model_degraded(scope: Scope) -> Alert:
         severity="page",
         hold="5m",
         keep="30m",
-        summary=f"{templates.MODEL} separates the classes worse than its reference."
-        + templates.in_windows(_DEGRADED, templates.skill_moved(), always=scope.long),
+        summary=summaries.worse(window),
         description="A detector found that the model separates the classes worse, and its last "
         "days are certainly degraded: recall fell or false positives rose, and rarer positives do "
         "not explain it. The page lasts until the model is certainly back. Look for a deployment, "
         "a changed feature or a new kind of case; break it down by segment.",
+        numbers=templates.in_windows(_DEGRADED, templates.skill_moved(), always=scope.long),
         runbook=scope.verdict_link(Verdict.MODEL_DEGRADED),
+        page=links.page_of_comparison(scope, window),
+        dashboard=links.on_call(scope),
     )
 
 
@@ -69,11 +72,13 @@ def _predictions_degenerate(scope: Scope) -> Alert:
         expr=f"max_over_time({degenerate}[{GAP}]) == 1",
         severity="ticket",
         keep="30m",
-        summary=f"{templates.MODEL}{templates.degenerate()}.",
+        summary=f"{templates.MODEL}:{templates.degenerate()}",
         description="By its predictions alone, before any label comes: the model has probably "
         "died, or its inputs have. Labels show it later, if they come. Look for a deployment, a "
         "changed threshold, and features that are missing or constant.",
         runbook=scope.link("deploy/README.md#predictionsdegenerate"),
+        page=links.page_of_model(scope),
+        dashboard=links.on_call(scope),
     )
 
 
@@ -84,6 +89,7 @@ def _prevalence_shift(scope: Scope) -> Alert:
         detected = scope.select("classifier_prevalence_shift_detected")
         soon = _verdict_holds(scope, _SHIFT, *shorter)
         holds += f"\nor\n(\n{soon}\nand\nmax_over_time({detected}[{GAP}]) == 1\n)"
+    window = templates.longest_window(scope, _SHIFT)
     return Alert(
         name="PrevalenceShift",
         why="The longest window by itself; a shorter one only where the class ratio has also "
@@ -93,18 +99,23 @@ def _prevalence_shift(scope: Scope) -> Alert:
         severity="ticket",
         hold="30m",
         keep="1h",
-        summary=f"{templates.MODEL}: positives became rarer or more frequent; the model separates "
-        "the classes as before." + templates.in_windows(_SHIFT, templates.class_ratio_moved()),
-        description="Precision moved with the class ratio. If recall and false positives moved "
-        "together, OperatingPointMoved fires as well. Not the model's fault: look at the world "
+        summary=summaries.prevalence_moved(window),
+        description="Precision moved with the class ratio; the model separates the classes as "
+        "before. If recall and false positives moved together, OperatingPointMoved fires as well. "
+        "Not the model's fault: look at the world "
         "and at what is sent to the model. If it stays, choose the threshold anew for the new "
         "class ratio.",
+        numbers=templates.in_windows(_SHIFT, templates.class_ratio_moved()),
         runbook=scope.verdict_link(Verdict.PREVALENCE_SHIFT),
+        page=links.page_of_comparison(scope, window),
+        dashboard=links.on_call(scope),
     )
 
 
 def _operating_point_moved(scope: Scope) -> Alert:
-    moved = scope.select("classifier_operating_point_moved", window=scope.daily)
+    series = "classifier_operating_point_moved"
+    moved = scope.select(series, window=scope.daily)
+    window = templates.longest_window(scope, (), series)
     return Alert(
         name="OperatingPointMoved",
         why="The gauge, not the verdict: where the class ratio moved too, the verdict is "
@@ -113,16 +124,20 @@ def _operating_point_moved(scope: Scope) -> Alert:
         severity="ticket",
         hold="1h",
         keep="1h",
-        summary=f"{templates.MODEL}: recall and false positives moved together along the curve."
-        + templates.in_windows((), templates.point_moved(), "classifier_operating_point_moved"),
-        description="As after a changed threshold or scores that slid. Two rates alone do not "
+        summary=summaries.point_moved(window),
+        description="Recall and false positives moved together along the curve, as after a "
+        "changed threshold or scores that slid. Two rates alone do not "
         "show whether the model also got worse. Look for a changed threshold or calibration; if "
         "it was not meant, set the threshold anew.",
+        numbers=templates.in_windows((), templates.point_moved(), series),
         runbook=scope.verdict_link(Verdict.OPERATING_POINT_MOVED),
+        page=links.page_of_comparison(scope, window),
+        dashboard=links.on_call(scope),
     )
 
 
 def _labels_not_trustworthy(scope: Scope) -> Alert:
+    window = templates.longest_window(scope, _UNTRUSTED)
     return Alert(
         name="LabelsNotTrustworthy",
         why="Windows of a day and more, as labels come in the rhythm of days. last_over_time: "
@@ -131,9 +146,12 @@ def _labels_not_trustworthy(scope: Scope) -> Alert:
         severity="ticket",
         hold="15m",
         keep="1h",
-        summary=f"{templates.MODEL}: the labels that came cannot stand for those that did not."
-        + templates.in_windows(_UNTRUSTED, templates.coverage()),
-        description="There is no verdict on the model until its labels are right again, and "
+        summary=summaries.untrusted(window),
+        description="The labels that came cannot stand for those that did not. "
+        "There is no verdict on the model until its labels are right again, and "
         "alerts about it are muted. Look at how labels are chosen, delayed and joined.",
+        numbers=templates.in_windows(_UNTRUSTED, templates.coverage()),
         runbook=scope.verdict_link(Verdict.LABELS_NOT_TRUSTWORTHY),
+        page=links.page_of_comparison(scope, window),
+        dashboard=links.on_call(scope),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.prometheus.rules import templates
+from monitor.prometheus.rules import links, templates
 from monitor.prometheus.rules.rule import Alert
 from monitor.prometheus.rules.scope import GAP, Scope, select
 
@@ -12,8 +12,6 @@ FEWEST_REJECTED = 20
 """Rejected records in an hour, below which their share means nothing."""
 STALLED_SECONDS = 5
 """Seconds for which the loop may not turn."""
-
-_INSTANCE = "{{ $labels.instance }}"
 
 
 def monitor_alerts(scope: Scope) -> list[Alert]:
@@ -39,19 +37,21 @@ def _down(scope: Scope) -> Alert:
         severity="page",
         hold="1m",
         labels={"job": scope.job},
-        summary="No precision monitor answers{{ with $labels.instance }} at {{ . }}{{ end }}.",
-        description="No model is watched while this fires: the absence of alerts means nothing. "
+        summary=f"No precision monitor answers{templates.AT_INSTANCE}: no model is watched",
+        description="While this fires, the absence of other alerts means nothing. "
         "Look at the process and its log; run `precision-monitor healthcheck` beside it.",
         runbook=scope.link("deploy/README.md#monitordown"),
+        dashboard=links.health(scope),
     )
 
 
 def _rejected(scope: Scope) -> Alert:
     rejected = "sum without (reason) (increase(precision_monitor_events_rejected_total[1h]))"
     reasons = (
-        "topk(3, sum by (reason) (increase("
-        "precision_monitor_events_rejected_total{instance=%q}[1h])) > 0)"
+        "topk({}, sum by (reason) (increase("
+        "precision_monitor_events_rejected_total{{instance=%q}}[1h])) > 0)"
     )
+    mostly, three = (f"printf `{reasons.format(n)}` $labels.instance | query" for n in (1, 3))
     return Alert(
         name="EventsRejected",
         why=f"More than {REJECTED_SHARE:.0%} of the records of an hour, and at least "
@@ -61,37 +61,43 @@ def _rejected(scope: Scope) -> Alert:
         severity="ticket",
         hold="10m",
         keep="30m",
-        summary=f"{_INSTANCE} cannot use {{{{ $value | humanizePercentage }}}} of its records of "
-        f"the last hour:{{{{ range printf `{reasons}` $labels.instance | query "
-        "| sortByLabel `reason` }} {{ .Labels.reason }} {{ .Value | printf `%.0f` }}{{ end }}.",
+        summary=f"{templates.INSTANCE}: {{{{ $value | humanizePercentage }}}} of the last hour's "
+        f"records rejected{{{{ range {mostly} }}}}, mostly {{{{ .Labels.reason }}}}{{{{ end }}}}",
         description="Rejected records count nowhere. The dead-letter file holds them, each with "
         "its reason.",
+        numbers=f" In the last hour:{{{{ range {three} | sortByLabel `reason` }}}} "
+        "{{ .Labels.reason }} {{ .Value | printf `%.0f` }}{{ end }}.",
         runbook=scope.link("deploy/README.md#eventsrejected"),
+        dashboard=links.health(scope),
     )
 
 
 def _series(scope: Scope) -> Alert:
-    left = "sum without (kind) (precision_monitor_series_left_out{})"
-    overflow = "increase(precision_monitor_segment_values_overflowed_total[1h])"
+    left = "sum without (kind) (precision_monitor_series_left_out{instance=%q})"
+    total = "precision_monitor_segment_values_overflowed_total"
     return Alert(
         name="SeriesLimitReached",
         why="Either max_series leaves segment values or models out of the scrape, or segment "
         "values beyond a limit are counted as __other__. What is exported is exact.",
         expr="sum without (kind) "
-        f"(max_over_time(precision_monitor_series_left_out[{GAP}])) > 0\nor\n{overflow} > 0",
+        f"(max_over_time(precision_monitor_series_left_out[{GAP}])) > 0\n"
+        f"or\nincrease({total}[1h]) > 0",
         severity="ticket",
         hold="10m",
         keep="2h",
-        summary=f"{_INSTANCE} leaves "
-        f"{templates.of_monitor(left.replace('{}', '{instance=%q}'))} models and segment values "
-        f"out of its scrapes, at most {scope.max_series} series; "
-        f"{templates.of_monitor(overflow.replace('[1h]', '{instance=%q}[1h]'))} predictions of the "
-        "last hour count as __other__ in their segment.",
-        description="A segment has more values than its limit, often because it holds an id or "
+        summary=f"{templates.INSTANCE}: limit of series reached"
+        + templates.of_monitor_above_0(left, "left out")
+        + templates.of_monitor_above_0(
+            f"increase({total}{{instance=%q}}[1h])", "predictions under __other__"
+        ),
+        description="Models and segment values are left out of scrapes, which have at most "
+        f"{scope.max_series} series, or predictions of the last hour count as __other__ in their "
+        "segment. A segment has more values than its limit, often because it holds an id or "
         "free text. Totals are right, breakdowns are not complete; a model that is left out has "
         "no alerts. Remove the key from `segments`, or raise `max_segment_values` or "
         "`max_series`.",
         runbook=scope.link("deploy/README.md#serieslimitreached"),
+        dashboard=links.health(scope),
     )
 
 
@@ -107,12 +113,13 @@ def _checkpoint(scope: Scope) -> Alert:
         severity="ticket",
         hold="5m",
         keep="10m",
-        summary=f"{_INSTANCE}: the newest checkpoint is {{{{ $value | humanizeDuration }}}} old, "
-        "or there is none since then.",
-        description="Nothing is lost yet: counting goes on, and a restart reads events since that "
+        summary=f"{templates.INSTANCE}: no checkpoint for {{{{ $value | humanizeDuration }}}}",
+        description="The newest checkpoint is that old, or there is none since counting began. "
+        "Nothing is lost yet: counting goes on, and a restart reads events since that "
         "checkpoint again, which takes longer the older it is, while journals grow. Look at "
         "the log and at the disk of the state directory.",
         runbook=scope.link("deploy/README.md#checkpointstale"),
+        dashboard=links.health(scope),
     )
 
 
@@ -127,12 +134,14 @@ def _stalled(scope: Scope) -> Alert:
         severity="ticket",
         hold="1m",
         keep="10m",
-        summary=f"{_INSTANCE}: the loop that reads and counts did not turn for "
-        "{{ $value | humanizeDuration }}.",
-        description="What is published stands still meanwhile, posted events wait, and systemd's "
+        summary=f"{templates.INSTANCE}: nothing was read or counted for "
+        "{{ $value | humanizeDuration }}",
+        description="The loop that reads and counts did not turn. "
+        "What is published stands still meanwhile, posted events wait, and systemd's "
         "watchdog ends the process after a minute of it. Nothing is lost. Look at the CPU and the "
         "disk of the machine, and at the stall of checkpoints.",
         runbook=scope.link("deploy/README.md#monitorloopstalled"),
+        dashboard=links.health(scope),
     )
 
 
@@ -144,13 +153,14 @@ def _reload_failed(scope: Scope) -> Alert:
         expr=f"last_over_time(precision_monitor_config_last_reload_successful[{GAP}]) == 0",
         severity="ticket",
         hold="10m",
-        summary=f"{_INSTANCE} refused its configuration file when it was last read"
+        summary=f"{templates.INSTANCE}: changed configuration file refused"
         "{{ with printf `time() - precision_monitor_config_last_reload_success_timestamp_seconds"
-        "{instance=%q}` $labels.instance | query }}; the one in force was read "
-        "{{ . | first | value | humanizeDuration }} ago{{ end }}.",
+        "{instance=%q}` $labels.instance | query }}; the one in force is "
+        "{{ . | first | value | humanizeDuration }} old{{ end }}",
         description="The monitor keeps the previous configuration. Its log lists every fault with "
         "its line; a restart would end with exit code 2.",
         runbook=scope.link("deploy/README.md#configreloadfailed"),
+        dashboard=links.health(scope),
     )
 
 
@@ -160,7 +170,7 @@ def _watchdog(scope: Scope) -> Alert:
         why="Always fires. Its receiver must report when it stops, because then no alert arrives.",
         expr="vector(1)",
         severity="none",
-        summary="Alerts arrive.",
+        summary="Alerts arrive",
         description="This alert always fires. Send it to a service that reports when it stops.",
         runbook=scope.link("deploy/README.md#watchdog"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from monitor.prometheus.rules import templates
+from monitor.prometheus.rules import links, templates
 from monitor.prometheus.rules.recording import (
     CHANGE,
     CLASS_RATIO,
@@ -16,7 +16,7 @@ from monitor.prometheus.rules.recording import (
     recorded_of_reference,
 )
 from monitor.prometheus.rules.rule import Alert
-from monitor.prometheus.rules.scope import GAP, OBJECTIVES, Scope
+from monitor.prometheus.rules.scope import GAP, OBJECTIVES, Scope, quoted
 from monitor.report.vocabulary import CAUSES, METRIC_WORDS
 
 FEWEST = 100
@@ -103,10 +103,13 @@ def _precision(scope: Scope) -> Alert:
         severity=_SEVERITY,
         hold="15m",
         keep="30m",
-        summary=f"{_summary(scope, kind)}; what pulled it down most: {{{{ $labels.cause }}}}.",
-        description=f"{_certainty(kind)} The cause is in the label: prevalence is not the "
-        "model's fault, recall and false_positives may be.",
+        summary=f"{_summary(scope, kind)}{_MAINLY}",
+        description=f"{_certainty(kind)} The label cause names what pulled it down most: "
+        "prevalence is not the model's fault, recall and false_positives may be.",
+        numbers=_in_the_reference(kind),
         runbook=scope.link("deploy/README.md#precisionbelowobjective"),
+        page=links.page_of_comparison(scope, _longest(scope)),
+        dashboard=links.on_call(scope),
     )
 
 
@@ -118,10 +121,13 @@ def _missed(scope: Scope, kind: _Missed) -> Alert:
         severity=_SEVERITY,
         hold="15m",
         keep="30m",
-        summary=f"{_summary(scope, kind)}.",
+        summary=_summary(scope, kind),
         description=f"{_certainty(kind)} This does not move with prevalence: look at the model, "
         "its inputs and its threshold.",
+        numbers=_in_the_reference(kind),
         runbook=scope.link(f"deploy/README.md#{kind.alert.lower()}"),
+        page=links.page_of_comparison(scope, _longest(scope)),
+        dashboard=links.on_call(scope),
     )
 
 
@@ -178,16 +184,27 @@ def _main_cause(scope: Scope) -> str:
 
 
 def _certainty(kind: _Missed) -> str:
-    before = templates.reference_in_brackets(kind.before, kind.digits)
-    return f"Over two windows {kind.words}{before} {kind.missed}, with 95 % confidence."
+    return f"With 95 % confidence over two windows, {kind.words} {kind.missed}."
+
+
+def _in_the_reference(kind: _Missed) -> str:
+    return templates.if_known(kind.before, kind.digits, " In the reference: ", ".")
+
+
+def _longest(scope: Scope) -> str:
+    return f"{{{{ $window := {quoted(scope.long)} }}}}"
+
+
+_MAINLY = (
+    '{{ if ne $labels.cause "unknown" }}; mainly {{ reReplaceAll "_" " " $labels.cause }}{{ end }}'
+)
 
 
 def _summary(scope: Scope, kind: _Missed) -> str:
-    def at(window: str) -> str:
-        return templates.of_model(kind.now, kind.digits, window=window, segment="")
+    def percent(series: str, **more: str) -> str:
+        return templates.percent_of_model(series, **more)
 
-    target = templates.of_model(objective(kind.metric), kind.digits)
-    return (
-        f"{templates.MODEL}: {kind.words} {kind.missed} of {target}: "
-        f"{at(scope.long)} over {scope.long}, {at(scope.short)} over {scope.short}"
-    )
+    windows = dict.fromkeys((scope.long, scope.short))
+    found = (f"{percent(kind.now, window=name, segment='')} over {name}" for name in windows)
+    target = percent(objective(kind.metric))
+    return f"{templates.MODEL}: {kind.words} {kind.beyond[1]} {target}: {', '.join(found)}"

@@ -22,6 +22,18 @@ class Recording:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
+class PageLink(NamedTuple):
+    """The address of a model on the monitor's page, as templates.
+
+    Attributes:
+        model: the address; looks up labels alone.
+        ranges: what follows it, the two ranges to compare as parameters; looks up numbers.
+    """
+
+    model: str
+    ranges: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
     """An alert.
@@ -34,9 +46,12 @@ class Alert:
         hold: how long the expression must hold before the alert fires.
         keep: how long it keeps firing once the expression no longer holds.
         labels: besides the severity.
-        summary: one line with the numbers and the cause.
-        description: what it means and what to do.
+        summary: one line of less than 120 characters: what happened, which way, how much.
+        description: what it means and what to do, without templates.
+        numbers: template of the numbers behind it, to follow the description.
         runbook: link to more.
+        page: link to the model on the monitor's page; None without one.
+        dashboard: template of the link to a dashboard; "" without one.
     """
 
     name: str
@@ -48,7 +63,10 @@ class Alert:
     labels: Mapping[str, str] = field(default_factory=dict)
     summary: str
     description: str
+    numbers: str = ""
     runbook: str
+    page: PageLink | None = None
+    dashboard: str = ""
 
 
 class RuleGroup(NamedTuple):

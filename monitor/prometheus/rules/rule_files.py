@@ -65,8 +65,12 @@ def _alert(rule: Alert) -> Iterator[str]:
     yield from _mapping("labels", {"severity": rule.severity, **rule.labels})
     yield "annotations:"
     yield indent(_block("summary", rule.summary), _STEP)
-    yield indent(_block("description", rule.description), _STEP)
+    yield indent(_block("description", f"{rule.description}{rule.numbers}"), _STEP)
     yield f"{_STEP}runbook_url: {_scalar(rule.runbook)}"
+    if rule.page is not None:
+        yield indent(_block("page_url", "".join(rule.page)), _STEP)
+    if rule.dashboard:
+        yield indent(_block("dashboard_url", rule.dashboard), _STEP)
 
 
 def _commented(why: str, expr: str) -> str:

@@ -59,6 +59,8 @@ class Scope:
         stale_seconds: age from which the newest checkpoint is stale.
         job: name of the scrape job of the monitor.
         runbooks: prefix of the path of a runbook.
+        page: address of the monitor's page, with its final slash; "" where it is not known.
+        dashboards: address of Grafana, with its final slash; "" where it is not known.
         objective_severity: severity of a missed objective: `page` or `ticket`.
         label_silence: time without a label after which the feed has stalled.
         prediction_silence: time without a prediction after which the feed has stalled.
@@ -73,6 +75,8 @@ class Scope:
     stale_seconds: int
     job: str = "precision-monitor"
     runbooks: str = ""
+    page: str = ""
+    dashboards: str = ""
     objective_severity: str = "ticket"
     label_silence: str = "1d"
     prediction_silence: str = "1h"
@@ -102,6 +106,7 @@ class Scope:
             stale_seconds=max(
                 _STALE_SECONDS, _CHECKPOINTS_MISSED * config.state.checkpoint_every // SECOND_MS
             ),
+            page=config.exporter.external_url or "",
             **more,
         )
 

@@ -1,7 +1,7 @@
-"""Texts of alerts: Go templates that look up the numbers when the alert fires.
+"""Parts of the texts of alerts: Go templates that look up the numbers when the alert fires.
 
 A number that is not known reads as a dash, never as 0. A number of a reference that is not
-known is left out.
+known is left out. Whole summaries are in `summaries`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,23 @@ from monitor.prometheus.rules.recording import (
     REFERENCE_PRECISION,
     REFERENCE_RECALL,
 )
-from monitor.prometheus.rules.scope import GAP, quoted
+from monitor.prometheus.rules.scope import GAP, Scope, quoted
 from monitor.report.vocabulary import DEGENERACIES
 
-MODEL = "{{ $labels.model }}"
+_MODEL_LETTERS, _INSTANCE_LETTERS = 36, 28
+"""Letters of a name that a summary shows at most; a longer name ends in an ellipsis there."""
+
+
+def _short(name: str, most: int) -> str:
+    return f'reReplaceAll "^(.{{{most - 1}}}).{{2,}}$" "${{1}}…" {name}'
+
+
+MODEL = f"{{{{ {_short('$labels.model', _MODEL_LETTERS)} }}}}"
+INSTANCE = f"{{{{ {_short('$labels.instance', _INSTANCE_LETTERS)} }}}}"
+AT_INSTANCE = (
+    f"{{{{ with $labels.instance }}}} at {{{{ {_short('.', _INSTANCE_LETTERS)} }}}}{{{{ end }}}}"
+)
+"""Where the alert is about one monitor of several; else nothing."""
 
 
 def in_windows(
@@ -74,9 +87,39 @@ def of_model(series: str, digits: int = 3, **more: str) -> str:
     return _number_or_dash(_model_query(series, **more), digits)
 
 
-def sum_over_monitors(counter: str) -> str:
-    """Return a whole number of the model, added up over monitors."""
-    return _number_or_dash(f"printf `sum({counter}{{model=%q}})` $labels.model", 0)
+def percent_of_model(series: str, **more: str) -> str:
+    """Return a ratio of the model in per cent, with three digits.
+
+    Args:
+        series: its name.
+        more: further labels to match.
+    """
+    query = _model_query(f"100 * {series}", **more)
+    number = "{{ . | first | value | printf `%.3g` }} %"
+    return f"{{{{ with {query} | query }}}}{number}{{{{ else }}}}—{{{{ end }}}}"
+
+
+def if_known(series: str, digits: int, before: str, after: str) -> str:
+    """Return a number of the model between two texts; nothing at all where it is not known.
+
+    Args:
+        series: its name.
+        digits: behind the point.
+        before: text before the number.
+        after: text behind it.
+    """
+    return _if_known(_model_query(series), digits, before, after)
+
+
+def sum_if_known(counter: str, words: str) -> str:
+    """Return a whole number of the model, added up over monitors; nothing where it is not known.
+
+    Args:
+        counter: name of the series.
+        words: behind the number.
+    """
+    query = f"printf `sum({counter}{{model=%q}})` $labels.model"
+    return _if_known(query, 0, "; ", f" {words}")
 
 
 def was_before(before: str, digits: int = 3, word: str = "was") -> str:
@@ -90,18 +133,52 @@ def was_before(before: str, digits: int = 3, word: str = "was") -> str:
     return f"{{{{ with {_model_query(before)} | query }}}}, {word} {_number(digits)}{{{{ end }}}}"
 
 
-def reference_in_brackets(before: str, digits: int = 3) -> str:
-    """Return a number of the reference in brackets, for the middle of a sentence.
+NOW, BEFORE = '{model=%[1]q,window=%[2]q,segment=""}', "{model=%[1]q}"
+"""Matchers for `of_window` and `of_reference`."""
+
+
+def of_window(expr: str) -> str:
+    """Return a query of the model and of `$window`.
 
     Args:
-        before: name of the series.
-        digits: behind the point.
+        expr: PromQL; may use `NOW` and `BEFORE`.
     """
-    known = f"(was {_number(digits)} in the reference)"
-    return f"{{{{ with {_model_query(before)} | query }}}} {known}{{{{ end }}}}"
+    return f"printf `{expr}` $labels.model $window"
 
 
-_NOW, _BEFORE = '{model=%[1]q,window=%[2]q,segment=""}', "{model=%[1]q}"
+def of_reference(expr: str) -> str:
+    """Return a query of the model.
+
+    Args:
+        expr: PromQL; may use `BEFORE`.
+    """
+    return f"printf `{expr}` $labels.model"
+
+
+def longest_window(
+    scope: Scope, verdicts: tuple[str, ...], series: str = "classifier_verdict"
+) -> str:
+    """Return a template that sets `$window` to the longest window in which a verdict holds.
+
+    Where none holds at the moment, it is the longest that does not reach back into the
+    reference; where all do, the longest.
+
+    Args:
+        scope: windows of the rules.
+        verdicts: their names; none for a series without the label `verdict`.
+        series: the gauge that is 1 in such a window.
+    """
+    among = "|".join(scope.daily)
+    chosen = f',verdict=~"{"|".join(verdicts)}"' if verdicts else ""
+    opens = _by_window("classifier_window_open_timestamp_seconds", f',window=~"{among}"')
+    closes = f"max(last_over_time(classifier_reference_close_timestamp_seconds{BEFORE}[{GAP}]))"
+    holds = of_reference(f"bottomk(1, {opens} and {_by_window(series, chosen)} == 1)")
+    apart = of_reference(f"bottomk(1, {opens} >= scalar({closes}))")
+    found = "{{ $window = .Labels.window }}"
+    return (
+        f"{{{{ $window := {quoted(scope.long)} }}}}{{{{ range {holds} | query }}}}{found}"
+        f"{{{{ else }}}}{{{{ range {apart} | query }}}}{found}{{{{ end }}}}{{{{ end }}}}"
+    )
 
 
 def _log_ratios(recall: str, false_positive: str, which: str) -> tuple[str, str]:
@@ -123,14 +200,14 @@ def _was_ratio(expr: str) -> str:
     return _if_known(f"printf `{expr}` $labels.model", 2, ", was ")
 
 
-def of_monitor(expr: str, digits: int = 0) -> str:
-    """Return a number of the monitor that the alert is about.
+def of_monitor_above_0(expr: str, words: str) -> str:
+    """Return a whole number of the monitor that the alert is about; nothing where it is 0.
 
     Args:
         expr: PromQL; `%q` is the monitor's instance.
-        digits: behind the point.
+        words: behind the number.
     """
-    return _number_or_dash(f"printf `{expr}` $labels.instance", digits)
+    return _if_known(f"printf `{expr} > 0` $labels.instance", 0, "; ", f" {words}")
 
 
 def _model_query(series: str, **more: str) -> str:
@@ -157,9 +234,9 @@ def skill_moved() -> str:
     A model can be worse though LR+ rose: fewer alarms, and more misses than that explains.
     The text then shows LR- too.
     """
-    positive, negative = _log_ratios(RECALL, FALSE_POSITIVE, _NOW)
-    was_positive, was_negative = _log_ratios(REFERENCE_RECALL, REFERENCE_FALSE_POSITIVE, _BEFORE)
-    rose = f"{BALANCED}{_NOW} >= ignoring (window) group_left () {REFERENCE_BALANCED}{_BEFORE}"
+    positive, negative = _log_ratios(RECALL, FALSE_POSITIVE, NOW)
+    was_positive, was_negative = _log_ratios(REFERENCE_RECALL, REFERENCE_FALSE_POSITIVE, BEFORE)
+    rose = f"{BALANCED}{NOW} >= ignoring (window) group_left () {REFERENCE_BALANCED}{BEFORE}"
     lower = _if_known(
         _window_query(f"({negative}) and {rose}"),
         2,

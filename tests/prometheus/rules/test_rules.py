@@ -20,6 +20,15 @@ from monitor.prometheus.rules import Scope, as_prometheus, groups
 from monitor.prometheus.rules.recording import objective
 from monitor.prometheus.rules.scope import OBJECTIVES, quoted
 
+OF_THE_MONITOR = {
+    "MonitorDown",
+    "EventsRejected",
+    "SeriesLimitReached",
+    "CheckpointStale",
+    "MonitorLoopStalled",
+    "ConfigReloadFailed",
+    "Watchdog",
+}
 ROOT = DEPLOY.parent
 TEXT = RULES.read_text()
 
@@ -140,6 +149,42 @@ def test_any_model_may_be_sampled():
     assert rule["expr"].endswith("max without (instance, pod) (classifier_precision_ratio)")
 
 
+def test_alerts_link_only_to_what_is_known():
+    for config, dashboards, expected in (
+        (Config(), "", set()),
+        (Config(exporter={"external_url": "https://x.y"}), "", {"page_url"}),
+        (Config(), "http://g.h/", {"dashboard_url"}),
+    ):
+        found = alerts(rendered(config, dashboards=dashboards))
+        links = {link for alert in found.values() for link in alert["annotations"]}
+        assert links - {"summary", "description", "runbook_url"} == expected
+        pages = {name for name, alert in found.items() if "page_url" in alert["annotations"]}
+        assert pages == ({name for name in found if name not in OF_THE_MONITOR} if pages else set())
+
+
+def test_windows_that_the_page_cannot_compare_are_no_ranges():
+    config = Config(windows=["10m", "30m"], exporter={"external_url": "https://x.y/z/"})
+    link = alerts(rendered(config))["ModelDegraded"]["annotations"]["page_url"]
+    assert link == "https://x.y/z/?model={{ $labels.model | urlquery }}"
+
+
+def test_grafana_links_by_labels_alone(capsys, tmp_path):
+    path = tmp_path / "monitor.yaml"
+    path.write_text("exporter: {external_url: https://x.y}")
+    done = ran(capsys, "rules", "-c", path, "--grafana", "p", "--dashboards", "http://g.h")
+    (found,) = [
+        rule["annotations"]
+        for group in yaml.safe_load(done.out)["groups"]
+        for rule in group["rules"]
+        if rule["title"] == "ModelDegraded"
+    ]
+    assert found["page_url"] == "https://x.y/?model={{ $labels.model | urlquery }}"
+    assert found["dashboard_url"].startswith(
+        "http://g.h/d/precision-monitor-on-call{{ with $labels"
+    )
+    assert "query |" not in "".join(found.values())
+
+
 def test_the_command_takes_a_configuration_and_settings(capsys):
     words = ["-c", ROOT / "config" / "fraud.yaml", "--job", "pm", "--runbooks", "https://x.y"]
     done = ran(capsys, "rules", *words, "--label-silence", "3d", "--prediction-silence", "30m")
@@ -202,10 +247,11 @@ def test_a_silence_must_be_a_duration(capsys, option, wrong):
     "wrong",
     ["not a url", "docs/", "ftp://x.y", "https://", "https:///x", "https://[x", "https://x.y/#a"],
 )
-def test_runbooks_must_be_a_url(capsys, wrong):
-    done = ran(capsys, "rules", "--runbooks", wrong)
+@pytest.mark.parametrize("option", ["--runbooks", "--dashboards"])
+def test_links_must_be_urls(capsys, option, wrong):
+    done = ran(capsys, "rules", option, wrong)
     assert (done.code, done.out) == (2, "")
-    assert "--runbooks: must be an http or https URL" in done.err
+    assert f"{option}: must be an http or https URL" in done.err
     assert repr(wrong) in done.err
 
 

@@ -1,0 +1,203 @@
+"""Outcomes of a held-out test set: the reference that most teams have on the first day.
+
+A test set is one table or file of events. Its times do not matter, and it may have none.
+Every label in it counts, however late it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from monitor.cli.mapped_files import RecordedFeed, mappings_of
+from monitor.cli.output import tell
+from monitor.cli.usable import rejected_text
+from monitor.config import Config, ModelConfig, Reference
+from monitor.config.mapping import FixedValue, MappedRecords
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.engine import Monitor
+from monitor.errors import FeedError, UsageError
+from monitor.feeds import files
+from monitor.feeds.mapping.field_sources import fields_of
+from monitor.feeds.mapping.guessing import settled
+from monitor.snapshot import ModelState, Snapshot
+
+_SHOWN = 12
+"""Columns that an error names at most."""
+
+
+class HeldOut(NamedTuple):
+    """The test set of one model.
+
+    Attributes:
+        model: its name.
+        counts: labelled outcomes, scalars; there are actual positives and negatives.
+        predictions: labelled or not.
+    """
+
+    model: str
+    counts: ConfusionCounts
+    predictions: int
+
+    @property
+    def reference(self) -> dict[str, dict[str, int]]:
+        """The setting `reference` of the model."""
+        cells = self.counts.cells.tolist()
+        named = zip((cell.name.lower() for cell in Outcome), cells, strict=True)
+        return {"counts": {name: int(count) for name, count in named}}
+
+
+def read_held_out(
+    path: str, config: Config, given: MappedRecords | None, *, threshold: float | None = None
+) -> tuple[HeldOut, ...]:
+    """Count a test set; print what is guessed about its columns, and what is left out.
+
+    Args:
+        path: of the file, as `replay` reads it; not standard input.
+        config: the models, and the mapping of a configured feed of this path.
+        given: mapping of the options; None without one.
+        threshold: scores at or above it are positive predictions, where records hold no
+            prediction; None for those of the models.
+
+    Returns:
+        The models of the file, at least one.
+
+    Raises:
+        FeedError: the file cannot be read, or lacks predictions, labels or one of the classes.
+        UsageError: the path is standard input.
+    """
+    if path == files.STDIN:
+        raise UsageError(f"reference: must be a file, got {path!r}; write the table to one")
+    counting = _counting(config, threshold)
+    mapping = _mapping(path, counting, mappings_of([path], config, given).get(path))
+    monitor = Monitor(counting)
+    feed = RecordedFeed([path], counting, mapping)
+    for batch in feed.batches():
+        monitor.apply(batch)
+    if feed.torn is not None:
+        raise feed.torn
+    snapshot = monitor.snapshot()
+    if text := rejected_text(snapshot):
+        if sum(snapshot.rejected.values()) == snapshot.records:
+            raise FeedError(f"{path}: {text}")
+        tell(f"{path}: {text}")
+    found = tuple(_models(path, snapshot))
+    if not found:
+        raise FeedError(f"{path}: has no predictions; give the file that has them")
+    return found
+
+
+def with_references(config: Config, path: str, found: Sequence[HeldOut]) -> Config:
+    """Return the configuration with the reference of each model of a test set.
+
+    Args:
+        config: a model of it that the test set lacks stays as it is. Without models, the only
+            model of the test set stands for every model.
+        path: of the test set, for messages.
+        found: the test set.
+
+    Raises:
+        UsageError: no models are configured, and the test set has several.
+    """
+    for one in found:
+        tell(f"{one.model}: reference: {int(one.counts.total):,} outcomes of {path}")
+    references = {
+        one.model: {"reference": Reference.model_validate(one.reference)} for one in found
+    }
+    if config.models:
+        models = {
+            name: model.model_copy(update=references.get(name))
+            for name, model in config.models.items()
+        }
+        return config.model_copy(update={"models": models})
+    if len(found) > 1:
+        names = ", ".join(references)
+        raise UsageError(
+            f"--reference: {path} has several models, got {names}; configure them (-c FILE)"
+        )
+    (only,) = references.values()
+    return config.model_copy(update={"defaults": config.defaults.model_copy(update=only)})
+
+
+def _counting(config: Config, threshold: float | None) -> Config:
+    """The same models, without time limits of labels, segments or windows that are read."""
+
+    def plain(model: ModelConfig) -> ModelConfig:
+        limit = model.threshold if threshold is None else threshold
+        return ModelConfig(threshold=limit, label_timeout=None)
+
+    models = {name: plain(model) for name, model in config.models.items()}
+    return Config(models=models, defaults=plain(config.defaults), pane="1d", windows=["1d"])
+
+
+def _mapping(path: str, config: Config, mapping: MappedRecords | None) -> MappedRecords | None:
+    head = files.first_rows(path)
+    columns = files.columns_of(head)
+    typed = "type" in fields_of(columns, mapping)
+    wanted = mapping if typed else _at_no_time(mapping)
+    if not columns:
+        return wanted
+    found = settled(path, columns, wanted, tell)
+    _check(path, columns, fields_of(columns, found), config)
+    return found
+
+
+def _at_no_time(mapping: MappedRecords | None) -> MappedRecords:
+    """The mapping with one time for all records, which a table may then lack or have wrong."""
+    given = MappedRecords() if mapping is None else mapping
+    fields = {**given.fields, "ts": FixedValue(0), "label_ts": FixedValue(0)}
+    return given.model_copy(update={"fields": fields})
+
+
+def _check(path: str, columns: Sequence[str], fields: Collection[str], config: Config) -> None:
+    """Refuse records that hold whole outcomes, and lack a field of them.
+
+    Raises:
+        FeedError: there is no label, no prediction, or a score without a threshold.
+    """
+    if {"type", "tp"} & set(fields):
+        return
+    shown = f"got {', '.join(columns[:_SHOWN])}"
+    if "label" not in fields:
+        raise FeedError(
+            f"{path}: has no column for the label, {shown}; say which it is: --field label=COLUMN"
+        )
+    if not {"prediction", "score"} & set(fields):
+        raise FeedError(
+            f"{path}: has no column for the prediction, {shown}; say which it is: --field "
+            "prediction=COLUMN, or --field score=COLUMN with a threshold"
+        )
+    models = list(config.models.values()) or [config.defaults]
+    if "prediction" not in fields and all(model.threshold is None for model in models):
+        raise FeedError(
+            f"{path}: has scores and no predictions; give the threshold of the model: "
+            "`precision-monitor reference` takes --threshold, and a configuration "
+            "models.NAME.threshold"
+        )
+
+
+def _models(path: str, snapshot: Snapshot) -> Iterator[HeldOut]:
+    for model in snapshot.models:
+        made = model.predictions_positive + model.predictions_negative
+        counts = snapshot.lifetime.counts[model.row]
+        if made or int(counts.total):
+            _check_classes(path, model, counts)
+            yield HeldOut(model.name, counts, max(made, int(counts.total)))
+
+
+def _check_classes(path: str, model: ModelState, counts: ConfusionCounts) -> None:
+    where = f"{path}: {model.name}"
+    if not int(counts.total):
+        raise FeedError(
+            f"{where}: no prediction has a label; a reference is made of labelled outcomes"
+        )
+    for name, cases in (
+        ("positives", counts.actual_positive),
+        ("negatives", counts.actual_negative),
+    ):
+        if not int(cases):
+            raise FeedError(
+                f"{where}: has no actual {name} among {int(counts.total):,} outcomes, and a "
+                "reference needs both classes; say how the positive class is written: --positive "
+                "label=VALUE"
+            )

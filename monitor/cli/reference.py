@@ -1,0 +1,75 @@
+"""`precision-monitor reference`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+
+from monitor import metrics
+from monitor.cli.held_out import HeldOut, read_held_out
+from monitor.cli.mapped_files import mapping_of
+from monitor.cli.output import show, tell
+from monitor.cli.yaml_text import flow, scalar
+from monitor.config import Config, load_config
+from monitor.counts import ConfusionCounts
+from monitor.drift.recall_evidence import FEWEST_OUTCOMES
+from monitor.report.reference_text import too_small_text
+from monitor.report.vocabulary import METRIC_WORDS
+
+_SHOWN = ("precision", "recall", "false_positive_rate", "prevalence")
+
+
+def run(args: Namespace) -> int:
+    """Print the outcomes of a held-out test set as a model's reference.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        MonitorError: an option, the configuration or the file cannot be used.
+    """
+    config = load_config(args.config) if args.config else Config.without_file()
+    found = read_held_out(args.file, config, mapping_of(args), threshold=args.threshold)
+    show("models:")
+    for one in found:
+        show(f"  {scalar(one.model)}:")
+        show(f"    reference: {flow(one.reference)} # {args.file}")
+    for one in found:
+        for line in _found(one):
+            tell(f"{one.model}: {line}")
+    return 0
+
+
+def _found(one: HeldOut) -> Iterator[str]:
+    labelled = int(one.counts.total)
+    left = one.predictions - labelled
+    without = f", {left:,} predictions without a label left out" if left else ""
+    yield f"{labelled:,} outcomes{without}"
+    yield "; ".join(_estimate(one.counts, name) for name in _SHOWN)
+    if few := _too_few(one.counts):
+        yield f"warning: {few}"
+    elif small := too_small_text(one.counts):
+        yield f"warning: {small}"
+
+
+def _estimate(counts: ConfusionCounts, name: str) -> str:
+    value = float(getattr(metrics, name)(counts))
+    words = METRIC_WORDS[name].words
+    if value != value:  # noqa: PLR0124  # NaN
+        return f"{words} is undefined"
+    lower, upper = (float(limit) for limit in metrics.intervals(counts, name))
+    digits = METRIC_WORDS[name].digits
+    return f"{words} {value:.{digits}f} ({lower:.{digits}f} to {upper:.{digits}f})"
+
+
+def _too_few(counts: ConfusionCounts) -> str:
+    """What is too rare for any verdict; "" for nothing."""
+    cases = {
+        "actual positives": counts.actual_positive,
+        "actual negatives": counts.actual_negative,
+        "predicted positives": counts.predicted_positive,
+    }
+    few = [f"{int(n):,} {what}" for what, n in cases.items() if int(n) < FEWEST_OUTCOMES]
+    if not few:
+        return ""
+    return f"{' and '.join(few)}: too few to judge a model by, {FEWEST_OUTCOMES} of each are needed"

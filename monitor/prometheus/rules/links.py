@@ -1,0 +1,88 @@
+"""Links from an alert to where a person looks next: the monitor's page, a dashboard of Grafana.
+
+A link to the page opens the comparison that the alert is about. Both ranges stand in it as
+times, so that it shows the same hours later. The page compares whole hours. A reference that
+is given as counts has no time: the page then takes it by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from monitor.clock import HOUR_MS
+from monitor.config.quantities import parse_duration
+from monitor.prometheus.rules import templates
+from monitor.prometheus.rules.rule import PageLink
+from monitor.prometheus.rules.scope import GAP, Scope
+
+ON_CALL, HEALTH = "precision-monitor-on-call", "precision-monitor-health"
+"""Identities of the dashboards in `deploy/grafana` that alerts lead to."""
+
+_SECTION = "#why"
+"""Section of the page with the comparison."""
+_HOUR_SECONDS = HOUR_MS // 1000
+_TIME = '(. | first | value | toTime).Format "2006-01-02T15:04Z"'
+
+
+def page_of_model(scope: Scope) -> PageLink | None:
+    """Return the link to a model as it is now; None without the address of the page."""
+    if not scope.page:
+        return None
+    return PageLink(f"{scope.page}?model={{{{ $labels.model | urlquery }}}}")
+
+
+def page_of_comparison(scope: Scope, window: str) -> PageLink | None:
+    """Return the link to the comparison of a window with the reference.
+
+    Args:
+        scope: what the rules are about.
+        window: template that sets `$window`, see `templates.longest_window`.
+
+    Returns:
+        None without the address of the page. The model alone where windows are shorter than
+        an hour, which the page cannot compare.
+    """
+    link = page_of_model(scope)
+    if link is None or min(map(parse_duration, scope.daily)) < HOUR_MS:
+        return link
+    before = _range("before", "reference", templates.BEFORE, templates.of_reference)
+    after = _range("after", "window", "{model=%[1]q,window=%[2]q}", templates.of_window)
+    return link._replace(ranges=f"{window}{before}{after}{_SECTION}")
+
+
+def on_call(scope: Scope) -> str:
+    """Return the link to the dashboard of a model; "" without the address of Grafana."""
+    return _dashboard(scope, ON_CALL, "model")
+
+
+def health(scope: Scope) -> str:
+    """Return the link to the dashboard of a monitor; "" without the address of Grafana."""
+    return _dashboard(scope, HEALTH, "instance")
+
+
+def _dashboard(scope: Scope, uid: str, label: str) -> str:
+    if not scope.dashboards:
+        return ""
+    chosen = f"{{{{ with $labels.{label} }}}}?var-{label}={{{{ . | urlquery }}}}{{{{ end }}}}"
+    return f"{scope.dashboards}d/{uid}{chosen}"
+
+
+def _range(name: str, of: str, where: str, asked: Callable[[str], str]) -> str:
+    """A parameter of the page; nothing where a bound is not known, or no whole hour lies between.
+
+    Args:
+        name: of the parameter.
+        of: whose bounds: `reference` or `window`.
+        where: matchers of the series of the bounds.
+        asked: makes the query of an expression with these matchers.
+    """
+    ends = (f"classifier_{of}_{edge}_timestamp_seconds{where}" for edge in ("open", "close"))
+    opens, closes = (_whole_hour(f"max(last_over_time({end}[{GAP}]))") for end in ends)
+    return (
+        f"{{{{ with {asked(f'{opens} < {closes}')} | query }}}}&{name}={{{{ {_TIME} }}}}"
+        f"{{{{ with {asked(closes)} | query }}}}..{{{{ {_TIME} }}}}{{{{ end }}}}{{{{ end }}}}"
+    )
+
+
+def _whole_hour(seconds: str) -> str:
+    return f"floor({seconds} / {_HOUR_SECONDS}) * {_HOUR_SECONDS}"

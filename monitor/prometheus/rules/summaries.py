@@ -1,0 +1,133 @@
+"""Summaries of alerts about models: one line of less than 120 characters.
+
+A summary says what happened, which way, and how much, in per cent of the window that
+`$window` names. A number that is not known is left out.
+"""
+
+from __future__ import annotations
+
+from monitor.prometheus.rules.recording import (
+    FALSE_POSITIVE,
+    PRECISION,
+    PREVALENCE,
+    RECALL,
+    REFERENCE_CLASS_RATIO,
+    REFERENCE_FALSE_POSITIVE,
+    REFERENCE_PRECISION,
+    REFERENCE_RECALL,
+)
+from monitor.prometheus.rules.templates import BEFORE, MODEL, NOW, of_reference, of_window
+
+_NUMBER = "{{ . | first | value | printf `%.3g` }}"
+_JOIN = "ignoring (window) group_left ()"
+_RATIO = f"{REFERENCE_CLASS_RATIO}{BEFORE}"
+_PREVALENCE_BEFORE = f"100 * {_RATIO} / (1 + {_RATIO})"
+_SLIGHTLY = 0.01
+"""Share of a rate by which it must have changed the wrong way to be named."""
+
+
+def worse(window: str) -> str:
+    """Return the summary of a worse model: each rate that moved the wrong way.
+
+    Args:
+        window: template that sets `$window`.
+    """
+    fell = _wrong_way(RECALL, "<", 100 * (1 - _SLIGHTLY), REFERENCE_RECALL)
+    rose = _wrong_way(FALSE_POSITIVE, ">", 100 * (1 + _SLIGHTLY), REFERENCE_FALSE_POSITIVE)
+    return (
+        f"{window}{MODEL}: model worse{{{{ $named := false }}}}"
+        f"{_change(fell, ', recall fell ', REFERENCE_RECALL)}"
+        f"{_change(rose, ', false positives rose ', REFERENCE_FALSE_POSITIVE)}"
+        "{{ if not $named }} than its reference{{ end }}"
+    )
+
+
+def prevalence_moved(window: str) -> str:
+    """Return the summary of a shift of prevalence, with what became of precision.
+
+    Args:
+        window: template that sets `$window`.
+    """
+    prevalence = _both(
+        f"100 * {PREVALENCE}{NOW}",
+        _PREVALENCE_BEFORE,
+        _directed("rarer", "more frequent") + f", {_FROM_TO}",
+        otherwise="rarer or more frequent",
+    )
+    precision = _both(
+        f"100 * {PRECISION}{NOW}",
+        f"100 * {REFERENCE_PRECISION}{BEFORE}",
+        f"; precision {_directed('fell', 'rose')} {_FROM_TO}",
+    )
+    return f"{window}{MODEL}: positives became {prevalence}{precision}"
+
+
+def point_moved(window: str) -> str:
+    """Return the summary of a moved operating point.
+
+    Args:
+        window: template that sets `$window`.
+    """
+    recall = _both(
+        f"100 * {RECALL}{NOW}",
+        f"100 * {REFERENCE_RECALL}{BEFORE}",
+        f"flags {_directed('fewer', 'more')} cases: recall {_FROM_TO}",
+        otherwise="recall and false positives moved together",
+    )
+    false_positives = _both(
+        f"100 * {FALSE_POSITIVE}{NOW}",
+        f"100 * {REFERENCE_FALSE_POSITIVE}{BEFORE}",
+        f", false positives {_FROM_TO}",
+    )
+    return f"{window}{MODEL}: {recall}{false_positives}"
+
+
+def untrusted(window: str) -> str:
+    """Return the summary of labels that cannot be trusted: the share of cases that have one.
+
+    Args:
+        window: template that sets `$window`.
+    """
+    series = "classifier_label_coverage_ratio"
+    flagged, others = (
+        _if_known(f'100 * {series}{NOW} and {series}{{predicted="{name}"}}')
+        for name in ("positive", "negative")
+    )
+    return (
+        f"{window}{MODEL}: labels cannot be trusted; labelled are {flagged} of flagged, {others} "
+        "of other cases"
+    )
+
+
+_FROM_TO = "{{ $was | printf `%.3g` }} → {{ $now | printf `%.3g` }} %"
+
+
+def _wrong_way(now: str, sign: str, limit: float, before: str) -> str:
+    """A rate in per cent, where it moved past a limit, in per cent of the reference's."""
+    return f"100 * {now}{NOW} {sign} {_JOIN} {limit:g} * {before}{BEFORE}"
+
+
+def _change(now: str, words: str, before: str) -> str:
+    """A rate before and now, where it is known; sets `$named` then."""
+    was = f"{{{{ with {of_reference(f'100 * {before}{BEFORE}')} | query }}}}{_NUMBER}{{{{ end }}}}"
+    text = f"{words}{was} → {_NUMBER} %{{{{ $named = true }}}}"
+    return f"{{{{ with {of_window(now)} | query }}}}{text}{{{{ end }}}}"
+
+
+def _if_known(expr: str) -> str:
+    return f"{{{{ with {of_window(expr)} | query }}}}{_NUMBER} %{{{{ else }}}}—{{{{ end }}}}"
+
+
+def _directed(fell: str, rose: str) -> str:
+    """A word by the direction from `$was` to `$now`."""
+    return f"{{{{ if lt $now $was }}}}{fell}{{{{ else }}}}{rose}{{{{ end }}}}"
+
+
+def _both(now: str, before: str, text: str, *, otherwise: str = "") -> str:
+    """A text with `$now` and `$was`, where both are known; else the other text."""
+    known = of_window(f"{now} and ignoring (window) {before}")
+    return (
+        f"{{{{ with {known} | query }}}}{{{{ $now := . | first | value }}}}"
+        f"{{{{ with {of_reference(before)} | query }}}}{{{{ $was := . | first | value }}}}"
+        f"{text}{{{{ end }}}}" + (f"{{{{ else }}}}{otherwise}" if otherwise else "") + "{{ end }}"
+    )

@@ -1,0 +1,276 @@
+"""`reference FILE` and `--reference FILE`: the outcomes of a test set, recounted by pandas."""
+
+import gzip
+import json
+import random
+from argparse import Namespace
+
+import pandas as pd
+import pytest
+import yaml
+from cli.commands import ran
+from streams import FLIGHTS
+
+from monitor import metrics
+from monitor.cli.run import _checked
+from monitor.config import load_config, parse_config
+from monitor.counts import ConfusionCounts
+
+CELLS = {"tp": (1, 1), "fp": (1, 0), "fn": (0, 1), "tn": (0, 0)}
+MODEL = "delay-hgb-v1"
+
+
+def cells(predicted, actual):
+    """Outcomes, counted by pandas."""
+    table = pd.crosstab(predicted.astype(int), actual.astype(int))
+    return {name: int(table.loc[cell]) for name, cell in CELLS.items()}
+
+
+def references(text):
+    """The reference of each model of what the command printed."""
+    models = parse_config(text, "printed.yaml").models
+    return {name: model.reference.counts.model_dump() for name, model in models.items()}
+
+
+def held(rows=3_000, seed=4):
+    rng = random.Random(seed)
+    proba = [round(rng.random(), 4) for _ in range(rows)]
+    return pd.DataFrame(
+        {
+            "customer": [f"c{number}" for number in range(rows)],
+            "proba": proba,
+            "decision": ["deny" if one > 0.6 else "pay" for one in proba],
+            "fraud": ["yes" if rng.random() < one**2 else "no" for one in proba],
+        }
+    )
+
+
+DECIDED = ("--field", "prediction=decision", "--positive", "prediction=deny")
+LABELLED = ("--field", "label=fraud", "--positive", "label=yes")
+
+
+@pytest.fixture
+def csv(tmp_path):
+    path = tmp_path / "test_set.csv"
+    held().to_csv(path, index=False)
+    return path
+
+
+def test_the_flights_count_as_pandas_counts_them(capsys):
+    with gzip.open(FLIGHTS, "rt") as lines:
+        events = pd.DataFrame(json.loads(line) for line in lines)
+    predictions = events[events["type"] == "prediction"].set_index("id")
+    labels = events[events["type"] == "label"].sort_values("ts", kind="stable")
+    latest = labels.drop_duplicates("id", keep="last").set_index("id")["label"]
+    joined = predictions.drop(columns="label").join(latest, how="inner").dropna(subset=["label"])
+    expected = cells(joined["prediction"], joined["label"])
+    done = ran(capsys, "reference", FLIGHTS)
+    assert done.code == 0
+    assert references(done.out) == {MODEL: expected}
+    left = len(predictions) - len(joined)
+    assert f"{len(joined):,} outcomes, {left:,} predictions without a label left out" in done.err
+    counts = ConfusionCounts(**expected)
+    for name in ("precision", "recall"):
+        lower, upper = metrics.intervals(counts, name)
+        value = getattr(metrics, name)(counts)
+        assert f"{name} {value:.3f} ({lower:.3f} to {upper:.3f})" in done.err
+    assert "warning" not in done.err
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "ndjson"])
+def test_a_table_needs_no_times(capsys, tmp_path, ending):
+    table = held()
+    path = tmp_path / f"test_set.{ending}"
+    {
+        "csv": lambda: table.to_csv(path, index=False),
+        "parquet": lambda: table.to_parquet(path, index=False),
+        "json": lambda: table.to_json(path, orient="records"),
+        "ndjson": lambda: table.to_json(path, orient="records", lines=True),
+    }[ending]()
+    done = ran(capsys, "reference", path, *DECIDED, *LABELLED)
+    assert done.code == 0, done.err
+    expected = cells(table["decision"] == "deny", table["fraud"] == "yes")
+    assert references(done.out) == {"default": expected}
+
+
+def test_scores_need_a_threshold_of_the_option_or_the_configuration(capsys, csv, tmp_path):
+    table = pd.read_csv(csv)
+    without = ran(capsys, "reference", csv, *LABELLED)
+    assert (without.code, without.out) == (3, "")
+    assert "has scores and no predictions; give the threshold" in without.err
+    config = tmp_path / "monitor.yaml"
+    config.write_text("models: {claims: {threshold: 0.7}}")
+    for words, name, threshold in (
+        (("--threshold", "0.45"), "default", 0.45),
+        (("-c", config), "claims", 0.7),
+        (("-c", config, "--threshold", "0.8"), "claims", 0.8),
+    ):
+        done = ran(capsys, "reference", csv, *LABELLED, *words)
+        expected = cells(table["proba"] >= threshold, table["fraud"] == "yes")
+        assert references(done.out) == {name: expected}
+
+
+def test_each_model_has_its_block(capsys, tmp_path):
+    table = held().assign(model=["no" if i % 3 else "a b" for i in range(3_000)])
+    path = tmp_path / "two.csv"
+    table.to_csv(path, index=False)
+    done = ran(capsys, "reference", path, *DECIDED, *LABELLED)
+    assert references(done.out) == {
+        name: cells(part["decision"] == "deny", part["fraud"] == "yes")
+        for name, part in table.groupby("model")
+    }
+    assert set(yaml.safe_load(done.out)) == {"models"}
+
+
+def test_times_do_not_matter_where_labels_come_late(capsys, tmp_path):
+    """No label is too late in a test set, whatever the configuration says of production."""
+    config = tmp_path / "monitor.yaml"
+    config.write_text("models: {claims: {label_timeout: 1d, labelling: negatives_by_timeout}}")
+    path = tmp_path / "events.ndjson"
+    with path.open("w") as lines:
+        for number in range(400):
+            event = {
+                "type": "prediction",
+                "id": f"p{number}",
+                "ts": number,
+                "prediction": number % 2,
+            }
+            lines.write(f"{json.dumps(event)}\n")
+        for number in range(400):
+            label = {
+                "type": "label",
+                "id": f"p{number}",
+                "ts": 5e5 + number,
+                "label": number % 4 // 2,
+            }
+            lines.write(f"{json.dumps(label)}\n")
+    done = ran(capsys, "reference", path, "-c", config)
+    assert references(done.out) == {"claims": dict.fromkeys(CELLS, 100)}
+
+
+def test_times_of_a_table_are_not_read(capsys, tmp_path):
+    table = held(900)
+    times = pd.date_range("1990-01-01", periods=900, freq="15D").astype(str)
+    path = tmp_path / "decades.csv"
+    for ts in (times, "some day"):
+        table.assign(timestamp=ts, label_ts=times[::-1]).to_csv(path, index=False)
+        done = ran(capsys, "reference", path, *DECIDED, *LABELLED, "--field", "ts=timestamp")
+        expected = cells(table["decision"] == "deny", table["fraud"] == "yes")
+        assert references(done.out) == {"default": expected}
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "reported"),
+    [
+        (lambda t: t, DECIDED, "has no column for the label, got customer, proba, decision"),
+        (lambda t: t.drop(columns="proba"), LABELLED, "has no column for the prediction, got"),
+        (
+            lambda t: t.assign(fraud="no"),
+            (*DECIDED, *LABELLED),
+            "has no actual positives among 3,000",
+        ),
+        (
+            lambda t: t.assign(fraud="yes"),
+            (*DECIDED, *LABELLED),
+            "has no actual negatives among 3,000",
+        ),
+        (
+            lambda t: t.assign(fraud="open", id=t["customer"]),
+            (*DECIDED, *LABELLED, "--missing", "label=open"),
+            "no prediction has a label",
+        ),
+        (lambda t: t[:0], (*DECIDED, *LABELLED), "has no predictions"),
+    ],
+)
+def test_what_makes_no_reference_is_refused(capsys, tmp_path, change, words, reported):
+    path = tmp_path / "bad.csv"
+    change(held()).to_csv(path, index=False)
+    done = ran(capsys, "reference", path, *words)
+    assert (done.code, done.out) == (3, "")
+    assert reported in done.err
+    assert done.err.count("precision-monitor: ") == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "warning"),
+    [
+        (120, "too few to judge a model by, 50 of each are needed"),
+        (2_000, "of 500 false positives in the reference: changes are found by days"),
+        (20_000, ""),
+    ],
+)
+def test_it_warns_of_a_small_test_set(capsys, tmp_path, rows, warning):
+    path = tmp_path / "small.csv"
+    held(rows).to_csv(path, index=False)
+    done = ran(capsys, "reference", path, *DECIDED, *LABELLED)
+    assert done.code == 0
+    assert ("warning: " in done.err) is bool(warning)
+    assert warning in done.err
+
+
+def test_standard_input_is_refused(capsys):
+    done = ran(capsys, "reference", "-")
+    assert (done.code, done.out) == (2, "")
+    assert "must be a file" in done.err
+
+
+def outcomes(path, name, rows, seed):
+    table = held(rows, seed)
+    table = table.assign(
+        ts=pd.date_range("2026-09-01", periods=rows, freq="5min", tz="UTC").astype(str),
+        model=name,
+        prediction=(table["decision"] == "deny").astype(int),
+        label=(table["fraud"] == "yes").astype(int),
+    )
+    table[["ts", "model", "prediction", "label"]].to_csv(path, index=False)
+    return table
+
+
+def test_replay_takes_the_reference_from_the_file_as_if_it_were_configured(capsys, tmp_path):
+    live, tested = tmp_path / "live.csv", tmp_path / "held.csv"
+    outcomes(live, "claims", 6_000, 7)
+    table = outcomes(tested, "claims", 4_000, 8)
+    counts = cells(table["prediction"], table["label"])
+    config = tmp_path / "monitor.yaml"
+    config.write_text("models: {claims: {label_timeout: 7d}, other: {reference: {first: 9d}}}")
+    configured = tmp_path / "configured.yaml"
+    configured.write_text(
+        f"models: {{claims: {{label_timeout: 7d, reference: {{counts: {json.dumps(counts)}}}}}, "
+        "other: {reference: {first: 9d}}}"
+    )
+    shortcut = ran(capsys, "replay", live, "-c", config, "--reference", tested, "--json")
+    given = ran(capsys, "replay", live, "-c", configured, "--json")
+    assert shortcut.code == given.code == 0
+    assert shortcut.out == given.out
+    assert f"claims: reference: 4,000 outcomes of {tested}" in shortcut.err
+    found = json.loads(shortcut.out)["models"]["claims"]["reference"]
+    assert found["source"] == "counts"
+
+    # Without a configuration the only model of the test set stands for all.
+    bare = ran(capsys, "replay", live, "--reference", tested, "--json")
+    assert json.loads(bare.out)["models"]["claims"]["reference"]["source"] == "counts"
+
+
+def test_several_models_must_be_configured(capsys, tmp_path):
+    live, tested = tmp_path / "live.csv", tmp_path / "held.csv"
+    table = outcomes(live, "claims", 300, 7)
+    table.assign(model=["a", "b"] * 150).to_csv(tested, index=False)
+    done = ran(capsys, "replay", live, "--reference", tested)
+    assert (done.code, done.out) == (2, "")
+    assert "has several models, got a, b; configure them (-c FILE)" in done.err
+
+
+def test_run_takes_the_reference_from_the_file_at_each_start_and_reload(tmp_path):
+    tested, config = tmp_path / "held.csv", tmp_path / "monitor.yaml"
+    config.write_text(
+        "models: {claims: {}, other: {reference: {first: 9d}}}\n"
+        "feeds: [{type: file, path: events.ndjson}]\n"
+    )
+    plain = load_config(config)
+    assert _checked(Namespace(config=config, reference=None)) == plain
+    for rows in (500, 700):
+        table = outcomes(tested, "claims", rows, 8)
+        taken = _checked(Namespace(config=config, reference=str(tested)))
+        expected = cells(table["prediction"], table["label"])
+        assert taken.model("claims").reference.counts.model_dump() == expected
+        assert taken.model("other") == plain.model("other")

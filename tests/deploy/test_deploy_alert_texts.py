@@ -1,0 +1,253 @@
+"""What a person reads when an alert fires, filled by promtool: one short line, and links."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+import yaml
+from deploy.expressions import RULES, TESTS, alerts
+from exporter.page.pages import MODEL, all_flights, served
+
+from monitor.config import Config
+from monitor.prometheus.rules import Scope, as_prometheus, groups
+
+pytestmark = pytest.mark.system
+
+MOST = 119
+"""Letters of a summary."""
+LONG_MODEL = "payments-card-not-present-fraud-v2.3-eu-west-1-challenger"
+LONG_INSTANCE = "precision-monitor-0.precision-monitor.monitoring.svc.cluster.local:9108"
+URL = "https://ops.example.org/monitor"
+_GOT = re.compile(r'Labels:\{alertname="(\w+)", (.*?)\}\s+Annotations:\{(.*)\}')
+_TEXT = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+def texts(promtool: str, test: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Name and annotations of each alert that a test finds where it expects none."""
+    command = [promtool, "test", "rules", test]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    for found in (done.stdout + done.stderr).split("got:[")[1:]:
+        for name, _, annotations in _GOT.findall(found.split("alertname:")[0]):
+            yield (
+                name,
+                {key: re.sub(r"\\(.)", r"\1", text) for key, text in _TEXT.findall(annotations)},
+            )
+
+
+def written(folder: Path, rules: str, tests: list[dict]) -> Path:
+    """A test file of promtool beside the rules that it tests."""
+    (folder / "rules.yml").write_text(rules)
+    document = {
+        "rule_files": ["rules.yml"],
+        "evaluation_interval": "1m",
+        "group_eval_order": [
+            f"precision-monitor-{name}" for name in ("numbers", "models", "feeds", "health")
+        ],
+        "tests": tests,
+    }
+    path = folder / "test.yml"
+    path.write_text(yaml.safe_dump(document))
+    return path
+
+
+def with_long_names(series: dict) -> dict:
+    """A series whose model and instance have names as long as they come."""
+    text = re.sub(r'model="', f'model="{LONG_MODEL}-', series["series"])
+    return series | {"series": re.sub(r'instance="', f'instance="{LONG_INSTANCE}-', text)}
+
+
+def test_every_summary_is_one_short_line_however_long_the_names(system_program, tmp_path):
+    seen = {}
+    for path in TESTS:
+        document = yaml.safe_load(path.read_text())
+        tests = [
+            test
+            | {
+                "input_series": list(map(with_long_names, test["input_series"])),
+                "alert_rule_test": [one | {"exp_alerts": []} for one in test["alert_rule_test"]],
+                "promql_expr_test": [],
+            }
+            for test in document["tests"]
+            if "alert_rule_test" in test
+        ]
+        changed = written(tmp_path, RULES.read_text(), tests)
+        interval = document["evaluation_interval"]
+        text = changed.read_text().replace(
+            "evaluation_interval: 1m", f"evaluation_interval: {interval}"
+        )
+        changed.write_text(text)
+        for name, annotations in texts(system_program("promtool"), changed):
+            seen.setdefault(name, []).append(annotations["summary"])
+    assert set(seen) == set(alerts(RULES.read_text()))
+    for name, summaries in seen.items():
+        for summary in summaries:
+            assert len(summary) <= MOST, (name, summary)
+            assert "\n" not in summary
+            assert not re.search(r"<no value>|%!|error|\s{2}", summary), summary
+    assert all(LONG_MODEL[:35] + "…" in summary for summary in seen["ModelDegraded"])
+    assert any(LONG_INSTANCE[:27] + "…" in summary for summary in seen["MonitorDown"])
+
+
+def rates(**cells: tuple[int, int]) -> list[dict]:
+    """Outcomes of the reference and of the windows of a day and a week."""
+    found = []
+    for cell, (before, now) in cells.items():
+        found.append(gauge("classifier_reference_outcomes", before, outcome=cell))
+        found += [
+            gauge("classifier_window_outcomes", now, outcome=cell, window=window)
+            for window in ("1d", "7d")
+        ]
+    return found
+
+
+def gauge(name: str, value: float, **labels: str) -> dict:
+    place = {"job": "m", "instance": "a", "model": "claims", **labels}
+    matchers = ",".join(f'{label}="{text}"' for label, text in place.items())
+    return {"series": f"{name}{{{matchers}}}", "values": f"{value}x90"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "summary"),
+    [
+        (
+            {"tp": (800, 600), "fn": (200, 400), "fp": (90, 90), "tn": (8910, 8910)},
+            "claims: model worse, recall fell 80 → 60 %",
+        ),
+        (
+            {"tp": (800, 800), "fn": (200, 200), "fp": (90, 270), "tn": (8910, 8730)},
+            "claims: model worse, false positives rose 1 → 3 %",
+        ),
+        (
+            {"tp": (800, 604), "fn": (200, 396), "fp": (90, 270), "tn": (8910, 8730)},
+            "claims: model worse, recall fell 80 → 60.4 %, false positives rose 1 → 3 %",
+        ),
+    ],
+)
+def test_a_worse_model_names_the_rates_that_moved_the_wrong_way(
+    system_program, tmp_path, cells, summary
+):
+    series = [*rates(**cells), gauge("classifier_degradation_detected", 1)]
+    series.append(gauge("classifier_verdict", 1, window="7d", verdict="model_degraded"))
+    asked = [{"eval_time": "30m", "alertname": "ModelDegraded", "exp_alerts": []}]
+    test = {"interval": "1m", "input_series": series, "alert_rule_test": asked}
+    path = written(tmp_path, RULES.read_text(), [test])
+    ((_, found),) = texts(system_program("promtool"), path)
+    assert found["summary"] == summary
+
+
+@pytest.mark.parametrize(
+    ("now", "direction"),
+    [((45, 5, 9950), "rarer, 1.2 → 0.5 %"), ((300, 30, 9670), "more frequent, 1.2 → 3.3 %")],
+)
+def test_a_shift_says_which_way_positives_went(system_program, tmp_path, now, direction):
+    tp, fn, negatives = now
+    cells = {"tp": (108, tp), "fn": (12, fn), "fp": (50, 50), "tn": (9830, negatives - 50)}
+    series = [*rates(**cells)]
+    series.append(gauge("classifier_verdict", 1, window="7d", verdict="prevalence_shift"))
+    asked = [{"eval_time": "50m", "alertname": "PrevalenceShift", "exp_alerts": []}]
+    test = {"interval": "1m", "input_series": series, "alert_rule_test": asked}
+    path = written(tmp_path, RULES.read_text(), [test])
+    ((_, found),) = texts(system_program("promtool"), path)
+    was, then = (100 * tp / (tp + 50) for tp in (108, tp))
+    moved = "fell" if then < was else "rose"
+    assert found["summary"] == (
+        f"claims: positives became {direction}; precision {moved} {was:.3g} → {then:.3g} %"
+    )
+
+
+@pytest.fixture(scope="module")
+def flights():
+    return all_flights("2013-10-03")
+
+
+def linked(promtool: str, folder: Path, snapshot, *, degraded: str, dated: bool = True) -> dict:
+    """Annotations of a page of the flights, by rules that know where the page and Grafana are."""
+    config = Config(windows=["1d", "7d", "28d"], exporter={"external_url": URL})
+    rules = as_prometheus(groups(Scope.of(config, dashboards="http://grafana.example.org/")))
+    model = snapshot.models[0]
+    series = [gauge("classifier_degradation_detected", 1, model=MODEL)]
+    for window in snapshot.windows:
+        holds = float(window.name == degraded)
+        labels = {"model": MODEL, "window": window.name}
+        series.append(gauge("classifier_verdict", holds, verdict="model_degraded", **labels))
+        for edge in ("open", "close"):
+            moment = int(getattr(window, edge)[model.row]) / 1000
+            name = f"classifier_window_{edge}_timestamp_seconds"
+            series.append(gauge(name, moment, **labels))
+    reference = model.watched.reference
+    for edge, moment in (("open", reference.opens), ("close", reference.closes)):
+        if dated:
+            name = f"classifier_reference_{edge}_timestamp_seconds"
+            series.append(gauge(name, moment / 1000, model=MODEL))
+    asked = [{"eval_time": "30m", "alertname": "ModelDegraded", "exp_alerts": []}]
+    test = {"interval": "1m", "input_series": series, "alert_rule_test": asked}
+    ((_, found),) = texts(promtool, written(folder, rules, [test]))
+    return found
+
+
+def hour(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds // 3_600_000 * 3600, UTC).strftime("%Y-%m-%dT%H:%MZ")
+
+
+def test_the_link_leaves_out_windows_that_reach_back_into_the_reference(system_program, tmp_path):
+    """No verdict holds at the moment, and 28 days before the 20th of August began in July."""
+    early = all_flights("2013-08-20")
+    found = linked(system_program("promtool"), tmp_path, early.snapshot(), degraded="")
+    asked = {name: one for name, (one,) in parse_qs(urlsplit(found["page_url"]).query).items()}
+    opens, closes = map(datetime.fromisoformat, asked["after"].split(".."))
+    assert (closes - opens).days == 7
+    with served(early) as url:
+        assert httpx.get(f"{url}/api/v1/diagnosis", params=asked).status_code == 200
+        assert httpx.get(f"{url}/api/v1/diagnosis", params={"model": MODEL}).status_code == 400
+
+
+@pytest.mark.parametrize(("degraded", "window"), [("28d", "28d"), ("7d", "7d"), ("", "28d")])
+def test_the_link_opens_the_comparison_that_the_alert_is_about(
+    system_program, tmp_path, flights, degraded, window
+):
+    snapshot = flights.snapshot()
+    found = linked(system_program("promtool"), tmp_path, snapshot, degraded=degraded)
+    assert found["dashboard_url"] == (
+        f"http://grafana.example.org/d/precision-monitor-on-call?var-model={MODEL}"
+    )
+    (chosen,) = [one for one in snapshot.windows if one.name == window]
+    reference = snapshot.models[0].watched.reference
+    assert found["page_url"] == (
+        f"{URL}/?model={MODEL}&before={hour(reference.opens)}..{hour(reference.closes)}"
+        f"&after={hour(int(chosen.open[0]))}..{hour(int(chosen.close[0]))}#why"
+    )
+    asked = {name: one for name, (one,) in parse_qs(urlsplit(found["page_url"]).query).items()}
+    with served(flights) as url:
+        answer = httpx.get(url, params=asked)
+        compared = httpx.get(f"{url}/api/v1/diagnosis", params=asked).json()
+        usual = httpx.get(f"{url}/api/v1/diagnosis", params={"model": MODEL}).json()
+    assert answer.status_code == 200
+    assert '<section id="why"' in answer.text
+    assert compared["before"]["open"] == "2013-07-01T00:00:00Z"
+    if window == "28d":  # what the page opens on by itself
+        assert compared["verdict"] == usual["verdict"]
+        assert compared["after"]["outcomes"] == usual["after"]["outcomes"]
+
+
+def test_a_reference_without_a_time_is_left_to_the_page(system_program, tmp_path, flights):
+    snapshot = flights.snapshot()
+    found = linked(system_program("promtool"), tmp_path, snapshot, degraded="28d", dated=False)
+    assert "before=" not in found["page_url"]
+    assert "&after=2013-" in found["page_url"]
+
+
+def test_a_name_is_encoded_in_links(system_program, tmp_path):
+    config = Config(exporter={"external_url": URL})
+    rules = as_prometheus(groups(Scope.of(config, dashboards="http://grafana.example.org/")))
+    name = "a&b c/é?"
+    series = [gauge("classifier_predictions_degenerate", 1, model=name)]
+    asked = [{"eval_time": "30m", "alertname": "PredictionsDegenerate", "exp_alerts": []}]
+    test = {"interval": "1m", "input_series": series, "alert_rule_test": asked}
+    ((_, found),) = texts(system_program("promtool"), written(tmp_path, rules, [test]))
+    for link, parameter in (("page_url", "model"), ("dashboard_url", "var-model")):
+        assert parse_qs(urlsplit(found[link]).query) == {parameter: [name]}
