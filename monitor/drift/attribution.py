@@ -97,6 +97,21 @@ class Attribution:
     precision_had_prevalence_stayed: float
     precision_had_skill_stayed: float
 
+    @property
+    def by_prevalence(self) -> bool:
+        """Whether precision certainly changed, most of it certainly by the class ratio.
+
+        The intervals of the change and of its part leave out 0, both point the same way, and
+        the part is the largest of the three.
+        """
+        certain = self.change_lower_points > 0 or self.change_upper_points < 0
+        lower, upper = self.lower_points["prevalence"], self.upper_points["prevalence"]
+        part, way = self.points["prevalence"], np.sign(self.change_points)
+        largest = all(
+            way * part >= way * self.points[cause] for cause in ("recall", "false_positives")
+        )
+        return bool(certain and (lower > 0 or upper < 0) and way * part > 0 and largest)
+
 
 def attribute(
     before: ConfusionCounts,

@@ -10,9 +10,10 @@ from functools import partial
 import numpy as np
 
 from monitor.counts import Outcome
-from monitor.drift import Verdict
+from monitor.drift import Status, Verdict
 from monitor.drift.degenerate import Degeneracy
 from monitor.drift.recall_evidence import Because
+from monitor.drift.verdict import OF_THE_MODEL
 from monitor.events.columns import FloatArray
 from monitor.labels.faults import LabelFault
 from monitor.prometheus.family import BOUNDS, Family, Labels, Line, Shape, line
@@ -57,6 +58,12 @@ def verdict_families() -> Iterator[Family]:
         "classifier_operating_point_moved",
         "1 where recall and false positives moved the same way, as after a slide of the threshold.",
         _moved,
+    )
+    yield _by_window(
+        "classifier_precision_moved_by_prevalence",
+        "1 where precision certainly moved, mostly by the class ratio, and skill is not shown to "
+        "have changed.",
+        _by_prevalence,
     )
     yield _by_window(
         "classifier_label_fault",
@@ -202,6 +209,14 @@ def _live_ratio(field: str, watched: Watched) -> list[float]:
 
 def _moved(found: WindowVerdict) -> list[float]:
     return [np.nan if found.judgement is None else float(found.judgement.operating_point_moved)]
+
+
+def _by_prevalence(found: WindowVerdict) -> list[float]:
+    if found.judgement is None or found.attribution is None:
+        return [np.nan]
+    changed = found.judgement.status["class_ratio"] is Status.CHANGED
+    of_the_model = found.verdict in OF_THE_MODEL
+    return [float(changed and found.attribution.by_prevalence and not of_the_model)]
 
 
 def _estimated(rate: str, field: str, found: WindowVerdict) -> list[float]:

@@ -82,30 +82,36 @@ def _predictions_degenerate(scope: Scope) -> Alert:
     )
 
 
+def _shift_holds(scope: Scope, *windows: str) -> str:
+    moved = scope.select("classifier_precision_moved_by_prevalence", window=windows)
+    verdict = _verdict_holds(scope, _SHIFT, *windows)
+    return f"{verdict}\nor\nmax without (window) (last_over_time({moved}[{GAP}])) == 1"
+
+
 def _prevalence_shift(scope: Scope) -> Alert:
-    holds = _verdict_holds(scope, _SHIFT, scope.long)
+    holds = _shift_holds(scope, scope.long)
     shorter = tuple(window for window in scope.daily if window != scope.long)
     if shorter:
         detected = scope.select("classifier_prevalence_shift_detected")
-        soon = _verdict_holds(scope, _SHIFT, *shorter)
-        holds += f"\nor\n(\n{soon}\nand\nmax_over_time({detected}[{GAP}]) == 1\n)"
+        soon = _shift_holds(scope, *shorter)
+        holds += f"\nor\n(\n(\n{soon}\n)\nand\nmax_over_time({detected}[{GAP}]) == 1\n)"
     window = templates.longest_window(scope, _SHIFT)
     return Alert(
         name="PrevalenceShift",
-        why="The longest window by itself; a shorter one only where the class ratio has also "
-        "left its profile of hours and weekdays, so that no weekend is a ticket. Windows below "
-        "a day are ignored.",
+        why="The verdict, or precision that certainly moved by the class ratio while too few "
+        "outcomes show the same of the model. The longest window by itself; a shorter one only "
+        "where the class ratio has also left its profile of hours and weekdays, so that no weekend "
+        "is a ticket. Windows below a day are ignored.",
         expr=holds,
         severity="ticket",
         hold="30m",
         keep="1h",
         summary=summaries.prevalence_moved(window),
-        description="Precision moved with the class ratio; the model separates the classes as "
-        "before. If recall and false positives moved together, OperatingPointMoved fires as well. "
-        "Not the model's fault: look at the world "
-        "and at what is sent to the model. If it stays, choose the threshold anew for the new "
-        "class ratio.",
-        numbers=templates.in_windows(_SHIFT, templates.class_ratio_moved()),
+        description="Precision moved with the class ratio, and nothing shows that the model "
+        "separates the classes worse. If recall and false positives moved together, "
+        "OperatingPointMoved fires as well. Look at the world and at what is sent to the model. If "
+        "it stays, choose the threshold anew for the new class ratio.",
+        numbers=templates.in_windows(_SHIFT, templates.class_ratio_moved(), always=scope.long),
         runbook=scope.verdict_link(Verdict.PREVALENCE_SHIFT),
         page=links.page_of_comparison(scope, window),
         dashboard=links.on_call(scope),
