@@ -10,6 +10,7 @@ from monitor.cli.backfill import backfilled
 from monitor.cli.config_warnings import warn
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
+from monitor.cli.replay_ending import ending
 from monitor.cli.replay_text import replay_text
 from monitor.cli.usable import usable
 from monitor.config import Config, Labelling, load_config
@@ -17,6 +18,7 @@ from monitor.engine import Monitor
 from monitor.events.reject_reasons import Rejection
 from monitor.labels.sampled_labels import SAMPLES
 from monitor.metrics.confusion_summary import summary
+from monitor.report.printable import one_line
 from monitor.report.replay_json import replay_json
 from monitor.snapshot import ModelState, Snapshot
 
@@ -53,8 +55,10 @@ def _printed(snapshot: Snapshot, args: Namespace) -> str:
     if args.json:
         return replay_json(snapshot)
     if args.summary:
-        return "\n\n".join(f"{m.name}\n{_summary(snapshot, m)}" for m in snapshot.models)
-    return replay_text(snapshot)
+        blocks = [f"{one_line(m.name)}\n{_summary(snapshot, m)}" for m in snapshot.models]
+    else:
+        blocks = [replay_text(snapshot)]
+    return "\n\n".join(filter(None, [*blocks, ending(snapshot, args)]))
 
 
 def _summary(snapshot: Snapshot, model: ModelState) -> str:
