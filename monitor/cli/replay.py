@@ -12,6 +12,7 @@ from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.replay_ending import ending
 from monitor.cli.replay_text import replay_text
+from monitor.cli.unknown_segments import warn_of_unknown_segments
 from monitor.cli.usable import usable
 from monitor.config import Config, Labelling, load_config
 from monitor.engine import Monitor
@@ -45,6 +46,7 @@ def run(args: Namespace) -> int:
             rejected.note(batch.rejected)
     snapshot = monitor.snapshot()
     rejected.tell()
+    warn_of_unknown_segments(snapshot, feed)
     show(_printed(snapshot, args))
     if feed.torn is not None:
         raise feed.torn

@@ -10,6 +10,7 @@ from textwrap import wrap
 
 from monitor.cli.mapped_files import MAPPING_OPTIONS
 from monitor.cli.parser.command import PROGRAM
+from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.feeds.files import STDIN
@@ -53,14 +54,14 @@ def _judged(found: Mapping[str, Compared]) -> Iterator[str]:
     """Yield what happened to each model, or how many models have each verdict."""
     words = {
         name: f"nothing yet ({one.obstacle})"
-        if one.obstacle
+        if _is_open(one)
         else words_of(one.verdict, one.because).title.lower()
         for name, one in found.items()
     }
     if len(words) <= _NAMED:
         named = (f"{one_line(name)}: {text}" for name, text in words.items())
     else:
-        tally = Counter("nothing yet" if one.obstacle else words[n] for n, one in found.items())
+        tally = Counter("nothing yet" if _is_open(one) else words[n] for n, one in found.items())
         named = (f"{n:,} models: {text}" for text, n in tally.items())
     if words:
         yield f"Judged: {'; '.join(named)}."
@@ -68,15 +69,13 @@ def _judged(found: Mapping[str, Compared]) -> Iterator[str]:
 
 def _next(snapshot: Snapshot, found: Mapping[str, Compared], args: Namespace) -> str:
     """What to do, by what is missing of a comparison, or by what it shows."""
-    if not any(model.matched for model in snapshot.models):
-        if any(sum(model.labels.values()) for model in snapshot.models) or snapshot.labels.held:
-            return "check the ids: no label has the id of a prediction."
-        return "give the labels, too: in the same file, or in another one after it."
-    moved = [name for name, one in found.items() if not one.obstacle and not _is_quiet(one)]
+    if not int(snapshot.lifetime.counts.total.sum()):
+        return f"{without_outcomes(snapshot)}."
+    moved = [name for name, one in found.items() if not _is_open(one) and not _is_quiet(one)]
     if moved:
         several = ["--model", moved[0]] if len(found) > 1 else []
         return f"{_command('diagnose', args, several)} says why."
-    if all(one.obstacle for one in found.values()):
+    if all(_is_open(one) for one in found.values()):
         return (
             "replay more days, or compare two stretches of time: "
             f"{_command('diagnose', args)} --before A..B --after C..D."
@@ -84,6 +83,11 @@ def _next(snapshot: Snapshot, found: Mapping[str, Compared], args: Namespace) ->
     if args.config:
         return f"{PROGRAM} run -c {shlex.quote(args.config)} watches what comes."
     return f"{_command('init', args)} writes a configuration to watch what comes."
+
+
+def _is_open(found: Compared) -> bool:
+    """Whether nothing is compared; a fault of labels is a result."""
+    return bool(found.obstacle) and found.verdict is Verdict.INSUFFICIENT_EVIDENCE
 
 
 def _is_quiet(found: Compared) -> bool:

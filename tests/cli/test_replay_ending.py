@@ -52,12 +52,12 @@ def test_what_is_as_ever_leads_to_watching(capsys, tmp_path, configured):
 def test_predictions_alone_lack_labels(last_lines):
     said, following = last_lines([{"id": "a", "ts": 1, "prediction": 1}])
     assert said == "1 events read, 0 rejected. Judged: default: nothing yet (no labels yet)."
-    assert following.startswith("give the labels, too")
+    assert following.startswith("no label came; give the labels, too")
 
 
 def test_labels_of_other_ids_are_named(last_lines):
     events = [{"id": "a", "ts": 1, "prediction": 1}, {"id": "b", "ts": 2, "label": 1}]
-    assert last_lines(events)[1] == "check the ids: no label has the id of a prediction."
+    assert last_lines(events)[1] == "no label has the id of a prediction; check the ids."
 
 
 def test_few_days_lead_to_more_of_them_or_to_two_ranges(last_lines):

@@ -49,7 +49,8 @@ insurance claims would send them: predictions with scores and regions, and label
 that come within two days. Two weeks before the end happens what STORY says.
 """,
     examples=f"""\
-  {PROGRAM} sample rarer > events.ndjson && {PROGRAM} replay events.ndjson
+  {PROGRAM} sample rarer > events.ndjson
+  {PROGRAM} sample worse | {PROGRAM} replay -
   {PROGRAM} sample worse --seed 7 --csv > claims.csv
 """,
     arguments=_sample,
@@ -90,7 +91,7 @@ nothing.
 """,
     examples=f"""  {PROGRAM} init events.ndjson
   {PROGRAM} init claims.parquet --field label=fraud -o claims.yaml
-  {PROGRAM} init kafka://kafka-1:9092/predictions,labels --properties kafka.properties
+  {PROGRAM} init kafka://kafka-1:9092/predictions,labels
   {PROGRAM} init https://data.example.com/events.ndjson.gz -o -
 """,
     arguments=_init,
