@@ -136,9 +136,9 @@ def event_lines(claims: Iterable[Case]) -> Iterator[str]:
     """
     events: list[tuple[datetime, dict[str, Any]]] = []
     for case in claims:
-        prediction = {"type": "prediction", "id": case.id, "ts": _written(case.ts)}
-        prediction |= {"score": case.score, "prediction": case.prediction}
-        events.append((case.ts, prediction | {"segment": {"region": case.region}}))
+        made = {"type": "prediction", "id": case.id, "ts": _written(case.ts)}
+        found = {"score": case.score, "prediction": case.prediction}
+        events.append((case.ts, {**made, **found, "segment": {"region": case.region}}))
         if case.label_ts is not None:
             label = {"type": "label", "id": case.id, "ts": _written(case.label_ts)}
             events.append((case.label_ts, label | {"label": case.label}))
