@@ -12,7 +12,7 @@ from monitor.cli.parser.cluster import SPARK
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.parser.recorded import DIAGNOSE, REPLAY, THRESHOLD
 from monitor.cli.parser.serving import DEMO, HEALTHCHECK, RUN, TOP
-from monitor.cli.parser.setup import CHECK_CONFIG, INIT, RULES, SAMPLE, SCHEMA, STATE
+from monitor.cli.parser.setup import CHECK_CONFIG, COMPLETION, INIT, RULES, SAMPLE, SCHEMA, STATE
 from monitor.version import __version__
 
 COMMANDS = {
@@ -32,6 +32,7 @@ COMMANDS = {
         RULES,
         STATE,
         HEALTHCHECK,
+        COMPLETION,
     )
 }
 """The commands by name, in the order of the help."""

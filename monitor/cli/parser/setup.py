@@ -1,4 +1,4 @@
-"""Options of `sample`, `init`, `check-config`, `schema`, `rules` and `state`."""
+"""Options of `sample`, `init`, `check-config`, `completion`, `schema`, `rules` and `state`."""
 
 from __future__ import annotations
 
@@ -114,6 +114,27 @@ its labelling allows, then "ok"; or all its faults at once, each with its line
   {PROGRAM} check-config monitor.yaml
 """,
     arguments=_check_config,
+)
+
+
+def _completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "shell", choices=("bash", "zsh", "tcsh"), metavar="SHELL", help="%(choices)s"
+    )
+
+
+COMPLETION = Command(
+    "completion",
+    "print a script that completes commands in a shell",
+    about="""\
+Prints a script by which a shell completes commands, options and files. Needs the
+extra `completion`.
+""",
+    examples=f"""\
+  {PROGRAM} completion bash > ~/.local/share/bash-completion/completions/{PROGRAM}
+  {PROGRAM} completion zsh > ~/.zfunc/_{PROGRAM}
+""",
+    arguments=_completion,
 )
 
 
