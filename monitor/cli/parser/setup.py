@@ -131,7 +131,7 @@ Prints a script by which a shell completes commands, options and files. Needs th
 extra `completion`.
 """,
     examples=f"""\
-  {PROGRAM} completion bash > ~/.local/share/bash-completion/completions/{PROGRAM}
+  {PROGRAM} completion bash > /etc/bash_completion.d/{PROGRAM}
   {PROGRAM} completion zsh > ~/.zfunc/_{PROGRAM}
 """,
     arguments=_completion,
