@@ -5,12 +5,23 @@ import io
 import json
 from collections import defaultdict
 from datetime import datetime, timedelta
+from functools import cache
+from itertools import islice
 
 import pytest
 from cli.commands import ran
 
 from monitor.cli.parser.setup import STORIES
-from monitor.demo.claims import BEGINS, CHANGES_ON_DAY, DAYS, REGIONS, Story
+from monitor.demo.claims import (
+    BEGINS,
+    CHANGES_ON_DAY,
+    DAYS,
+    REGIONS,
+    Story,
+    cases,
+    event_lines,
+    table_lines,
+)
 
 CHANGES = BEGINS + timedelta(days=CHANGES_ON_DAY)
 RATES = {
@@ -21,14 +32,11 @@ RATES = {
 """Prevalence, recall and false positive rate, before and after the change."""
 
 
-@pytest.fixture
-def printed(capsys):
-    def sample(*words):
-        done = ran(capsys, "sample", *words)
-        assert (done.code, done.err) == (0, "")
-        return done.out
-
-    return sample
+@cache
+def made(story="healthy", seed=1, *, csv=False):
+    """What `sample` prints."""
+    lines = (table_lines if csv else event_lines)(cases(Story(story), seed))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def rows_of(events):
@@ -47,25 +55,38 @@ def test_the_stories_of_the_command_are_those_of_the_sample():
     assert tuple(Story) == STORIES
 
 
-def test_the_same_seed_gives_the_same_events(printed):
-    assert printed() == printed("healthy", "--seed", "1")
-    assert printed() != printed("--seed", "2")
+def test_the_command_prints_the_sample_of_its_words(capsys):
+    for words, expected in {
+        (): made(),
+        ("rarer", "--seed", "2", "--csv"): made("rarer", 2, csv=True),
+    }.items():
+        done = ran(capsys, "sample", *words)
+        assert (done.code, done.err) == (0, "")
+        assert done.out == expected
 
 
-def test_events_come_in_order_of_time_and_labels_within_two_days(printed):
-    events = [json.loads(line) for line in printed("rarer").splitlines()]
+def test_the_same_seed_gives_the_same_claims_and_another_seed_others():
+    def first(seed):
+        return list(islice(cases(Story.HEALTHY, seed), 100))
+
+    assert first(1) == first(1)
+    assert first(1) != first(2)
+
+
+def test_events_come_in_order_of_time_and_labels_within_two_days():
+    events = [json.loads(line) for line in made("rarer").splitlines()]
     times = [datetime.fromisoformat(event["ts"]) for event in events]
     assert times == sorted(times)
     assert times[0] >= BEGINS
     assert times[-1] < BEGINS + timedelta(days=DAYS)
-    made = {e["id"]: t for e, t in zip(events, times, strict=True) if e["type"] == "prediction"}
+    came = {e["id"]: t for e, t in zip(events, times, strict=True) if e["type"] == "prediction"}
     for event, time in zip(events, times, strict=True):
         if event["type"] == "label":
-            assert timedelta(hours=2) <= time - made[event["id"]] <= timedelta(days=2)
+            assert timedelta(hours=2) <= time - came[event["id"]] <= timedelta(days=2)
 
 
-def test_table_and_events_hold_the_same_cases(printed):
-    table = csv.DictReader(io.StringIO(printed("worse", "--csv")))
+def test_table_and_events_hold_the_same_cases():
+    table = csv.DictReader(io.StringIO(made("worse", csv=True)))
     found = {
         row["id"]: [
             row["ts"],
@@ -77,14 +98,14 @@ def test_table_and_events_hold_the_same_cases(printed):
         ]
         for row in table
     }
-    assert found == rows_of(printed("worse"))
+    assert found == rows_of(made("worse"))
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_the_rates_are_those_of_the_story(printed, story):
+def test_the_rates_are_those_of_the_story(story):
     """Each within five standard errors."""
     cells = defaultdict(lambda: [0, 0, 0, 0])  # tp, fp, fn, tn
-    for ts, score, prediction, region, _, label in rows_of(printed(story)).values():
+    for ts, score, prediction, region, _, label in rows_of(made(story)).values():
         assert prediction == (score >= 0.5)
         assert region in REGIONS
         if label is not None:
@@ -103,30 +124,21 @@ VERDICTS = {
 }
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("story", STORIES)
-def test_each_story_leads_to_its_verdict(capsys, tmp_path, printed, story, seed):
-    path = tmp_path / "events.ndjson"
-    path.write_text(printed(story, "--seed", seed))
+@pytest.mark.parametrize(
+    ("story", "seed", "name"),
+    [
+        *((story, 1, "events.ndjson") for story in STORIES),
+        ("rarer", 2, "claims.csv"),
+    ],
+)
+def test_each_story_leads_to_its_verdict(capsys, tmp_path, story, seed, name):
+    path = tmp_path / name
+    path.write_text(made(story, seed, csv=name.endswith(".csv")))
     done = ran(capsys, "replay", path, "--json")
     assert (done.code, done.err) == (0, "")
     (model,) = json.loads(done.out)["models"].values()
     assert (model["verdict"], model["verdict_because"]) in VERDICTS[story]
-
-
-def test_the_table_leads_to_the_verdict_of_the_events(capsys, tmp_path, printed):
-    found = []
-    for name, form in (("events.ndjson", ()), ("claims.csv", ("--csv",))):
-        path = tmp_path / name
-        path.write_text(printed("rarer", *form))
-        (model,) = json.loads(ran(capsys, "replay", path, "--json").out)["models"].values()
-        found.append((model["verdict"], model["outcomes"], model["windows"]["7d"]["outcomes"]))
-    assert found[0] == found[1]
-
-
-def test_a_replay_of_it_shows_no_dash(capsys, tmp_path, printed):
-    path = tmp_path / "events.ndjson"
-    path.write_text(printed("rarer"))
-    shown = ran(capsys, "replay", path).out
-    assert "0." in shown
-    assert "—" not in shown
+    shown = [*model["metrics"].values()]
+    for window in model["windows"].values():
+        shown += window["metrics"].values()
+    assert None not in [metric["estimate"] for metric in shown], "no dash in the README's example"
