@@ -6,7 +6,7 @@
                       and `--help` are fast
     output.py         stdout and stderr
     failures.py       messages and exit codes of errors
-    replay_text.py    text output of `replay`
+    replay_text.py    text output of `replay`, and replay_ending.py its last lines
     backfill.py       `replay --openmetrics`
     report_data.py    data of `diagnose --html` besides the diagnosis
     remote.py         client of a running monitor's API

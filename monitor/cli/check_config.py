@@ -7,7 +7,7 @@ from monitor.cli.failures import USAGE
 from monitor.cli.output import show, tell
 from monitor.config import describe, load_config
 from monitor.service.listeners import refused_listeners
-from monitor.service.sources import unavailable_feeds
+from monitor.service.sources import missing_files, unavailable_feeds
 
 
 def run(args: Namespace) -> int:
@@ -20,7 +20,8 @@ def run(args: Namespace) -> int:
         ConfigError: the configuration has faults.
     """
     config = load_config(args.file)
-    faults = (*(unavailable_feeds(config) if config.feeds else ()), *refused_listeners(config))
+    feeds = (*unavailable_feeds(config), *missing_files(config)) if config.feeds else ()
+    faults = (*feeds, *refused_listeners(config))
     for fault in faults:
         tell(f"`run` would stop: {fault}")
     show(describe(config))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.remote import Remote
+from monitor.cli.unknown_segments import unknown_segments, warn_of_unknown_segments
 from monitor.cli.usable import rejected_text
 from monitor.config import Config, FileFeed, load_config
 from monitor.diagnosis import Diagnosis, diagnose
@@ -19,7 +20,6 @@ from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import FeedError, UsageError
-from monitor.events.columns import MISSING_VALUE
 from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.headline import headline
@@ -50,7 +50,10 @@ def run(args: Namespace) -> int:
     for batch in feed.batches():
         monitor.apply(batch)
     _check_usable(monitor)
-    _check_segments(monitor, args.segments, feed)
+    if args.segments is not None:
+        _refuse_unknown_segments(monitor, feed)
+    else:
+        warn_of_unknown_segments(monitor.snapshot(), feed)
     diagnosis = _diagnosis(monitor, compared)
     if data is not None:
         _write(args.html, data.report(diagnosis), headline(diagnosis))
@@ -157,11 +160,7 @@ def _check_usable(monitor: Monitor) -> None:
         tell(text)
 
 
-def _check_segments(monitor: Monitor, segments: str | None, feed: RecordedFeed) -> None:
-    """Refuse a segment key that no prediction has."""
-    snapshot = monitor.snapshot()
-    for key in filter(None, (segments or "").split(",")):
-        values = {s.value for s in snapshot.series if s.segment == key}
-        if snapshot.records and values <= {MISSING_VALUE}:
-            known = ", ".join(feed.segment_keys()) or "none"
-            raise UsageError(f"--segments: no prediction has the key {key!r}; there are {known}")
+def _refuse_unknown_segments(monitor: Monitor, feed: RecordedFeed) -> None:
+    """Refuse a segment key of the option that no prediction has."""
+    for fault in unknown_segments(monitor.snapshot(), feed).values():
+        raise UsageError(f"--segments: {fault}")

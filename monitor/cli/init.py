@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from monitor.cli.init_source import Looked, looked_at
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
@@ -19,6 +20,7 @@ from monitor.feeds import files
 from monitor.feeds.files import FirstRows
 from monitor.feeds.mapping.field_sources import fields_of, sources_of_records
 from monitor.feeds.mapping.guessing import settled
+from monitor.report.printable import one_line
 
 _THRESHOLD = 0.5
 _STDOUT = "-"
@@ -42,27 +44,33 @@ def run(args: Namespace) -> int:
     output = Path(args.output)
     if args.output != _STDOUT and output.exists():
         raise UsageError(f"--output: is there already, got {args.output!r}; name another, or -")
-    head = files.first_rows(args.file)
-    mapping = _mapping(args, head)
+    with looked_at(args.place, args.properties) as looked:
+        text, models = _surveyed(looked, mapping_of(args))
+    _write(args.output, output, text)
+    for model in models:
+        tell(_found(model))
+    return 0
+
+
+def _surveyed(looked: Looked, given: MappedRecords | None) -> tuple[str, tuple[SurveyedModel, ...]]:
+    """Return the configuration for some events, and what they show of each model."""
+    head = files.first_rows(looked.path)
+    mapping = _mapping(looked.name, head, given)
     scored = "prediction" not in fields_of(files.columns_of(head), mapping)
     surveyor = Surveyor(_config(threshold=_THRESHOLD if scored else None))
-    feed = RecordedFeed([args.file], surveyor.monitor.config, mapping)
+    feed = RecordedFeed([looked.path], surveyor.monitor.config, mapping)
     for batch in feed.batches():
         surveyor.monitor.apply(batch)
     snapshot = surveyor.monitor.snapshot()
     if text := rejected_text(snapshot):
         if sum(snapshot.rejected.values()) == snapshot.records:
-            raise FeedError(f"{args.file}: {text}")
+            raise FeedError(f"{looked.name}: {text}")
         tell(text)
     models = surveyor.models()
     if not models:
-        raise FeedError(f"{args.file}: has no predictions; give the file that has them")
+        raise FeedError(f"{looked.name}: has no predictions; give what has them")
     segments = _segments(head, mapping)
-    written = "\n".join(_document(args.file, mapping, models, segments, scored=scored))
-    _write(args.output, output, written)
-    for model in models:
-        tell(_found(model))
-    return 0
+    return "\n".join(_document(looked, mapping, models, segments, scored=scored)), models
 
 
 def _write(name: str, output: Path, text: str) -> None:
@@ -76,10 +84,9 @@ def _write(name: str, output: Path, text: str) -> None:
     tell(f"{name}: written; check it, then: precision-monitor run -c {name}")
 
 
-def _mapping(args: Namespace, head: FirstRows) -> MappedRecords:
-    given = mapping_of(args)
+def _mapping(name: str, head: FirstRows, given: MappedRecords | None) -> MappedRecords:
     columns = files.columns_of(head)
-    found = settled(args.file, columns, given, tell) if columns else given
+    found = settled(name, columns, given, tell) if columns else given
     return MappedRecords() if found is None else found
 
 
@@ -97,7 +104,7 @@ def _found(model: SurveyedModel) -> str:
     late = model.late_days
     labels = "no labels yet" if late is None else f".99 of the labels within {_days(late)}"
     return (
-        f"{model.name}: {model.predictions:,} predictions in {_days(model.days)}, "
+        f"{one_line(model.name)}: {model.predictions:,} predictions in {_days(model.days)}, "
         f"{int(model.counts.total):,} labelled, {labels}; {_WORDS[model.labelling]}"
     )
 
@@ -108,7 +115,7 @@ def _days(days: float) -> str:
 
 
 def _document(
-    path: str,
+    looked: Looked,
     mapping: MappedRecords,
     models: tuple[SurveyedModel, ...],
     segments: tuple[Segment, ...],
@@ -123,8 +130,11 @@ def _document(
     carries = f"what the volume of {scalar(longest.name)} carries"
     yield f"windows: [{', '.join(longest.windows)}] # {carries}"
     yield "feeds:"
-    yield "  - type: file"
-    yield f"    path: {scalar(path)} # follow: true reads a file of lines as it grows"
+    first, *others = (f"{key}: {flow(value)}" for key, value in looked.feed.items())
+    yield f"  - {first}"
+    yield from (f"    {line}" for line in others)
+    if looked.comment:
+        yield f"    # {looked.comment}"
     yield from _feed(mapping, segments)
     yield "exporter: {listen: 127.0.0.1:9108}"
 

@@ -19,6 +19,8 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.segment_keys import segment_keys
 
 _LISTS = ("positive", "negative", "missing")
+MAPPING_OPTIONS = ("field", "constant", *_LISTS, "zone", "unit")
+"""Options that give the mapping."""
 
 
 class RecordedFeed:

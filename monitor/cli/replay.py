@@ -11,13 +11,16 @@ from monitor.cli.config_warnings import warn
 from monitor.cli.held_out import read_held_out, with_references
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
+from monitor.cli.replay_ending import ending
 from monitor.cli.replay_text import replay_text
+from monitor.cli.unknown_segments import warn_of_unknown_segments
 from monitor.cli.usable import usable
 from monitor.config import Config, Labelling, load_config
 from monitor.engine import Monitor
 from monitor.events.reject_reasons import Rejection
 from monitor.labels.sampled_labels import SAMPLES
 from monitor.metrics.confusion_summary import summary
+from monitor.report.printable import one_line
 from monitor.report.replay_json import replay_json
 from monitor.snapshot import ModelState, Snapshot
 
@@ -47,6 +50,7 @@ def run(args: Namespace) -> int:
             rejected.note(batch.rejected)
     snapshot = monitor.snapshot()
     rejected.tell()
+    warn_of_unknown_segments(snapshot, feed)
     show(_printed(snapshot, args))
     if feed.torn is not None:
         raise feed.torn
@@ -57,8 +61,10 @@ def _printed(snapshot: Snapshot, args: Namespace) -> str:
     if args.json:
         return replay_json(snapshot)
     if args.summary:
-        return "\n\n".join(f"{m.name}\n{_summary(snapshot, m)}" for m in snapshot.models)
-    return replay_text(snapshot)
+        blocks = [f"{one_line(m.name)}\n{_summary(snapshot, m)}" for m in snapshot.models]
+    else:
+        blocks = [replay_text(snapshot)]
+    return "\n\n".join(filter(None, [*blocks, ending(snapshot, args)]))
 
 
 def _summary(snapshot: Snapshot, model: ModelState) -> str:

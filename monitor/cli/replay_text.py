@@ -15,6 +15,7 @@ from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.prediction_words import degenerate_text
+from monitor.report.printable import one_line
 from monitor.report.reference_text import far_text, reference_text, warming_up_text
 from monitor.report.trend_answer import trend_text
 from monitor.report.two_answers import is_model_worse, what_moved_precision
@@ -28,16 +29,8 @@ UNDEFINED = "—"
 
 
 def replay_text(snapshot: Snapshot) -> str:
-    """Return one line on the whole input, then a block for each model."""
-    blocks = ["\n".join(_model(snapshot, model)) for model in snapshot.models]
-    return "\n\n".join([_input(snapshot), *blocks])
-
-
-def _input(snapshot: Snapshot) -> str:
-    rejected = {str(reason): n for reason, n in snapshot.rejected.items() if n}
-    reasons = ", ".join(f"{n:,} {reason}" for reason, n in rejected.items())
-    unused = f"{sum(rejected.values()):,} rejected" + (f" ({reasons})" if reasons else "")
-    return f"{snapshot.records:,} events read, {unused}."
+    """Return a block for each model."""
+    return "\n\n".join("\n".join(_model(snapshot, model)) for model in snapshot.models)
 
 
 def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
@@ -78,7 +71,7 @@ def _books(model: ModelState) -> str:
     shown = [
         f"{n:,} {state}" for state, n in states.items() if n or state in ("labelled", "pending")
     ]
-    return f"{model.name}: {predictions:,} predictions; {', '.join(shown)}."
+    return f"{one_line(model.name)}: {predictions:,} predictions; {', '.join(shown)}."
 
 
 def _outcomes(windows: Sequence[Window], row: int, *, known: bool) -> Iterator[str]:
@@ -129,8 +122,8 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         yield f"  {_time(detection.at)}  detected: {detection.kind}"
     for missing in watched.missing_labels[:_NAMED]:
         yield (
-            f"  labels missing in {missing.segment} {missing.value}: {_percent(missing.share)}, "
-            f"elsewhere {_percent(missing.elsewhere)}"
+            f"  labels missing in {one_line(f'{missing.segment} {missing.value}')}: "
+            f"{_percent(missing.share)}, elsewhere {_percent(missing.elsewhere)}"
         )
     if len(watched.missing_labels) > _NAMED:
         yield f"  and in {len(watched.missing_labels) - _NAMED} more (--json has all)"

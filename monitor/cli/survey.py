@@ -95,9 +95,11 @@ class Surveyor:
         self._all: RangeCounts = self.monitor.count_range(EARLIEST_MS, LATEST_MS, HOUR_MS)
 
     def models(self) -> tuple[SurveyedModel, ...]:
-        """Return what the events show of each model."""
+        """Return what the events show of each model that has predictions."""
         snapshot = self.monitor.snapshot()
-        return tuple(self._model(snapshot, model) for model in snapshot.models)
+        predicted = self._all.models
+        models = (model for model in snapshot.models if model.name in predicted)
+        return tuple(self._model(snapshot, model) for model in models)
 
     def _model(self, snapshot: Snapshot, model: ModelState) -> SurveyedModel:
         counts = snapshot.lifetime.counts[model.row]

@@ -16,6 +16,7 @@ from monitor.errors import UsageError
 from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.objective import parse_objective
 from monitor.metrics.threshold import ThresholdChoice, best_threshold
+from monitor.report.printable import one_line
 from monitor.snapshot import ModelState, Snapshot
 
 _DAY_MS = 86_400_000
@@ -42,7 +43,7 @@ def run(args: Namespace) -> int:
     closes = (model.now_ms or 0) + 1
     histogram = monitor.scores(model.name, closes - args.days * _DAY_MS, closes)
     if not histogram.counts[0].total:
-        raise UsageError(f"threshold: {model.name}: no labelled prediction has a score")
+        raise UsageError(f"threshold: {one_line(model.name)}: no labelled prediction has a score")
     choice = best_threshold(histogram, args.objective, class_ratio=ratio)
     show(_json(model.name, choice) if args.json else _text(model.name, choice, args.objective))
     return 0 if choice is not None else 1
@@ -86,7 +87,7 @@ def _positive(text: str) -> float:
 
 def _text(model: str, choice: ThresholdChoice | None, objective: str) -> str:
     if choice is None:
-        return f"{model}: no threshold reaches {objective}"
+        return f"{one_line(model)}: no threshold reaches {objective}"
     cells = choice.counts
     flagged = float(cells.predicted_positive / cells.total)
     rows = {
@@ -100,7 +101,7 @@ def _text(model: str, choice: ThresholdChoice | None, objective: str) -> str:
     }
     if choice.limited is not None:
         rows["bound met"] = _bound_met(choice)
-    head = f"{model}: predict positive at scores of {choice.threshold:g} and above"
+    head = f"{one_line(model)}: predict positive at scores of {choice.threshold:g} and above"
     return "\n".join([head, *(f"  {name:<18}{text}" for name, text in rows.items())])
 
 

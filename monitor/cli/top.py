@@ -6,6 +6,7 @@ import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from textwrap import wrap
 
 from monitor.cli.output import show
 from monitor.cli.remote import Remote
@@ -14,12 +15,18 @@ from monitor.errors import FeedError
 from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
 from monitor.exporter.api.window_answer import WindowStatus
 from monitor.report.printable import one_line
-from monitor.report.vocabulary import PAGE_METRICS
+from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
 _UNDEFINED = "—"
 _MOST_MODELS = 1_000
-_LONGEST_NAME = 28
-_HEAD_LINES = 4
+_LONGEST_NAME = 40
+_FEWEST_LINES = 4
+"""Lines of a model, at least."""
+_RATIO_WIDE = 4
+_AGES = {"labelled": 9, "made": 5, "label": 6}
+"""Heads and widths: share that is labelled; ages of the last prediction and the last label."""
+NARROWEST = 80
+"""Columns that a model needs."""
 _CLEAR = "\x1b[H\x1b[J"
 
 
@@ -53,60 +60,90 @@ def _status(remote: Remote, matching: str, limit: int) -> StatusAnswer:
 
 def _screen(remote: Remote, matching: str, columns: int, lines: int) -> str:
     """Return what fits on the screen, or the error of a monitor that does not answer."""
-    rows = max(1, lines - _HEAD_LINES - 1)
+    most = max(1, lines // _FEWEST_LINES)
     try:
-        text = table(_status(remote, matching, rows))
+        text = table(_status(remote, matching, most), columns, lines - 1)
     except FeedError as error:
-        text = [str(error)]
+        text = wrap(str(error), columns)
     return "\n".join(line[:columns] for line in text)
 
 
-def table(status: StatusAnswer) -> list[str]:
-    """Return the lines: a summary, then one model a line.
+def table(
+    status: StatusAnswer, columns: int = NARROWEST, most_lines: int | None = None
+) -> list[str]:
+    """Return the lines: a summary, then each model with what happened and the two answers.
 
     Args:
         status: answer of the status API.
+        columns: width, at least 80.
+        most_lines: lines to return at most, of whole models; None for all of them.
     """
-    return list(_lines(status))
-
-
-def _lines(status: StatusAnswer) -> Iterator[str]:
-    window = status.verdict_window
-    tally = ", ".join(f"{n} {verdict}" for verdict, n in status.verdicts.items())
-    yield f"event time {status.now or _UNDEFINED}   last {window}   {tally or 'no models yet'}"
-    yield ""
-    heads = "".join(f"{metric.short:>11}" for metric in PAGE_METRICS)
-    heads += f"{'labelled':>10}{'predicted':>11}{'last label':>12}"
-    yield f"{'model':<{_LONGEST_NAME}}{heads}  what happened"
+    width = max(columns, NARROWEST)
+    head = list(_head(status, width))
+    lines, shown = head, 0
     for model in status.models:
-        yield _row(model, model.windows[window])
-    shown = len(status.models)
-    if shown < status.total:
-        yield f"{shown} of {status.total} models"
+        block = list(_model(model, status.verdict_window, width))
+        if most_lines is not None and shown and len(lines) + len(block) + 1 > most_lines:
+            break
+        lines += block
+        shown += 1
+    left_out = shown < status.total
+    return [*lines, f"{shown} of {status.total} models"] if left_out else lines
 
 
-def _row(model: ModelStatus, window: WindowStatus) -> str:
+def _head(status: StatusAnswer, width: int) -> Iterator[str]:
+    tally = ", ".join(f"{n} {verdict}" for verdict, n in status.verdicts.items())
+    summary = f"event time {status.now or _UNDEFINED}   last {status.verdict_window}"
+    yield from wrap(f"{summary}   {tally or 'no models yet'}", width)
+    yield ""
+    names = _name_width(width)
+    heads = "".join(f"{metric.short:>{_wide(metric)}}" for metric in PAGE_METRICS)
+    yield f"{'model':<{names}}{heads}" + "".join(f"{h:>{n}}" for h, n in _AGES.items())
+
+
+def _model(model: ModelStatus, name: str, width: int) -> Iterator[str]:
+    yield _row(model, model.windows[name], _name_width(width))
+    for text in (
+        one_line(model.headline),
+        f"What moved precision? {model.moved_precision.text}.",
+        f"Is the model worse? {model.worse.text}.",
+    ):
+        yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
+
+
+def _row(model: ModelStatus, window: WindowStatus, width: int) -> str:
     name = one_line(model.name)
-    if len(name) > _LONGEST_NAME - 1:
-        name = f"{name[: _LONGEST_NAME - 2]}…"
-    numbers = "".join(f"{_ratio(window.metrics.metric(m.name).estimate):>11}" for m in PAGE_METRICS)
+    if len(name) > width - 1:
+        name = f"{name[: width - 2]}…"
+    numbers = "".join(
+        f"{_ratio(window.metrics.metric(m.name).estimate):>{_wide(m)}}" for m in PAGE_METRICS
+    )
     share = window.outcomes.total / window.predictions if window.predictions else None
     labelled = _UNDEFINED if share is None else f"{100 * min(share, 1):.0f} %"
-    ages = map(_ago, (model.last_prediction_age_seconds, model.last_label_age_seconds))
-    seen = "".join(f"{age:>{width}}" for age, width in zip(ages, (11, 12), strict=True))
-    headline = one_line(model.headline)
-    return f"{name:<{_LONGEST_NAME}}{numbers}{labelled:>10}{seen}  {headline}"
+    seen = map(_age, (model.last_prediction_age_seconds, model.last_label_age_seconds))
+    ends = "".join(f"{t:>{n}}" for t, n in zip((labelled, *seen), _AGES.values(), strict=True))
+    return f"{name:<{width}}{numbers}{ends}"
 
 
-def _ago(seconds: float | None) -> str:
+def _name_width(width: int) -> int:
+    taken = sum(map(_wide, PAGE_METRICS)) + sum(_AGES.values())
+    return min(width - taken, _LONGEST_NAME)
+
+
+def _wide(metric: MetricWords) -> int:
+    """Columns of a metric: its name, or a ratio, and a space."""
+    return max(len(metric.short), _RATIO_WIDE) + 1
+
+
+def _age(seconds: float | None) -> str:
     """Return an age in the largest unit with at least two, rounded down, to the minute."""
     if seconds is None:
         return _UNDEFINED
     for size, unit in ((86_400, "d"), (3_600, "h")):
         if seconds >= 2 * size:
-            return f"{seconds // size:.0f} {unit} ago"
-    return f"{seconds // 60:.0f} min ago"
+            return f"{seconds // size:.0f}{unit}"
+    return f"{seconds // 60:.0f}m"
 
 
 def _ratio(value: float | None) -> str:
-    return _UNDEFINED if value is None else f"{value:.3f}"
+    return _UNDEFINED if value is None else f"{value:.3f}".removeprefix("0")

@@ -24,6 +24,7 @@ from monitor.diagnosis.comparison import (
     reference_range,
     reference_source,
 )
+from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.diagnosis.periods import Period, block_ms_of
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.drift.day_scatter import DayScatter
@@ -96,10 +97,11 @@ class RecordedComparison:
             if self._model not in seen:
                 raise UsageError(_no_such_model(self._model, seen, "the feed"))
             return self._model
-        if len(seen) != 1:
-            found = f"has several models: {', '.join(seen)}" if seen else "has no predictions"
-            hint = "; name one" if seen else "; check the file"
-            raise UsageError(f"--model: the feed {found}{hint}")
+        if not seen:
+            why = without_outcomes(self._monitor.snapshot())
+            raise UsageError(f"nothing can be compared: {why}")
+        if len(seen) > 1:
+            raise UsageError(f"--model: the feed has several models: {', '.join(seen)}; name one")
         return seen[0]
 
     def mature_until(self, model: str) -> int | None:
@@ -125,7 +127,10 @@ class RecordedComparison:
             return self._counted("--after", model, self._after, "")
         until = self.mature_until(model)
         if until is None:
-            raise UsageError("nothing can be compared: no label came yet; check the labels' ids")
+            snapshot = self._monitor.snapshot()
+            labelled = int(snapshot.lifetime.counts.total.sum())
+            why = "too few events; record more" if labelled else without_outcomes(snapshot)
+            raise UsageError(f"nothing can be compared: {why}")
         option = f"the last {JUDGED_MS // DAY_MS} mature days"
         return self._counted(option, model, latest_hours(until, JUDGED_MS), "mature")
 

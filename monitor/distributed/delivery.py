@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from monitor.errors import MonitorError
+from monitor.extras import install_command
 
 _CHUNK_BYTES = 1 << 20
 _TIMEOUT_S = 30.0
@@ -178,7 +179,7 @@ class KafkaDelivery:
             kafka: Any = import_module("confluent_kafka")
         except ImportError as error:
             raise MonitorError(
-                "--to kafka://…: needs confluent-kafka: pip install confluent-kafka"
+                f"--to kafka://…: needs confluent-kafka; {install_command('kafka')}"
             ) from error
         parts = urlsplit(target)
         self._topic = parts.path.strip("/")

@@ -32,6 +32,7 @@ from monitor.distributed.pages import PageRules
 from monitor.distributed.spark_tasks import PACKETS, PacketReader, PageProcessor
 from monitor.distributed.tallies import events_of, merged, packed, unpacked
 from monitor.errors import MonitorError
+from monitor.extras import install_command
 
 pa: Any = import_module("pyarrow")
 
@@ -202,8 +203,8 @@ def _own_kafka(session: SparkSession) -> str:
         )
     except ImportError as error:
         raise MonitorError(
-            f"--kafka-client confluent: {error}; needs Spark 4.2 and "
-            "pip install 'precision-monitor[kafka]'"
+            f"--kafka-client confluent: {error}; needs Spark 4.2, and confluent-kafka; "
+            f"{install_command('kafka')}"
         ) from error
     session.dataSource.register(KafkaRecords)
     return FORMAT

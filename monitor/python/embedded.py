@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from threading import RLock
 from typing import Any, Self
 
-from monitor.config import load_config
+from monitor.config import Config, load_config
 from monitor.engine import Monitor
 from monitor.errors import UsageError
+from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
+from monitor.events.renumbering import State
 from monitor.exporter.api.queries import Queries
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
 from monitor.python.tables import TableRead, TableReader, mapping_of
 from monitor.python.views import ModelView
+from monitor.snapshot import Snapshot
 
 _SHOWN = 7
 """Models that a `repr` shows."""
@@ -27,7 +31,12 @@ class EmbeddedMonitor(Monitor):
     """`monitor.Monitor`: counts events of a Python program, and shows results by model.
 
     `monitor["claims"]["7d"].precision` reads a snapshot of this moment. To read several
-    numbers of one moment, store `monitor["claims"]`.
+    numbers of one moment, store `monitor["claims"]`. Any thread may feed and read it; one call
+    is made at a time. Each process has a monitor of its own.
+
+    Args:
+        config: as of `monitor.engine.Monitor`.
+        state: likewise.
 
     >>> monitor = EmbeddedMonitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
@@ -38,6 +47,10 @@ class EmbeddedMonitor(Monitor):
     >>> float(monitor["default"]["all"].balanced_precision)
     0.666...
     """
+
+    def __init__(self, config: Config | None = None, state: State | None = None) -> None:
+        self._lock = RLock()
+        super().__init__(config, state)
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> Self:
@@ -87,14 +100,15 @@ class EmbeddedMonitor(Monitor):
         >>> monitor["default"]["all"].counts
         ConfusionCounts(tp=1, fp=1, fn=0, tn=1)
         """
-        self.flush()
-        reader = TableReader(table, mapping_of(columns, values, time), self._decoder)
         rows, rejected, first = 0, Counter[str](), list[Rejection]()
-        for batch in reader.batches():
-            self.apply(batch)
-            rows += batch.records
-            rejected.update(str(rejection.reason) for rejection in batch.rejected)
-            first += batch.rejected[: _SHOWN_REJECTIONS - len(first)]
+        with self._lock:
+            self.flush()
+            reader = TableReader(table, mapping_of(columns, values, time), self._decoder)
+            for batch in reader.batches():
+                self.apply(batch)
+                rows += batch.records
+                rejected.update(str(rejection.reason) for rejection in batch.rejected)
+                first += batch.rejected[: _SHOWN_REJECTIONS - len(first)]
         found = TableRead(rows=rows, rejected=rejected, first=tuple(first), note=reader.note)
         if rows and rejected.total() == rows:
             raise ValueError(f"table: every row was rejected\n{found!r}")
@@ -114,14 +128,48 @@ class EmbeddedMonitor(Monitor):
         Raises:
             ValueError: there is no such model, or the two cannot be compared.
         """
-        snapshot = self.snapshot()
-        queries = Queries(lambda: snapshot, lambda read: read(self))
-        try:
-            found = queries.explanation(model, before, after)
-            series = queries.series(model, most=STEPS)
-        except UsageError as error:
-            raise ValueError(str(error)) from error
+        with self._lock:
+            snapshot = self.snapshot()
+            queries = Queries(lambda: snapshot, lambda read: read(self))
+            try:
+                found = queries.explanation(model, before, after)
+                series = queries.series(model, most=STEPS)
+            except UsageError as error:
+                raise ValueError(str(error)) from error
         return ComparisonReport(found.diagnosis, found.curve, series)
+
+    def apply(self, batch: EventBatch) -> None:
+        """Count all events of a batch, and its rejected records by reason."""
+        with self._lock:
+            super().apply(batch)
+
+    def flush(self) -> None:
+        """Apply the buffered events of `predict` and `label`."""
+        with self._lock:
+            super().flush()
+
+    def snapshot(
+        self,
+        now_ms: int | Mapping[str, int] | None = None,
+        between: Callable[[], object] | None = None,
+    ) -> Snapshot:
+        """Return an immutable snapshot of all metrics and verdicts.
+
+        Args:
+            now_ms: as of `Monitor.snapshot`.
+            between: likewise.
+        """
+        with self._lock:
+            return super().snapshot(now_ms, between)
+
+    def state(self) -> State:
+        """Return a copy of the state as plain values, without caches."""
+        with self._lock:
+            return super().state()
+
+    def _take(self, fields: dict[str, Any]) -> None:
+        with self._lock:
+            super()._take(fields)
 
     def __getitem__(self, model: str) -> ModelView:
         snapshot = self.snapshot()

@@ -1,6 +1,6 @@
 """Metrics and a drift detector for [river](https://riverml.xyz), by its own interfaces.
 
-Needs `pip install 'precision-monitor[river]'`.
+Needs the extra `river`.
 """
 
 from __future__ import annotations

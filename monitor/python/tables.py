@@ -39,7 +39,8 @@ class TableRead:
         rows: number of rows read.
         rejected: number of rejected rows by reason.
         first: the first rejected rows.
-        note: columns that were taken for fields by their names; "" where none was.
+        note: columns that were taken for fields by their names, and segment keys that no
+            model keeps; "" for neither.
     """
 
     rows: int
@@ -89,7 +90,8 @@ class TableReader:
         decoder: decodes its rows.
 
     Attributes:
-        note: columns that were taken for fields by their names; "" where none was.
+        note: columns that were taken for fields by their names, and segment keys that no
+            model keeps; "" for neither.
 
     Raises:
         ValueError: it is no table, or its columns cannot hold events.
@@ -102,6 +104,7 @@ class TableReader:
         self._own_names = _columns(table)
         names = list(self._own_names)
         keys = decoder.settings.segment_keys
+        mapping = self._without_unkept(mapping, keys)
         try:
             found = settled("table", names, mapping, self._take_note, _keywords)
             self._mapping = mapping if found is None else found
@@ -133,7 +136,21 @@ class TableReader:
         return self._table[self._own_names[name]]
 
     def _take_note(self, text: str) -> None:
-        self.note = text
+        self.note = "\n".join(filter(None, [self.note, text]))
+
+    def _without_unkept(self, mapping: MappedRecords, keys: Sequence[str]) -> MappedRecords:
+        """The mapping without segment keys that no model keeps, and a note of them."""
+        given = [f.removeprefix(SEGMENT) for f in mapping.fields if f.startswith(SEGMENT)]
+        unkept = [key for key in given if key not in keys]
+        if not unkept:
+            return mapping
+        self._take_note(
+            f"segment: no model keeps {', '.join(map(repr, unkept))}; name the keys in the "
+            f"configuration: Monitor(Config(defaults={{'segments': {given!r}}}))"
+        )
+        left_out = {f"{SEGMENT}{key}" for key in unkept}
+        fields = {f: source for f, source in mapping.fields.items() if f not in left_out}
+        return mapping.model_copy(update={"fields": fields})
 
     def _stream(self, arrow: Any) -> Any:
         table: Any = self._table

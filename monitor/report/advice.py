@@ -10,6 +10,7 @@ from monitor.drift import Status, Verdict
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.sampled_labels import SAMPLES
+from monitor.report.findings import unlabelled
 from monitor.report.missing_class import missing_class
 from monitor.report.verdict_words import VERDICTS
 
@@ -25,7 +26,7 @@ def advice(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 def _advice(diagnosis: Diagnosis) -> Iterator[str]:
     yield from _labels(diagnosis)
-    if diagnosis.refusal is not None:
+    if diagnosis.refusal is not None or unlabelled(diagnosis):
         return
     if first := VERDICTS[diagnosis.verdict].advice:
         yield first
@@ -59,6 +60,8 @@ def _labels(diagnosis: Diagnosis) -> Iterator[str]:
             if diagnosis.refusal.keeps_precision
             else "Have predicted positives labelled, too: precision is known of no others."
         )
+    elif words := unlabelled(diagnosis):
+        yield f"Wait for labels, or page the data team: {words}."
     elif after - before > _UNLIKE_COVERAGE and diagnosis.labelling not in SAMPLES:
         yield "Wait for labels, or page the data team: fewer predictions have one than before."
 

@@ -15,6 +15,7 @@ from monitor.report.advice import advice
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.missing_class import missing_class
+from monitor.report.printable import one_line
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
@@ -57,7 +58,7 @@ def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
     yield ""
     slid = diagnosis.operating_point_moved and diagnosis.verdict is Verdict.PREVALENCE_SHIFT
     verdict = f"{diagnosis.verdict} (the operating point moved, too)" if slid else diagnosis.verdict
-    known = f"{diagnosis.model}: {verdict}. {certainties(diagnosis)}"
+    known = f"{one_line(diagnosis.model)}: {verdict}. {certainties(diagnosis)}"
     yield from wrap(known, COLUMNS)
     yield from wrap(" ".join(explanation(diagnosis)), COLUMNS)
 
@@ -172,7 +173,7 @@ def _segments(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _segment(part: SegmentPart) -> str:
-    name = f"{part.series.segment}={part.series.value}"
+    name = one_line(f"{part.series.segment}={part.series.value}")
     if len(name) > _LONGEST_SEGMENT - 1:
         name = f"{name[: _LONGEST_SEGMENT - 2]}…"
     rates = [

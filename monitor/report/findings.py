@@ -47,8 +47,19 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         recall_visible=diagnosis.visible_recall,
         flags=_flags(diagnosis.after.counts),
         mix_of=diagnosis.judged_within or "",
-        obstacle="" if diagnosis.refusal is None else diagnosis.refusal.reason,
+        obstacle=unlabelled(diagnosis) if diagnosis.refusal is None else diagnosis.refusal.reason,
     )
+
+
+def unlabelled(diagnosis: Diagnosis) -> str:
+    """Return that a side has no outcome, a phrase; "" where both have some.
+
+    Args:
+        diagnosis: of two periods.
+    """
+    sides = {"before": diagnosis.before, "after": diagnosis.after}
+    without = [name for name, side in sides.items() if not side.counts.total]
+    return f"no prediction {' or '.join(without)} has a label" if without else ""
 
 
 def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:

@@ -82,6 +82,24 @@ def _expanded(feeds: Sequence[FileFeed]) -> dict[str, MappedRecords]:
     return found
 
 
+def missing_files(config: Config) -> tuple[str, ...]:
+    """Return the configured files that must be there when reading starts and are not.
+
+    A file to follow may appear later.
+
+    Args:
+        config: with the feeds.
+    """
+    return tuple(
+        f"feeds[{number}].path: no such file, got {os.fspath(feed.path)!r}; check the path, or set "
+        "follow: true to wait for it"
+        for number, feed in enumerate(config.feeds)
+        if isinstance(feed, FileFeed) and not feed.follow
+        if os.fspath(feed.path) != files.STDIN
+        if not any(map(os.path.exists, matching(os.fspath(feed.path))))
+    )
+
+
 def unavailable_feeds(config: Config) -> tuple[str, ...]:
     """Return why the configured feeds cannot be read, one line a fault."""
     if not config.feeds:

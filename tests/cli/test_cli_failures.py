@@ -148,3 +148,82 @@ def test_an_extra_is_installed_from_where_the_program_came(monkeypatch, origin):
 
     monkeypatch.setattr(extras, "distribution", lambda _: Installed())
     assert install_command("kafka").endswith(f"pip install {expected}")
+
+
+EMPTY_COUNTS = '{"type":"counts","ts":%d,"tp":0,"fp":0,"fn":0,"tn":0,"predicted_positive":9}\n'
+WITHOUT_OUTCOMES = {
+    "counts": (EMPTY_COUNTS, "tp, fp, fn and tn of all counts add up to 0"),
+    "predictions": ('{"id":"p%d","ts":5,"prediction":1}\n', "no label came; give the labels, too"),
+    "labels": ('{"id":"p%d","ts":5,"label":1}\n', "labels came without predictions"),
+    "others": (
+        '{"id":"p%d","ts":5,"prediction":1}\n{"id":"other","ts":6,"label":1}\n',
+        "no label has the id of a prediction; check the ids",
+    ),
+    "nothing": ("", "the feed has no predictions; check the file"),
+}
+
+
+@pytest.mark.parametrize("came", WITHOUT_OUTCOMES)
+def test_without_an_outcome_it_says_what_is_missing(capsys, tmp_path, came):
+    text, message = WITHOUT_OUTCOMES[came]
+    path = tmp_path / "events.ndjson"
+    path.write_text("".join(text % number if text else "" for number in range(50)))
+    done = ran(capsys, "diagnose", "--feed", path)
+    assert done.code == 2
+    assert f"nothing can be compared: {message}" in done.err
+    shown = ran(capsys, "replay", path).out
+    if came in ("counts", "predictions", "others"):
+        assert shown.splitlines()[-1].startswith(f"Next: {message}")
+    initialized = ran(capsys, "init", path, "-o", "-")
+    assert initialized.code == (0 if came in ("counts", "predictions", "others") else 3)
+
+
+def test_counts_without_a_prediction_are_nothing_to_monitor(capsys, tmp_path):
+    path = tmp_path / "counts.ndjson"
+    path.write_text('{"type":"counts","ts":1,"tp":0,"fp":0,"fn":0,"tn":0}\n')
+    done = ran(capsys, "init", path, "-o", "-")
+    assert (done.code, done.out) == (3, "")
+    assert "has no predictions" in done.err
+
+
+def test_a_side_without_a_label_is_no_model_that_is_fine(capsys, tmp_path):
+    path = tmp_path / "events.ndjson"
+    path.write_text("".join(EMPTY_COUNTS % (86_400 * day) for day in range(40)))
+    done = ran(capsys, "diagnose", "--feed", path, "--before", "1970-01", "--after", "1970-02")
+    assert done.code == 0
+    shown = " ".join(done.out.split())
+    assert "worse? Cannot be known: no prediction before or after has a label." in shown
+    assert "- Wait for labels, or page the data team: no prediction before or after has a" in shown
+    assert "times the data" not in shown
+
+
+@pytest.mark.parametrize("command", ["replay", "diagnose"])
+def test_a_configured_segment_key_that_no_prediction_has_is_a_warning(capsys, tmp_path, command):
+    path, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
+    fields = '"prediction":%d,"label":1,"segment":{"region":"eu"}}\n'
+    path.write_text("".join(f'{{"ts":{3_600 * n},' + fields % (n % 2) for n in range(24 * 60)))
+    config.write_text("models: {default: {segments: [country, region]}}\n")
+    words = ["--feed", path, "--before", "1970-01", "--after", "1970-02"]
+    done = ran(capsys, command, *(words if command == "diagnose" else [path]), "-c", config)
+    assert done.code == 0
+    assert done.err == "default: segments: no prediction has the key 'country'; there are region\n"
+
+
+def test_check_config_says_first_that_a_file_to_read_is_missing(capsys, tmp_path):
+    config, here = tmp_path / "monitor.yaml", tmp_path / "here.ndjson"
+    here.touch()
+    feeds = [
+        {"type": "file", "path": str(here)},
+        {"type": "file", "path": str(tmp_path / "later.ndjson"), "follow": True},
+        {"type": "file", "path": str(tmp_path / "gone.ndjson")},
+        {"type": "file", "path": str(tmp_path / "*.csv")},
+    ]
+    state = {"directory": str(tmp_path / "state")}
+    config.write_text(json.dumps({"feeds": feeds, "state": state}))
+    done = ran(capsys, "check-config", config)
+    assert done.code == 2
+    first, second = done.err.splitlines()
+    assert first.startswith("`run` would stop: feeds[2].path: no such file, got ")
+    assert second.startswith("`run` would stop: feeds[3].path: no such file, got ")
+    assert not done.out.endswith("ok\n")
+    assert ran(capsys, "run", "-c", config).code == 3, "and it does stop"

@@ -307,7 +307,9 @@ def test_predictions_without_any_label_are_evidence_of_nothing(capsys, tmp_path)
     assert found["change"] == {"points": None, "logit": None}
     assert found["main_driver"] == {"cause": None, "share": None, "certain": False}
     assert "no prediction before has a label" in found["notes"][0]
-    assert "no label came yet" in wrong(capsys, "--feed", path, "--before", "1970-01-03")
+    assert "no label came; give the labels" in wrong(
+        capsys, "--feed", path, "--before", "1970-01-03"
+    )
 
 
 def pairs(days, *, positive_labels_alone):

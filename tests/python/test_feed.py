@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor import ConfusionCounts, Monitor
+from monitor import Config, ConfusionCounts, Monitor
 from monitor.config import parse_config
 from monitor.python import tables
 
@@ -213,3 +213,17 @@ def test_single_events_before_a_table_are_counted_before_it():
     monitor.predict("a", ts=0, prediction=1)
     monitor.feed({"id": ["a"], "ts": [60], "label": [1]})
     assert monitor["default"]["all"].counts == ConfusionCounts(tp=1, fp=0, fn=0, tn=0)
+
+
+@pytest.mark.parametrize("form", [dict, pd.DataFrame, pa.table])
+def test_a_segment_key_that_no_model_keeps_is_a_note(form):
+    table = form({"ts": [0, 60], "prediction": [1, 0], "label": [1, 0], "region": ["eu", "us"]})
+    found = Monitor().feed(table, segment={"region": "region"})
+    assert found.rows == 2
+    assert found.note == (
+        "segment: no model keeps 'region'; name the keys in the configuration: "
+        "Monitor(Config(defaults={'segments': ['region']}))"
+    )
+    monitor = Monitor(Config(defaults={"segments": ["region"]}))
+    assert monitor.feed(table, segment={"region": "region"}).note == ""
+    assert set(monitor["default"]["all"].by("region")) == {"eu", "us"}

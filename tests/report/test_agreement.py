@@ -69,7 +69,10 @@ def test_everything_that_shows_a_model_gives_the_same_answers(then):
     lines = unwrapped(replay_text(snapshot))
     assert f"What moved precision? {status.moved_precision.text}." in lines
     assert f"Is the model worse? {status.worse.text}." in lines
-    assert any(status.headline in line for line in table(status_answer(snapshot, limit=1)))
+    listed = table(status_answer(snapshot, limit=1))
+    assert max(map(len, listed)) <= 80
+    for text in (status.headline, status.moved_precision.text, status.worse.text):
+        assert text in unwrapped("\n".join(listed))
     with served(monitor) as url:
         page = html.unescape(httpx.get(url, params={"model": "m"}, timeout=60).text)
     assert f"{status.moved_precision.text}." in page

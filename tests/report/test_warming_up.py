@@ -15,7 +15,7 @@ from monitor.service.announce import announcements
 
 PRECISE = {"tp": 2_208, "fp": 15, "fn": 552, "tn": 97_225}
 LARGE = {"tp": 8_000, "fp": 4_500, "fn": 2_000, "tn": 85_500}
-FEED = "feeds: [{type: file, path: events.ndjson}]\n"
+FEED = "feeds: [{type: file, path: events.ndjson, follow: true}]\n"
 PAGES = "changes are found by days, not within hours"
 SAID = f"15 of 500 false positives in the reference: {PAGES}"
 

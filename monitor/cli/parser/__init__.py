@@ -4,7 +4,7 @@ command_line.py  parser of the command line
 command.py       a command, and shared options
 serving.py       run, top, healthcheck, demo: a serving monitor
 recorded.py      replay, threshold, diagnose: recorded events
-setup.py         check-config, schema, rules, state: around a monitor
+setup.py         sample, init, check-config, schema, rules, state: around a monitor
 cluster.py       spark: the join on a cluster
 """
 

@@ -128,7 +128,7 @@ SPARK = Command(
     "run the join on Spark, for more than one machine can hold",
     about="""\
 Runs the join of predictions and labels as a Spark Structured Streaming job
-(pip install 'precision-monitor[spark]'; Java 17). Sends the counts by model,
+(needs the extra `spark`, and Java 17). Sends the counts by model,
 segment values and pane to a monitor, which judges, alerts and shows them.
 Restarted with its checkpoint, also after a crash, it continues where it stopped,
 and no batch counts twice.

@@ -12,7 +12,16 @@ from monitor.cli.parser.cluster import SPARK
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.parser.recorded import DIAGNOSE, REPLAY, THRESHOLD
 from monitor.cli.parser.serving import DEMO, HEALTHCHECK, RUN, TOP
-from monitor.cli.parser.setup import CHECK_CONFIG, INIT, REFERENCE, RULES, SCHEMA, STATE
+from monitor.cli.parser.setup import (
+    CHECK_CONFIG,
+    COMPLETION,
+    INIT,
+    REFERENCE,
+    RULES,
+    SAMPLE,
+    SCHEMA,
+    STATE,
+)
 from monitor.version import __version__
 
 COMMANDS = {
@@ -25,6 +34,7 @@ COMMANDS = {
         TOP,
         DEMO,
         SPARK,
+        SAMPLE,
         INIT,
         REFERENCE,
         CHECK_CONFIG,
@@ -32,6 +42,7 @@ COMMANDS = {
         RULES,
         STATE,
         HEALTHCHECK,
+        COMPLETION,
     )
 }
 """The commands by name, in the order of the help."""

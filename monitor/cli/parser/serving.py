@@ -74,7 +74,9 @@ TOP = Command(
     "watch a running monitor in the terminal",
     about="""\
 Shows the models of a running monitor until Ctrl-C, those that need attention
-first. Prints them once, as plain text, if standard output is not a terminal.
+first: numbers of the longest window, what happened, what moved precision, and
+whether the model is worse. Needs 80 columns; a wider terminal shows longer names.
+Prints them once, as plain text, if standard output is not a terminal.
 """,
     examples=f"""\
   {PROGRAM} top

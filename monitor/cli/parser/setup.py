@@ -1,4 +1,4 @@
-"""Options of `check-config`, `schema`, `rules` and `state`."""
+"""Options of `sample`, `init`, `check-config`, `completion`, `schema`, `rules` and `state`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,63 @@ from monitor.cli.parser.command import (
     ratio,
 )
 
+STORIES = ("healthy", "rarer", "worse")
+"""What may happen to the events of `sample`; `monitor.demo.claims` says what each means."""
+
+
+def _sample(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "story",
+        nargs="?",
+        choices=STORIES,
+        default=STORIES[0],
+        metavar="STORY",
+        help="what happens two weeks before the end: healthy (nothing), rarer (positives become "
+        "rarer), worse (the model gets worse); default %(default)s",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="seed of all chance; the same seed gives the same events (default %(default)s)",
+    )
+    parser.add_argument(
+        "--csv",
+        action="store_true",
+        help="print CSV with a row for each case in place of a line of JSON for each event",
+    )
+
+
+SAMPLE = Command(
+    "sample",
+    "print made-up events to try the other commands on",
+    about="""\
+Prints ten weeks of made-up events (70,000 claims, 15 MB), as a model that flags
+insurance claims would send them: predictions with scores and regions, and labels
+that come within two days. Two weeks before the end happens what STORY says.
+""",
+    examples=f"""\
+  {PROGRAM} sample rarer > events.ndjson
+  {PROGRAM} sample worse | {PROGRAM} replay -
+  {PROGRAM} sample worse --seed 7 --csv > claims.csv
+""",
+    arguments=_sample,
+)
+
 
 def _init(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="recorded events, as for replay")
+    parser.add_argument(
+        "place",
+        metavar="FILE|TOPIC|URL",
+        help="recorded events, as for replay; kafka://BROKER[,BROKER]/TOPIC[,TOPIC]; or an "
+        "http(s) link to recorded events",
+    )
+    parser.add_argument(
+        "--properties",
+        metavar="FILE",
+        help="settings of the Kafka client, one key=value a line, as for TLS and SASL",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -29,13 +83,17 @@ def _init(parser: argparse.ArgumentParser) -> None:
 INIT = Command(
     "init",
     "look at recorded events and write a configuration for them",
-    about="""Reads a file as `replay` does, says what it found, and writes a commented
-configuration: the mapping, the models, segments of few values, how labels seem
-to come, a label timeout from the delays seen, and windows and a reference that
-the volume can carry. Asks nothing, and never overwrites a file.
+    about="""Reads a file, or what topics of Kafka hold, as `replay` does, says what it found,
+and writes a commented configuration: the mapping, the models, segments of few
+values, how labels seem to come, a label timeout from the delays seen, and windows
+and a reference that the volume can carry. Asks nothing, and never overwrites a
+file. Of topics it looks at the latest 500,000 messages, joins no group and commits
+nothing.
 """,
     examples=f"""  {PROGRAM} init events.ndjson
   {PROGRAM} init claims.parquet --field label=fraud -o claims.yaml
+  {PROGRAM} init kafka://kafka-1:9092/predictions,labels
+  {PROGRAM} init https://data.example.com/events.ndjson.gz -o -
 """,
     arguments=_init,
 )
@@ -90,6 +148,27 @@ its labelling allows, then "ok"; or all its faults at once, each with its line
   {PROGRAM} check-config monitor.yaml
 """,
     arguments=_check_config,
+)
+
+
+def _completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "shell", choices=("bash", "zsh", "tcsh"), metavar="SHELL", help="%(choices)s"
+    )
+
+
+COMPLETION = Command(
+    "completion",
+    "print a script that completes commands in a shell",
+    about="""\
+Prints a script by which a shell completes commands, options and files. Needs the
+extra `completion`.
+""",
+    examples=f"""\
+  {PROGRAM} completion bash > /etc/bash_completion.d/{PROGRAM}
+  {PROGRAM} completion zsh > ~/.zfunc/_{PROGRAM}
+""",
+    arguments=_completion,
 )
 
 

@@ -9,6 +9,7 @@
     offsets.py              the offset at which a partition is resumed
     assigned_partitions.py  assignment, revocation, loss and commits of partitions
     source.py               the source that combines them
+    latest_messages.py      the messages that topics hold now, for `init`
 
 The checkpoint is authoritative: a partition resumes at the offset in it, which belongs to
 the counters in the same file. Offsets are committed to the group afterwards, for

@@ -109,7 +109,7 @@ def decode_messages(some: Sequence[Messages], decoder: LineDecoder) -> EventBatc
     for messages in some:
         for value in messages.values:
             starts.append(len(lines))
-            lines += [value] if _is_line(value) else _lines_of(value)
+            lines += [value] if _is_line(value) else lines_of(value)
     data = b"\n".join([*lines, b""]) if lines else b""
     batch = decoder.decode_lines(data, source="", first_line=2)  # line 1 may have a BOM
     if not batch.rejected:
@@ -126,8 +126,12 @@ def _is_line(value: bytes) -> bool:
     return value[:1] == b"{" and b"\n" not in value
 
 
-def _lines_of(value: bytes) -> list[bytes]:
-    """Split a value that may have several records."""
+def lines_of(value: bytes) -> list[bytes]:
+    """Return the records of a message's value, a line each.
+
+    Args:
+        value: one event, an array of events, or lines of events; may be empty.
+    """
     value = value.removeprefix(BOM).strip(BLANK)
     try:
         if value.startswith(b"["):

@@ -226,5 +226,8 @@ def test_top_prints_plain_text_where_no_terminal_is(capsys, september):
     assert lines[0].startswith("event time 2013-09-30T01:00:00Z   last 28d   1 ")
     assert lines[2].split()[:3] == ["model", "precision", "balanced"]
     assert lines[3].startswith(MODEL)
-    assert "fewer positives" in lines[3] or "rarer" in lines[3]
+    assert "fewer positives" in lines[4] or "rarer" in lines[4]
+    assert "  What moved precision? Rarer positives: " in done.out
+    assert "  Is the model worse? " in done.out
+    assert max(map(len, lines)) <= 80
     assert ran(capsys, "top", "--url", september, "--filter", "nobody").out.count("\n") == 3

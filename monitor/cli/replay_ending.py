@@ -1,0 +1,107 @@
+"""Last lines of `replay`: what was read, rejected and judged, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from textwrap import wrap
+
+from monitor.cli.mapped_files import MAPPING_OPTIONS
+from monitor.cli.parser.command import PROGRAM
+from monitor.diagnosis.no_outcomes import without_outcomes
+from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
+from monitor.feeds.files import STDIN
+from monitor.report.deciding_window import deciding_window
+from monitor.report.findings import of_model
+from monitor.report.printable import one_line
+from monitor.report.two_answers import Compared
+from monitor.report.verdict_words import words_of
+from monitor.snapshot import Snapshot
+
+_COLUMNS = 100
+_NAMED = 3
+
+
+def ending(snapshot: Snapshot, args: Namespace) -> str:
+    """Return the last lines.
+
+    Args:
+        snapshot: after all records.
+        args: of `replay`, as parsed.
+    """
+    names = [window.name for window in snapshot.windows]
+    found = {
+        model.name: of_model(snapshot, model, deciding_window(model, names))
+        for model in snapshot.models
+    }
+    lines = wrap(" ".join([_read(snapshot), *_judged(found)]), _COLUMNS)
+    if found:
+        lines.append(f"Next: {_next(snapshot, found, args)}")  # a command stays on its line
+    return "\n".join(lines)
+
+
+def _read(snapshot: Snapshot) -> str:
+    rejected = {str(reason): n for reason, n in snapshot.rejected.items() if n}
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in rejected.items())
+    unused = f"{sum(rejected.values()):,} rejected" + (f" ({reasons})" if reasons else "")
+    return f"{snapshot.records:,} events read, {unused}."
+
+
+def _judged(found: Mapping[str, Compared]) -> Iterator[str]:
+    """Yield what happened to each model, or how many models have each verdict."""
+    words = {
+        name: f"nothing yet ({one.obstacle})"
+        if _is_open(one)
+        else words_of(one.verdict, one.because).title.lower()
+        for name, one in found.items()
+    }
+    if len(words) <= _NAMED:
+        named = (f"{one_line(name)}: {text}" for name, text in words.items())
+    else:
+        tally = Counter("nothing yet" if _is_open(one) else words[n] for n, one in found.items())
+        named = (f"{n:,} models: {text}" for text, n in tally.items())
+    if words:
+        yield f"Judged: {'; '.join(named)}."
+
+
+def _next(snapshot: Snapshot, found: Mapping[str, Compared], args: Namespace) -> str:
+    """What to do, by what is missing of a comparison, or by what it shows."""
+    if not int(snapshot.lifetime.counts.total.sum()):
+        return f"{without_outcomes(snapshot)}."
+    moved = [name for name, one in found.items() if not _is_open(one) and not _is_quiet(one)]
+    if moved:
+        several = ["--model", moved[0]] if len(found) > 1 else []
+        return f"{_command('diagnose', args, several)} says why."
+    if all(_is_open(one) for one in found.values()):
+        return (
+            "replay more days, or compare two stretches of time: "
+            f"{_command('diagnose', args)} --before A..B --after C..D."
+        )
+    if args.config:
+        return f"{PROGRAM} run -c {shlex.quote(args.config)} watches what comes."
+    return f"{_command('init', args)} writes a configuration to watch what comes."
+
+
+def _is_open(found: Compared) -> bool:
+    """Whether nothing is compared; a fault of labels is a result."""
+    return bool(found.obstacle) and found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+
+
+def _is_quiet(found: Compared) -> bool:
+    return found.verdict is Verdict.NO_CHANGE or found.because is Because.STEADY
+
+
+def _command(name: str, args: Namespace, more: list[str] | None = None) -> str:
+    """A command on the same files with the same mapping."""
+    files = ["FILE" if path == STDIN else path for path in args.files]
+    words = [name, *(["--feed", *files] if name == "diagnose" else files[:1])]
+    if args.config and name == "diagnose":
+        words += ["-c", args.config]
+    for option in MAPPING_OPTIONS:
+        given = getattr(args, option) or ()
+        values = [given] if isinstance(given, str) else given
+        words += [word for value in values for word in (f"--{option}", value)]
+    return shlex.join([PROGRAM, *words, *(more or [])])

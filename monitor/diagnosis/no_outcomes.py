@@ -1,0 +1,23 @@
+"""What to do where events hold no outcome, by what came."""
+
+from __future__ import annotations
+
+from monitor.snapshot import Snapshot
+
+
+def without_outcomes(snapshot: Snapshot) -> str:
+    """Return what is missing, and what to do about it, in one line.
+
+    Args:
+        snapshot: after events of which none is an outcome.
+    """
+    came = {kind for kind, number in snapshot.events.items() if number}
+    if not came:
+        return "the feed has no predictions; check the file"
+    if came == {"counts"}:
+        return "tp, fp, fn and tn of all counts add up to 0; send counts with outcomes"
+    if "label" not in came:
+        return "no label came; give the labels, too, in the same file or in another"
+    if came == {"label"}:
+        return "labels came without predictions; give these, too, in the same file or in another"
+    return "no label has the id of a prediction; check the ids"

@@ -1,0 +1,95 @@
+"""`replay` ends with what was read and judged, and with a command that goes on from there."""
+
+import json
+import shlex
+
+import pytest
+from cli.commands import ran
+
+DAY = 86_400
+
+
+def outcome(ts, **fields):
+    return {"ts": ts, "prediction": 1, "label": 1, **fields}
+
+
+@pytest.fixture
+def last_lines(capsys, tmp_path):
+    """The last paragraph of a replay, without its line ends, and the `Next` in it."""
+
+    def replay(records, *words):
+        path = tmp_path / "my events.ndjson"
+        path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+        done = ran(capsys, "replay", path, *words)
+        ending, _, command = done.out.split("\n\n")[-1].rstrip("\n").partition("\nNext: ")
+        return " ".join(ending.split()), command
+
+    return replay
+
+
+def test_a_change_leads_to_diagnose(capsys, tmp_path):
+    path = tmp_path / "events.ndjson"
+    path.write_text(ran(capsys, "sample", "worse").out)
+    *_, judged, following = ran(capsys, "replay", path).out.splitlines()
+    assert judged.endswith("events read, 0 rejected. Judged: default: model degraded.")
+    assert following == f"Next: precision-monitor diagnose --feed {path} says why."
+    words = shlex.split(following.removeprefix("Next: ").removesuffix(" says why."))
+    assert "model_degraded" in ran(capsys, *words[1:]).out
+
+
+@pytest.mark.parametrize("configured", [False, True])
+def test_what_is_as_ever_leads_to_watching(capsys, tmp_path, configured):
+    path, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
+    path.write_text(ran(capsys, "sample").out)
+    config.write_text("models: {default: {label_timeout: 14d}}\n")
+    words = ("-c", config) if configured else ()
+    *_, judged, following = ran(capsys, "replay", path, *words).out.splitlines()
+    assert judged.endswith(("Judged: default: steady.", "Judged: default: no change."))
+    asked = f"run -c {config} watches" if configured else f"init {path} writes a configuration to"
+    assert following.startswith(f"Next: precision-monitor {asked}")
+
+
+def test_predictions_alone_lack_labels(last_lines):
+    said, following = last_lines([{"id": "a", "ts": 1, "prediction": 1}])
+    assert said == "1 events read, 0 rejected. Judged: default: nothing yet (no labels yet)."
+    assert following.startswith("no label came; give the labels, too")
+
+
+def test_labels_of_other_ids_are_named(last_lines):
+    events = [{"id": "a", "ts": 1, "prediction": 1}, {"id": "b", "ts": 2, "label": 1}]
+    assert last_lines(events)[1] == "no label has the id of a prediction; check the ids."
+
+
+def test_few_days_lead_to_more_of_them_or_to_two_ranges(last_lines):
+    said, following = last_lines([outcome(60 * n) for n in range(50)])
+    assert "Judged: default: nothing yet (the reference is not complete yet" in said
+    assert following.startswith("replay more days, or compare two stretches of time: precision-mon")
+    assert following.endswith("my events.ndjson' --before A..B --after C..D.")
+
+
+def test_the_mapping_goes_along(last_lines):
+    rows = [{"when": n, "prediction": 1, "label": "fraud"} for n in range(9)]
+    _, following = last_lines(rows, "--field", "ts=when", "--positive", "label=fraud")
+    assert "--field ts=when --positive label=fraud --before A..B" in following
+
+
+def test_several_models_are_counted_by_what_happened(last_lines):
+    records = [outcome(60 * n, model=f"m{n % 5}") for n in range(50)]
+    said, _ = last_lines(records)
+    assert said.endswith("Judged: 5 models: nothing yet.")
+
+
+def test_without_a_usable_record_nothing_is_judged(last_lines):
+    said, following = last_lines([{"a": 1}] * 3)
+    assert said == "3 events read, 3 rejected (3 missing_field)."
+    assert following == ""
+
+
+def test_a_name_with_a_line_end_stays_on_its_line(last_lines, capsys, tmp_path):
+    records = [outcome(60 * n, model="evil\nJudged: fine\x1b[2J") for n in range(9)]
+    said, _ = last_lines(records)
+    assert r"Judged: evil\nJudged: fine\x1b[2J: nothing yet" in said
+    path = tmp_path / "my events.ndjson"
+    for words in ((), ("--summary",)):
+        shown = ran(capsys, "replay", path, *words).out
+        assert not [line for line in shown.splitlines() if line.startswith("Judged: fine")]
