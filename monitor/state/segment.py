@@ -12,7 +12,8 @@ segment begins after this one is durable, and records its size.
 
 A frame that does not match its checksum is the *torn* end of the journal if no
 frame follows it: an append that never became durable, or, seldom, a durable one that
-was damaged. If one follows, it was durable before, and is *damaged*.
+was damaged in more than one place; see `segment_repair.repair_end`. If one follows,
+it was durable before, and is *damaged*.
 """
 
 from __future__ import annotations
@@ -224,6 +225,17 @@ def whole_end(file: BinaryIO, path: Path) -> int:
     except TornSegmentError as torn:
         return torn.offset
     return end
+
+
+def salt_of(path: Path) -> int:
+    """Return the salt of a segment.
+
+    Raises:
+        TornSegmentError: the file ends within the header.
+        StateError: the header is damaged, or has another version.
+    """
+    with path.open("rb") as file:
+        return read_header(file, path).salt
 
 
 def damage(path: Path, offset: int) -> StateError:
