@@ -161,6 +161,19 @@ class AppendFile:
         self.size += length
         self._torn = False
 
+    def rewrite(self, data: Data, offset: int) -> None:
+        """Write data that is in the file already again, durably.
+
+        Args:
+            data: what the file holds there.
+            offset: of its first byte.
+
+        Raises:
+            OSError: it could not be written.
+        """
+        _write_all(self._file, data, offset)
+        self._sync(self._file)
+
     def cut(self, size: int) -> None:
         """Truncate the file to a size, durably."""
         os.ftruncate(self._file, size)
@@ -173,8 +186,11 @@ class AppendFile:
         return self._file
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; undo an append that failed, if it still has to be."""
         if self._file >= 0:
+            if self._torn:
+                with suppress(OSError):
+                    self.cut(self.size)
             os.close(self._file)
             self._file = -1
 

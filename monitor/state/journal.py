@@ -32,7 +32,7 @@ from monitor.state.segment_files import (
     segment_path,
     set_aside,
 )
-from monitor.state.segment_repair import repair_end
+from monitor.state.segment_repair import repair_end, rewrite_end
 from monitor.state.state_errors import StateError, StateFullError, StateGoneError
 
 SEGMENT_BYTES = 64 * 1024 * 1024
@@ -291,8 +291,8 @@ class Journal:
             if end:
                 self._salt = salt_of(path)
                 self._file = AppendFile(path, sync=self._sync)
-                # Also where nothing is cut: a killed process may have left it unsynced.
                 self._file.cut(end)
+                rewrite_end(path, self._file)  # a killed process may have left it unsynced
                 sync_directory(self._directory, sync=self._sync)
                 return
             path.unlink()

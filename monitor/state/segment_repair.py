@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import xxhash
 
-from monitor.state.disk import Sync, synced, write_file
+from monitor.state.disk import AppendFile, Sync, synced, write_file
 from monitor.state.segment import (
     FRAME_BYTES,
     FRAME_MAGIC,
@@ -29,6 +29,7 @@ from monitor.state.segment import (
     encode_frame,
     frame_digest,
     frame_length,
+    last_whole,
     read_header,
     salt_of,
     whole_end,
@@ -152,6 +153,25 @@ def repair_end(path: Path, *, sync: Sync = synced) -> bool:
         return False
     write_file(path, [data], sync=sync)
     return True
+
+
+def rewrite_end(path: Path, file: AppendFile) -> None:
+    """Write the last frame again, durably.
+
+    Where a sync failed and the process was killed, the next one reads a frame that the disk does
+    not have, and that a later sync leaves out.
+
+    Args:
+        path: the last segment, which ends with a whole frame.
+        file: the same, open for appending.
+
+    Raises:
+        OSError: it cannot be read or written.
+    """
+    with path.open("rb") as opened:
+        start, end = last_whole(opened, path)
+        opened.seek(start)
+        file.rewrite(opened.read(end - start), start)
 
 
 def _header(found: bytes) -> tuple[SegmentHeader | None, bool]:

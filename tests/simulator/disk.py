@@ -11,6 +11,7 @@ stops, any of them may be there, in any order, and a write in parts.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -58,10 +59,17 @@ class Write(NamedTuple):
 
     def onto(self, content: bytes) -> bytes:
         end = self.offset + len(self.data)
+        if not self.data:
+            return content
         return content[: self.offset].ljust(self.offset, b"\0") + self.data + content[end:]
 
-    def survivors(self, chance: Random) -> list[Write]:
-        """What the disk may have of it: nothing, all, a beginning, zeros, or some sectors."""
+    def survivors(self, chance: Random, size: int) -> list[Write]:
+        """What the disk may have of it: nothing, all, a beginning, zeros, or some sectors.
+
+        Args:
+            chance: decides.
+            size: of the file before; what is behind it may be zeros.
+        """
         kind = chance.randrange(6)
         if kind == 0 or not self.data:
             return []
@@ -71,7 +79,8 @@ class Write(NamedTuple):
         if kind == 2:
             return [Write(self.offset, self.data[:cut])]
         if kind == 3:  # the file has its size, and not all of its data
-            return [Write(self.offset, self.data[:cut].ljust(len(self.data), b"\0"))]
+            end, zeros = self.offset + len(self.data), max(size, self.offset + cut)
+            return [Write(self.offset, self.data[:cut]), Write(zeros, bytes(max(0, end - zeros)))]
         edges = [0, *range(-self.offset % SECTOR or SECTOR, len(self.data), SECTOR)]
         sectors = zip(edges, [*edges[1:], len(self.data)], strict=True)
         return [Write(self.offset + a, self.data[a:b]) for a, b in sectors if chance.randrange(3)]
@@ -85,30 +94,39 @@ class Cut(NamedTuple):
     def onto(self, content: bytes) -> bytes:
         return content[: self.size].ljust(self.size, b"\0")
 
-    def survivors(self, chance: Random) -> list[Cut]:
+    def survivors(self, chance: Random, _: int) -> list[Cut]:
         return [self] * chance.randrange(2)
 
 
 class FileNode:
-    """A file: what is durable of it, and what is not yet."""
+    """A file: what a process reads, what is durable of it, and what is not yet.
+
+    Attributes:
+        content: what a process reads.
+    """
 
     def __init__(self, durable: bytes = b"") -> None:
-        self._durable = durable
-        self.pending: list[Write | Cut] = []
+        self._durable = self.content = durable
+        self._pending: list[Write | Cut] = []
 
-    @property
-    def content(self) -> bytes:
-        """What a process reads."""
-        return self._with(self.pending)
+    def change(self, change: Write | Cut) -> None:
+        self.content = change.onto(self.content)
+        self._pending.append(change)
 
     def sync(self) -> None:
-        self._durable, self.pending = self.content, []
+        self._durable, self._pending = self._with(self._pending), []
+
+    def fail(self, chance: Random) -> None:
+        """A sync fails: what was written is read as before, and later syncs leave parts out."""
+        self._pending = self._survivors(chance)
 
     def left(self, chance: Random | None) -> bytes:
         """What is left of it when the machine stops; the least where there is no chance."""
-        if chance is None:
-            return self._durable
-        return self._with([found for one in self.pending for found in one.survivors(chance)])
+        return self._durable if chance is None else self._with(self._survivors(chance))
+
+    def _survivors(self, chance: Random) -> list[Write | Cut]:
+        size = len(self._durable)
+        return [found for one in self._pending for found in one.survivors(chance, size)]
 
     def _with(self, changes: list[Write | Cut]) -> bytes:
         content = self._durable
@@ -140,7 +158,7 @@ class DirectoryNode:
             for name, found in (tree or {}).items()
         }
         self._durable = dict(self.names)
-        self.pending: list[NameChange] = []
+        self._pending: list[NameChange] = []
 
     @property
     def content(self) -> Tree:
@@ -150,15 +168,15 @@ class DirectoryNode:
     def change(
         self, removed: str | None, added: str | None, node: FileNode | DirectoryNode
     ) -> None:
-        self.pending.append(NameChange(removed, added, node))
-        self.pending[-1].apply(self.names)
+        self._pending.append(NameChange(removed, added, node))
+        self._pending[-1].apply(self.names)
 
     def sync(self) -> None:
-        self._durable, self.pending = dict(self.names), []
+        self._durable, self._pending = dict(self.names), []
 
     def left(self, chance: Random | None) -> Tree:
         """What is left of it when the machine stops; the least where there is no chance."""
-        names, changes = dict(self._durable), list(self.pending)
+        names, changes = dict(self._durable), list(self._pending)
         if chance is None:
             changes = []
         elif chance.randrange(2):  # as most file systems do
@@ -175,6 +193,7 @@ class SimulatedDisk:
 
     Args:
         root: an existing directory; what is in it is durable.
+        chance: what a failed sync leaves.
 
     Attributes:
         before: called before each call that changes something, with its name and the path;
@@ -182,13 +201,40 @@ class SimulatedDisk:
         calls: how many such calls there were.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, chance: Random) -> None:
         self.root = root
-        self.before: Callable[[str, str], Outcome] = lambda _call, _path: DONE
+        self._chance = chance
+        self.before: Callable[[str, str], Outcome] = self.no_fault
         self.calls = 0
         self._tree = DirectoryNode(read_tree(root))
         self._files: dict[int, tuple[str, FileNode | DirectoryNode]] = {}
         self._dead = self._stopping = False
+
+    @staticmethod
+    def no_fault(_call: str, _path: str) -> Outcome:
+        """Every call is done."""
+        return DONE
+
+    @contextmanager
+    def failing(self, *calls: str) -> Iterator[None]:
+        """Let calls of these names fail meanwhile."""
+        before, failed = self.before, Outcome(0.0, OSError(errno.EIO, "Input/output error"))
+        self.before = lambda call, path: failed if call in calls else before(call, path)
+        yield
+        self.before = before
+
+    @contextmanager
+    def watched(self, watch: Callable[[], None]) -> Iterator[None]:
+        """Let a function look before each call, and after the last."""
+
+        def before(_call: str, _path: str) -> Outcome:
+            watch()
+            return DONE
+
+        self.before = before
+        yield
+        watch()
+        self.before = self.no_fault
 
     @contextmanager
     def active(self) -> Iterator[SimulatedDisk]:
@@ -220,11 +266,18 @@ class SimulatedDisk:
     def stop(self, chance: Random | None = None) -> None:
         """Stop the machine, and start it again; see `left`."""
         self.kill()
-        tree = self.left(chance)
+        self.restore(self.left(chance))
+
+    def restore(self, tree: Tree) -> None:
+        """Let the root hold a tree, which is durable."""
         self._stopping = True
         write_tree(tree, self.root)
         self._stopping = False
-        self._tree = DirectoryNode(tree)
+        self.take_up()
+
+    def take_up(self) -> None:
+        """Take what is in the root as durable: others have changed it."""
+        self._tree = DirectoryNode(read_tree(self.root))
 
     def _outcome(self, call: str, path: str) -> Outcome:
         if self._dead:
@@ -271,7 +324,7 @@ class SimulatedDisk:
             node = FileNode()
             self._directory(parts).change(None, parts[-1], node)
         elif flags & os.O_TRUNC:
-            node.pending.append(Cut(0))
+            node.change(Cut(0))
         self._files[descriptor] = str(path), node
         return descriptor
 
@@ -289,7 +342,7 @@ class SimulatedDisk:
             data = data[: int(len(data) * outcome.done)]
         written = _REAL.pwrite(descriptor, data, offset)
         assert written == len(data)
-        node.pending.append(Write(offset, data))
+        node.change(Write(offset, data))
         if outcome.error is not None:
             raise outcome.error
         return written
@@ -302,7 +355,7 @@ class SimulatedDisk:
 
         def change():
             _REAL.ftruncate(descriptor, size)
-            node.pending.append(Cut(size))
+            node.change(Cut(size))
 
         self._do("ftruncate", path, change)
 
@@ -310,8 +363,13 @@ class SimulatedDisk:
         path, node = self._files.get(descriptor, ("", None))
         if node is None:
             _REAL.fsync(descriptor)
-        else:
+            return
+        try:
             self._do("fsync", path, node.sync)
+        except OSError:
+            if isinstance(node, FileNode):
+                node.fail(self._chance)
+            raise
 
     def _rename(self, source, target, *, src_dir_fd=None, dst_dir_fd=None):
         old, new = self._parts(source), self._parts(target)

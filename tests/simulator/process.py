@@ -11,11 +11,13 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from random import Random
 from typing import NamedTuple
 from unittest.mock import patch
+
+from simulation import Inline
 
 from monitor.clock import ManualClock
 from monitor.config import Config
@@ -29,22 +31,15 @@ from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
 from monitor.service.sources import open_sources
 from monitor.service.state_watch import StateWatch
-from monitor.state import JOURNAL, Checkpoints, Journal, StateFaults, StateLock
+from monitor.state import JOURNAL, Checkpoints, Journal, StateFault, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
 
 NAMES = ("tp", "fp", "fn", "tn")
-
-
-class Inline(Executor):
-    """Does at once what it is given; a crash goes to the caller."""
-
-    def submit(self, fn, /, *args):
-        done = Future()
-        try:
-            done.set_result(fn(*args))
-        except Exception as error:  # noqa: BLE001  # the caller asks for it
-            done.set_exception(error)
-        return done
+_DAMAGE = (
+    StateFault.CHECKPOINT_DAMAGED,
+    StateFault.ID_SEED_DAMAGED,
+    StateFault.JOURNAL_DAMAGED,
+)
 
 
 class Counts(NamedTuple):
@@ -94,7 +89,7 @@ class Process:
         self._reloads = Reloads(lambda: self.config, clock=clock, say=say)
         with ExitStack() as opened:
             locked = opened.enter_context(StateLock(config.state.directory))
-            checkpointer = Checkpointer(
+            checkpointer = self._checkpointer = Checkpointer(
                 config,
                 Checkpoints(config.state.directory / "checkpoints"),
                 faults=self.faults,
@@ -126,6 +121,10 @@ class Process:
             )
             self.posted.check(checkpointer.older_position(JOURNAL))
             self._opened = opened.pop_all()
+
+    def assert_undamaged(self) -> None:
+        """A crash tears the end of the journal at most."""
+        assert not any(self.faults.counts[kind] for kind in _DAMAGE), self.said
 
     def post(self, lines: bytes) -> Future[None]:
         """A client posts a request; it is acknowledged once the result is there."""
@@ -173,6 +172,14 @@ class Process:
         for source in self.sources[:-1]:
             source.close()
 
+    @property
+    def has_checkpoint(self) -> bool:
+        return bool(self._checkpointer._positions)
+
+    def windows(self):
+        """Windows of a snapshot of now."""
+        return self.service._monitor.snapshot(self.service._event_clock.now_ms).windows
+
     def counts(self) -> Counts:
         snapshot = self.service._monitor.snapshot(self.service._event_clock.now_ms)
         cells: Counter[tuple[str, str]] = Counter()
@@ -182,4 +189,6 @@ class Process:
                 cells[(series.value or "", name)] += n
         rejected = sum(snapshot.rejected.values())
         events = {**snapshot.events, "rejected": rejected}
-        return Counts(+cells, {kind: n for kind, n in events.items() if n})
+        return Counts(
+            {key: n for key, n in cells.items() if n}, {kind: n for kind, n in events.items() if n}
+        )

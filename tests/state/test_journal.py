@@ -195,7 +195,7 @@ def test_what_a_killed_process_left_unsynced_is_durable_once_the_journal_is_open
     written(tmp_path, GROUPS[:1])
     disk = Disk()
     with Journal(tmp_path, sync=disk.sync):
-        assert disk.syncs == 3, "the directory in its parent, the segment, and the directory"
+        assert disk.syncs == 4, "the directory in its parent, its size, its end, its name"
 
 
 def test_a_start_that_cannot_sync_is_an_error_of_the_state(tmp_path):
@@ -347,6 +347,20 @@ def test_what_could_not_be_synced_is_cut_off_before_the_next_append(tmp_path):
         journal.append(GROUPS[2])
         assert bodies_in(journal) == [*GROUPS[0], *GROUPS[2]]
     assert read(tmp_path) == [*GROUPS[0], *GROUPS[2]]
+
+
+def test_what_failed_is_not_there_after_a_stop_once_the_disk_works_again(tmp_path):
+    disk = Disk()
+    with Journal(tmp_path, sync=disk.sync) as journal:
+        journal.append(GROUPS[0])
+        disk.broken = True
+        with pytest.raises(StateFullError):
+            journal.append(GROUPS[1])
+        disk.broken = False
+        (path,) = segments(tmp_path)
+        path.write_bytes(path.read_bytes() + b"a cut that failed")
+    assert read(tmp_path) == GROUPS[0]
+    assert not path.with_name(f"{path.name}.torn").exists()
 
 
 def test_a_state_directory_belongs_to_one_process(tmp_path):
