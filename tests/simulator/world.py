@@ -248,7 +248,10 @@ class World:
         self._crash_in = self.chance.randrange(25)
 
     def _trouble(self) -> None:
+        """Calls fail for a while, and those who send go on."""
         self._error_rate = self.chance.choice((0.05, 0.3, 1.0))
+        for _ in range(self.chance.randrange(4, 16)):
+            self._do(self.chance.choice(("post", "post", "append", "turn", "wait", "reload")))
 
     def _calm(self) -> None:
         self._error_rate = 0.0
