@@ -127,8 +127,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             check=locked.check,
         )
         begins = not checkpointer.found
-        checkpointer.settle_id_seed()
-        decoder.replace(DecodeSettings.from_config(config, id_seed=checkpointer.id_seed))
+        decoder.replace(DecodeSettings.from_config(config, id_seed=checkpointer.settle_id_seed()))
         sources = open_sources(config, decoder, SystemClock(), _say)
         posted = [
             opened.enter_context(closing(p))

@@ -109,8 +109,10 @@ class Checkpointer:
         if self._found is not None:
             self.id_seed = self._found.get("id_seed", PUBLIC_SEED)
 
-    def settle_id_seed(self) -> None:
-        """Set `id_seed`; see `seed_of_state`. A damaged file of it is reported and written anew.
+    def settle_id_seed(self) -> int:
+        """Return the seed of the keys of ids, and set `id_seed`; see `seed_of_state`.
+
+        A damaged file of it is reported and written anew.
 
         Raises:
             StateError: the seed of the checkpoint is not the configured one, or the file cannot
@@ -121,6 +123,7 @@ class Checkpointer:
         if stored is not None and restore_seed_file(directory, stored):
             self._faults.note(StateFault.ID_SEED_DAMAGED)
             self._say(f"{directory / SEED_FILE}: is damaged; written anew from the checkpoint")
+        return self.id_seed
 
     def engine(self) -> Monitor:
         """Return the engine, with the state of the checkpoint if there is one.

@@ -22,10 +22,9 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from simulation import Steps
 from simulator.disk import DONE, Outcome, Tree, write_tree
 from simulator.process import Process
-from simulator.world import World
+from simulator.world import Steps, World
 
 
 class CrashStates(World):

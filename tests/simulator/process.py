@@ -11,13 +11,11 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from random import Random
 from typing import NamedTuple
 from unittest.mock import patch
-
-from simulation import Inline
 
 from monitor.clock import ManualClock
 from monitor.config import Config
@@ -40,6 +38,18 @@ _DAMAGE = (
     StateFault.ID_SEED_DAMAGED,
     StateFault.JOURNAL_DAMAGED,
 )
+
+
+class Inline(Executor):
+    """Does at once what it is given, here; a crash goes to the caller."""
+
+    def submit(self, fn, /, *args):
+        done = Future()
+        try:
+            done.set_result(fn(*args))
+        except Exception as error:  # noqa: BLE001  # the caller asks for it
+            done.set_exception(error)
+        return done
 
 
 class Counts(NamedTuple):
@@ -98,8 +108,8 @@ class Process:
                 writer=Inline(),
                 check=locked.check,
             )
-            checkpointer.settle_id_seed()
-            self._decoder.replace(DecodeSettings.from_config(config, id_seed=checkpointer.id_seed))
+            seed = checkpointer.settle_id_seed()
+            self._decoder.replace(DecodeSettings.from_config(config, id_seed=seed))
             self.sources = open_sources(config, self._decoder, clock, say)
             for source in self.sources:
                 opened.callback(source.close)
@@ -179,6 +189,20 @@ class Process:
     def windows(self):
         """Windows of a snapshot of now."""
         return self.service._monitor.snapshot(self.service._event_clock.now_ms).windows
+
+    def check_books(self) -> None:
+        """The laws that hold at every moment."""
+        snapshot = self.service._monitor.snapshot(self.service._event_clock.now_ms)
+        labels = snapshot.labels
+        assert snapshot.events["label"] + snapshot.events["outcome"] == labels.received
+        received = 0
+        for model in snapshot.models:
+            predictions = model.predictions_positive + model.predictions_negative
+            known = model.matched + model.pending + model.expired + model.evicted
+            assert predictions == known
+            assert min(model.matched, model.pending, model.expired) >= 0
+            received += predictions + model.duplicates
+        assert snapshot.events["prediction"] + snapshot.events["outcome"] == received
 
     def counts(self) -> Counts:
         snapshot = self.service._monitor.snapshot(self.service._event_clock.now_ms)

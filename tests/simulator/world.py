@@ -18,17 +18,28 @@ from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
-from simulation import HOUR, START, TIMEOUT, YEARS, Steps
 from simulator.disk import DONE, Crash, Outcome, SimulatedDisk, read_tree
 from simulator.ledger import Delivery, Ledger
 from simulator.process import NAMES, Process, reproducible
 
+from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.errors import MonitorError
 
+START = 1_700_000_000
+HOUR = 3_600
+YEARS = 10 * 366 * 24 * HOUR
+TIMEOUT = 6 * HOUR
 SEGMENT_BYTES = 1500
 _ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS)
 _BROKEN = {"type": "broken"}
+
+
+class Steps(ManualClock):
+    """A clock whose wall time can be set anew."""
+
+    def step(self, seconds: float) -> None:
+        self._start += seconds
 
 
 class World:
@@ -107,7 +118,9 @@ class World:
     def check(self) -> None:
         """Everything that must be counted is, once."""
         assert self.process is not None
+        self.process.check_books()
         self.process.settle()
+        self.process.check_books()
         self.ledger.settle(self.ledger.check(self.process.counts()))
         self.happened["check"] += 1
 
@@ -289,6 +302,8 @@ class World:
 
     def _check_windows(self) -> None:
         assert self.process is not None
+        if not any(one["type"] in ("prediction", "outcome") for one in self.ledger.events):
+            return  # no model is known
         for window in self.process.windows():
             expected = self.ledger.window(window.open[0] / 1000, window.close[0] / 1000)
             cells = dict(zip(NAMES, window.counts.cells[0].tolist(), strict=True))
@@ -304,6 +319,8 @@ class World:
                 "prediction": chance.randrange(2),
                 "segment": {"k": chance.choice("xy")},
             }
+            if chance.randrange(2):
+                made["score"] = chance.choice((0.0, 0.25, 1.0))
             if chance.randrange(4) == 0:
                 events.append({"type": "outcome", **made, "label": chance.randrange(2)})
                 continue

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from simulation import Inline
+from simulator.process import Inline
 
 from monitor.clock import ManualClock
 from monitor.config import Config
