@@ -98,7 +98,7 @@ class Journal:
             try:
                 self._take_up(reaches)
             except OSError as error:
-                raise StateError(f"{directory}: cannot be written: {error.strerror}") from error
+                raise StateError(f"{directory}: cannot be used: {error.strerror}") from error
             opened.pop_all()
 
     @property

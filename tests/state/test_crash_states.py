@@ -1,5 +1,6 @@
 """States that a crash can leave on disk; thousands by `benchmarks/crash_states.py`."""
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -35,6 +36,13 @@ def test_a_directory_of_a_killed_process_becomes_durable(disk):
     assert disk.left() == {}
     make_directory(disk.root / "a")
     assert disk.left() == {"a": {}}
+
+
+def test_the_parent_of_a_file_system_is_left_alone(disk, monkeypatch):
+    (disk.root / "a").mkdir()
+    monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "a")
+    make_directory(disk.root / "a")
+    assert disk.left() == {}
 
 
 def test_a_file_is_the_old_or_the_new_one(disk):
