@@ -39,7 +39,6 @@ from monitor.service.sources import open_sources, unavailable_feeds
 from monitor.service.state_watch import StateWatch
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
-from monitor.state.id_seed import seed_of_state
 from monitor.web.access import read_access
 from monitor.web.descriptors import connections_each
 from monitor.web.hosts import AllowedHosts
@@ -133,10 +132,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             check=locked.check,
         )
         begins = not checkpointer.found
-        checkpointer.id_seed = seed_of_state(
-            config.state.directory, config.id_seed, checkpointer.id_seed
-        )
-        decoder.replace(DecodeSettings.from_config(config, id_seed=checkpointer.id_seed))
+        decoder.replace(DecodeSettings.from_config(config, id_seed=checkpointer.settle_id_seed()))
         sources = open_sources(config, decoder, SystemClock(), _say)
         posted = [
             opened.enter_context(closing(p))
@@ -182,7 +178,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         )
         reloadables.append(ExporterAccess(app))
         for feed in posted:
-            feed.check()
+            feed.check(checkpointer.older_position(JOURNAL))
         limits = {"max_connections": min(config.exporter.max_connections, most)}
         server = BackgroundServer(app, host=host, port=port, tls=access.web.tls, **limits)
         server.start()

@@ -18,7 +18,10 @@ from monitor.state.inspection import InspectedFile, inspect
 from monitor.state.salvage import salvage
 
 _DAMAGED = 1
-_TORN = "; its end is not whole: it never became durable, or is damaged; a start cuts it off"
+_TORN = (
+    "; its end is not whole: it never became durable, or is damaged; a start repairs it, or cuts "
+    "it off"
+)
 
 
 def run(args: Namespace) -> int:

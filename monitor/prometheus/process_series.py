@@ -64,6 +64,12 @@ CONFIG_LAST_RELOAD_SUCCESS = SeriesDescription(
     meaning="Wall time when the configuration in force was read.",
 )
 
+CLOCK = SeriesDescription(
+    name="precision_monitor_clock_timestamp_seconds",
+    kind="gauge",
+    labels=(),
+    meaning="Wall clock of the monitor at the scrape, which event times are compared with.",
+)
 LOOP_STALL = SeriesDescription(
     name="precision_monitor_loop_stall_seconds",
     kind="gauge",
@@ -217,6 +223,7 @@ FOLLOWED_FAULTS = SeriesDescription(
 PROCESS_SERIES = (
     SCRAPE_DURATION,
     SERIES_LEFT_OUT,
+    CLOCK,
     LOOP_STALL,
     HTTP_REQUESTS,
     HTTP_REQUESTS_IN_PROGRESS,

@@ -3,6 +3,7 @@
     loop.py           polls, counts, and publishes a snapshot once a second
     sources.py        opens the sources of the configured feeds
     posted.py         HTTP feeds as one source: journaled, acknowledged, counted
+    journal_faults.py  what is wrong with the journal at a start
     checkpointing.py  restores the state at the start, and saves it
     dead_letter_readings.py  series of the dead-letter file
     state_watch.py    looks whether the state directory stays in place

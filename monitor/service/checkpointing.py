@@ -31,6 +31,7 @@ from monitor.prometheus.process_series import (
 )
 from monitor.service.event_clock import EventClock
 from monitor.state import Checkpoints, StateError, StateFault, StateFaults
+from monitor.state.id_seed import SEED_FILE, restore_seed_file, seed_of_state
 from monitor.version import __version__
 
 _RETRY_SECONDS = 5.0
@@ -108,6 +109,22 @@ class Checkpointer:
         if self._found is not None:
             self.id_seed = self._found.get("id_seed", PUBLIC_SEED)
 
+    def settle_id_seed(self) -> int:
+        """Return the seed of the keys of ids, and set `id_seed`; see `seed_of_state`.
+
+        A damaged file of it is reported and written anew.
+
+        Raises:
+            StateError: the seed of the checkpoint is not the configured one, or the file cannot
+                be used.
+        """
+        directory, stored = self._config.state.directory, self.id_seed
+        self.id_seed = seed_of_state(directory, self._config.id_seed, stored)
+        if stored is not None and restore_seed_file(directory, stored):
+            self._faults.note(StateFault.ID_SEED_DAMAGED)
+            self._say(f"{directory / SEED_FILE}: is damaged; written anew from the checkpoint")
+        return self.id_seed
+
     def engine(self) -> Monitor:
         """Return the engine, with the state of the checkpoint if there is one.
 
@@ -131,6 +148,10 @@ class Checkpointer:
     def position(self, identity: str) -> Position | None:
         """Return the position of a source in the checkpoint; None if it has none."""
         return None if self._found is None else self._found["positions"].get(identity)
+
+    def older_position(self, identity: str) -> Position | None:
+        """Return the position of a source in the other good checkpoint; None if it has none."""
+        return self._checkpoints.older_positions.get(identity)
 
     def resume(self, sources: Sequence[Source], event_clock: EventClock) -> None:
         """Restore the sources and the event clock from the checkpoint.
@@ -243,7 +264,7 @@ class Checkpointer:
         found = self._checkpoints.newest()
         for path in self._checkpoints.damaged:
             self._faults.note(StateFault.CHECKPOINT_DAMAGED)
-            self._say(f"{path}: is damaged; using the checkpoint before it")
+            self._say(f"{path}: is damaged; the other checkpoint is used")
         if found is None:
             return None
         self._from = found.path

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from monitor.clock import Clock
-from monitor.prometheus.process_series import LOOP_STALL, NumberByLabels, SeriesDescription
+from monitor.prometheus.process_series import CLOCK, LOOP_STALL, NumberByLabels, SeriesDescription
 
 REMEMBERED_SECONDS = 300.0
 """A stall is published for this long after its end."""
@@ -69,8 +69,8 @@ class Liveness:
 
     @property
     def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
-        """Series of the loop, and how each is read."""
-        return {LOOP_STALL: lambda: {(): self.stall}}
+        """Series of the loop and of its clock, and how each is read."""
+        return {CLOCK: lambda: {(): self._clock.now()}, LOOP_STALL: lambda: {(): self.stall}}
 
     def _forget(self) -> None:
         """Drop old stalls; they are in order of their end, each longer than those after it."""

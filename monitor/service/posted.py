@@ -35,6 +35,7 @@ from monitor.prometheus.process_series import (
     NumberByLabels,
     SeriesDescription,
 )
+from monitor.service.journal_faults import check_journal, report_end
 from monitor.service.journal_replay import ReplayedJournal
 from monitor.service.request_batches import DurableRequest, RequestBatch
 from monitor.state import (
@@ -44,7 +45,6 @@ from monitor.state import (
     Commits,
     Journal,
     JournalPosition,
-    StateFault,
     StateFaults,
     StateGoneError,
 )
@@ -88,7 +88,7 @@ class PostedFeeds:
         most_connections: int = MAX_CONNECTIONS,
     ) -> None:
         faults = StateFaults() if faults is None else faults
-        self._say = say
+        self._say, self._faults = say, faults
         self._clock = clock
         self._decoder = decoder
         feeds = _http_feeds(config)
@@ -123,21 +123,19 @@ class PostedFeeds:
                 for feed, setting in zip(feeds, self._settings, strict=True)
             ]
             self._opened = opened.pop_all()
-        if torn := self._journal.torn_bytes:
-            beside = self._journal.torn_file
-            say(
-                f"journal: cut off {torn} bytes at its end that are not whole: they never became "
-                f"durable, or are damaged{f'; they are in {beside}' if beside else ''}"
-            )
-            faults.note(StateFault.JOURNAL_TORN)
+        report_end(self._journal, say, faults)
 
-    def check(self) -> None:
-        """Search the uncounted part of the journal for damage, before serving starts.
+    def check(self, older: Position | None = None) -> None:
+        """Search the journal for damage, before serving starts.
+
+        Args:
+            older: position in the older checkpoint; damage that only this one would need is
+                reported. None without one.
 
         Raises:
-            StateError: the journal is damaged.
+            StateError: the uncounted part of the journal is damaged.
         """
-        self._journal.check(self._position)
+        check_journal(self._journal, self._position, older, self._say, self._faults)
 
     @property
     def fault(self) -> str:
@@ -162,6 +160,7 @@ class PostedFeeds:
         Raises:
             MonitorError: an address is in use.
         """
+        self._commits.start()
         self._listening.callback(_stop, self._servers)
         for server in self._servers:
             server.start()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
 from monitor.events.renumbering import State
-from monitor.state.disk import Sync, make_directory, write_file
+from monitor.state.disk import Sync, make_directory, synced, write_file
 from monitor.state.encoding import DamagedError, decoded, encoded
 from monitor.state.state_errors import StateError, StateFullError
 
@@ -39,6 +38,7 @@ class Checkpoints:
 
     Attributes:
         damaged: files found damaged.
+        older_positions: positions in the other intact checkpoint; empty without one.
 
     Raises:
         StateError: the directory cannot be created.
@@ -52,8 +52,9 @@ class Checkpoints:
     ({'n': 2}, 2)
     """
 
-    def __init__(self, directory: Path, *, sync: Sync = os.fsync) -> None:
+    def __init__(self, directory: Path, *, sync: Sync = synced) -> None:
         self.damaged: list[Path] = []
+        self.older_positions: State = {}
         self._directory = directory
         self._sync = sync
         try:
@@ -64,21 +65,31 @@ class Checkpoints:
     def newest(self) -> Checkpoint | None:
         """Return the newest intact checkpoint; None if none was ever written.
 
+        All are read, so that damage of the other one is known before that one is needed.
+
         Raises:
             StateError: all checkpoints are damaged, or one cannot be read.
         """
-        paths = checkpoints_in(self._directory)
+        newest, paths = None, checkpoints_in(self._directory)
         for path in reversed(paths):
             try:
-                return read_checkpoint(path)
+                found = read_checkpoint(path)
             except DamagedError:
                 self.damaged.append(path)
-        if paths:
+            except StateError:
+                if newest is None:
+                    raise
+            else:
+                if newest is None:
+                    newest = found
+                elif not self.older_positions:
+                    self.older_positions = found.state.get("positions", {})
+        if paths and newest is None:
             raise StateError(
                 f"{paths[-1]}: is damaged, as is every other checkpoint; restore one from a "
                 "backup, or move the whole state directory away to start over"
             )
-        return None
+        return newest
 
     def write(self, state: State) -> int:
         """Write a checkpoint durably, and delete those beyond the last two good ones.

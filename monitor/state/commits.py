@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
@@ -27,6 +28,8 @@ class _Entry(NamedTuple):
 
 class Commits:
     """Appends to a journal in a thread; requests that wait meanwhile share the next fsync.
+
+    The thread runs from `start` on. Until then, `write_waiting` does its work in the caller's.
 
     Args:
         journal: the journal; nothing else may append to it from now on.
@@ -51,6 +54,10 @@ class Commits:
         self._lock = threading.Lock()
         self._closed = False
         self._waiting: SimpleQueue[_Entry | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the thread."""
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
@@ -75,12 +82,21 @@ class Commits:
         return done
 
     def close(self) -> None:
-        """Write the waiting bodies, then stop the thread."""
+        """Write the waiting bodies, then stop the thread if it runs."""
         with self._lock:
             if not self._closed:
                 self._closed = True
                 self._waiting.put(None)
-        self._thread.join()
+        if self._thread is None:
+            self.write_waiting()
+        else:
+            self._thread.join()
+
+    def write_waiting(self) -> None:
+        """Write all bodies that wait; not for use once the thread runs."""
+        with suppress(Empty):
+            while entry := self._waiting.get_nowait():
+                self._write(self._group(entry)[0])
 
     def _run(self) -> None:
         while entry := self._waiting.get():

@@ -1,7 +1,7 @@
 """Files and directories that only this user can read, written atomically or appended durably.
 
 Journal, checkpoints, lock and dead-letter file all go through here. The caller
-decides on durability: `sync` makes a file descriptor durable, and `unsynced`
+decides on durability: `synced` makes a file descriptor durable, and `unsynced`
 serves files that may be lost.
 """
 
@@ -18,6 +18,11 @@ Data = bytes | bytearray | memoryview
 _MODE, _DIRECTORY_MODE = 0o600, 0o700
 
 
+def synced(descriptor: int) -> None:
+    """Sync an open file or directory: what was written survives when the machine stops."""
+    os.fsync(descriptor)
+
+
 def unsynced(_: int) -> None:
     """Sync nothing: the end of the file may be lost when the machine stops."""
 
@@ -32,30 +37,30 @@ def open_file(path: Path, flags: int) -> int:
     Returns:
         The file descriptor.
     """
-    _make(path.parent)
+    if not path.parent.is_dir():
+        make_directory(path.parent)
     return os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, _MODE)
 
 
-def make_directory(path: Path, *, sync: Sync = os.fsync) -> None:
-    """Create a directory durably if it is missing.
+def make_directory(path: Path, *, sync: Sync = synced) -> None:
+    """Create a directory durably, with those above it that are missing, for this user alone.
+
+    A directory that exists becomes durable, too: the process that created it may have been killed
+    before. One above it that this user may not read is left to the system.
 
     Args:
         path: the directory.
         sync: makes a file descriptor durable.
     """
-    _make(path)
-    sync_directory(path.parent, sync=sync)
+    above = [parent for parent in path.parents if not parent.is_dir()]
+    for level in (*reversed(above), path):
+        level.mkdir(mode=_DIRECTORY_MODE, exist_ok=True)
+        if not level.is_mount():  # else no directory of its file system holds its name
+            with suppress(PermissionError):
+                sync_directory(level.parent, sync=sync)
 
 
-def _make(path: Path) -> None:
-    """Create a directory, and those above it that are missing, for this user alone."""
-    if not path.is_dir():
-        if path.parent != path:
-            _make(path.parent)
-        path.mkdir(mode=_DIRECTORY_MODE, exist_ok=True)
-
-
-def sync_directory(path: Path, *, sync: Sync = os.fsync) -> None:
+def sync_directory(path: Path, *, sync: Sync = synced) -> None:
     """Make the list of files of a directory durable.
 
     Args:
@@ -69,7 +74,7 @@ def sync_directory(path: Path, *, sync: Sync = os.fsync) -> None:
         os.close(descriptor)
 
 
-def write_file(path: Path, parts: Iterable[Data], *, sync: Sync = os.fsync) -> int:
+def write_file(path: Path, parts: Iterable[Data], *, sync: Sync = synced) -> int:
     """Replace a file durably and atomically.
 
     Args:
@@ -106,7 +111,6 @@ class AppendFile:
     Args:
         path: the file; created with its directory if missing.
         sync: makes a file descriptor durable.
-        new: require that the file does not exist yet.
 
     Attributes:
         size: size in bytes.
@@ -123,10 +127,10 @@ class AppendFile:
     4
     """
 
-    def __init__(self, path: Path, *, sync: Sync, new: bool = False) -> None:
+    def __init__(self, path: Path, *, sync: Sync) -> None:
         self._sync = sync
         self._torn = False
-        self._file = open_file(path, os.O_WRONLY | (os.O_EXCL if new else 0))
+        self._file = open_file(path, os.O_WRONLY)
         self.size = os.fstat(self._file).st_size
 
     def take_up(self) -> None:
@@ -158,6 +162,19 @@ class AppendFile:
         self.size += length
         self._torn = False
 
+    def rewrite(self, data: Data, offset: int) -> None:
+        """Write data that is in the file already again, durably.
+
+        Args:
+            data: what the file holds there.
+            offset: of its first byte.
+
+        Raises:
+            OSError: it could not be written.
+        """
+        _write_all(self._file, data, offset)
+        self._sync(self._file)
+
     def cut(self, size: int) -> None:
         """Truncate the file to a size, durably."""
         os.ftruncate(self._file, size)
@@ -170,8 +187,11 @@ class AppendFile:
         return self._file
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; undo an append that failed, if it still has to be."""
         if self._file >= 0:
+            if self._torn:
+                with suppress(OSError):
+                    self.cut(self.size)
             os.close(self._file)
             self._file = -1
 

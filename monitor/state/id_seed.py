@@ -1,7 +1,7 @@
 """The seed of the keys of ids: a secret of the state directory.
 
 Whoever knows the seed can choose ids whose keys collide. The first start draws it, and writes it to
-a file that only the owner may read. Every checkpoint has it, too.
+a file that only the owner may read, with a checksum behind it. Every checkpoint has it, too.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
+import xxhash
+
+from monitor.events.keys import PUBLIC_SEED
 from monitor.state.disk import make_directory, write_file
 from monitor.state.state_errors import StateError
 
@@ -47,10 +50,33 @@ def seed_of_state(directory: Path, configured: int | None, stored: int | None) -
         if found is None or configured not in (None, found):
             found = secrets.randbits(_BITS) if configured is None else configured
             make_directory(directory)
-            write_file(file, [f"{found:0{_HEX}x}\n".encode()])
+            write_file(file, [_line(found)])
     except OSError as error:
         raise StateError(f"{file}: cannot be used: {error.strerror}") from error
     return found
+
+
+def restore_seed_file(directory: Path, stored: int) -> bool:
+    """Write the file anew if it differs from the seed of the checkpoint; return True if it did.
+
+    Args:
+        directory: the state directory.
+        stored: seed of the keys in the checkpoint. The file stays as it is where that is
+            `PUBLIC_SEED`, and where there is no file.
+
+    Raises:
+        StateError: the file cannot be read or written.
+    """
+    file = directory / SEED_FILE
+    if stored == PUBLIC_SEED or not file.exists():
+        return False
+    try:
+        if file.read_bytes() in (_line(stored), _digits(stored) + b"\n"):
+            return False
+        write_file(file, [_line(stored)])
+    except OSError as error:
+        raise StateError(f"{file}: cannot be used: {error.strerror}") from error
+    return True
 
 
 def _read(file: Path) -> int | None:
@@ -60,14 +86,25 @@ def _read(file: Path) -> int | None:
         StateError: the file holds no seed.
     """
     try:
-        text = file.read_text(encoding="ascii", errors="replace").strip()
+        found = file.read_bytes()
     except FileNotFoundError:
         return None
     try:
-        if len(text) == _HEX:
-            return int(text, 16)
+        seed = int(found[:_HEX], 16)
     except ValueError:
-        pass
+        seed = 0
+    if found in (_line(seed), _digits(seed) + b"\n"):  # earlier versions wrote no checksum
+        return seed
     raise StateError(
-        f"{file}: must hold {_HEX} hexadecimal digits; there is no checkpoint yet, so delete it"
+        f"{file}: is damaged, must hold {_HEX} hexadecimal digits and their checksum; there is no "
+        "checkpoint yet, so delete it"
     )
+
+
+def _line(seed: int) -> bytes:
+    digits = _digits(seed)
+    return digits + b" %08x\n" % xxhash.xxh32_intdigest(digits)
+
+
+def _digits(seed: int) -> bytes:
+    return b"%0*x" % (_HEX, seed)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from monitor.state.disk import AppendFile, Sync, make_directory, sync_directory
+from monitor.state.disk import AppendFile, Sync, make_directory, sync_directory, synced
 from monitor.state.journal_position import START, JournalPosition
 from monitor.state.locked_directory import LockedDirectory, check_place
 from monitor.state.segment import (
@@ -22,6 +21,7 @@ from monitor.state.segment import (
     encode_frame,
     read_frames,
     read_header,
+    salt_of,
     whole_end,
 )
 from monitor.state.segment_files import (
@@ -32,6 +32,7 @@ from monitor.state.segment_files import (
     segment_path,
     set_aside,
 )
+from monitor.state.segment_repair import repair_end, rewrite_end
 from monitor.state.state_errors import StateError, StateFullError, StateGoneError
 
 SEGMENT_BYTES = 64 * 1024 * 1024
@@ -52,6 +53,7 @@ class Journal:
         sync: makes a file or directory durable, by its descriptor.
 
     Attributes:
+        repaired: True if a damaged byte of the last frame was repaired.
         torn_bytes: bytes at the end that are not whole, and were cut off: an append that never
             became durable, or damage.
         torn_file: the file that has them now; None if there are none, or it could not be
@@ -74,7 +76,7 @@ class Journal:
         *,
         reaches: JournalPosition = START,
         segment_bytes: int = SEGMENT_BYTES,
-        sync: Sync = os.fsync,
+        sync: Sync = synced,
     ) -> None:
         self.torn_bytes = 0
         self.torn_file: Path | None = None
@@ -84,16 +86,19 @@ class Journal:
         self._file: AppendFile | None = None
         self._salt = 0
         self._lock = threading.Lock()
-        self._make_directory()
+        try:
+            make_directory(directory, sync=sync)
+        except OSError as error:
+            raise StateError(f"{directory}: cannot be created: {error.strerror}") from error
         self._found_ends: dict[int, int] = {}
         with ExitStack() as opened:
             self._locked = LockedDirectory(directory)
             opened.callback(self.close)
             self._numbers = segment_numbers(directory)
-            self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
-            if reaches != START:
-                self._check_reaches(reaches, self._whole_end())
-            self._open_last()
+            try:
+                self._take_up(reaches)
+            except OSError as error:
+                raise StateError(f"{directory}: cannot be used: {error.strerror}") from error
             opened.pop_all()
 
     @property
@@ -188,13 +193,12 @@ class Journal:
         """
         try:
             with self._lock:
-                deleted = [number for number in self._numbers[:-1] if number < before.segment]
-                for number in deleted:
+                for number in [n for n in self._numbers[:-1] if n < before.segment]:
                     self._path(number).unlink()
                     self._numbers.remove(number)
                     del self._sizes[number]
-            if deleted:
-                sync_directory(self._directory, sync=self._sync)
+                    # One by one: a crash that undoes the first alone would leave a gap.
+                    sync_directory(self._directory, sync=self._sync)
         except OSError as error:
             raise StateFullError(
                 f"{self._directory}: cannot be written: {error.strerror}"
@@ -233,12 +237,6 @@ class Journal:
     def _path(self, number: int) -> Path:
         return segment_path(self._directory, number)
 
-    def _make_directory(self) -> None:
-        try:
-            make_directory(self._directory, sync=self._sync)
-        except OSError as error:
-            raise StateError(f"{self._directory}: cannot be created: {error.strerror}") from error
-
     def _check_reaches(self, since: JournalPosition, end: JournalPosition) -> None:
         """Refuse a position that the journal does not have."""
         first = self._numbers[0] if self._numbers else 1
@@ -254,13 +252,8 @@ class Journal:
                 end.offset if end.segment == since.segment else 0,
                 since.offset,
             )
-        if since.salt and self._salt_of(since.segment) != since.salt:
+        if since.salt and salt_of(self._path(since.segment)) != since.salt:
             raise of_another_journal(self._path(since.segment))
-
-    def _salt_of(self, number: int) -> int:
-        path = self._path(number)
-        with path.open("rb") as file:
-            return read_header(file, path).salt
 
     def _whole_end(self) -> JournalPosition:
         """Return the end of the journal without a torn end; nothing is changed."""
@@ -277,6 +270,16 @@ class Journal:
                 self._found_ends[number] = whole_end(file, path)
         return self._found_ends[number]
 
+    def _take_up(self, reaches: JournalPosition) -> None:
+        """Repair the last frame if it can be, refuse a journal that is too short, and open it."""
+        self.repaired = bool(self._numbers) and repair_end(
+            self._path(self._numbers[-1]), sync=self._sync
+        )
+        self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
+        if reaches != START:
+            self._check_reaches(reaches, self._whole_end())
+        self._open_last()
+
     def _open_last(self) -> None:
         """Open the last segment with a whole header, and cut off its torn end."""
         while self._numbers:
@@ -286,10 +289,11 @@ class Journal:
             if end < size:
                 self.torn_file = set_aside(path, end)
             if end:
-                self._salt = self._salt_of(number)
+                self._salt = salt_of(path)
                 self._file = AppendFile(path, sync=self._sync)
-                if end < size:
-                    self._file.cut(end)
+                self._file.cut(end)
+                rewrite_end(path, self._file)  # a killed process may have left it unsynced
+                sync_directory(self._directory, sync=self._sync)
                 return
             path.unlink()
             sync_directory(self._directory, sync=self._sync)
@@ -301,13 +305,15 @@ class Journal:
             size = self._file.size
             self._file.cut(size)
         header, path = SegmentHeader.new(number, size), self._path(number)
-        file = AppendFile(path, sync=self._sync, new=True)
+        file = AppendFile(path, sync=self._sync)
         try:
+            file.cut(0)  # what an attempt that failed may have left
             file.append(header.encode())
             sync_directory(self._directory, sync=self._sync)
         except OSError:
             file.close()
-            path.unlink()
+            with suppress(OSError):
+                path.unlink()
             raise
         self._close_last()
         self._sizes |= {number - 1: size, number: 0} if size else {number: 0}

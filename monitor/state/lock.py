@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from monitor.state.disk import open_file
+from monitor.state.disk import make_directory, open_file
 from monitor.state.locked_directory import LockedDirectory, check_place, lock
 from monitor.state.state_errors import StateError
 
@@ -31,6 +31,7 @@ class StateLock:
         self._opened = ExitStack()
         with ExitStack() as opened:
             try:
+                make_directory(directory)
                 self._file = open_file(self._path, os.O_RDWR)
             except OSError as error:
                 raise StateError(f"{directory}: cannot be written: {error.strerror}") from error

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from monitor.state.checkpoints import Checkpoint, checkpoints_in, read_checkpoint
-from monitor.state.disk import make_directory, open_file, write_file
+from monitor.state.disk import make_directory, write_file
 from monitor.state.encoding import DamagedError
 from monitor.state.journal_position import JOURNAL
 from monitor.state.segment import HEADER_BYTES, SegmentHeader, TornSegmentError, read_header
@@ -51,11 +49,11 @@ def salvage(directory: Path, to: Path) -> Iterator[Salvaged]:
     """
     if not directory.is_dir():
         raise StateError(f"{directory}: is not a directory; give the configured state.directory")
+    if to.exists():
+        raise StateError(f"{to}: exists already; give a new directory")
     try:
-        to.mkdir(mode=0o700, parents=True)
+        make_directory(to)
         yield from _salvaged(directory, to)
-    except FileExistsError as error:
-        raise StateError(f"{to}: exists already; give a new directory") from error
     except OSError as error:
         raise StateError(f"{error.filename or to}: {error.strerror}") from error
 
@@ -78,8 +76,7 @@ def _salvaged(directory: Path, to: Path) -> Iterator[Salvaged]:
     yield from _journal(directory / JOURNAL, to / JOURNAL, good)
     for path in sorted(directory.iterdir()):
         if path.name not in _OWN and path.is_file():
-            os.close(open_file(to / path.name, os.O_WRONLY))
-            shutil.copyfile(path, to / path.name)
+            write_file(to / path.name, [path.read_bytes()])
             yield Salvaged(path, "copied")
 
 

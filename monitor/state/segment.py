@@ -12,7 +12,8 @@ segment begins after this one is durable, and records its size.
 
 A frame that does not match its checksum is the *torn* end of the journal if no
 frame follows it: an append that never became durable, or, seldom, a durable one that
-was damaged. If one follows, it was durable before, and is *damaged*.
+was damaged in more than one place; see `segment_repair.repair_end`. If one follows,
+it was durable before, and is *damaged*.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class SegmentHeader(NamedTuple):
     def encode(self) -> bytes:
         """Return the bytes in the file."""
         head = _HEADER.pack(_FILE_MAGIC, SCHEMA_VERSION, *self)
-        return head + _CHECK.pack(xxhash.xxh3_64_intdigest(head))
+        return head + _CHECK.pack(_header_check(head))
 
 
 class JournalFrame(NamedTuple):
@@ -143,15 +144,16 @@ def read_header(file: BinaryIO, path: Path) -> SegmentHeader:
         path: its path, for error messages.
 
     Raises:
-        TornSegmentError: the file ends within the header.
+        TornSegmentError: the header is not whole, and nothing follows it: it is durable before
+            the first frame is written.
         StateError: the header is damaged, or has another version.
     """
     data = file.read(HEADER_BYTES)
-    if len(data) < HEADER_BYTES:
+    whole = len(data) == HEADER_BYTES
+    if not whole or _CHECK.unpack_from(data, _HEADER.size)[0] != _header_check(data):
+        if whole and file.read(1):
+            raise damage(path, 0)
         raise TornSegmentError(0)
-    (check,) = _CHECK.unpack_from(data, _HEADER.size)
-    if check != xxhash.xxh3_64_intdigest(data[: _HEADER.size]):
-        raise damage(path, 0)
     magic, version, *rest = _HEADER.unpack_from(data)
     if magic != _FILE_MAGIC or version != SCHEMA_VERSION:
         raise StateError(
@@ -215,15 +217,39 @@ def whole_end(file: BinaryIO, path: Path) -> int:
     Raises:
         StateError: a frame that was durable is damaged.
     """
-    end = 0
+    return last_whole(file, path)[1]
+
+
+def last_whole(file: BinaryIO, path: Path) -> tuple[int, int]:
+    """Return the offsets of the start and end of the last whole frame, or else of the header.
+
+    Args:
+        file: the segment, at its start.
+        path: its path, for error messages.
+
+    Raises:
+        StateError: a frame that was durable is damaged.
+    """
+    start = end = 0
     try:
         header = read_header(file, path)
         end = file.tell()
         for frame in read_frames(file, path, header.salt):
-            end = frame.end
-    except TornSegmentError as torn:
-        return torn.offset
-    return end
+            start, end = frame.offset, frame.end
+    except TornSegmentError:
+        pass
+    return start, end
+
+
+def salt_of(path: Path) -> int:
+    """Return the salt of a segment.
+
+    Raises:
+        TornSegmentError: the header is not whole, and nothing follows it.
+        StateError: the header is damaged, or has another version.
+    """
+    with path.open("rb") as file:
+        return read_header(file, path).salt
 
 
 def damage(path: Path, offset: int) -> StateError:
@@ -247,6 +273,10 @@ def _body_head(body: Body) -> bytes:
 def _frame_head(payload: bytes, seed: int) -> bytes:
     head = _FRAME.pack(FRAME_MAGIC, len(payload), xxhash.xxh3_64_intdigest(payload, seed))
     return head + _FRAME_CHECK.pack(_head_check(head, seed))
+
+
+def _header_check(header: bytes) -> int:
+    return xxhash.xxh3_64_intdigest(header[: _HEADER.size])
 
 
 def _head_check(head: bytes, seed: int) -> int:

@@ -1,5 +1,8 @@
 """Repairs one segment of the journal: what is whole stays where it is, the rest is blanked.
 
+    salvage ─▶ repair        a whole segment
+    a start ─▶ repair_end    the last frame of the journal
+
 A damaged byte is found by trying: a change of one byte that fits a checksum of 64 bits is what
 was written. What cannot be repaired is replaced by frames of blank lines, which hold no
 record, so that every position behind it still holds.
@@ -15,6 +18,7 @@ from typing import NamedTuple
 
 import xxhash
 
+from monitor.state.disk import AppendFile, Sync, synced, write_file
 from monitor.state.segment import (
     FRAME_BYTES,
     FRAME_MAGIC,
@@ -25,13 +29,18 @@ from monitor.state.segment import (
     encode_frame,
     frame_digest,
     frame_length,
+    last_whole,
     read_header,
+    salt_of,
+    whole_end,
 )
 from monitor.state.state_errors import StateError
 
 _BODY_HEAD = len(encode_frame([Body(0, b"")], salt=0, offset=0)) - FRAME_BYTES
 SMALLEST_FRAME = FRAME_BYTES + _BODY_HEAD
 """Bytes of a frame with one empty body."""
+_NEVER_WRITTEN = bytes(16)
+"""Zeros in a row that a disk leaves where it lost a write, and requests do not hold."""
 _ANY_BYTE = range(1, 256)
 _ANY_BIT = tuple(1 << bit for bit in range(8))
 _BYTES_TRIED, _BITS_TRIED = 4 * 1024, 64 * 1024
@@ -113,6 +122,56 @@ def repair(
         place = end
     cut = lost[-1].start if lost and size - lost[-1].start < SMALLEST_FRAME else size
     return RepairedSegment(bytes(data[:cut]), header, repaired, lost)
+
+
+def repair_end(path: Path, *, sync: Sync = synced) -> bool:
+    """Repair the last frame of the last segment where one damaged byte is its only fault.
+
+    A frame that a crash tore is not whole either. It differs in length, or in more than one byte.
+
+    Args:
+        path: the segment.
+        sync: makes a file descriptor durable.
+
+    Returns:
+        True if it was repaired.
+
+    Raises:
+        StateError: an earlier frame or the header is damaged.
+        OSError: the segment cannot be read or written.
+    """
+    data = bytearray(path.read_bytes())
+    with path.open("rb") as file:
+        place = whole_end(file, path)
+    if not 0 < place < len(data) or data.find(_NEVER_WRITTEN, place) >= 0:
+        return False
+    salt = salt_of(path)
+    length = frame_length(bytes(data[place : place + FRAME_BYTES]), salt ^ place)
+    if length is not None and place + FRAME_BYTES + length != len(data):
+        return False
+    if _repaired(data, place, salt) != len(data):
+        return False
+    write_file(path, [data], sync=sync)
+    return True
+
+
+def rewrite_end(path: Path, file: AppendFile) -> None:
+    """Write the last frame again, durably.
+
+    Where a sync failed and the process was killed, the next one reads a frame that the disk does
+    not have, and that a later sync leaves out.
+
+    Args:
+        path: the last segment, which ends with a whole frame.
+        file: the same, open for appending.
+
+    Raises:
+        OSError: it cannot be read or written.
+    """
+    with path.open("rb") as opened:
+        start, end = last_whole(opened, path)
+        opened.seek(start)
+        file.rewrite(opened.read(end - start), start)
 
 
 def _header(found: bytes) -> tuple[SegmentHeader | None, bool]:

@@ -39,12 +39,16 @@ class Days:
     def advance(self, times: Int64Array | int) -> None:
         """Sum the panes that are about to leave the coarse ring; call before the ring moves on.
 
+        Those ahead that a leap of time passes over go to their days, too.
+
         Args:
             times: of each model, as `PaneRing.advance` takes them.
         """
         self._left.advance(times)
         if not self._whole:
             return
+        pane, row, cell, count = self._coarse.take_passed(times).T
+        self._left.add(pane // self._panes, row, cell, count)
         span = self._coarse.span
         for rows, old, new in self._coarse.moves(times):
             first, end = old - span + 1, min(new - span, old) + 1

@@ -36,6 +36,7 @@ QUIET = {
     "PredictionFeedStalled": "nothing was scraped a day ago",
     "MonitorDown": "the monitor runs",
     "EventsRejected": "no record was rejected",
+    "MonitorClockWrong": "all clocks are one",
     "SeriesLimitReached": "two dozen series",
     "CheckpointStale": "nothing is stored here",
     "MonitorLoopStalled": "the loop turns",

@@ -2,7 +2,7 @@ import json
 
 import httpx
 import pytest
-from simulation import Inline
+from simulator.process import Inline
 
 from monitor.clock import ManualClock
 from monitor.config import Config

@@ -3,7 +3,7 @@
 import copy
 
 import pytest
-from simulation import Inline
+from simulator.process import Inline
 
 from monitor.clock import ManualClock
 from monitor.config import Config

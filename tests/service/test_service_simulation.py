@@ -1,24 +1,85 @@
-"""Some seeds of the simulation; thousands by `python tests/simulation.py`."""
+"""Some worlds of the simulator; thousands by `benchmarks/simulate.py`. It finds what is planted."""
+
+import os
 
 import pytest
-from simulation import simulate
+from benchmarks.crash_states import check_states
+from simulator.world import simulate
 
-from monitor.state import StateFault
+from monitor.errors import MonitorError
+from monitor.service.posted import PostedFeeds
+from monitor.state import checkpoints
+from monitor.state.disk import AppendFile, synced, unsynced, write_file
 
-
-@pytest.mark.parametrize("first", range(0, 20, 10))
-def test_whatever_happens_the_counts_are_those_of_the_recount(first):
-    for seed in range(first, first + 10):
-        simulate(seed)
-
-
-def test_what_is_to_happen_happens():
-    runs = [simulate(seed) for seed in range(1000, 1012)]
-    deeds = {deed for run in runs for deed in run.happened}
-    assert deeds == {"_turns", "_wait", "_step", "_kill", "_stop", "_damage"}
-    for fault in (StateFault.CHECKPOINT_DAMAGED, StateFault.CHECKPOINT_FAILED):
-        assert sum(run.faults.counts[fault] for run in runs) > 0
+WORLDS = 60
+"""Worlds within which a planted fault must be found."""
 
 
-def test_a_seed_does_the_same_again():
-    assert simulate(5).happened == simulate(5).happened
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_nothing_is_lost_or_doubled(tmp_path, seed):
+    world = simulate(seed, tmp_path)
+    assert world.happened["check"] > 1
+
+
+def test_a_seed_does_the_same_again(tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    one, other = (simulate(5, tmp_path / name) for name in "ab")
+    assert one.happened == other.happened
+    assert one.disk.calls == other.disk.calls > 0
+    assert (one.seconds, one.ledger.events) == (other.seconds, other.ledger.events)
+
+
+def is_found(tmp_path):
+    """Whether one of some worlds fails."""
+    for seed in range(1, WORLDS + 1):
+        folder = tmp_path / f"{seed}"
+        folder.mkdir()
+        try:
+            simulate(seed, folder)
+        except (AssertionError, MonitorError):
+            return True
+    return False
+
+
+def append_without_sync(self, data):
+    sync, self._sync = self._sync, unsynced
+    whole(self, data)
+    self._sync = sync
+
+
+whole = AppendFile.append
+
+
+def write_renamed_before_sync(path, parts, *, sync=synced):
+    size = write_file(path, parts, sync=unsynced)
+    for written in (path, path.parent):
+        sync_directory_or_file(written, sync)
+    return size
+
+
+def sync_directory_or_file(path, sync):
+    descriptor = os.open(path, os.O_RDONLY)
+    sync(descriptor)
+    os.close(descriptor)
+
+
+def position_of_what_waits(self):
+    requests = [*self._batch.requests, *self._waiting]
+    return (requests[-1].position if requests else self._position)._asdict()
+
+
+def test_a_sync_that_is_left_out_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(AppendFile, "append", append_without_sync)
+    assert is_found(tmp_path)
+
+
+def test_an_offset_that_is_committed_early_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(PostedFeeds, "position", position_of_what_waits)
+    assert is_found(tmp_path)
+
+
+def test_a_rename_before_the_sync_is_found(monkeypatch):
+    monkeypatch.setattr(checkpoints, "write_file", write_renamed_before_sync)
+    with pytest.raises((AssertionError, MonitorError)):
+        check_states(1, most=400)

@@ -8,6 +8,7 @@ from streams import batch_of
 
 from monitor.clock import ManualClock
 from monitor.config import Config
+from monitor.prometheus.process_series import CLOCK, LOOP_STALL
 from monitor.service import Service
 from monitor.service.liveness import REMEMBERED_SECONDS, SIGN_EVERY_SECONDS, Liveness
 from monitor.service.loop import PUBLISH_EVERY_SECONDS, TURN_SECONDS
@@ -154,5 +155,11 @@ def test_a_stall_is_reported_while_it_lasts_and_for_five_minutes_after():
 
 def test_the_loop_says_how_long_it_stalled_at_the_exporter(counting):
     counting.service.turn()
-    (read,) = counting.service.liveness.readings.values()
-    assert read() == {(): counting.service.liveness.stall}
+    readings = counting.service.liveness.readings
+    assert readings[LOOP_STALL]() == {(): counting.service.liveness.stall}
+    assert set(readings) == {CLOCK, LOOP_STALL}
+
+
+def test_the_clock_of_the_host_is_at_the_exporter():
+    clock = ManualClock(1_700_000_000.5)
+    assert Liveness(clock).readings[CLOCK]() == {(): 1_700_000_000.5}

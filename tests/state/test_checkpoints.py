@@ -88,6 +88,31 @@ def test_torn_or_flipped_anywhere_the_one_before_is_used(original, tmp_path_fact
     shutil.rmtree(folder)
 
 
+def test_damage_of_the_older_one_is_found_and_it_does_not_count_as_the_one_in_reserve(tmp_path):
+    for n in range(2):
+        Checkpoints(tmp_path).write({"n": n, "positions": {"feed": n}})
+    checkpoints = Checkpoints(tmp_path)
+    assert checkpoints.newest().state["n"] == 1
+    assert checkpoints.older_positions == {"feed": 0}
+    older = min(tmp_path.iterdir())
+    older.write_bytes(older.read_bytes()[:-1])
+    checkpoints = Checkpoints(tmp_path)
+    assert checkpoints.newest().state["n"] == 1
+    assert (checkpoints.damaged, checkpoints.older_positions) == ([older], {})
+    checkpoints.write({"n": 2})
+    assert [path.stem for path in sorted(tmp_path.iterdir())] == ["00000002", "00000003"]
+
+
+def test_an_older_one_of_another_schema_version_refuses_no_start(tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr("monitor.state.encoding.SCHEMA_VERSION", 99)
+        Checkpoints(tmp_path).write({"n": 0})
+    Checkpoints(tmp_path).write({"n": 1})
+    checkpoints = Checkpoints(tmp_path)
+    assert checkpoints.newest().state["n"] == 1
+    assert checkpoints.damaged == []
+
+
 def test_where_none_is_good_the_start_is_refused(tmp_path):
     checkpoints = Checkpoints(tmp_path)
     assert checkpoints.newest() is None

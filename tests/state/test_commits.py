@@ -38,6 +38,7 @@ def commits(tmp_path, disk, reported):
     with Journal(tmp_path, sync=disk.sync) as journal:
         journal.append([Body(0, b"begun")])
         commits = Commits(journal, say=reported.append)
+        commits.start()
         yield commits
         disk.open.set()
         commits.close()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from simulation import Inline
+from simulator.process import Inline
 
 from monitor.clock import ManualClock
 from monitor.config import Config
@@ -18,7 +18,7 @@ from monitor.service.changes import restart_faults
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
 from monitor.state import Checkpoints, StateFaults
-from monitor.state.id_seed import SEED_FILE, seed_of_state
+from monitor.state.id_seed import SEED_FILE, restore_seed_file, seed_of_state
 from monitor.state.salvage import salvage
 from monitor.state.state_errors import StateError
 
@@ -70,6 +70,22 @@ def test_a_damaged_file_is_refused(tmp_path):
         (tmp_path / SEED_FILE).write_text(text)
         with pytest.raises(StateError, match="16 hexadecimal digits"):
             seed_of_state(tmp_path, None, None)
+
+
+def test_a_damaged_file_is_written_anew_from_the_checkpoint(tmp_path):
+    seed = seed_of_state(tmp_path, None, None)
+    file = tmp_path / SEED_FILE
+    whole = file.read_bytes()
+    assert not restore_seed_file(tmp_path, seed)
+    file.write_bytes(b"x" + whole[1:])
+    assert not restore_seed_file(tmp_path, PUBLIC_SEED)
+    assert restore_seed_file(tmp_path, seed)
+    assert file.read_bytes() == whole
+    file.write_bytes(whole[:16] + b"\n")  # as earlier versions wrote it
+    assert not restore_seed_file(tmp_path, seed)
+    assert seed_of_state(tmp_path, None, None) == seed
+    file.unlink()
+    assert not restore_seed_file(tmp_path, seed)
 
 
 def test_a_secret_is_not_shown_and_a_change_of_it_is_refused():

@@ -147,7 +147,7 @@ def test_a_bit_flipped_anywhere_gives_whole_groups_or_an_error_that_names_the_pl
         found, error = read_or_refused(folder)
         assert error is None or f"{path}: offset " in error
         if error is None:
-            assert found == BODIES[:4], "only the very last group can pass for a torn end"
+            assert found == BODIES, "the last group, which could pass for a torn end, is repaired"
             assert path == paths[-1]
 
 
@@ -171,6 +171,47 @@ def test_a_frame_that_is_copied_elsewhere_is_none(tmp_path):
     with Journal(tmp_path) as journal:
         assert bodies_in(journal) == GROUPS[0]
         assert journal.torn_bytes == len(content) - HEADER_BYTES
+
+
+def test_a_last_group_damaged_in_one_byte_is_repaired_and_in_more_is_set_aside(tmp_path):
+    written(tmp_path)
+    (path,) = segments(tmp_path)
+    whole = path.read_bytes()
+    last = len(whole) - len(BODIES[-1].lines)
+    path.write_bytes(whole[:last] + b"X" + whole[last + 1 :])
+    with Journal(tmp_path) as journal:
+        assert journal.repaired
+        assert (journal.torn_bytes, bodies_in(journal)) == (0, BODIES)
+    assert path.read_bytes() == whole
+    path.write_bytes(whole[:last] + b"XX" + whole[last + 2 :])
+    with Journal(tmp_path) as journal:
+        assert not journal.repaired
+        assert bodies_in(journal) == BODIES[:4]
+        assert journal.torn_file is not None
+        assert journal.torn_file.read_bytes() in whole.replace(BODIES[-1].lines, b"XXst\n")
+
+
+def test_what_a_killed_process_left_unsynced_is_durable_once_the_journal_is_open(tmp_path):
+    written(tmp_path, GROUPS[:1])
+    disk = Disk()
+    with Journal(tmp_path, sync=disk.sync):
+        assert disk.syncs == 4, "the directory in its parent, its size, its end, its name"
+
+
+def test_a_start_that_cannot_sync_is_an_error_of_the_state(tmp_path):
+    written(tmp_path, GROUPS[:1])
+    disk = Disk()
+    disk.broken = True
+    with pytest.raises(StateError, match="Input/output error"):
+        Journal(tmp_path, sync=disk.sync)
+
+
+def test_a_segment_that_an_attempt_left_behind_is_begun_again(tmp_path):
+    with Journal(tmp_path, segment_bytes=1) as journal:
+        journal.append(GROUPS[0])
+        (tmp_path / "00000002.journal").write_bytes(b"left")
+        journal.append(GROUPS[1])
+        assert bodies_in(journal) == BODIES[:4]
 
 
 def test_a_torn_end_is_cut_off_and_counted(tmp_path):
@@ -306,6 +347,20 @@ def test_what_could_not_be_synced_is_cut_off_before_the_next_append(tmp_path):
         journal.append(GROUPS[2])
         assert bodies_in(journal) == [*GROUPS[0], *GROUPS[2]]
     assert read(tmp_path) == [*GROUPS[0], *GROUPS[2]]
+
+
+def test_what_failed_is_not_there_after_a_stop_once_the_disk_works_again(tmp_path):
+    disk = Disk()
+    with Journal(tmp_path, sync=disk.sync) as journal:
+        journal.append(GROUPS[0])
+        disk.broken = True
+        with pytest.raises(StateFullError):
+            journal.append(GROUPS[1])
+        disk.broken = False
+        (path,) = segments(tmp_path)
+        path.write_bytes(path.read_bytes() + b"a cut that failed")
+    assert read(tmp_path) == GROUPS[0]
+    assert not path.with_name(f"{path.name}.torn").exists()
 
 
 def test_a_state_directory_belongs_to_one_process(tmp_path):

@@ -10,6 +10,10 @@ REJECTED_SHARE = 0.01
 """Share of the records of an hour that may be unusable."""
 FEWEST_REJECTED = 20
 """Rejected records in an hour, below which their share means nothing."""
+CLOCK_SECONDS = 60
+"""Difference between two clocks from which on one is wrong."""
+FALSE_TIMES_SHARE = 0.9
+"""Share of the records of two minutes whose times cannot all be wrong."""
 STALLED_SECONDS = 5
 """Seconds for which the loop may not turn."""
 
@@ -19,6 +23,7 @@ def monitor_alerts(scope: Scope) -> list[Alert]:
     return [
         _down(scope),
         _rejected(scope),
+        _clock(scope),
         _series(scope),
         _checkpoint(scope),
         _stalled(scope),
@@ -69,6 +74,34 @@ def _rejected(scope: Scope) -> Alert:
         "{{ .Labels.reason }} {{ .Value | printf `%.0f` }}{{ end }}.",
         runbook=scope.link("deploy/README.md#eventsrejected"),
         dashboard=links.health(scope),
+    )
+
+
+def _clock(scope: Scope) -> Alert:
+    clock, since = "precision_monitor_clock_timestamp_seconds", "[2m]"
+    reason = select("precision_monitor_events_rejected_total", reason="timestamp_out_of_range")
+    records = f"increase(precision_monitor_records_total{since})"
+
+    def most(events: str) -> str:
+        return f"{events}\n  > {FALSE_TIMES_SHARE} * {records}\nand\n{records} >= {FEWEST_REJECTED}"
+
+    rejected = f"sum without (reason) (increase({reason}{since}))"
+    ahead = f"sum without (model) (increase(precision_monitor_events_ahead_total{since}))"
+    return Alert(
+        name="MonitorClockWrong",
+        why="First by the clock of Prometheus. Then by the events, in case both run on one host: "
+        f"more than {FALSE_TIMES_SHARE:.0%} of the records of two minutes, and at least "
+        f"{FEWEST_REJECTED}, are rejected for their times, or set aside as far ahead of the clock.",
+        expr=f"abs({clock} - timestamp({clock})) > {CLOCK_SECONDS}\nor\n(\n{most(rejected)}\n)"
+        f"\nor\n(\n{most(ahead)}\n)",
+        severity="ticket",
+        keep="5m",
+        summary=f"{_INSTANCE}: its clock is more than a minute away from that of Prometheus, or "
+        "from the times of nearly all events.",
+        description="Posted events that lie more than an hour ahead of the clock are rejected, "
+        "others ahead of it are set aside and move no window. Set the clock; senders have to send "
+        "again what was rejected.",
+        runbook=scope.link("deploy/README.md#monitorclockwrong"),
     )
 
 

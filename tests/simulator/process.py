@@ -1,0 +1,218 @@
+"""The process of `precision-monitor run` in one thread, without its listeners.
+
+It is put together as `monitor/cli/run.py` does it, from the same parts. Requests come by `post`
+instead of granian, and reach the journal when `write` is called instead of by a thread;
+checkpoints are written where they begin. Kafka has no part here.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future
+from contextlib import ExitStack, contextmanager
+from random import Random
+from typing import NamedTuple
+from unittest.mock import patch
+
+from monitor.clock import ManualClock
+from monitor.config import Config
+from monitor.feeds.decode import DecodeSettings, LiveDecoder
+from monitor.feeds.http import PostedEvents
+from monitor.feeds.http.app import AHEAD_MS
+from monitor.service import Service, loop
+from monitor.service.checkpointing import Checkpointer
+from monitor.service.journal_replay import NewRejections
+from monitor.service.posted import PostedFeeds
+from monitor.service.reloads import Reloads
+from monitor.service.sources import open_sources
+from monitor.service.state_watch import StateWatch
+from monitor.state import JOURNAL, Checkpoints, Journal, StateFault, StateFaults, StateLock
+from monitor.state.dead_letter import DeadLetter
+
+NAMES = ("tp", "fp", "fn", "tn")
+_DAMAGE = (
+    StateFault.CHECKPOINT_DAMAGED,
+    StateFault.ID_SEED_DAMAGED,
+    StateFault.JOURNAL_DAMAGED,
+)
+
+
+class Inline(Executor):
+    """Does at once what it is given, here; a crash goes to the caller."""
+
+    def submit(self, fn, /, *args):
+        done = Future()
+        try:
+            done.set_result(fn(*args))
+        except Exception as error:  # noqa: BLE001  # the caller asks for it
+            done.set_exception(error)
+        return done
+
+
+class Counts(NamedTuple):
+    """What a process has counted.
+
+    Attributes:
+        cells: outcomes by value of the segment and name of the cell; "" for all.
+        events: records by type, and those rejected.
+    """
+
+    cells: dict[tuple[str, str], int]
+    events: dict[str, int]
+
+
+@contextmanager
+def reproducible(chance: Random, segment_bytes: int) -> Iterator[None]:
+    """Salts and secrets by chance, short segments of the journal, and a snapshot at times."""
+    with (
+        patch.object(loop, "PUBLISH_EVERY_SECONDS", 20.0),
+        patch.object(os, "urandom", chance.randbytes),
+        patch.object(secrets, "randbits", chance.getrandbits),
+        patch.dict(Journal.__init__.__kwdefaults__, segment_bytes=segment_bytes),
+    ):
+        yield
+
+
+class Process:
+    """A start on a state directory.
+
+    Args:
+        config: its configuration.
+        clock: its clock.
+
+    Raises:
+        MonitorError: the start is refused.
+
+    Attributes:
+        said: the lines that it printed.
+        config: what a reload loads.
+    """
+
+    def __init__(self, config: Config, clock: ManualClock) -> None:
+        self.said: list[str] = []
+        self.config, self._clock = config, clock
+        self.faults, say = StateFaults(), self.said.append
+        self._decoder = LiveDecoder(DecodeSettings.from_config(config))
+        self._reloads = Reloads(lambda: self.config, clock=clock, say=say)
+        with ExitStack() as opened:
+            locked = opened.enter_context(StateLock(config.state.directory))
+            checkpointer = self._checkpointer = Checkpointer(
+                config,
+                Checkpoints(config.state.directory / "checkpoints"),
+                faults=self.faults,
+                clock=clock,
+                say=say,
+                writer=Inline(),
+                check=locked.check,
+            )
+            seed = checkpointer.settle_id_seed()
+            self._decoder.replace(DecodeSettings.from_config(config, id_seed=seed))
+            self.sources = open_sources(config, self._decoder, clock, say)
+            for source in self.sources:
+                opened.callback(source.close)
+            since = checkpointer.position(JOURNAL)
+            self.posted = PostedFeeds(config, self._decoder, clock, say, self.faults, since=since)
+            opened.callback(self.posted.close)
+            self.sources.append(self.posted)
+            dead = DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)
+            opened.enter_context(dead)
+            self.service = Service(
+                config,
+                self.sources,
+                clock=clock,
+                rejected=NewRejections(dead),
+                say=say,
+                reloads=self._reloads,
+                checkpointer=checkpointer,
+                state_watch=StateWatch([locked.check, self.posted.check_place], say, self.faults),
+            )
+            self.posted.check(checkpointer.older_position(JOURNAL))
+            self._opened = opened.pop_all()
+
+    def assert_undamaged(self) -> None:
+        """A crash tears the end of the journal at most."""
+        assert not any(self.faults.counts[kind] for kind in _DAMAGE), self.said
+
+    def post(self, lines: bytes) -> Future[None]:
+        """A client posts a request; it is acknowledged once the result is there."""
+        arrival_ms = int(self._clock.now() * 1000)
+        decoder, budget = self._decoder.current, self.posted._settings[0].budget
+        batch = decoder.decode_lines(lines, source="posted", latest_ms=arrival_ms + AHEAD_MS)
+        reservation = budget.reservation()
+        assert reservation.grow(len(lines))
+        reservation.hand_over()
+        batch = batch.arrived([(0, arrival_ms)])
+        return self.posted.store(PostedEvents(arrival_ms, lines, batch, decoder, reservation))
+
+    def write(self) -> None:
+        """Write what was posted to the journal, all with one sync."""
+        self.posted._commits.write_waiting()
+
+    def turn(self) -> bool:
+        return self.service.turn()
+
+    def settle(self) -> None:
+        """Turn until nothing comes any more."""
+        idle = 0
+        while idle < 4:
+            self._clock.sleep(1)
+            idle = 0 if self.turn() else idle + 1
+        assert self.posted.restored
+
+    def reload(self, config: Config) -> None:
+        self.config = config
+        done = self._reloads.ask()
+        self.turn()
+        assert done.result(0) is None
+
+    def close(self) -> None:
+        """End without a last checkpoint."""
+        self._opened.close()
+
+    def stop(self) -> None:
+        """End as at SIGTERM."""
+        self.service.run(lambda: True)
+        self._opened.close()
+
+    def abandon(self) -> None:
+        """Close what the process had open outside the state directory: it is dead."""
+        for source in self.sources[:-1]:
+            source.close()
+
+    @property
+    def has_checkpoint(self) -> bool:
+        return bool(self._checkpointer._positions)
+
+    def windows(self):
+        """Windows of a snapshot of now."""
+        return self.service._monitor.snapshot(self.service._event_clock.now_ms).windows
+
+    def check_books(self) -> None:
+        """The laws that hold at every moment."""
+        snapshot = self.service._monitor.snapshot(self.service._event_clock.now_ms)
+        labels = snapshot.labels
+        assert snapshot.events["label"] + snapshot.events["outcome"] == labels.received
+        received = 0
+        for model in snapshot.models:
+            predictions = model.predictions_positive + model.predictions_negative
+            known = model.matched + model.pending + model.expired + model.evicted
+            assert predictions == known
+            assert min(model.matched, model.pending, model.expired) >= 0
+            received += predictions + model.duplicates
+        assert snapshot.events["prediction"] + snapshot.events["outcome"] == received
+
+    def counts(self) -> Counts:
+        snapshot = self.service._monitor.snapshot(self.service._event_clock.now_ms)
+        cells: Counter[tuple[str, str]] = Counter()
+        for row, series in enumerate(snapshot.series):
+            found = snapshot.lifetime.counts.cells[row].tolist()
+            for name, n in zip(NAMES, found, strict=True):
+                cells[(series.value or "", name)] += n
+        rejected = sum(snapshot.rejected.values())
+        events = {**snapshot.events, "rejected": rejected}
+        return Counts(
+            {key: n for key, n in cells.items() if n}, {kind: n for kind, n in events.items() if n}
+        )

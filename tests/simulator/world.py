@@ -1,0 +1,355 @@
+"""A monitor, its disk, its clock and those who send to it, driven by chance alone in one thread.
+
+    stream of events ─┬─▶ requests ─▶ journal ─┐
+                      └─▶ followed file ───────┴─▶ engine ─▶ checkpoints
+                                   counts ◀── compared ──▶ ledger
+
+A seed decides all that happens: which events come when, again, late and in which order; rotations
+of the file; calls that fail or are done in part; kills, and stops of the machine, at any call;
+clocks that step; reloads; damaged bytes. After each start the counts are compared with a recount.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+
+from simulator.disk import DONE, Crash, Outcome, SimulatedDisk, read_tree
+from simulator.ledger import Delivery, Ledger
+from simulator.process import NAMES, Process, reproducible
+
+from monitor.clock import ManualClock
+from monitor.config import Config
+from monitor.errors import MonitorError
+
+START = 1_700_000_000
+HOUR = 3_600
+YEARS = 10 * 366 * 24 * HOUR
+TIMEOUT = 6 * HOUR
+SEGMENT_BYTES = 1500
+_ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS)
+_BROKEN = {"type": "broken"}
+
+
+class Steps(ManualClock):
+    """A clock whose wall time can be set anew."""
+
+    def step(self, seconds: float) -> None:
+        self._start += seconds
+
+
+class World:
+    """One seed.
+
+    Args:
+        seed: all that happens follows from it.
+        folder: an empty directory.
+        troubled: whether anything goes wrong by itself.
+
+    Attributes:
+        chance: decides.
+        disk: under the state directory.
+        ledger: what must be counted.
+        process: the monitor that runs.
+        happened: number of deeds, crashes and faults by name.
+    """
+
+    def __init__(self, seed: int, folder: Path, *, troubled: bool = True) -> None:
+        self.chance = Random(seed)
+        self._folder, self._troubled = folder, troubled
+        for name in ("disk", "logs"):
+            (folder / name).mkdir()
+        self._log = folder / "logs" / "events.ndjson"
+        self._log.touch()
+        self._rotated = 0
+        self.disk = SimulatedDisk(folder / "disk", self.chance)
+        self.clock = Steps(START + 31 * HOUR)
+        self.ledger = Ledger(TIMEOUT)
+        self.happened: Counter[str] = Counter()
+        self._stream = self._drawn()
+        self._sent: list[dict] = []
+        self._error_rate = 0.0
+        self._crash_in: int | None = None
+        self._maturity = self.chance.choice(["auto", "0s", "2h"])
+        self.process: Process | None = None
+
+    def run(self) -> None:
+        """Let things happen until all events were sent, and compare.
+
+        Raises:
+            AssertionError: something was lost or counted twice, or a call failed unexpectedly.
+        """
+        with ExitStack() as active:
+            active.enter_context(reproducible(self.chance, SEGMENT_BYTES))
+            active.enter_context(self.disk.active())
+            active.callback(self._end)
+            self.disk.before = self._before
+            self._start()
+            while self._stream:
+                self._do(self._deed())
+            self._error_rate, self._crash_in = 0.0, None
+            if self.chance.randrange(2):
+                self._restart("stop")
+            self.check()
+            self._check_windows()
+
+    def config(self, state: Path | None = None) -> Config:
+        """The configuration, of another state directory if one is given."""
+        return Config(
+            feeds=[
+                {"type": "file", "path": str(self._log), "follow": True},
+                {"type": "http", "listen": "127.0.0.1:0"},
+            ],
+            state={"directory": state or self.disk.root / "state", "checkpoint_every": "10s"},
+            defaults={"segments": ["k"], "label_timeout": "6h", "maturity": self._maturity},
+            windows=["1h", "6h", "1d"],
+            max_pending=10_000 + self.happened["reload"],
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Simulated seconds so far."""
+        return self.clock.monotonic()
+
+    def check(self) -> None:
+        """Everything that must be counted is, once."""
+        assert self.process is not None
+        self.process.check_books()
+        self.process.settle()
+        self.process.check_books()
+        self.ledger.settle(self.ledger.check(self.process.counts()))
+        self.happened["check"] += 1
+
+    def _deed(self) -> str:
+        deeds = {"post": 12, "append": 6, "turn": 8, "wait": 4, "step": 1, "reload": 1, "check": 1}
+        if self._troubled:
+            deeds |= {"kill": 2, "stop_machine": 2, "stop": 1, "crash_soon": 5, "damage": 1}
+            deeds |= {"trouble": 2, "calm": 2}
+        (deed,) = self.chance.choices([*deeds], [*deeds.values()])
+        return deed
+
+    def _do(self, deed: str) -> None:
+        self.happened[deed] += 1
+        try:
+            if deed in ("kill", "stop_machine", "stop"):
+                self._restart(deed)
+            elif deed == "check":
+                self._error_rate, self._crash_in = 0.0, None
+                self.check()
+            else:
+                getattr(self, f"_{deed}")()
+        except Crash:
+            self.happened["crash"] += 1
+            self._restart(self.chance.choice(["kill", "stop_machine"]))
+
+    def _before(self, call: str, _: str) -> Outcome:
+        """What becomes of a call."""
+        if self._crash_in is not None:
+            self._crash_in -= 1
+            if self._crash_in < 0:
+                self._crash_in = None
+                return Outcome(self.chance.random(), Crash())
+        if self.chance.random() < self._error_rate:
+            self.happened["fault"] += 1
+            self.happened[f"fault of {call}"] += 1
+            error = OSError(self.chance.choice(_ERRORS), "it was drawn by chance")
+            return Outcome(self.chance.choice([0.0, 0.0, self.chance.random(), 1.0]), error)
+        if call == "pwrite" and self._troubled and self.chance.randrange(8) == 0:
+            self.happened["short"] += 1
+            return Outcome(self.chance.random())
+        return DONE
+
+    def _start(self) -> None:
+        """Start until it succeeds: a start may crash, or be refused while the disk has errors."""
+        while True:
+            try:
+                self.process = Process(self.config(), self.clock)
+            except Crash:
+                self.happened["crash"] += 1
+                self._down(self.chance.choice(["kill", "stop_machine"]))
+            except MonitorError:
+                assert self._error_rate, "a start was refused on a disk without errors"
+                self._error_rate = 0.0
+                self._down("kill")
+            else:
+                if not self.happened["damage"]:
+                    self.process.assert_undamaged()
+                return
+
+    def _down(self, how: str) -> None:
+        """End the process, and the machine."""
+        self.ledger.end_process()
+        if self.process is not None:
+            self.process.abandon()
+            self.process = None
+        if how == "kill":
+            self.disk.kill()
+        else:
+            self.disk.stop(self.chance.choice([None, self.chance, self.chance, self.chance]))
+
+    def _restart(self, how: str) -> None:
+        assert self.process is not None
+        if how == "stop":
+            try:
+                self.process.stop()
+            except Crash:
+                self.happened["crash"] += 1
+        self._down("kill" if how == "stop" else how)
+        self.happened["restart"] += 1
+        self._crash_in = self.chance.choice([None, None, self.chance.randrange(30)])
+        self._start()
+        try:
+            if self.chance.randrange(4):
+                self._crash_in, self._error_rate = None, 0.0
+                self.check()
+        except Crash:
+            self._restart("kill")
+
+    def _end(self) -> None:
+        self.disk.before = self.disk.no_fault
+        self._down("kill")
+
+    def _post(self) -> None:
+        assert self.process is not None
+        if not self.process.posted.ready:
+            return self._turn()
+        group, waiting = [], []
+        for _ in range(self.chance.choice((1, 1, 2, 3))):
+            records = self._next()
+            group.append(Delivery.of(records, self.clock.now()))
+            waiting.append(self.process.post(lines_of(records)))
+        self.ledger.begin(group)
+        self.process.write()
+        failed = {future.exception(0) is not None for future in waiting}
+        assert len(failed) == 1, "a group is stored as a whole"
+        if failed == {False}:
+            self.ledger.acknowledge()
+        return None
+
+    def _append(self) -> None:
+        if self.chance.randrange(4) == 0 and self.process and self.process.has_checkpoint:
+            self._rotated += 1
+            self._log.rename(f"{self._log}.{self._rotated}")
+            self._log.touch()
+        records = self._next()
+        with self._log.open("ab") as file:
+            file.write(lines_of(records))
+        self.ledger.certain.append(Delivery.of(records, None))
+
+    def _turn(self) -> None:
+        assert self.process is not None
+        for _ in range(self.chance.randrange(1, 5)):
+            self.process.turn()
+
+    def _wait(self) -> None:
+        assert self.process is not None
+        self.clock.sleep(self.chance.choice((0.5, 11.0, 11.0, 700.0, 12 * HOUR)))
+        self.process.turn()
+
+    def _step(self) -> None:
+        self.clock.step(self.chance.choice((-HOUR, HOUR, -YEARS, YEARS)))
+
+    def _reload(self) -> None:
+        assert self.process is not None
+        self.process.reload(self.config())
+
+    def _crash_soon(self) -> None:
+        self._crash_in = self.chance.randrange(25)
+
+    def _trouble(self) -> None:
+        """Calls fail for a while, and those who send go on."""
+        self._error_rate = self.chance.choice((0.05, 0.3, 1.0))
+        for _ in range(self.chance.randrange(4, 16)):
+            self._do(self.chance.choice(("post", "post", "append", "turn", "wait", "reload")))
+
+    def _calm(self) -> None:
+        self._error_rate = 0.0
+
+    def _damage(self) -> None:
+        """Damage a byte while the machine is down: the start is right, or refused."""
+        self._error_rate, self._crash_in = 0.0, None
+        self._down("stop_machine")
+        tree = read_tree(self.disk.root)
+        paths = [p for p in sorted((self.disk.root / "state").rglob("*")) if p.is_file()]
+        path = self.chance.choice([p for p in paths if p.stat().st_size])
+        content = bytearray(path.read_bytes())
+        content[self.chance.randrange(len(content))] ^= 1 << self.chance.randrange(8)
+        path.write_bytes(content)
+        self.disk.take_up()
+        try:
+            self.process = Process(self.config(), self.clock)
+        except MonitorError:
+            self.happened["refused"] += 1
+            self._down("kill")
+            self.disk.restore(tree)
+            self._start()
+        self.check()
+
+    def _next(self) -> list[dict]:
+        """The next records of the stream, some that were sent before, and some that are none."""
+        count = self.chance.randrange(1, 9)
+        records, self._stream = self._stream[:count], self._stream[count:]
+        if self._sent and self.chance.randrange(3) == 0:
+            records += self.chance.choices(self._sent, k=self.chance.randrange(1, 4))
+        if self.chance.randrange(6) == 0:
+            records.append(_BROKEN)
+        self._sent += [record for record in records if record["type"] in ("prediction", "label")]
+        return records or [_BROKEN]
+
+    def _check_windows(self) -> None:
+        assert self.process is not None
+        if not any(one["type"] in ("prediction", "outcome") for one in self.ledger.events):
+            return  # no model is known
+        for window in self.process.windows():
+            expected = self.ledger.window(window.open[0] / 1000, window.close[0] / 1000)
+            cells = dict(zip(NAMES, window.counts.cells[0].tolist(), strict=True))
+            assert cells == {name: expected[name] for name in NAMES}, window.name
+
+    def _drawn(self) -> list[dict]:
+        """Predictions, their labels (early, late, again, in conflict, retracted), and outcomes."""
+        chance, events = self.chance, []
+        for number in range(chance.randrange(30, 120)):
+            ts = START + chance.randrange(30 * HOUR)
+            made = {
+                "ts": ts,
+                "prediction": chance.randrange(2),
+                "segment": {"k": chance.choice("xy")},
+            }
+            if chance.randrange(2):
+                made["score"] = chance.choice((0.0, 0.25, 1.0))
+            if chance.randrange(4) == 0:
+                events.append({"type": "outcome", **made, "label": chance.randrange(2)})
+                continue
+            events.append({"type": "prediction", "id": f"p{number}", **made})
+            for _ in range(chance.choice((0, 1, 1, 1, 2, 4))):
+                delay = chance.choice((-60, 0, 60, HOUR, TIMEOUT, TIMEOUT + 1, 2 * TIMEOUT))
+                label = {"type": "label", "id": f"p{number}", "ts": ts + delay}
+                events.append({**label, "label": chance.choice((0, 0, 1, 1, None))})
+        if chance.randrange(2):
+            chance.shuffle(events)
+        else:
+            events.sort(key=lambda event: event["ts"] + chance.randrange(-HOUR, HOUR))
+        return events
+
+
+def lines_of(records: list[dict]) -> bytes:
+    return "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+def simulate(seed: int, folder: Path) -> World:
+    """Run one seed in an empty directory.
+
+    Raises:
+        AssertionError: something was lost or doubled; its notes name the seed.
+    """
+    world = World(seed, folder)
+    try:
+        world.run()
+    except BaseException as error:
+        error.add_note(f"python -m tests.benchmarks.simulate --seed {seed} --seeds 1")
+        raise
+    return world

@@ -1,0 +1,20 @@
+"""A damaged byte anywhere in a state directory; each of them by `benchmarks/flipped_bytes.py`."""
+
+from benchmarks.flipped_bytes import check
+
+
+def test_a_damaged_byte_is_reported_and_never_counted(tmp_path):
+    ends = check(tmp_path, every=300, seed=1)
+    found = {(path.partition("/")[0], end) for path, end in ends}
+    assert found >= {
+        ("checkpoints", "recovered"),
+        ("id-seed", "recovered"),
+        ("journal", "recovered"),
+        ("journal", "refused"),
+    }
+    assert ends.total() > 80
+
+
+def test_every_part_of_the_last_segment_is_refused_or_repaired(tmp_path):
+    ends = check(tmp_path, every=7, seed=2, only="00000004.journal")
+    assert {end for _, end in ends} == {"recovered", "refused"}
