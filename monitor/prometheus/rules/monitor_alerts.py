@@ -98,9 +98,9 @@ def _clock(scope: Scope) -> Alert:
         keep="5m",
         summary=f"{templates.INSTANCE}: the clock of the monitor's host is wrong",
         description="It is more than a minute away from that of Prometheus, or from the times of "
-        "nearly all events. Posted events that lie more than an hour ahead of the clock are rejected, "
-        "others ahead of it are set aside and move no window. Set the clock; senders have to send "
-        "again what was rejected.",
+        "nearly all events. Posted events that lie more than an hour ahead of the clock are "
+        "rejected, others ahead of it are set aside and move no window. Set the clock; senders "
+        "have to send again what was rejected.",
         runbook=scope.link("deploy/README.md#monitorclockwrong"),
         dashboard=links.health(scope),
     )
