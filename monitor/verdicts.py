@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.degenerate import Degeneracy
 from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate
+from monitor.drift.level_change import LevelChange
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
 from monitor.drift.trend import Trend
@@ -51,6 +53,7 @@ class ReferenceOutcomes:
         closes: first moment after it; None for configured counts.
         counts: its outcomes, a scalar.
         version: 1 for the first reference of the model, one more for each that replaces it.
+        level_change: the change of level that its days hold; None where none is certain.
     """
 
     source: str
@@ -58,6 +61,14 @@ class ReferenceOutcomes:
     closes: int | None
     counts: ConfusionCounts
     version: int = 1
+    level_change: LevelChange | None = None
+
+    @property
+    def level_changed(self) -> int | None:
+        """Moment at which its level changed, epoch milliseconds; None where it did not."""
+        if self.level_change is None or self.opens is None:
+            return None
+        return self.opens + self.level_change.day * DAY_MS
 
     @property
     def class_ratio(self) -> float:

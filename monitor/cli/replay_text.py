@@ -16,7 +16,7 @@ from monitor.report.findings import of_model
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.printable import one_line
-from monitor.report.reference_text import far_text, reference_text, warming_up_text
+from monitor.report.reference_text import far_text, mixed_text, reference_text, warming_up_text
 from monitor.report.trend_answer import trend_text
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.vocabulary import BECAUSE, TEXT_METRICS
@@ -108,6 +108,7 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     if watched.reference is not None:
         yield from _told(f"compared with the reference: {reference_text(watched.reference)}")
         yield from _told(warming_up_text(watched) or "")
+        yield from _told(mixed_text(watched.reference))
     yield from _answers(snapshot, model)
     for window, found in watched.verdicts.items():
         fault = LABEL_FAULTS[LabelFault(found.label_fault)] if found.label_fault else None

@@ -132,6 +132,8 @@ class ReferencePeriod(Struct, frozen=True, kw_only=True):
         close: first moment after it; null likewise.
         outcomes: its outcomes.
         class_ratio: its positives per negative; null without negatives.
+        level_changed: first moment of the day on which its recall, its false-positive rate
+            or their odds ratio changed; null where no change is certain.
     """
 
     source: str
@@ -140,6 +142,7 @@ class ReferencePeriod(Struct, frozen=True, kw_only=True):
     close: Time | None
     outcomes: OutcomeSums
     class_ratio: float | None
+    level_changed: Time | None
 
 
 class LabelStatus(StrEnum):
@@ -271,6 +274,7 @@ def reference_period(before: ReferenceOutcomes | None) -> ReferencePeriod | None
         close=time_text(before.closes),
         outcomes=outcome_sums(before.counts),
         class_ratio=defined(before.class_ratio),
+        level_changed=time_text(before.level_changed),
     )
 
 

@@ -12,6 +12,7 @@ from monitor.drift.verdict import DEGRADED
 from monitor.snapshot import ModelState
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 
+_SHIFT = frozenset({Verdict.PREVALENCE_SHIFT})
 _JUDGED = frozenset(Verdict) - {Verdict.INSUFFICIENT_EVIDENCE}
 
 
@@ -31,9 +32,11 @@ def verdict_on(model: ModelState, window: str) -> WindowVerdict:
 def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     """Return the name of the window whose verdict is the model's own.
 
-    That is the longest window of a day or more with a verdict other than
-    `insufficient_evidence` that rests on 50 outcomes or more; shorter windows decide only
-    where there are no others. Without such a verdict it is the longest that is compared.
+    That is the longest window that is compared. A shorter one of a day or more decides while
+    that one is open, where it says `prevalence_shift` of 50 outcomes or more and the detector
+    of the class ratio agrees: a day alone may be a weekend, and its verdict comes and goes.
+    Where no window is compared, or none is longer, every verdict but `insufficient_evidence`
+    decides. Windows below a day decide only where there are no others.
 
     While the model pages, windows that are judged degraded come first: a longer window that
     is partly from before the fault may look like a slide of the threshold.
@@ -58,8 +61,13 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
         worse = [n for n in trusted if _decides(model, n, by_length, DEGRADED)]
         if worse:
             return worse[-1]
-    judged = [n for n in trusted if _decides(model, n, by_length, _JUDGED)]
     compared = [n for n in trusted if verdict_on(model, n).judgement is not None]
+    shifted = model.watched.prevalence_shift_detected is not False
+    agreed = _SHIFT if shifted else frozenset[Verdict]()
+    shorter = trusted[: trusted.index(compared[-1])] if compared else []
+    judged = [
+        n for n in trusted if _decides(model, n, by_length, agreed if n in shorter else _JUDGED)
+    ]
     return (judged or compared or trusted)[-1]
 
 

@@ -83,5 +83,16 @@ def _progress(model: ModelState) -> str:
         )
         if have < needed
     ]
-    day = datetime.fromtimestamp(awaited.about_ms / 1000, UTC)
-    return f" ({', '.join([*counted, f'about {day:%-d %B %Y}'])})"
+    return f" ({', '.join([*counted, f'about {day_text(awaited.about_ms)}'])})"
+
+
+def day_text(moment: int) -> str:
+    """Return the day of a moment in words.
+
+    Args:
+        moment: epoch milliseconds.
+
+    >>> day_text(1_760_486_400_000)
+    '15 October 2025'
+    """
+    return f"{datetime.fromtimestamp(moment / 1000, UTC):%-d %B %Y}"

@@ -7,6 +7,9 @@ import math
 from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
+from monitor.drift.level_change import LevelChange
+from monitor.report.missing_evidence import day_text
+from monitor.report.rate_changes import short
 from monitor.report.vocabulary import SOURCES
 from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
 
@@ -27,6 +30,29 @@ def reference_text(before: ReferenceOutcomes) -> str:
         ratio = "r0 is not defined: it has no negatives"
     parts += [f"{round(before.counts.total.item()):,} outcomes", ratio]
     return ", ".join(parts)
+
+
+def mixed_text(before: ReferenceOutcomes) -> str:
+    """Return that a reference holds a change of its level; "" where none is certain.
+
+    Args:
+        before: the reference.
+    """
+    change, at = before.level_change, before.level_changed
+    if change is None or at is None:
+        return ""
+    return (
+        f"the reference holds a change about {day_text(at)}: {_rates(change)}. It is a mixture of "
+        "two states; name a stretch without a change (`reference: {window: {length, end}}`)"
+    )
+
+
+def _rates(change: LevelChange) -> str:
+    pairs = {"recall": change.recall, "the false positive rate": change.false_positive_rate}
+    return ", ".join(
+        f"{name} {short(old, 3)} before and {short(new, 3)} from then on"
+        for name, (old, new) in pairs.items()
+    )
 
 
 def too_small_text(reference: ConfusionCounts) -> str:

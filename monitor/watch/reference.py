@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from monitor.config import Labelling, ReferenceCounts
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion
 from monitor.drift.day_scatter import UNDATED_DAYS, days_behind
+from monitor.drift.level_change import LevelChange, find_level_change
 from monitor.drift.profile import SeasonalProfile
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers
@@ -44,6 +45,8 @@ class MatureReference:
         labelling: all counts by the same blocks, (blocks, 6): labelled outcomes and
             predictions; one block without unlabelled predictions where counts were given.
         version: 1 for the first reference; one more each time a trailing one moves on.
+        level_change: the change of level that its days hold; None where none is certain,
+            or nobody has looked, see `examined`.
 
     Where labels are a sample, outcomes are those expected of all predictions.
     """
@@ -63,6 +66,18 @@ class MatureReference:
     block_ms: int = 0
     step_seconds: float = 0.0
     version: int = 1
+    level_change: LevelChange | None = None
+
+    def examined(self, labelling: Labelling) -> MatureReference:
+        """Return it with the change of level that its days hold.
+
+        Args:
+            labelling: the labelling regime; a sample of labels is not looked at.
+        """
+        days = self.by_day
+        if days is None or labelling in SAMPLES:
+            return self
+        return replace(self, level_change=find_level_change(days))
 
     def cells_of(self, rows: Int64Array) -> CountArray:
         """Return the outcomes of some series, (series, 4); zeros for series added later."""
@@ -169,6 +184,7 @@ class MatureReference:
             closes=self.closes,
             counts=self.counts,
             version=self.version,
+            level_change=self.level_change,
         )
 
     @property

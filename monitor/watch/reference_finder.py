@@ -59,7 +59,9 @@ class ReferenceFinder:
             return known
         if found is not None:
             number = 1 if known is None else known.version + 1
-            self._found[model] = found = replace(found, version=number)
+            labelling = self._catalogue.settings[model].labelling
+            found = replace(found, version=number).examined(labelling)
+            self._found[model] = found
             if not self._is_provisional(model, found):
                 self._windows.forget_beginning(model)
         return found or known
@@ -81,14 +83,16 @@ class ReferenceFinder:
         """Return the latest reference of a model that `of` found."""
         return self._found.get(model)
 
-    def restore(self, model: int, reference: MatureReference) -> None:
-        """Set the reference of a model.
+    def restored(self, model: int, reference: MatureReference) -> MatureReference:
+        """Set the reference of a model, and return it as it is now.
 
         Args:
             model: its number.
             reference: found in an earlier run.
         """
-        self._found[model] = reference
+        found = reference.examined(self._catalogue.settings[model].labelling)
+        self._found[model] = found
+        return found
 
     def _is_outdated(self, model: int, known: MatureReference, mature: int) -> bool:
         """Return whether a trailing reference must move on, or a provisional one is replaced.

@@ -250,7 +250,7 @@ class Watch:
             if kept is None or state["asked"][old] != _asked(self._catalogue.settings[model]):
                 continue
             reference = MatureReference.restored(kept, left)
-            self._references.restore(model, reference)
+            reference = self._references.restored(model, reference)
             watching = state["watching"].get(str(old))
             if watching is not None and "page" in watching:
                 self._models[model] = self._builder.restored(

@@ -37,7 +37,7 @@ def script(capsys, tmp_path):
 @pytest.mark.dev("shtab")
 def test_bash_completes_commands_options_and_files(tmp_path, script):
     (tmp_path / "events.ndjson").touch()
-    assert completed(script, tmp_path, "re") == {"replay"}
+    assert completed(script, tmp_path, "rep") == {"replay"}
     assert set(COMMANDS) <= completed(script, tmp_path, "")
     assert completed(script, tmp_path, "replay", "--js") == {"--json"}
     assert "events.ndjson" in completed(script, tmp_path, "replay", "ev")

@@ -7,7 +7,8 @@ import pytest
 from labelled import DAY, stream
 
 from monitor.config import Config
-from monitor.drift import Verdict
+from monitor.counts import ConfusionCounts
+from monitor.drift import Verdict, judge
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
@@ -19,6 +20,7 @@ from monitor.verdicts import Watched, WindowVerdict
 HOURS = DAY // 24
 STOPPED, BACK, END = 68 * 24, 70 * 24, 78 * 24
 WINDOWS = {"1h": 1, "1d": 24, "7d": 168}
+TABLE = ConfusionCounts(tp=80, fp=50, fn=20, tn=850)
 ASTRAY = Verdict.LABELS_NOT_TRUSTWORTHY
 
 
@@ -122,4 +124,13 @@ def test_no_window_under_a_day_and_none_of_few_outcomes_decides():
     assert deciding_window(model_with(w1d=shift, w7d=few), ["1d", "7d"]) == "1d"
     assert deciding_window(model_with(w1h=shift, w5m=few), ["1h", "5m"]) == "1h", "there is no day"
     six = replace(shift, rests_on=6)
+    compared = replace(few, judgement=judge(TABLE, TABLE))
+    alone = model_with(w1d=shift, w7d=compared)
+    agreed = replace(alone, watched=replace(alone.watched, prevalence_shift_detected=True))
+    assert deciding_window(alone, ["1d", "7d"]) == "7d", "a day alone may be a weekend"
+    assert deciding_window(agreed, ["1d", "7d"]) == "1d"
+    worse = model_with(w1d=window_with(Verdict.MODEL_DEGRADED), w7d=compared)
+    assert deciding_window(worse, ["1d", "7d"]) == "7d", "the model does not page"
+    paging = replace(worse, watched=replace(worse.watched, degradation_detected=True))
+    assert deciding_window(paging, ["1d", "7d"]) == "1d"
     assert deciding_window(model_with(w1d=six, w7d=few), ["1d", "7d"]) == "7d"

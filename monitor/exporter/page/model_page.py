@@ -40,6 +40,7 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         main=[
             verdict_line(words, model.headline, pages=model.detectors.degradation_detected),
             two_answers(model.moved_precision, model.worse, _rests_on(model)),
+            _mixed_reference(model),
             *sections.values(),
         ],
     )
@@ -58,6 +59,18 @@ def _rests_on(model: ModelStatus) -> str:
     if model.verdict in DEGRADED and not model.detectors.degradation_detected:
         text += ". One window alone does not page"
     return f"{text}."
+
+
+def _mixed_reference(model: ModelStatus) -> h.Node:
+    if model.reference is None or model.reference.level_changed is None:
+        return None
+    return h.p(".fault")[
+        "The reference holds a change about ",
+        moment(model.reference.level_changed),
+        ": it is a mixture of two states. Name a stretch without a change by ",
+        h.code["reference: {window: {length, end}}"],
+        ".",
+    ]
 
 
 def _sections(content: ModelContent, query: PageQuery) -> dict[str, h.Node]:

@@ -1,0 +1,102 @@
+"""A change of level within a reference, which makes it a mixture of two normal states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from monitor.counts import ConfusionCounts
+from monitor.drift.component_changes import changes
+from monitor.drift.components import Component
+from monitor.drift.day_scatter import DayScatter, days_behind
+from monitor.drift.odds_ratio_within import log_odds_ratio_within
+from monitor.drift.skill import EQUIVALENCE
+from monitor.metrics.rates import false_positive_rate, recall
+
+CERTAIN = 0.001
+"""P-value below which a change of level is certain, for all days on which it may have been."""
+
+_TESTED = (Component.RECALL, Component.FALSE_POSITIVE_RATE, Component.ODDS_RATIO)
+_FEWEST_DAYS = 5
+_SMALLEST = 2 * EQUIVALENCE
+_MOST_SPLITS = 40
+
+
+class LevelChange(NamedTuple):
+    """The day on which recall, the false-positive rate or the odds ratio changed.
+
+    Attributes:
+        day: first day of the new level, counted from the first day.
+        recall: recall before and from then on.
+        false_positive_rate: the same of the false-positive rate.
+        p_value: two-sided, for all days and all three components.
+    """
+
+    day: int
+    recall: tuple[float, float]
+    false_positive_rate: tuple[float, float]
+    p_value: float
+
+
+def find_level_change(days: ConfusionCounts, *, certain: float = CERTAIN) -> LevelChange | None:
+    """Return the change of level within some days, if it is certain that there is one.
+
+    The days are divided at each day in turn. How days scatter is learned from both parts
+    about their own level, so that the change itself is no scatter.
+
+    Args:
+        days: outcomes of successive days, one axis.
+        certain: p-value that a certain change is below (Bonferroni).
+
+    Returns:
+        The likeliest one. None where no change is certain, where it is one of less than .4 in
+        log-odds, or where a part would have fewer than 5 days with outcomes.
+
+    Source:
+        Worsley 1983 (the largest of the statistics at all change points).
+
+    >>> days = ConfusionCounts(tp=[80] * 14 + [50] * 14, fn=[20] * 14 + [50] * 14, fp=50, tn=850)
+    >>> found = find_level_change(days)
+    >>> found.day, found.recall
+    (14, (0.8, 0.5))
+    >>> find_level_change(days[np.arange(14)]) is None
+    True
+    """
+    occupied = np.flatnonzero(days.total > 0)
+    last = len(occupied) - _FEWEST_DAYS
+    splits = range(_FEWEST_DAYS, last + 1, 1 + max(last - _FEWEST_DAYS, 0) // _MOST_SPLITS)
+    found = [(z, split) for split in splits for z in _statistics(days, occupied, split)]
+    if not found:
+        return None
+    largest, split = max(found)
+    p_value = min(2 * float(ndtr(-largest)) * len(found), 1.0)
+    if not p_value < certain:
+        return None
+    old, new = (part.sum() for part in _divided(days, occupied, split))
+    return LevelChange(
+        day=int(occupied[split]),
+        recall=(float(recall(old)), float(recall(new))),
+        false_positive_rate=(float(false_positive_rate(old)), float(false_positive_rate(new))),
+        p_value=p_value,
+    )
+
+
+def _divided(
+    days: ConfusionCounts, occupied: np.ndarray, split: int
+) -> tuple[ConfusionCounts, ConfusionCounts]:
+    return days[occupied[:split]], days[occupied[split:]]
+
+
+def _statistics(days: ConfusionCounts, occupied: np.ndarray, split: int) -> Iterator[float]:
+    """Yield |z| of each tested component between the two parts; 0 for a small change."""
+    old, new = _divided(days, occupied, split)
+    behind = (days_behind(part.total, 1) for part in (old, new))
+    between = DayScatter.learn([old, new]).between(*behind)
+    within = float(log_odds_ratio_within(new) - log_odds_ratio_within(old))
+    found = changes(old.sum(), new.sum(), between=between).within_days(within)
+    for component in _TESTED:
+        small = abs(float(found.change[component])) < _SMALLEST
+        yield 0.0 if small else abs(float(found.z[component]))

@@ -1,0 +1,66 @@
+"""A reference that holds a change of its level is told wherever the reference is."""
+
+import html
+
+import httpx
+import numpy as np
+import pytest
+from exporter.page.pages import served
+from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
+
+from monitor.cli.replay_text import replay_text
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.exporter.api.status import status_answer
+
+MODEL = {
+    "label_timeout": "2d",
+    "maturity": "0s",
+    "reference": {"window": {"length": "28d", "end": "1970-01-29"}},
+}
+CONFIG = Config(models={"m": MODEL}, windows=["1d", "7d"])
+
+
+def fed(change=None, monitor=None, first=0):
+    hourly = rates(24 * 40)
+    if change is not None:
+        hourly[24 * change :, 1] = 0.6
+    cells = stream(50, hourly)
+    hours = np.arange(len(cells), dtype=np.int64) * HOUR
+    monitor = monitor or Monitor(CONFIG)
+    for day in range(first, 40):
+        part = slice(24 * day, 24 * day + 24)
+        monitor.apply(batch_of_counts(hours[part], {(): cells[part]}))
+    return monitor
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    return fed(change=16)
+
+
+def test_it_is_in_the_api_the_page_and_the_text(mixed):
+    snapshot = mixed.snapshot()
+    (model,) = snapshot.models
+    assert model.watched.reference.closes == 28 * DAY
+    assert model.watched.reference.level_changed == 16 * DAY
+    (status,) = status_answer(snapshot, limit=1).models
+    assert status.reference.level_changed == "1970-01-17T00:00:00Z"
+    told = "the reference holds a change about 17 January 1970: recall ."
+    assert told in " ".join(replay_text(snapshot).split())
+    with served(mixed) as url:
+        page = html.unescape(httpx.get(url, timeout=60).text)
+    assert "The reference holds a change about 1970-01-17" in page
+
+
+def test_a_restored_monitor_knows_it_as_well(mixed):
+    again = Monitor(CONFIG, mixed.state())
+    assert again.snapshot().models[0].watched.reference == (
+        mixed.snapshot().models[0].watched.reference
+    )
+
+
+def test_a_steady_reference_holds_none():
+    snapshot = fed().snapshot()
+    assert snapshot.models[0].watched.reference.level_change is None
+    assert "holds a change" not in replay_text(snapshot)
