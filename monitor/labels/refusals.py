@@ -27,9 +27,12 @@ WITHOUT_DETECTORS: Mapping[Labelling, str] = {
 }
 """Labelling regimes under which no detector runs, each with its reason code."""
 
+ONLY_POSITIVES = "only predicted positives are ever labelled"
+"""What labelling `flagged_only` means, in the words of every text."""
+
 REASONS: Mapping[str, str] = {
-    "flagged_only": "only predicted positives are ever labelled, so precision alone can be known: "
-    "recall, false-positive rate, prevalence and balanced precision are refused, not guessed, "
+    "flagged_only": f"{ONLY_POSITIVES}, so precision alone can be known: recall, "
+    "false-positive rate, prevalence and balanced precision are refused, not guessed, "
     "and why precision moved cannot be known",
     LabelFault.ONE_SIDE_LABELLED: "predicted positives get labels and predicted negatives do not, "
     "so precision alone is shown: recall, false-positive rate, prevalence and balanced precision "
@@ -50,7 +53,7 @@ REASONS: Mapping[str, str] = {
 """The sentence for each reason code."""
 
 
-CAUSE_UNKNOWN = "Why precision moved cannot be known: only predicted positives are ever labelled."
+CAUSE_UNKNOWN = f"Why precision moved cannot be known: {ONLY_POSITIVES}."
 """The limit of labelling `flagged_only`, in one sentence."""
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from monitor.config import Labelling
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import REASONS
+from monitor.labels.refusals import ONLY_POSITIVES, REASONS
 
 
 class LabelFaultWords(NamedTuple):
@@ -60,7 +60,7 @@ LABELLINGS: Mapping[Labelling, LabellingWords] = {
         withheld=REASONS.get(Labelling.NEGATIVES_BY_TIMEOUT),
     ),
     Labelling.FLAGGED_ONLY: LabellingWords(
-        meaning="Only flagged cases are ever labelled.",
+        meaning=f"{ONLY_POSITIVES.capitalize()}.",
         withheld=REASONS.get(Labelling.FLAGGED_ONLY),
     ),
 }

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from monitor.config import Labelling
 from monitor.drift import Verdict
 from monitor.drift.skill import separates_nothing
+from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState, Window
@@ -60,7 +61,7 @@ def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
     made = int(window.predicted_positive[row] + window.predicted_negative[row])
     yield "no predictions yet", not model.predictions_positive + model.predictions_negative
     flagged_only = model.labelling == Labelling.FLAGGED_ONLY
-    yield "only flagged cases are labelled", flagged_only
+    yield ONLY_POSITIVES, flagged_only
     yield "no labels yet", not model.matched and not sum(model.labels.values())
     yield f"the reference is not complete yet{_progress(model)}", reference is None
     closes = None if reference is None else reference.closes

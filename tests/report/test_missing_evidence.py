@@ -33,7 +33,10 @@ def unlabelled(first, end):
 
 CASES = {
     "no predictions yet": ({}, []),
-    "only flagged cases are labelled": ({"labelling": "flagged_only"}, days(MANY, 0, 20)),
+    "only predicted positives are ever labelled": (
+        {"labelling": "flagged_only"},
+        days(MANY, 0, 20),
+    ),
     "no labels yet": ({}, unlabelled(0, 20)),
     "the reference is not complete yet (about 8 January 1970)": ({}, days(MANY, 0, 3)),
     "the reference is not complete yet (7 of 100 positives, 2 of 20 false positives, "
