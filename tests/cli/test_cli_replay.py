@@ -171,7 +171,9 @@ def test_people_get_books_windows_and_intervals(capsys):
     assert f"{MODEL}: 57,286 predictions; 55,811 labelled, 1,475 pending." in shown.out
     for word in ("8,738", "15,304", "4,503", "27,266", "0.363", "0.357-0.370", "everything"):
         assert word in shown.out
-    assert max(map(len, shown.out.splitlines())) <= 100
+    *lines, command = shown.out.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert command.endswith(f"diagnose --feed {FLIGHTS} says why.")
 
 
 def test_people_get_verdicts_and_detections():
