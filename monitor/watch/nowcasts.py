@@ -218,7 +218,7 @@ class Nowcasts:
     def _rates(self, name: str, start: DayStart, end: int) -> _Rates:
         """Return the rates of the window before day `end`; NaN where labels are at fault."""
         days = start.reader.days(self._model, start.cuts, end - self._days[name], end)
-        if not start.judge.trusts_labels(days, start.cuts, start.mature + start.age):
+        if not start.judge.trusts_labels(days, start.mature + start.age):
             return _Rates(float("nan"), float("nan"))
         return _rates_of(days.cells[:, 0])
 

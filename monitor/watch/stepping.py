@@ -219,7 +219,7 @@ class Stepper:
         if watch.paged is not page.active or end - watch.learned_until >= STRETCH_DAYS:
             watch.paged = page.active
             stretch = self._days.days(model, cuts, watch.learned_until, end)
-            if watch.level.trusts_labels(stretch, cuts, at):
+            if watch.level.trusts_labels(stretch, at):
                 watch.level.learned.learn(stretch)
             watch.learned_until = end
         if end % WEEK == 0:
@@ -260,7 +260,7 @@ class Stepper:
         days = self._days.days(model, cuts, first, end)
         labelling = self._catalogue.settings[model].labelling
         trend = trend_of(days, cuts, labelling, level.learned.scatter)
-        if trend is not None and not level.trusts_labels(days, cuts, at):
+        if trend is not None and not level.trusts_labels(days, at):
             trend = None
         watch.trend = trend
         if trend is None or trend.change > 0 or page.active or watch.by_day is None:

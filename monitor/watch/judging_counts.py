@@ -1,0 +1,265 @@
+"""Judges counts of a model against its reference: verdict, causes, and what is excluded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.config import Labelling
+from monitor.counts import ConfusionCounts, CountArray
+from monitor.drift import Judgement, Status, Verdict, attribute, judge_within_segments
+from monitor.drift.component_changes import BetweenDays
+from monitor.drift.components import Component, SmoothedRates
+from monitor.drift.day_scatter import days_behind
+from monitor.drift.dispersion import Dispersion
+from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.odds_ratio_within import in_days
+from monitor.drift.recall_evidence import (
+    Because,
+    fewest_outcomes,
+    recall_evidence,
+    visible_recall,
+    why_open,
+)
+from monitor.drift.verdict import OF_THE_MODEL
+from monitor.drift.within_segments import explains
+from monitor.events.columns import Int64Array
+from monitor.labels.checks import in_order
+from monitor.labels.faults import LabelFault
+from monitor.labels.sampled_labels import SAMPLES, expected, labels_by_stratum
+from monitor.metrics.rates import recall as usual_recall
+from monitor.verdicts import WindowVerdict
+from monitor.watch.cuts import Cuts
+from monitor.watch.label_checks import LabelChecks
+from monitor.watch.model_days import LearnedScatter
+from monitor.watch.reference import MatureReference
+from monitor.windows.days import DAY_MS
+
+_CLEARLY = 2.0
+UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.TOO_FEW)
+"""The verdict on counts that cannot be compared."""
+
+
+class Counts(NamedTuple):
+    """Counts of a stretch of time, of the totals and then of each segment key.
+
+    Attributes:
+        cells: by blocks of time, (blocks, series, 6).
+        weights: of the labels, (blocks, series, 8).
+        block_ms: length of a block, milliseconds.
+    """
+
+    cells: Int64Array
+    weights: Int64Array
+    block_ms: int
+
+
+class Tested(NamedTuple):
+    """A judgement, and what it rests on.
+
+    Attributes:
+        judgement: on the totals, or within segments where a change of mix explains more.
+        fault: of the labels behind it; None where there is none.
+        total: all outcomes, a scalar.
+        days: length of the stretch.
+        dispersion: variance of rows over that of independent ones.
+        between: what the scatter of days adds.
+    """
+
+    judgement: Judgement
+    fault: LabelFault | None
+    total: ConfusionCounts
+    days: float
+    dispersion: Dispersion
+    between: BetweenDays
+
+
+class CountsJudge:
+    """Judges counts of one model against one reference; `Judge` reads them of windows.
+
+    Where segments are configured, a verdict that blames the model must hold within the
+    values of every segment key. Where it does not, the mix has changed, and the verdict
+    within the values is taken.
+
+    Args:
+        reference: what is compared with.
+        labelling: the labelling regime.
+        learned: how days scatter.
+        labels: tests of the labels.
+    """
+
+    def __init__(
+        self,
+        reference: MatureReference,
+        labelling: Labelling,
+        learned: LearnedScatter,
+        labels: LabelChecks,
+    ) -> None:
+        self._reference = reference
+        self._labelling = labelling
+        self._learned = learned
+        self._labels = labels
+
+    def fault_of(self, counts: Counts) -> LabelFault | None:
+        """Return what is wrong with the labels of some counts, without judging the model.
+
+        Args:
+            counts: of a stretch of time.
+        """
+        cells, weights, _ = counts
+        if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
+            return None
+        outcomes, _ = expected(self._labelling, cells[:, :1], weights[:, :1])
+        after = ConfusionCounts.from_cells(outcomes.sum(axis=(0, 1)))
+        return self._labels.fault_behind(cells[:, 0], _ratio_change(self._reference.counts, after))
+
+    def may_have_fallen(self, counts: Counts) -> bool:
+        """Return whether it is worth judging counts for a fall of the odds ratio, or a dead model.
+
+        Args:
+            counts: of a stretch of time.
+
+        Returns:
+            False where the errors of rows alone, which are less than those of days and rows,
+            leave the fall within two standard errors, and half of TPR - FPR is left.
+        """
+        outcomes, _ = expected(self._labelling, counts.cells[:, :1], counts.weights[:, :1])
+        after = ConfusionCounts.from_cells(outcomes.sum(axis=(0, 1)))
+        old, new = (SmoothedRates.of(one) for one in (self._reference.counts, after))
+        change = new.components()[Component.ODDS_RATIO] - old.components()[Component.ODDS_RATIO]
+        variance = old.variances(Dispersion.of(1.0)) + new.variances(Dispersion.of(1.0))
+        error = float(np.sqrt(variance[Component.ODDS_RATIO]))
+        usual, left = (one.recall - one.false_positive_rate for one in (old, new))
+        return bool(change < -_CLEARLY * error or left < usual / 2)
+
+    def tested(self, counts: Counts, cuts: Cuts) -> Tested | None:
+        """Judge counts.
+
+        Args:
+            counts: of a stretch of time.
+            cuts: the model's series by segment key.
+
+        Returns:
+            None where there is nothing to judge.
+        """
+        cells, weights, block_ms = counts
+        if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
+            return None
+        outcomes, sampling = expected(self._labelling, cells, weights)
+        outcomes = np.moveaxis(outcomes, 0, 1)
+        after = ConfusionCounts.from_cells(outcomes[0])
+        if not after.total.any():
+            return None
+        dispersion = self._dispersion(sampling)
+        a_day = max(1, DAY_MS // block_ms)
+        before_days = self._reference.by_day
+        if before_days is None:
+            before_days = self._reference.blocks
+        after_days = days_behind(after.total, a_day)
+        between = self._learned.scatter.between(self._reference.days_behind, after_days)
+        judgement, _ = judge_on_curve(
+            ComparedOutcomes(self._reference.blocks, after),
+            dispersion,
+            between=between,
+            scores=self._reference.scores_by_day,
+            by_key=self._by_segment(outcomes[1:], cuts),
+            days=ComparedOutcomes(before_days, in_days(after, a_day)),
+        )
+        fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
+        if judgement.verdict in OF_THE_MODEL:
+            judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion, between)
+        length = after.shape[-1] / a_day
+        return Tested(judgement, fault, after.sum(axis=-1), length, dispersion, between)
+
+    def verdict(self, counts: Counts, cuts: Cuts) -> WindowVerdict:
+        """Return the verdict on counts, their causes, and what they exclude.
+
+        Args:
+            counts: of a stretch of time.
+            cuts: the model's series by segment key.
+        """
+        tested = self.tested(counts, cuts)
+        if tested is None:
+            fault = self.fault_of(counts)
+            return UNJUDGED if fault is None else untrusted(fault)
+        judgement, fault, total, length, dispersion, between = tested
+        if fault is not None:
+            return untrusted(fault)
+        before = self._reference.counts
+        recall = recall_evidence(total, dispersion, between, days=length)
+        found = attribute(before, total, dispersion, between=between)
+        because, fewest = None, fewest_outcomes(total, judgement)
+        if judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE:
+            usual = float(usual_recall(before))
+            because = why_open(judgement, found, usual, recall.excluded, fewest=fewest)
+        return WindowVerdict(
+            verdict=judgement.verdict,
+            judgement=judgement,
+            attribution=found,
+            labels_in_order=self._in_order(counts.cells[:, 0], judgement),
+            because=because,
+            rests_on=fewest,
+            recall=recall,
+            visible_recall=visible_recall(before, judgement),
+        )
+
+    def _in_order(self, cells: Int64Array, judgement: Judgement) -> bool:
+        if self._labelling is Labelling.COMPLETE:
+            return in_order(self._reference.labelling, cells)
+        return judgement.status["class_ratio"] is Status.CLEAN
+
+    def _has_both_strata(self, cells: Int64Array, weights: Int64Array) -> bool:
+        """Return whether a sample of labels covers predicted positives and negatives."""
+        if self._labelling not in SAMPLES:
+            return True
+        return min(labels_by_stratum(self._labelling, cells, weights)) > 0
+
+    def _dispersion(self, sampling: Dispersion | None) -> Dispersion:
+        """Return the variance of rows over that of independent ones, of window or reference."""
+        return self._reference.sampling(self._labelling).larger(sampling)
+
+    def _by_segment(self, cells: CountArray, cuts: Cuts) -> Iterator[ComparedOutcomes]:
+        """Yield the outcomes before and after of each segment key, (values, blocks)."""
+        start = 0
+        for rows in cuts.segments:
+            after = ConfusionCounts.from_cells(cells[start : start + len(rows)])
+            before = self._reference.blocks_of(rows)
+            start += len(rows)
+            if before is not None:
+                yield ComparedOutcomes(before, after)
+
+    def _within_segments(
+        self,
+        whole: Judgement,
+        cells: CountArray,
+        cuts: Cuts,
+        dispersion: Dispersion,
+        between: BetweenDays,
+    ) -> Judgement:
+        below = whole.below_reference_curve
+        for before, after in self._by_segment(cells, cuts):
+            within = judge_within_segments(
+                before, after, dispersion, between=between, below_reference_curve=below
+            )
+            if explains(within, whole):
+                return within
+        return whole
+
+
+def untrusted(fault: LabelFault) -> WindowVerdict:
+    """Return the verdict on counts whose labels are faulty; without causes.
+
+    Args:
+        fault: of the labels.
+    """
+    return WindowVerdict(verdict=Verdict.LABELS_NOT_TRUSTWORTHY, label_fault=str(fault))
+
+
+def _ratio_change(before: ConfusionCounts, after: ConfusionCounts) -> float:
+    """Return the change of the log class ratio; 0 where nothing came after."""
+    if not after.total:
+        return 0.0
+    old, new = (SmoothedRates.of(one).log_class_ratio for one in (before, after))
+    return float(new - old)
