@@ -14,6 +14,7 @@ from monitor.feeds.kafka.messages import lines_of
 
 _ASK_SECONDS = 10.0
 _SILENT_SECONDS = 30.0
+_WAIT_SECONDS = 0.5
 _READ_MESSAGES = 5_000
 
 
@@ -51,9 +52,12 @@ def _messages(consumer: Consumer, topics: Sequence[str], most: int) -> Iterator[
     starts = {key: max(low, high - each) for key, (low, high) in bounds.items()}
     left = {key for key, (_, high) in bounds.items() if starts[key] < high}
     consumer.assign([TopicPartition(*key, starts[key]) for key in left])
+    silent = 0
     while left:
-        came = consumer.consume(_READ_MESSAGES, timeout=_SILENT_SECONDS)
-        if not came:
+        # consume() waits for all of its messages, or this long.
+        came = consumer.consume(_READ_MESSAGES, timeout=_WAIT_SECONDS)
+        silent = 0 if came else silent + 1
+        if silent * _WAIT_SECONDS >= _SILENT_SECONDS:
             raise FeedError(
                 f"kafka {', '.join(topics)}: no message came for {_SILENT_SECONDS:.0f} s; check "
                 "that its brokers can be reached under the names that they announce"
