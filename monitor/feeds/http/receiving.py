@@ -15,7 +15,7 @@ class Receiving:
     The oldest unfinished body of a client may use all of the budget, as it always could. The
     bodies that a client sends beside it may, together, use no more than what they leave free,
     so that clients who never finish theirs leave room for others: one of them half of the
-    budget, n of them a part in n + 1.
+    budget, n of them at least one part in 2 to the power of n, but for half of a piece each.
 
     >>> receiving = Receiving()
     >>> budget = MemoryBudget(10)
