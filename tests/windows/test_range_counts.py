@@ -123,13 +123,13 @@ def test_hours_can_be_read_as_days_and_in_parts():
 
 
 def test_memory_grows_with_the_blocks_that_hold_something_only():
-    events = [event for n in range(20) for event in pair(n, n * 400 * DAY)]
+    events = [event for n in range(20) for event in pair(n, n * 40 * DAY)]
     monitor = Monitor(configured())
     found = monitor.count_range(EARLIEST_MS, LATEST_MS, HOUR * 1000)
     monitor.apply(batch_of(events, ("region",)))
     assert len(found.blocks(Series("m"))) == 20
     assert found.nbytes < 64 * 16 * 6 * 8
-    assert found.span("m") == (0, 19 * 400 * DAY * 1000)
+    assert found.span("m") == (0, 19 * 40 * DAY * 1000)
     assert found.models == ("m",)
 
 
