@@ -29,7 +29,10 @@ def service(framework: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr("prometheus_client.exposition.REGISTRY", own)
     code = code.replace("make_asgi_app()", "make_asgi_app(REGISTRY)")
     code = code.replace("make_wsgi_app()", "make_wsgi_app(REGISTRY)")
-    names: dict[str, Any] = {"__name__": "payments_service", "model": lambda payment: payment["score"]}
+    names: dict[str, Any] = {
+        "__name__": "payments_service",
+        "model": lambda payment: payment["score"],
+    }
     exec(compile(code, f"{README}: {framework}", "exec"), names)  # noqa: S102  # the README's own
     return names
 
