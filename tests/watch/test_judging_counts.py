@@ -1,0 +1,51 @@
+"""The quick look that spares judging: it must never miss what starts a page."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from monitor.config import Labelling, ReferenceCounts
+from monitor.watch.cuts import Cuts
+from monitor.watch.judging_counts import Counts, CountsJudge
+from monitor.watch.model_days import LearnedScatter
+from monitor.watch.page import ModelPage
+from monitor.watch.reference import MatureReference
+from monitor.windows.days import DAY_MS
+
+DRAWN = 800
+
+
+IN_ORDER = SimpleNamespace(fault_behind=lambda *_: None)
+"""Tests of labels that find no fault."""
+
+
+def drawn(rng):
+    """A judge of some reference, and counts of a day: as ever, worse, dead, few."""
+    positives = int(rng.choice([50, 300, 3_000]))
+    negatives = positives * int(rng.choice([2, 10, 100]))
+    recall, false = rng.uniform(0.1, 0.95), rng.uniform(0.001, 0.3)
+    hits, alarms = int(positives * recall) + 1, int(negatives * false) + 1
+    given = ReferenceCounts(tp=hits, fn=positives - hits + 2, fp=alarms, tn=negatives - alarms + 2)
+    reference = MatureReference.given(given)
+    learned = LearnedScatter(reference, Labelling.COMPLETE)
+    p = int(rng.choice([2, 10, 60, 600]))
+    n = p * int(rng.choice([2, 10, 100]))
+    tp = rng.binomial(p, min(recall * rng.uniform(0, 1.1), 1))
+    fp = rng.binomial(n, min(false * rng.choice([0, 0.3, 1, 1, 2, 5]), 1))
+    cells = np.array([[[tp, fp, p - tp, n - fp, tp + fp, p + n - tp - fp]]])
+    counts = Counts(cells, np.zeros((1, 1, 8), np.int64), DAY_MS)
+    return CountsJudge(reference, Labelling.COMPLETE, learned, IN_ORDER), counts
+
+
+def test_what_would_start_a_page_is_always_judged_and_much_else_is_not():
+    rng, page = np.random.default_rng(1), ModelPage()
+    sudden, judged = [], []
+    for _ in range(DRAWN):
+        judge, counts = drawn(rng)
+        found = judge.tested(counts, Cuts(0, ()))
+        sudden.append(page.is_sudden(found.judgement))
+        judged.append(judge.may_have_fallen(counts))
+    sudden, judged = np.array(sudden), np.array(judged)
+    assert sudden.sum() > DRAWN // 8
+    assert judged[sudden].all()
+    assert judged[~sudden].mean() < 0.7
