@@ -177,3 +177,21 @@ def test_counts_of_more_axes_are_refused_with_the_way_out() -> None:
     many = ConfusionCounts.zeros((2, 3))
     with pytest.raises(ValueError, match=r"split many series with causes\(\)"):
         attribute(many, many)
+
+
+@pytest.mark.parametrize(
+    ("after", "moved"),
+    [
+        ((80, 500, 20, 8_500), True),  # rarer positives
+        ((400, 125, 100, 2_125), True),  # more frequent ones, at the same rates
+        ((300, 500, 700, 8_500), False),  # a lower recall
+        ((800, 2_000, 200, 7_000), False),  # more false positives
+        ((400, 2_000, 100, 7_000), False),  # rarer positives, and a larger part of false positives
+        ((8, 6, 2, 84), False),  # too few to tell
+        ((0, 0, 0, 9_000), False),  # undefined
+    ],
+)
+def test_precision_moved_by_prevalence_where_that_is_certain_and_the_largest_part(after, moved):
+    before = ConfusionCounts(tp=800, fp=500, fn=200, tn=8_500)
+    found = attribute(before, ConfusionCounts.from_cells(np.array(after)))
+    assert found.by_prevalence is moved
