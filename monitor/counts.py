@@ -80,16 +80,15 @@ class ConfusionCounts:
             cells: array whose last axis is tp, fp, fn, tn (see `Outcome`).
 
         Raises:
-            ValueError: a count is negative or not finite.
+            ValueError: a count is negative or not finite, or the last axis is not of four.
             TypeError: a count is not a number.
         """
-        array = np.asarray(cells)
-        return cls(
-            tp=array[..., Outcome.TP],
-            fp=array[..., Outcome.FP],
-            fn=array[..., Outcome.FN],
-            tn=array[..., Outcome.TN],
-        )
+        array = _checked("cells", cells)
+        if array.shape[-1:] != (len(Outcome),):
+            raise ValueError(
+                f"ConfusionCounts: the last axis must be tp, fp, fn, tn, got shape {array.shape}"
+            )
+        return cls._unchecked(*(array[..., cell] for cell in Outcome))
 
     @classmethod
     def from_labels(
@@ -170,9 +169,7 @@ class ConfusionCounts:
 
     def sum(self, axis: int | tuple[int, ...] | None = None) -> ConfusionCounts:
         """Sum the counts along an axis, or over all axes where `axis` is None."""
-        return ConfusionCounts(
-            **{f.name: getattr(self, f.name).sum(axis=axis) for f in fields(self)}
-        )
+        return self._map(lambda cell: np.asarray(cell.sum(axis=axis)))
 
     def __add__(self, other: ConfusionCounts) -> ConfusionCounts:
         return ConfusionCounts(
@@ -192,12 +189,19 @@ class ConfusionCounts:
         )
 
     def __getitem__(self, index: Any) -> ConfusionCounts:
-        return self._map(lambda cell: cell[index])
+        return self._map(lambda cell: np.asarray(cell[index]))
 
-    def _map(self, change: Callable[[CountArray], ArrayLike]) -> ConfusionCounts:
-        return ConfusionCounts(
-            tp=change(self.tp), fp=change(self.fp), fn=change(self.fn), tn=change(self.tn)
-        )
+    def _map(self, change: Callable[[CountArray], CountArray]) -> ConfusionCounts:
+        """Change each of the four counts in a way that leaves them finite and at least 0."""
+        return self._unchecked(*map(change, (self.tp, self.fp, self.fn, self.tn)))
+
+    @classmethod
+    def _unchecked(cls, *cells: CountArray) -> Self:
+        """Create counts from arrays that were checked before, in the order of `Outcome`."""
+        counts = cls.__new__(cls)
+        for name, array in zip(("tp", "fp", "fn", "tn"), cells, strict=True):
+            object.__setattr__(counts, name, array)
+        return counts
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ConfusionCounts):
@@ -255,6 +259,7 @@ def _checked(name: str, value: ArrayLike) -> CountArray:
     counts: CountArray = array.astype(
         np.float64 if array.dtype.kind == "f" else np.int64, copy=False
     )
-    if not (np.isfinite(counts).all() and (counts >= 0).all()):
+    lowest, highest = (counts.min(), counts.max()) if counts.size else (0, 0)
+    if not (lowest >= 0 and highest < np.inf):  # NaN is neither
         raise ValueError(f"ConfusionCounts: {name} must be finite and at least 0, got {value!r}")
     return counts

@@ -124,16 +124,21 @@ class Judge:
                 return tested.judgement
         return None
 
-    def of_days(self, days: RecentDays, cuts: Cuts) -> Judgement | None:
+    def of_days(
+        self, days: RecentDays, cuts: Cuts, *, only_fallen: bool = False
+    ) -> Judgement | None:
         """Judge days of the model; None where nothing can be judged, or labels are at fault.
 
         Args:
             days: some days that end with the last mature one.
             cuts: its series by segment key.
+            only_fallen: return None as well where the days cannot show a fall, which is
+                found in a fraction of the time.
         """
-        if not len(days.cells):
+        counts = Counts(days.cells, days.weights, DAY_MS)
+        if not len(days.cells) or (only_fallen and not self._judge.may_have_fallen(counts)):
             return None
-        found = self._judge.tested(Counts(days.cells, days.weights, DAY_MS), cuts)
+        found = self._judge.tested(counts, cuts)
         return None if found is None or found.fault else found.judgement
 
     def trusts_labels(self, days: RecentDays, now: int) -> bool:

@@ -37,6 +37,16 @@ class RecentDays(NamedTuple):
     cells: Int64Array
     weights: Int64Array
 
+    def between(self, first: int, end: int) -> RecentDays:
+        """Return the days [first, end) of these.
+
+        Args:
+            first: number of the first day since 1970, UTC.
+            end: number of the day after the last.
+        """
+        some = slice(*np.searchsorted(self.numbers, (first, end)).tolist())
+        return RecentDays(self.numbers[some], self.cells[some], self.weights[some])
+
 
 class DayReader:
     """Reads days of models.

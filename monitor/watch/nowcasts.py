@@ -35,7 +35,7 @@ from monitor.verdicts import (
 )
 from monitor.watch.cuts import Cuts
 from monitor.watch.judging import Judge
-from monitor.watch.model_days import DayReader
+from monitor.watch.model_days import DayReader, RecentDays
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
@@ -154,9 +154,11 @@ class Nowcasts:
         if self._day is not None and start.day <= self._day:
             return
         self._day = start.day
+        longest = max(self._days.values(), default=0)
+        days = self._read(start, start.first_young - longest, start.day)
         for name in self._days:
-            self._learn(name, start)
-            self._estimate(name, start)
+            self._learn(name, start, days)
+            self._estimate(name, start, days)
             yield
 
     def state(self) -> State:
@@ -190,22 +192,31 @@ class Nowcasts:
         why = Withheld.LABELS_NOT_TRUSTWORTHY
         return WindowEstimates(*(_withheld(one, why) for one in found))
 
-    def _learn(self, name: str, start: DayStart) -> None:
+    def _read(self, start: DayStart, first: int, end: int) -> RecentDays:
+        return start.reader.days(self._model, start.cuts, first, end)
+
+    def _learn(self, name: str, start: DayStart, days: RecentDays) -> None:
         """Compare the estimates whose windows have matured with their outcomes."""
         records = self._records[name]
         awaited = {day for record in records for day in record.awaited}
         for day in sorted(day for day in awaited if day <= start.first_young):
-            truth = self._rates(name, start, day)
+            window = (day - self._days[name], day)
+            as_now = day == start.first_young
+            found = days.between(*window) if as_now else self._read(start, *window)
+            truth = _trusted_rates(found, start)
             for record, rate in zip(records, truth, strict=True):
                 if day in record.awaited:
                     record.learn(day, rate)
 
-    def _estimate(self, name: str, start: DayStart) -> None:
+    def _estimate(self, name: str, start: DayStart, days: RecentDays) -> None:
         """Estimate the window that ends with the last whole day."""
-        last, parts = self._rates(name, start, start.first_young), self._parts(name, start)
+        length = self._days[name]
+        last = _trusted_rates(days.between(start.first_young - length, start.first_young), start)
+        first = start.day - length
+        parts = _parts(days.between(first, start.day), first, start.first_young)
         filled = parts.with_rates(last)
         shifts = [parts.with_rates(rates) for rates in self._shifts(start, parts)]
-        overlap = self._days[name] + start.day - start.first_young
+        overlap = length + start.day - start.first_young
         self._published[name] = WindowEstimates(
             *(
                 record.estimate(
@@ -213,26 +224,6 @@ class Nowcasts:
                 )
                 for at, record in enumerate(self._records[name])
             )
-        )
-
-    def _rates(self, name: str, start: DayStart, end: int) -> _Rates:
-        """Return the rates of the window before day `end`; NaN where labels are at fault."""
-        days = start.reader.days(self._model, start.cuts, end - self._days[name], end)
-        if not start.judge.trusts_labels(days, start.mature + start.age):
-            return _Rates(float("nan"), float("nan"))
-        return _rates_of(days.cells[:, 0])
-
-    def _parts(self, name: str, start: DayStart) -> _Parts:
-        first = start.day - self._days[name]
-        days = start.reader.days(self._model, start.cuts, first, start.day)
-        mature = days.numbers < start.first_young
-        known, series = days.cells[mature, 0], days.cells[~mature][..., _CALLED].sum(axis=0)
-        return _Parts(
-            mature=_predictions(known[:, _CALLED].sum(axis=0)),
-            known=_rates_of(known),
-            young=_predictions(series[0]),
-            series=series,
-            first=max(start.first_young, first),
         )
 
     def _shifts(self, start: DayStart, parts: _Parts) -> list[tuple[float, ...]]:
@@ -279,6 +270,26 @@ def _withheld(found: CheckedEstimate, why: Withheld) -> CheckedEstimate:
         days=found.days,
         median_error=found.median_error,
         withheld=why,
+    )
+
+
+def _trusted_rates(window: RecentDays, start: DayStart) -> _Rates:
+    """Return the rates of mature days; NaN where their labels are at fault."""
+    if not start.judge.trusts_labels(window, start.mature + start.age):
+        return _Rates(float("nan"), float("nan"))
+    return _rates_of(window.cells[:, 0])
+
+
+def _parts(window: RecentDays, first: int, first_young: int) -> _Parts:
+    """Divide the days of a window, which begins with day `first`, into mature and younger."""
+    mature = window.numbers < first_young
+    known, series = window.cells[mature, 0], window.cells[~mature][..., _CALLED].sum(axis=0)
+    return _Parts(
+        mature=_predictions(known[:, _CALLED].sum(axis=0)),
+        known=_rates_of(known),
+        young=_predictions(series[0]),
+        series=series,
+        first=max(first_young, first),
     )
 
 

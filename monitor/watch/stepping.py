@@ -247,8 +247,10 @@ class Stepper:
         A detector needs a reference of a thousand positives; that a model flags nothing any
         more shows against a shorter one.
         """
-        found = self._judged(model, watch, cuts, end, 1)
-        if found is not None and found.dead and watch.by_day is not None:
+        if watch.by_day is None:
+            return
+        found = self._judged(model, watch, cuts, end, 1, only_fallen=True)
+        if found is not None and found.dead:
             watch.page.fire(at)
             _start(watch, at, found)
 
@@ -287,14 +289,25 @@ class Stepper:
             self._replace_level(model, watch, cuts, found)
 
     def _judged(
-        self, model: int, watch: ModelWatch, cuts: Cuts, end: int, length: int
+        self,
+        model: int,
+        watch: ModelWatch,
+        cuts: Cuts,
+        end: int,
+        length: int,
+        *,
+        only_fallen: bool = False,
     ) -> Judgement | None:
-        """Judge the last days before day `end`, those of the reference left out."""
+        """Judge the last days before day `end`, those of the reference left out.
+
+        Where only falls are of interest, days that show none at first sight are not judged.
+        """
         closes = watch.level.reference.closes
         first = end - length if closes is None else max(end - length, -(-closes // DAY_MS))
         if first >= end:
             return None
-        return watch.level.of_days(self._days.days(model, cuts, first, end), cuts)
+        days = self._days.days(model, cuts, first, end)
+        return watch.level.of_days(days, cuts, only_fallen=only_fallen)
 
     def _is_silent(self, watch: ModelWatch, at: int, age: int) -> bool:
         """Return whether silence in the longest window may be missing reports."""
