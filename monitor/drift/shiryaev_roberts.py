@@ -113,6 +113,7 @@ class TwoSidedStatistic:
         Raises:
             ValueError: the shape differs from that of earlier panes.
         """
+        means = []
         for name, ratios in zip(self._names, log_likelihood_ratios, strict=True):
             mixture = self._mixtures.get(name)
             if mixture is None:
@@ -122,8 +123,8 @@ class TwoSidedStatistic:
                     f"detector: a pane must keep the shape of those before it, "
                     f"{mixture.log_statistics.shape[1:]}, got {ratios.shape[1:]}"
                 )
-            mixture.update(ratios)
-        return self.evidence
+            means.append(mixture.update(ratios))
+        return np.asarray(np.maximum(*means) / self._threshold)
 
     def _mixture(self, log_statistics: FloatArray) -> Mixture:
         return Mixture(log_statistics, ceiling=self._ceiling)

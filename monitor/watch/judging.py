@@ -116,10 +116,10 @@ class Judge:
         for name in self._windows.names:
             if self._windows.length(name) < DAY_MS or self._is_open(name, now, age, cuts):
                 continue
-            counts = self._counts(name, now, age, cuts)
-            if not self._judge.may_have_fallen(counts):
+            whole = cuts._replace(segments=())
+            if not self._judge.may_have_fallen(self._counts(name, now, age, whole)):
                 continue
-            tested = self._judge.tested(counts, cuts)
+            tested = self._judge.tested(self._counts(name, now, age, cuts), cuts)
             if tested is not None and not tested.fault and tested.judgement.verdict in DEGRADED:
                 return tested.judgement
         return None
