@@ -107,6 +107,8 @@ class WindowVerdict:
         rests_on: outcomes in the smallest cell that the verdict rests on: actual positives,
             actual negatives, and, unless the model is dead, flagged cases.
         recall: limits of recall in the window; also where it overlaps the reference.
+        false_positive_rate_above: see `recall_evidence.false_positive_rate_above`; NaN where
+            nothing is excluded.
         visible_recall: recall at which a fall would have been called one, with 80 %
             probability; NaN where nothing was compared.
     """
@@ -120,6 +122,7 @@ class WindowVerdict:
     because: Because | None = None
     rests_on: int = 0
     recall: RecallEvidence = UNKNOWN_RECALL
+    false_positive_rate_above: float = float("nan")
     visible_recall: float = float("nan")
 
     @property

@@ -33,6 +33,7 @@ from monitor.drift.recall_evidence import (
     UNKNOWN_RECALL,
     Because,
     RecallEvidence,
+    false_positive_rate_above,
     fewest_outcomes,
     recall_evidence,
     visible_recall,
@@ -97,9 +98,11 @@ def diagnose(
         judgement = judge(*whole, errors.rows, between=errors.between, labels_trustworthy=False)
     mixed = _mix_alone(before, after, judgement, errors)
     final = mixed[1] if mixed else judgement
-    seen = UNKNOWN_RECALL
+    seen, above = UNKNOWN_RECALL, _NAN
     if trusted:
-        seen = recall_evidence(after.total, errors.rows, errors.between, days=after.days)
+        outcomes = (after.total, errors.rows, errors.between)
+        seen = recall_evidence(*outcomes, days=after.days)
+        above = false_positive_rate_above(*outcomes, days=after.days)
     precise = refused is None or refused.keeps_precision
     known = precise and math.isfinite(attribution.change_points)
     return Diagnosis(
@@ -122,6 +125,7 @@ def diagnose(
         had_prevalence_stayed=_had_prevalence_stayed(after, attribution, errors, trusted=trusted),
         because=_why_open(before, after, final, attribution, seen) if trusted else None,
         recall=seen,
+        false_positive_rate_above=above,
         visible_recall=visible_recall(before.total, judgement) if trusted else _NAN,
         refusal=refused,
         notes=notes(

@@ -119,6 +119,8 @@ class Diagnosis:
             was before; interval from between blocks of time.
         because: why the verdict is `insufficient_evidence`; None for any other.
         recall: limits of recall after; NaN where labels do not allow them.
+        false_positive_rate_above: see `recall_evidence.false_positive_rate_above`; NaN where
+            nothing is excluded.
         visible_recall: recall at which a fall would have been called one, with 80 %
             probability; NaN without actual positives before.
         refusal: of conclusions that the labels do not allow; None without one.
@@ -144,6 +146,7 @@ class Diagnosis:
     had_prevalence_stayed: Estimated
     because: Because | None
     recall: RecallEvidence
+    false_positive_rate_above: float
     visible_recall: float
     refusal: Refusal | None
     notes: tuple[str, ...]

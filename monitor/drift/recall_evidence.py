@@ -8,6 +8,7 @@ lie, however often somebody looks, and the fall that a verdict would have shown.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
@@ -50,7 +51,7 @@ class Because(StrEnum):
     STEADY = "steady"
     MOVED = "moved_cause_open"
     TOO_FEW = "too_few_outcomes"
-    NO_REFERENCE = "no_reference_yet"
+    NO_REFERENCE = "no_reference"
 
 
 class RecallEvidence(NamedTuple):
@@ -97,31 +98,79 @@ def recall_evidence(
     >>> [round(limit, 2) for limit in found]
     [0.76, 0.84, 0.71]
     """
-    positives = float(after.actual_positive)
-    if not positives:
+    if not after.actual_positive:
         return UNKNOWN_RECALL
-    rows = float(SmoothedRates.of(after).variances(dispersion)[Component.RECALL])
-    added = 0.0 if between is None else float(between.after[Component.RECALL])
+    limits = _limits(
+        (float(after.tp), float(after.fn)),
+        float(dispersion.recall),
+        _widening(Component.RECALL, after, dispersion, between),
+    )
+    one_look, all_looks = float(ndtri(_ONE_LOOK)), _all_looks(max(days, 1.0))
+    return RecallEvidence(
+        lower=limits(one_look)[0], upper=limits(one_look)[1], excluded=limits(all_looks)[0]
+    )
+
+
+def false_positive_rate_above(
+    after: ConfusionCounts, dispersion: Dispersion, between: BetweenDays | None, *, days: float
+) -> float:
+    """Return the false positive rate that the outcomes of a window exclude, and all above it.
+
+    Args:
+        after: outcomes of the window, a scalar, fractional ones too.
+        dispersion: variance of rows over that of independent ones, at least 1.
+        between: what the scatter of days adds, in `after`; None for nothing.
+        days: length of the window, in days; a shorter one counts as a day.
+
+    Returns:
+        Upper limit in (0, 1], by the rule of `recall_evidence` for all looks of a year; NaN
+        without actual negatives.
+
+    >>> counts = ConfusionCounts(tp=313, fp=200, fn=79, tn=4_300)
+    >>> round(false_positive_rate_above(counts, Dispersion.of(1.0), None, days=7), 3)
+    0.057
+    """
+    if not after.actual_negative:
+        return _NAN
+    limits = _limits(
+        (float(after.fp), float(after.tn)),
+        float(dispersion.false_positive_rate),
+        _widening(Component.FALSE_POSITIVE_RATE, after, dispersion, between),
+    )
+    return limits(_all_looks(max(days, 1.0)))[1]
+
+
+def _widening(
+    component: Component,
+    after: ConfusionCounts,
+    dispersion: Dispersion,
+    between: BetweenDays | None,
+) -> tuple[float, float]:
+    """Return variance with the scatter of days over that of rows, and degrees of freedom."""
+    rows = float(SmoothedRates.of(after).variances(dispersion)[component])
+    added = 0.0 if between is None else float(between.after[component])
     freedom = math.inf
     if between is not None and added:
-        freedom = float(between.freedom[Component.RECALL]) * ((rows + added) / added) ** 2
-    factor = float(dispersion.recall) * (1 + added / rows)
-    hits = float(after.tp)
+        freedom = float(between.freedom[component]) * ((rows + added) / added) ** 2
+    return 1 + added / rows, freedom
 
-    def limit(z: float, *, upper: bool = False) -> float:
+
+def _limits(
+    cells: tuple[float, float], dispersion: float, widening: tuple[float, float]
+) -> Callable[[float], tuple[float, float]]:
+    """Return a function from z to the exact limits of a rate, its hits and misses given."""
+    wider, freedom = widening
+    factor = dispersion * wider
+
+    def at(z: float) -> tuple[float, float]:
         quantile = z if math.isinf(freedom) else float(stdtrit(freedom, float(ndtr(z))))
-        shrunk = factor * (quantile / z) ** 2
-        tp, fn = hits / shrunk, (positives - hits) / shrunk
-        if upper:
-            return 1.0 if not fn else float(betaincinv(tp + 1, fn, ndtr(z)))
-        return 0.0 if not tp else float(betaincinv(tp, fn + 1, ndtr(-z)))
+        hits, misses = (cell / (factor * (quantile / z) ** 2) for cell in cells)
+        return (
+            0.0 if not hits else float(betaincinv(hits, misses + 1, ndtr(-z))),
+            1.0 if not misses else float(betaincinv(hits + 1, misses, ndtr(z))),
+        )
 
-    one_look = float(ndtri(_ONE_LOOK))
-    return RecallEvidence(
-        lower=limit(one_look),
-        upper=limit(one_look, upper=True),
-        excluded=limit(_all_looks(max(days, 1.0))),
-    )
+    return at
 
 
 def visible_recall(before: ConfusionCounts, judgement: Judgement) -> float:

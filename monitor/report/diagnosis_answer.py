@@ -10,6 +10,7 @@ from msgspec import Struct
 from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Time
+from monitor.report.short_answers import Answers, Excluded
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
 Unit = Literal["hour", "day"]
@@ -242,6 +243,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         model: its name.
         headline: what happened, in one line.
         certainties: what certainly fell, rose, and is as before.
+        answers: both answers, as few values.
+        excluded: what the outcomes exclude.
         moved_precision: what moved precision.
         worse: whether the model is worse.
         before: what is compared with.
@@ -273,6 +276,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     model: str
     headline: str
     certainties: str
+    answers: Answers
+    excluded: Excluded
     moved_precision: PrecisionAnswer
     worse: WorseAnswer
     before: ComparedSide

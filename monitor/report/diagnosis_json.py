@@ -38,6 +38,7 @@ from monitor.report.diagnosis_answer import (
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.sentences import cause_status, explanation, footnotes
+from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 
 
@@ -54,6 +55,8 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         model=diagnosis.model,
         headline=headline(diagnosis),
         certainties=certainties(diagnosis),
+        answers=short_answers(found),
+        excluded=what_is_excluded(found),
         moved_precision=what_moved_precision(found),
         worse=is_model_worse(found),
         before=_side(diagnosis.before),

@@ -45,6 +45,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         parts=parts,
         rates=rates_of(diagnosis),
         recall=diagnosis.recall,
+        false_positive_rate_above=diagnosis.false_positive_rate_above,
         recall_visible=diagnosis.visible_recall,
         flags=_flags(diagnosis.after.counts),
         mix_of=diagnosis.judged_within or "",
@@ -85,6 +86,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         parts={} if attribution is None else _parts(attribution),
         rates=_rates(model, window),
         recall=seen,
+        false_positive_rate_above=_false_positive_rate_above(model),
         recall_visible=found.visible_recall,
         flags=_flags(window.counts[model.row]),
         pages=model.watched.degradation_detected,
@@ -124,6 +126,12 @@ def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
         return RecallEvidence(_NAN, _NAN, _NAN), ""
     name = max(known, key=lambda one: (known[one].excluded, parse_duration(one)))
     return known[name], name
+
+
+def _false_positive_rate_above(model: ModelState) -> float:
+    """Return the limit of the window that excludes most; NaN without any."""
+    limits = [found.false_positive_rate_above for found in model.watched.verdicts.values()]
+    return min((one for one in limits if math.isfinite(one)), default=_NAN)
 
 
 def _metric(model: ModelState, window: Window) -> RecallEvidence:

@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     ReferencePeriod,
     Time,
 )
+from monitor.report.short_answers import Answers, Excluded
 from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
@@ -85,6 +86,8 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
         verdict: the model's own verdict.
         verdict_because: why it is `insufficient_evidence`; null for any other.
         verdict_window: the window that gives it.
+        answers: both answers, as few values.
+        excluded: what the outcomes exclude.
         moved_precision: what moved precision.
         worse: whether the model is worse.
         paging: the model pages.
@@ -107,6 +110,8 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
     verdict: Verdict
     verdict_because: Because | None
     verdict_window: str
+    answers: Answers
+    excluded: Excluded
     moved_precision: PrecisionAnswer
     worse: WorseAnswer
     paging: bool

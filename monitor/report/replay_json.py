@@ -29,6 +29,7 @@ from monitor.report.replay_answer import (
     ReplayedModel,
     ReplayedWindow,
 )
+from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.snapshot import ModelState, Snapshot, Window
@@ -67,6 +68,8 @@ def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
         verdict=seen.verdict,
         verdict_because=seen.because,
         verdict_window=deciding,
+        answers=short_answers(seen),
+        excluded=what_is_excluded(seen),
         moved_precision=what_moved_precision(seen),
         worse=is_model_worse(seen),
         paging=model.watched.degradation_detected,

@@ -2,7 +2,7 @@
 
 Every text for people takes both from here: the page, `diagnose`, `replay`, `top`, the API.
 The first answer is the attribution and nearly always exists. The second is one of `yes`,
-`no`, `not_shown` and `cannot_be_known`, with what the outcomes exclude.
+`no`, `not_shown` and `unknown`, with what the outcomes exclude.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class WorseAnswer(Struct, frozen=True, kw_only=True):
     """Whether the model is worse.
 
     Attributes:
-        answer: `yes`, `no`, `not_shown` or `cannot_be_known`.
+        answer: `yes`, `no`, `not_shown` or `unknown`.
         recall_lower: lower limit of recall after, by 95 %; null where it is not known.
         recall_upper: its upper limit.
         recall_excluded: recall after is not below this, whenever somebody looks; null
@@ -58,7 +58,7 @@ class WorseAnswer(Struct, frozen=True, kw_only=True):
         text: the answer in one line, without a full stop.
     """
 
-    answer: Literal["yes", "no", "not_shown", "cannot_be_known"]
+    answer: Literal["yes", "no", "not_shown", "unknown"]
     recall_lower: float | None
     recall_upper: float | None
     recall_excluded: float | None
@@ -90,6 +90,8 @@ class Compared(NamedTuple):
         parts: of the change, by additive cause.
         rates: recall and the false positive rate, each before and after.
         recall: limits of recall after.
+        false_positive_rate_above: the false positive rate after is not above this, whenever
+            somebody looks; NaN where nothing is excluded.
         recall_visible: see `WorseAnswer`.
         flags: `nothing any more` or `everything`, where that is so; "" otherwise.
         pages: the model pages.
@@ -105,6 +107,7 @@ class Compared(NamedTuple):
     parts: Mapping[str, Points]
     rates: RatePairs
     recall: RecallEvidence
+    false_positive_rate_above: float
     recall_visible: float
     flags: str = ""
     pages: bool = False
@@ -164,7 +167,7 @@ def is_model_worse(found: Compared) -> WorseAnswer:
     judgement, obstacle = found.judgement, found.obstacle or _no_positives(found)
     if obstacle or judgement is None:
         text = f"Cannot be known: {obstacle}{_so_far(found)}"
-        return _answer(found, "cannot_be_known", text)
+        return _answer(found, "unknown", text)
     if found.verdict in DEGRADED or found.pages:
         return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
     if found.verdict in IMPROVED:
@@ -215,7 +218,7 @@ def _likely(found: Compared) -> str:
 
 
 def _answer(
-    found: Compared, answer: Literal["yes", "no", "not_shown", "cannot_be_known"], text: str
+    found: Compared, answer: Literal["yes", "no", "not_shown", "unknown"], text: str
 ) -> WorseAnswer:
     return WorseAnswer(
         answer=answer,

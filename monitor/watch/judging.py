@@ -194,7 +194,12 @@ class Judge:
         if fault is not None:
             return untrusted(fault)
         if self._reaches_back(name, now, age):
-            return replace(UNJUDGED, recall=known.verdict.recall)
+            seen = known.verdict
+            return replace(
+                UNJUDGED,
+                recall=seen.recall,
+                false_positive_rate_above=seen.false_positive_rate_above,
+            )
         return known.verdict
 
     def _reaches_back(self, name: str, now: int, age: int) -> bool:

@@ -18,6 +18,7 @@ from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
 from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.recall_evidence import (
     Because,
+    false_positive_rate_above,
     fewest_outcomes,
     recall_evidence,
     visible_recall,
@@ -202,6 +203,9 @@ class CountsJudge:
             because=because,
             rests_on=fewest,
             recall=recall,
+            false_positive_rate_above=false_positive_rate_above(
+                total, dispersion, between, days=length
+            ),
             visible_recall=visible_recall(before, judgement),
         )
 

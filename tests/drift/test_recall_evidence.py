@@ -16,6 +16,7 @@ from monitor.drift.recall_evidence import (
     FALSE_CLAIMS_PER_YEAR,
     UNKNOWN_RECALL,
     Because,
+    false_positive_rate_above,
     fewest_outcomes,
     recall_evidence,
     visible_recall,
@@ -60,6 +61,23 @@ def test_a_bound_for_all_looks_is_rarely_wrong_in_a_year():
             bounds = [evidence(int(tp), 7 * 56 - int(tp)).excluded for tp in sums]
             wrong += max(bounds) > recall
     assert wrong <= 60 * FALSE_CLAIMS_PER_YEAR + 3
+
+
+@given(st.integers(0, 400), st.integers(0, 400))
+def test_false_positives_are_excluded_by_the_rule_for_recall(hits, misses):
+    """The share of hits is below `above` as that of misses is above 1 - `above`."""
+    above = false_positive_rate_above(outcomes(1, 1, fp=hits, tn=misses), ALONE, None, days=7)
+    if not hits + misses:
+        assert math.isnan(above)
+        return
+    assert above == pytest.approx(1 - evidence(misses, hits).excluded, abs=1e-9)
+
+
+def test_days_that_scatter_widen_the_limit_of_false_positives():
+    scatter = BetweenDays(before=np.zeros(8), after=np.full(8, 0.01), freedom=np.full(8, 30.0))
+    counts = outcomes(300, 100)
+    wider = false_positive_rate_above(counts, ALONE, scatter, days=7)
+    assert wider > false_positive_rate_above(counts, ALONE, None, days=7) > 50 / 950
 
 
 @given(st.floats(0.5, 60))

@@ -66,6 +66,10 @@ def test_everything_that_shows_a_model_gives_the_same_answers(then):
     assert printed["worse"]["text"] == replayed.worse.text
     assert replayed.worse == status.worse
     assert replayed.moved_precision == status.moved_precision
+    assert (replayed.answers, replayed.excluded) == (status.answers, status.excluded)
+    assert printed["answers"]["said"] == [status.moved_precision.text, status.worse.text]
+    assert printed["answers"]["model_worse"] == status.worse.answer
+    assert printed["excluded"]["recall_below"] == status.worse.recall_excluded
     lines = unwrapped(replay_text(snapshot))
     assert f"What moved precision? {status.moved_precision.text}." in lines
     assert f"Is the model worse? {status.worse.text}." in lines
@@ -91,6 +95,8 @@ def test_diagnose_answers_as_the_window_that_it_compares(then):
     assert status.headline.endswith(answer.headline), "what predictions show comes before it"
     assert answer.moved_precision == status.moved_precision
     assert answer.worse.answer == status.worse.answer
+    assert answer.answers.precision_moved_by == status.answers.precision_moved_by
+    assert answer.answers.model_worse == status.answers.model_worse
     assert answer.worse.recall_excluded == pytest.approx(status.worse.recall_excluded)
     assert status.worse.text.replace(" over the last 7d", "") == answer.worse.text
     lines = unwrapped(diagnosis_text(diagnosis))

@@ -56,7 +56,7 @@ def test_the_missing_evidence_is_named(missing):
     assert (model.verdict, model.missing_evidence) == ("insufficient_evidence", missing)
     assert model.worse.text.startswith("Cannot be known: ")
     without = model.reference is None
-    assert model.verdict_because == ("no_reference_yet" if without else "too_few_outcomes")
+    assert model.verdict_because == ("no_reference" if without else "too_few_outcomes")
 
 
 def test_a_model_that_is_compared_misses_none_and_has_a_reason():

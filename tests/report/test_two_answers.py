@@ -34,6 +34,7 @@ def nothing_found(obstacle):
         parts={},
         rates={},
         recall=UNKNOWN_RECALL,
+        false_positive_rate_above=math.nan,
         recall_visible=math.nan,
         obstacle=obstacle,
     )
@@ -119,5 +120,5 @@ def test_where_nothing_can_be_known_both_say_why():
     found = nothing_found("the reference is not complete yet")
     assert what_moved_precision(found).text == "Not known: the reference is not complete yet"
     worse = is_model_worse(found)
-    assert (worse.answer, worse.recall_excluded) == ("cannot_be_known", None)
+    assert (worse.answer, worse.recall_excluded) == ("unknown", None)
     assert worse.text == "Cannot be known: the reference is not complete yet"

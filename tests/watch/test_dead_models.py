@@ -49,7 +49,7 @@ def test_nothing_is_known_of_a_model_that_was_dead_in_its_reference(kind):
     snapshot = fed(hourly).snapshot()
     (status,) = status_answer(snapshot, limit=1).models
     assert status.verdict == "insufficient_evidence"
-    assert status.verdict_because == "no_reference_yet"
-    assert status.worse.answer == "cannot_be_known"
+    assert status.verdict_because == "no_reference"
+    assert status.worse.answer == "unknown"
     assert "in the reference the model does not tell the classes apart (recall" in status.worse.text
     assert not snapshot.models[0].watched.degradation_detected

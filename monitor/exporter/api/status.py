@@ -54,6 +54,7 @@ from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import window_bounds
+from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.verdict_words import BECAUSE, VERDICTS, urgency
@@ -142,6 +143,8 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         label_fault=_fault(found.label_fault),
         verdict_because=seen.because,
         missing_evidence=_missing_evidence(snapshot, model, deciding),
+        answers=short_answers(seen),
+        excluded=what_is_excluded(seen),
         moved_precision=what_moved_precision(seen),
         worse=is_model_worse(seen),
         headline=_died(watched) + _headline(snapshot, model, deciding),

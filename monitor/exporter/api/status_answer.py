@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     ReferencePeriod,
     Time,
 )
+from monitor.report.short_answers import Answers, Excluded
 from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
@@ -80,8 +81,10 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         label_fault: what is wrong with the labels of that window; null where nothing is.
         verdict_because: why the verdict is `insufficient_evidence`: `steady` (no sign of a
             change, and a fall of recall by a quarter is excluded), `moved_cause_open`,
-            `too_few_outcomes` or `no_reference_yet`; null for any other verdict.
+            `too_few_outcomes` or `no_reference`; null for any other verdict.
         missing_evidence: what must come before a comparison; null where there is one.
+        answers: both answers, as few values.
+        excluded: what the outcomes exclude.
         moved_precision: what moved precision.
         worse: whether the model is worse.
         headline: what happened since the reference, in one line.
@@ -118,6 +121,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     label_fault: LabelFault | None
     verdict_because: Because | None
     missing_evidence: str | None
+    answers: Answers
+    excluded: Excluded
     moved_precision: PrecisionAnswer
     worse: WorseAnswer
     headline: str
