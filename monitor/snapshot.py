@@ -169,6 +169,7 @@ class ModelState:
             milliseconds; None where the watermark is None.
         aside: events far ahead of the others that do not move the model's time: now, and
             so far.
+        unused_windows: windows that it does not use, under `windows: auto`.
     """
 
     name: str
@@ -200,6 +201,7 @@ class ModelState:
     watermark_ms: int | None = None
     now_ms: int | None = None
     aside: tuple[int, int] = (0, 0)
+    unused_windows: tuple[str, ...] = ()
 
     @property
     def taken_back(self) -> int:
@@ -288,6 +290,14 @@ class Snapshot:
     overflowed_values: int = 0
     sources: tuple[SourceProgress, ...] = ()
     hidden_series: int = 0
+
+    def windows_of(self, model: ModelState) -> tuple[Window, ...]:
+        """Return the windows that a model uses, in their order.
+
+        Args:
+            model: one of this snapshot's models.
+        """
+        return tuple(one for one in self.windows if one.name not in model.unused_windows)
 
     def precision_at_reference(self, window: Window) -> Estimate:
         """Precision of each series at the class ratio of its model's reference.

@@ -19,6 +19,7 @@ from monitor.report.printable import one_line
 from monitor.report.reference_text import far_text, mixed_text, reference_text, warming_up_text
 from monitor.report.trend_answer import trend_text
 from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.report.unused_windows import unused_windows_text
 from monitor.report.vocabulary import BECAUSE, TEXT_METRICS
 from monitor.snapshot import ModelState, Snapshot, Window
 
@@ -35,13 +36,15 @@ def replay_text(snapshot: Snapshot) -> str:
 
 def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     yield _books(model)
-    windows = [snapshot.lifetime, *snapshot.windows]
+    windows = [snapshot.lifetime, *snapshot.windows_of(model)]
     yield ""
     yield from _outcomes(windows, model.row, known=snapshot.now_ms is not None)
     yield ""
     yield from _metrics(windows, model.row)
     yield ""
     yield from _refused(windows, model)
+    if unused := unused_windows_text(model.unused_windows):
+        yield from _told(unused)
     yield from _found(snapshot, model)
 
 

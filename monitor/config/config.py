@@ -7,13 +7,16 @@ objects from a file.
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    Discriminator,
+    Field,
     PositiveInt,
     SecretStr,
+    Tag,
     ValidationInfo,
     WithJsonSchema,
     field_validator,
@@ -131,11 +134,32 @@ def _length(window: Any) -> int | None:
         return None
 
 
-WindowName = Annotated[
-    str,
-    BeforeValidator(_window_name),
-    WithJsonSchema({"type": "string", "pattern": q.DURATION_PATTERN, "examples": ["7d"]}),
+_WINDOW_NAME_SCHEMA = {"type": "string", "pattern": q.DURATION_PATTERN, "examples": ["7d"]}
+WindowName = Annotated[str, BeforeValidator(_window_name)]
+
+
+WindowNames = Annotated[
+    Annotated[Literal["auto"], Tag("auto")]
+    | Annotated[
+        tuple[WindowName, ...],
+        Field(min_length=1),
+        distinct(_length, "is as long as another window"),
+        WithJsonSchema(
+            {
+                "type": "array",
+                "items": _WINDOW_NAME_SCHEMA,
+                "minItems": 1,
+                "uniqueItems": True,
+            }
+        ),
+        Tag("listed"),
+    ],
+    Discriminator(lambda value: "auto" if value == "auto" else "listed"),
 ]
+"""Names of windows, or `auto`."""
+
+AUTO_WINDOWS = ("1h", "1d", "7d", "28d")
+"""Windows of `auto`; each model uses those that its volume fills."""
 
 
 def _apart_from_exporter(feed: Any, info: ValidationInfo) -> Any:
@@ -197,13 +221,11 @@ class Config(Section):
     pane: PositiveDuration = setting(
         "1m", "Step of event time by which windows advance, from 1s to 1d."
     )
-    windows: Annotated[
-        tuple[WindowName, ...], distinct(_length, "is as long as another window")
-    ] = setting(
+    windows: WindowNames = setting(
         ("1h", "1d", "7d"),
-        "Windows over which metrics are published, each a multiple of the pane.",
-        json_schema_extra={"default": ["1h", "1d", "7d"], "uniqueItems": True},
-        min_length=1,
+        "Windows over which metrics are published, each a multiple of the pane; or auto: of 1h, "
+        "1d, 7d and 28d those that the volume of each model fills.",
+        json_schema_extra={"default": ["1h", "1d", "7d"]},
     )
     exporter: ExporterConfig = setting({}, "Where metrics, API and page are served.")
     feeds: tuple[Annotated[Feed, AfterValidator(_apart_from_exporter)], ...] = setting(
@@ -244,6 +266,18 @@ class Config(Section):
             raise q.unfit("must be from 1s to 1d", "1m suits most models")
         return value
 
+    @field_validator("windows")
+    @classmethod
+    def _auto_fits_pane(cls, value: Any, info: ValidationInfo) -> Any:
+        pane = info.data.get("pane")
+        if value == "auto" and pane is not None and not _auto_windows(pane):
+            raise q.unfit(
+                f"needs a window that is a multiple of the pane ({q.format_duration(pane)})",
+                "choose a pane that divides a week, such as 1m",
+                instead=("pane",),
+            )
+        return value
+
     @field_validator("feeds")
     @classmethod
     def _feed_ports_differ(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -257,13 +291,22 @@ class Config(Section):
         return value
 
     @property
+    def window_names(self) -> tuple[str, ...]:
+        """Names of the windows, in the configured order; under `auto` of all that may be used.
+
+        >>> Config(windows="auto").window_names
+        ('1h', '1d', '7d', '28d')
+        """
+        return _auto_windows(self.pane) if self.windows == "auto" else self.windows
+
+    @property
     def window_lengths(self) -> dict[str, int]:
         """Length of each window in milliseconds by its name, in the configured order.
 
         >>> Config().window_lengths
         {'1h': 3600000, '1d': 86400000, '7d': 604800000}
         """
-        return {name: q.parse_duration(name) for name in self.windows}
+        return {name: q.parse_duration(name) for name in self.window_names}
 
     @property
     def id_seed(self) -> int | None:
@@ -289,6 +332,11 @@ class Config(Section):
             KeyError: models are configured, and this is not one of them.
         """
         return self.models[name] if self.models else self.defaults
+
+
+def _auto_windows(pane: int) -> tuple[str, ...]:
+    """Return the windows of `auto` that are multiples of a pane, milliseconds."""
+    return tuple(name for name in AUTO_WINDOWS if q.parse_duration(name) % pane == 0)
 
 
 def _mergeable(section: Any) -> bool:

@@ -49,7 +49,9 @@ def describe(config: Config) -> str:
     named = ", ".join(config.models) or f"any that events name, up to {config.max_models}"
     feeds = ", ".join(map(_feed, config.feeds)) or "none"
     models = config.models or {"any model": config.defaults}
-    windows, step = ", ".join(config.windows), format_duration(config.pane)
+    windows, step = ", ".join(config.window_names), format_duration(config.pane)
+    if config.windows == "auto":
+        windows = f"auto, of {windows} those that the volume of each model fills"
     lines = [
         f"Models: {named}.",
         f"Windows: {windows}, advancing in steps of {step}.",

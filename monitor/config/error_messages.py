@@ -21,6 +21,8 @@ _WHOLE = ("must be a whole number", "write it like 100")
 _BOOL = ("must be true or false", "write true or false")
 _LIST = ("must be a list", "write [A, B]")
 _TEXT = ("must be a single value", "write one value")
+_UNION_TAGS = ("file", "http", "kafka", "auto", "fixed", "listed")
+"""Tags of unions, which pydantic puts into the location of a fault."""
 
 _WORDS: Mapping[str, tuple[str, str]] = {
     "float_parsing": _NUMBER,
@@ -139,8 +141,8 @@ def _shared(path: KeyPath) -> KeyPath:
 def _path(loc: KeyPath) -> KeyPath:
     """Path in the file of pydantic's location, which also has tags of unions and key marks."""
     steps = [step for step in loc if step != "[key]"]
-    union = 2 if loc[0] == "feeds" else _index(loc, "maturity") + 1
-    if union and len(steps) > union and steps[union] in ("file", "http", "kafka", "auto", "fixed"):
+    union = {"feeds": 2, "windows": 1}.get(str(loc[0]), _index(loc, "maturity") + 1)
+    if union and len(steps) > union and steps[union] in _UNION_TAGS:
         del steps[union]
     return tuple(steps)
 

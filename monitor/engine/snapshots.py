@@ -11,6 +11,7 @@ import numpy as np
 
 from monitor.config import Config, Labelling
 from monitor.engine.measurements import Measurements
+from monitor.engine.windows_in_use import windows_in_use
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, NO_TIME, FloatArray, Int64Array
 from monitor.events.intake import EVENT_OF_COLUMNS, Received
@@ -81,6 +82,8 @@ class SnapshotReader:
         self._maturities = maturities
         self._times = times
         self._watch = watch
+        self._lengths = config.window_lengths
+        self._by_volume = config.windows == "auto"
         self._ratios = _class_ratios(config)
         self._measurements = {
             name: Measurements(name, self._ratios) for name in (_LIFETIME, *windows.names)
@@ -219,6 +222,7 @@ class SnapshotReader:
                     state,
                     maturity_settled=settled,
                     watched=watched,
+                    unused_windows=self._unused(watched),
                     watermark_ms=time,
                     now_ms=moment,
                     aside=aside[number],
@@ -272,6 +276,12 @@ class SnapshotReader:
                 labelled=applied,
             ),
         )
+
+    def _unused(self, watched: Watched) -> tuple[str, ...]:
+        if not self._by_volume:
+            return ()
+        used = windows_in_use(self._lengths, watched.reference)
+        return tuple(name for name in self._lengths if name not in used)
 
     def _label_books(self) -> LabelTotals:
         books = self._join.books

@@ -49,8 +49,8 @@ def _metric(family: Family, shape: Shape, snapshot: Snapshot) -> Metric:
     metric = _empty(family)
     numbers = family.values(snapshot).tolist()
     metric.samples = [
-        Sample(family.name + suffix, labels, number)
-        for (labels, suffix), number in zip(family.lines(shape), numbers, strict=True)
-        if not math.isnan(number)
+        Sample(family.name + line.suffix, line.labels, number)
+        for line, number in zip(family.lines(shape), numbers, strict=True)
+        if not math.isnan(number) and not shape.hides(line.labels)
     ]
     return metric

@@ -67,6 +67,13 @@ class Shape(NamedTuple):
     models: tuple[ModelShape, ...]
     delay_edges: tuple[float, ...]
     sources: tuple[str, ...] = ()
+    unused: frozenset[tuple[str, str]] = frozenset()
+    """Models and their windows without samples."""
+
+    def hides(self, labels: Labels) -> bool:
+        """Return whether these are labels of a window that its model does not use."""
+        pair = labels.get("model", ""), labels.get("window", "")
+        return bool(self.unused) and pair in self.unused
 
 
 class Line(NamedTuple):
@@ -121,6 +128,11 @@ def shape_of(snapshot: Snapshot) -> Shape:
         models=tuple(ModelShape(m.name, m.version, m.row) for m in snapshot.models),
         delay_edges=tuple(snapshot.delay_edges.tolist()),
         sources=tuple(source.name for source in snapshot.sources),
+        unused=frozenset(
+            (clean(model.name), window)
+            for model in snapshot.models
+            for window in model.unused_windows
+        ),
     )
 
 

@@ -8,6 +8,9 @@ once for each `Shape` and remembers it.
 import math
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from monitor.events.columns import FloatArray
 from monitor.prometheus.families import FAMILIES
 from monitor.prometheus.family import Family, Labels, Line, Shape, number_text, shape_of
@@ -18,10 +21,11 @@ _LARGE = 1e6
 
 
 class _Prepared(NamedTuple):
-    """A family and the text left of each of its numbers, which scrapes share."""
+    """A family, the text left of each of its numbers, and those that are not written."""
 
     family: Family
     prefixes: list[str]
+    hidden: NDArray[np.intp]
 
 
 class TextWriter:
@@ -41,18 +45,27 @@ class TextWriter:
         self._prepare(shape_of(snapshot))
         heading = openmetrics_heading if openmetrics else _text_heading
         parts: list[str] = []
-        for family, prefixes in self._prepared:
+        for family, prefixes, hidden in self._prepared:
             parts.append(heading(family))
-            parts.extend(_samples(prefixes, family.values(snapshot)))
+            numbers = family.values(snapshot)
+            if len(hidden):
+                numbers = numbers.copy()
+                numbers[hidden] = math.nan
+            parts.extend(_samples(prefixes, numbers))
         return "".join(parts).encode()
 
     def _prepare(self, shape: Shape) -> None:
         if shape != self._shape:
-            self._prepared = [
-                _Prepared(family, [prefix(family, line) for line in family.lines(shape)])
-                for family in FAMILIES
-            ]
+            self._prepared = [_prepared(family, shape) for family in FAMILIES]
             self._shape = shape
+
+
+def _prepared(family: Family, shape: Shape) -> _Prepared:
+    lines = family.lines(shape)
+    hidden = [at for at, line in enumerate(lines) if shape.hides(line.labels)]
+    return _Prepared(
+        family, [prefix(family, line) for line in lines], np.array(hidden, dtype=np.intp)
+    )
 
 
 def _samples(prefixes: list[str], values: FloatArray) -> list[str]:

@@ -206,7 +206,7 @@ class ModelView:
             headline=self.status.headline,
             because=self.status.verdict_because,
         )
-        windows = (snapshot.lifetime, *snapshot.windows)
+        windows = (snapshot.lifetime, *snapshot.windows_of(model))
         self.windows = WindowViews(
             "window", {window.name: _window(snapshot, model, window) for window in windows}
         )

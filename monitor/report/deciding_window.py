@@ -47,9 +47,10 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
 
     Args:
         model: with its verdicts.
-        windows: names of all windows, at least one.
+        windows: names of all windows, at least one that the model uses.
     """
-    by_length = sorted(windows, key=parse_duration)
+    used = (name for name in windows if name not in model.unused_windows)
+    by_length = sorted(used, key=parse_duration)
     for name in by_length:
         found = verdict_on(model, name)
         if found.label_fault:

@@ -60,7 +60,9 @@ def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
         outcomes=outcome_counts(snapshot.lifetime, model.row),
         metrics=metric_intervals(snapshot.lifetime, model.row),
         reference=reference_period(model.watched.reference),
-        windows={window.name: _window(snapshot, model, window) for window in snapshot.windows},
+        windows={
+            window.name: _window(snapshot, model, window) for window in snapshot.windows_of(model)
+        },
         detections=tuple(
             ReplayedDetection(at=format_time(found.at), kind=found.kind, series=model.name)
             for found in model.watched.detections

@@ -172,7 +172,8 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         labels_missing_in=missing_label_shares(watched.missing_labels),
         predictions_degenerate=prediction_check(watched.predictions),
         trend=trend_answer(watched.trend),
-        windows={w.name: _window(snapshot, model, w) for w in snapshot.windows},
+        windows={w.name: _window(snapshot, model, w) for w in snapshot.windows_of(model)},
+        unused_windows=model.unused_windows,
         lifetime=LifetimeTotals(
             outcomes=outcome_counts(snapshot.lifetime, model.row),
             metrics=metric_intervals(snapshot.lifetime, model.row),

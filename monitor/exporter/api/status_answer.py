@@ -110,7 +110,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         labels_missing_in: where labels are missing, the worst first.
         predictions_degenerate: predictions, without labels, against all that is known of them.
         trend: of its skill over weeks; null where none is certain.
-        windows: its windows by their names.
+        windows: its windows by their names; under `windows: auto` those that it uses.
+        unused_windows: the others, which hold too few outcomes at its volume.
         lifetime: everything ever counted.
     """
 
@@ -149,6 +150,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     predictions_degenerate: PredictionCheck
     trend: TrendAnswer | None
     windows: dict[str, WindowStatus]
+    unused_windows: tuple[str, ...]
     lifetime: LifetimeTotals
 
 

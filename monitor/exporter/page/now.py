@@ -25,6 +25,7 @@ from monitor.exporter.page.sparkline import sparkline
 from monitor.report.answer_parts import LabelStatus, MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
 from monitor.report.printable import one_line
+from monitor.report.unused_windows import unused_windows_text
 from monitor.report.verdict_words import tone_of, words_of
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
@@ -40,13 +41,14 @@ def now_section(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | 
     return h.section("#now", aria_labelledby="now-title")[
         h.h2(id="now-title")["Now"],
         _table(status, model, trend),
+        h.p[unused] if (unused := unused_windows_text(model.unused_windows)) else None,
         _estimated(model),
         h.div(".facts")[_fresh(status, model), _unknown(model)],
     ]
 
 
 def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None) -> h.Element:
-    names = status.windows
+    names = [name for name in status.windows if name in model.windows]
     windows = [model.windows[name] for name in names]
     return h.div(".scroll", tabindex="0", role="region", aria_label="Metrics by window")[
         h.table(".metrics")[
