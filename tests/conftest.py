@@ -19,15 +19,23 @@ settings.load_profile("unhurried")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", action="store_true", help="write golden files anew")
     parser.addoption("--spark", action="store_true", help="run what starts a Spark, too")
+    parser.addoption("--slow", action="store_true", help="run tests marked slow, too")
     parser.addoption("--no-skips", action="store_true", help="fail where a test would be skipped")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a test marked `dev` where a package that the mark names is not installed."""
+    """Skip tests marked `dev` without their packages, and tests marked `slow` outside CI."""
     for mark in item.iter_markers("dev"):
         for package in mark.args:
             if find_spec(package) is None:
                 pytest.skip(f"needs {package}, a package of the extra dev")
+    if item.get_closest_marker("slow") and not asked_for(item.config, "--slow"):
+        pytest.skip("takes over five seconds of CPU: pytest --slow")
+
+
+def asked_for(config: pytest.Config, option: str) -> bool:
+    """Return whether tests behind an option run: where it is given, and always in CI."""
+    return bool(config.getoption(option) or os.environ.get("CI"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -69,7 +77,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 @pytest.fixture
 def spark(request: pytest.FixtureRequest, system_program: Callable[[str], str]) -> None:
     """Skips what starts a Spark unless it is asked for, or in CI."""
-    if not request.config.getoption("--spark") and not os.environ.get("CI"):
+    if not asked_for(request.config, "--spark"):
         pytest.skip("starts a Spark, a minute of CPU each: pytest --spark")
     system_program("java")
     system_program("ps")

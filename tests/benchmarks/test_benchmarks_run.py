@@ -99,6 +99,7 @@ def test_pending_predictions_are_measured_and_stored():
     assert all(spent > 0 for spent in pending.stored(grown.monitor, 30_000, 1))
 
 
+@pytest.mark.slow
 def test_posted_and_followed_events_count_the_same(capsys):
     served.report(EVENTS, 2, 1)
     reported = capsys.readouterr().out

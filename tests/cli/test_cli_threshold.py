@@ -101,6 +101,7 @@ def test_events_without_scores_are_reported(capsys, tmp_path):
     assert "no labelled prediction has a score" in out.err
 
 
+@pytest.mark.slow
 def test_replay_summary_prints_every_metric_with_its_interval(capsys):
     code, out = run(capsys, "replay", str(FLIGHTS), "--summary")
     assert code == 0

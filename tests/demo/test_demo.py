@@ -71,6 +71,7 @@ def in_a_minute(events):
     return played(events, seconds=60)
 
 
+@pytest.mark.slow
 def test_every_month_is_exactly_the_recount(in_a_minute, recount):
     starts = [f"{month.start:%Y-%m}" for month, _ in in_a_minute]
     assert starts == [f"2013-{number:02}" for number in range(3, 13)]
@@ -131,6 +132,7 @@ def test_it_says_what_a_person_should_see(capsys, recount):
     assert max(map(len, shown.out.splitlines())) <= 84
 
 
+@pytest.mark.slow
 def test_its_answer_is_that_of_diagnose(capsys):
     months = ("--before", "2013-07", "--after", "2013-09")
     file = str(ROOT / "monitor" / "demo" / "flights.ndjson.gz")
@@ -173,6 +175,7 @@ def test_first_lines_come_while_it_is_still_counting():
     assert "flight" in line
 
 
+@pytest.mark.slow
 def test_stuck_clients_do_not_spoil_its_end():
     command = [sys.executable, "-m", "monitor", "demo", "--seconds", "1", "--listen", "127.0.0.1:0"]
     with subprocess.Popen(

@@ -119,6 +119,7 @@ class Alerts:
         return [ReceivedAlert(name, severity, "why")] if name else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("days", "code", "reported"),
     [

@@ -61,6 +61,7 @@ def with_long_names(series: dict) -> dict:
     return series | {"series": re.sub(r'instance="', f'instance="{LONG_INSTANCE}-', text)}
 
 
+@pytest.mark.slow
 def test_every_summary_is_one_short_line_however_long_the_names(system_program, tmp_path):
     seen = {}
     for path in TESTS:

@@ -140,6 +140,7 @@ def test_windows_equal_the_recount_of_what_lies_between_their_bounds(replay, str
         assert window.close[0] <= snapshot.now_ms - snapshot.models[0].maturity_ms
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [100, 10_000, 1_000_000])
 def test_the_size_of_batches_changes_nothing(replay, stream, size):
     assert state_of(replayed(stream, size)) == state_of(replay)
@@ -158,6 +159,7 @@ def test_order_and_duplicates_change_nothing(replay, stream, seed):
     assert state_of(replayed(shuffled, 5000)) == state_of(replay)
 
 
+@pytest.mark.slow
 def test_order_changes_nothing_inside_the_horizon(stream):
     chance = random.Random(3)
     config = configured(segments=["origin"], label_timeout="1d", horizon="5d")
@@ -195,6 +197,7 @@ def test_every_event_from_the_first_on_equals_the_recount(stream):
     assert config.windows == ("1h", "1d", "7d")
 
 
+@pytest.mark.slow
 def test_a_million_segment_values_stay_at_the_cap_and_keep_the_totals():
     config = configured(segments=["merchant"])
     monitor = Monitor(config)
@@ -266,6 +269,7 @@ def test_an_event_that_cannot_be_used_is_an_error_of_the_caller(call, message):
         call(Monitor())
 
 
+@pytest.mark.slow
 def test_the_state_does_not_depend_on_snapshots_taken_between(replay, stream):
     monitor = Monitor(configured(segments=SEGMENTS))
     for i, batch in enumerate(in_batches(stream, 3000, SEGMENTS)):

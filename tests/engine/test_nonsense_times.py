@@ -141,6 +141,7 @@ def test_after_a_gap_time_goes_on():
     assert monitor.snapshot().models[0].aside[0] == 0
 
 
+@pytest.mark.slow
 def test_a_model_that_is_silent_goes_on_with_the_others():
     config = Config(models={"a": {}, "b": {}, "c": {}})
     quiet = [prediction("a", i, NOON + i) for i in range(100)]
@@ -173,6 +174,7 @@ clumps = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(clumps, st.lists(st.integers(0, 150), max_size=4), st.booleans())
 def test_times_are_a_function_of_the_sequence_of_records(parts, cuts, live):

@@ -2,6 +2,7 @@
 
 import msgspec
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from same import differences, without_memory
@@ -71,6 +72,7 @@ def made_up(seed: int) -> list[EventBatch]:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=3, deadline=None)
 @given(
     seed=st.integers(0, 1_000),
@@ -86,6 +88,7 @@ def test_whatever_has_changed_since_the_last(seed, waits):
             as_the_first(monitor, (monitor.watermark_ms or 0) + wait)
 
 
+@pytest.mark.slow
 def test_on_real_flights():
     config = Config(
         defaults={"segments": ["origin"], "label_timeout": "2d", "maturity": "12h"},

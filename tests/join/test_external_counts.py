@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pytest
 from conservation import check_models, check_no_fall, samples_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -110,6 +111,7 @@ def scraped(monitor):
     return samples_of(exposition.render(openmetrics=False, gzip=False).decode())
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), *[st.integers(-9, 9)] * 4), min_size=1)
 )

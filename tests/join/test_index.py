@@ -61,6 +61,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("batch", [1, 7, 500])
 def test_whatever_the_keys_are_each_is_found_where_it_was_put(kind, batch):
@@ -116,10 +117,15 @@ def groups_searched(keys, monkeypatch):
 
 
 def test_keys_that_crowd_for_another_multiplier_crowd_no_more_than_hashes(monkeypatch):
+    """In the median over multipliers: a rare one crowds these keys as well."""
     inverse = np.uint64(pow(_ANOTHER, -1, 2**64))
     crowded = np.arange(1, 6_001, dtype=np.uint64) * inverse
     usual = groups_searched(KINDS["hashes"](6_000), monkeypatch)
-    assert groups_searched(crowded, monkeypatch) < 2 * usual
+    searched = []
+    for drawn in np.random.default_rng(8).integers(2**64, size=9, dtype=np.uint64):
+        monkeypatch.setattr(index, "_MULTIPLIER", drawn | np.uint64(1))
+        searched.append(groups_searched(crowded, monkeypatch))
+    assert np.median(searched) < 1.5 * usual
     monkeypatch.setattr(index, "_MULTIPLIER", np.uint64(_ANOTHER))
     assert groups_searched(crowded, monkeypatch) > 10 * usual
 

@@ -3,6 +3,7 @@
 import tracemalloc
 
 import numpy as np
+import pytest
 from labelled import DAY
 
 from monitor.config import Config
@@ -19,6 +20,7 @@ GROWTH = EPOCH_ROWS * 3 * 8 + (1 << 18)
 CELL = np.array([[Outcome.TN, Outcome.FP], [Outcome.FN, Outcome.TP]])
 
 
+@pytest.mark.slow
 def test_a_million_random_revisions():
     rng = np.random.default_rng(1)
     key = (np.arange(PREDICTIONS, dtype=np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

@@ -45,6 +45,7 @@ def hours():
     return found
 
 
+@pytest.mark.slow
 def test_the_model_has_untrusted_labels_within_two_maturities(hours):
     maturity = hours[STOPPED][0]
     first = min(hour for hour, (_, shown, _) in hours.items() if shown.verdict == ASTRAY)

@@ -68,6 +68,7 @@ def coverage_series(snapshot, window):
     }
 
 
+@pytest.mark.slow
 def test_cancelled_flights_have_no_label_and_the_segments_are_named():
     ends = {6: "2013-07-01", 10: "2013-11-01"}
     config = Config(

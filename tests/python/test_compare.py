@@ -56,6 +56,7 @@ def printed(capsys, *words):
     return done.out
 
 
+@pytest.mark.slow
 def test_two_ranges_of_a_frame_are_diagnosed_as_recorded_events_are(capsys, report):
     expected = json.loads(printed(capsys, "--segments", "origin", "--json"))
     found = report.to_dict()
@@ -145,6 +146,7 @@ def test_tables_of_causes_and_segments(report):
     assert set(report.segments_to_frame()["value"]) == {"EWR", "JFK", "LGA"}
 
 
+@pytest.mark.slow
 def test_the_past_of_a_monitor_is_compared_as_its_page_does(frame):
     monitor = Monitor()
     monitor.feed(frame, prediction="decided", **COLUMNS)

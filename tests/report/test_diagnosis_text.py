@@ -14,6 +14,7 @@ def test_july_and_september_of_all_flights(golden):
     golden("july_september.txt", f"{diagnosis_text(found)}\n")
 
 
+@pytest.mark.slow
 def test_july_and_september_of_the_bundled_fifth_with_its_segments(capsys, golden):
     done = ran(
         capsys,

@@ -28,6 +28,7 @@ def service(tmp_path):
     made.close()
 
 
+@pytest.mark.slow
 def test_after_a_hundred_kills_nothing_is_lost_and_nothing_counted_twice(tmp_path):
     result = killed(100, seed=7, folder=tmp_path, most=0.2)
     assert result.found == result.restarted == result.expected

@@ -93,6 +93,7 @@ def test_under_every_regime(labelling):
         assert monitor._windows.weights.lifetime.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("looked", [False, True])
 def test_on_real_flights_with_segments(looked):
     batches = in_batches(flights(), 6_000, segments=("carrier", "origin"))

@@ -66,6 +66,7 @@ def test_a_level_has_no_trend():
     assert watched(fed({(): stream(100, rates(24 * DAYS))})).trend is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recall", [0.5, 0.9])
 def test_another_threshold_is_no_trend_and_pages_in_no_week_after_it(recall):
     odds = recall / (1 - recall) / (0.8 / 0.2) * 0.05 / 0.95
@@ -79,6 +80,7 @@ def test_another_threshold_is_no_trend_and_pages_in_no_week_after_it(recall):
         assert not watched(monitor).degradation_detected
 
 
+@pytest.mark.slow
 def test_a_drifting_mix_of_segments_is_no_trend_of_the_model():
     share = np.linspace(0.9, 0.1, 24 * DAYS)
     easy, hard = rates(24 * DAYS, recall=0.9), rates(24 * DAYS, recall=0.5)

@@ -70,6 +70,7 @@ def area_under_curve(first, end):
     return (ranks - positive * (positive + 1) / 2) / (positive * negative)
 
 
+@pytest.mark.slow
 def test_a_live_replay_pages_where_the_scores_show_that_the_model_got_worse():
     monitor = Monitor(Config(defaults={"label_timeout": "2d"}))
     for batch in files.read([str(FLIGHTS)], Decoder(DecodeSettings.from_config(monitor.config))):

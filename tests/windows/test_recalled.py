@@ -33,6 +33,7 @@ def fed():
     return monitor, exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bounds",
     [

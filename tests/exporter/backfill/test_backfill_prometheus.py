@@ -85,6 +85,7 @@ def imported(system_program, tmp_path_factory):
             process.wait(20)
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("backfill")
 def test_months_asked_of_prometheus_are_the_truth(imported):
     api, _ = imported

@@ -158,6 +158,7 @@ def test_curves_of_equal_score_are_those_of_the_family():
                     assert found == pytest.approx(score, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_report_of_recorded_events_is_the_same_each_time(capsys, tmp_path):
     texts = []
     for name in ("one.html", "two.html"):

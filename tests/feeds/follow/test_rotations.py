@@ -88,6 +88,7 @@ def counted(folder, rotations, seed, *, rotate, packs):
     return came, writer.written, source
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packs", [False, True], ids=["plain", "gzip"])
 def test_a_thousand_rotations_by_rename_lose_nothing(tmp_path, packs):
     came, written, _ = counted(tmp_path, 1000, 1, rotate=Writer.rename, packs=packs)
