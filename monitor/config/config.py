@@ -7,18 +7,13 @@ objects from a file.
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    Field,
     PositiveInt,
     SecretStr,
-    Tag,
     ValidationInfo,
-    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -35,11 +30,11 @@ from monitor.config.fields import (
     PositiveDuration,
     Section,
     Size,
-    distinct,
     refuse,
     setting,
 )
 from monitor.config.model import ModelConfig
+from monitor.config.window_names import WindowNames, auto_windows
 
 _SEED_BYTES = 8
 _LEAST_SECRET = 16
@@ -108,58 +103,6 @@ def _fits_a_record(size: int) -> int:
     if size > _LONGEST_RECORD:
         raise q.unfit("must be at most 64KiB", "lower it")
     return size
-
-
-def _window_name(value: Any, info: ValidationInfo) -> str:
-    name = q.format_duration(value) if isinstance(value, int) else str(value)
-    length, pane = q.parse_duration(name), info.data.get("pane")
-    if pane is None:
-        return name
-    width = q.format_duration(pane)
-    if length < pane:
-        raise q.unfit(
-            f"must be at least the pane ({width})", "raise it or lower pane", instead=("pane",)
-        )
-    if length % pane:
-        raise q.unfit(
-            f"must be a multiple of the pane ({width})", "change it or pane", instead=("pane",)
-        )
-    return name
-
-
-def _length(window: Any) -> int | None:
-    try:
-        return q.parse_duration(str(window))
-    except ValueError:
-        return None
-
-
-_WINDOW_NAME_SCHEMA = {"type": "string", "pattern": q.DURATION_PATTERN, "examples": ["7d"]}
-WindowName = Annotated[str, BeforeValidator(_window_name)]
-
-
-WindowNames = Annotated[
-    Annotated[Literal["auto"], Tag("auto")]
-    | Annotated[
-        tuple[WindowName, ...],
-        Field(min_length=1),
-        distinct(_length, "is as long as another window"),
-        WithJsonSchema(
-            {
-                "type": "array",
-                "items": _WINDOW_NAME_SCHEMA,
-                "minItems": 1,
-                "uniqueItems": True,
-            }
-        ),
-        Tag("listed"),
-    ],
-    Discriminator(lambda value: "auto" if value == "auto" else "listed"),
-]
-"""Names of windows, or `auto`."""
-
-AUTO_WINDOWS = ("1h", "1d", "7d", "28d")
-"""Windows of `auto`; each model uses those that its volume fills."""
 
 
 def _apart_from_exporter(feed: Any, info: ValidationInfo) -> Any:
@@ -270,7 +213,7 @@ class Config(Section):
     @classmethod
     def _auto_fits_pane(cls, value: Any, info: ValidationInfo) -> Any:
         pane = info.data.get("pane")
-        if value == "auto" and pane is not None and not _auto_windows(pane):
+        if value == "auto" and pane is not None and not auto_windows(pane):
             raise q.unfit(
                 f"needs a window that is a multiple of the pane ({q.format_duration(pane)})",
                 "choose a pane that divides a week, such as 1m",
@@ -297,7 +240,7 @@ class Config(Section):
         >>> Config(windows="auto").window_names
         ('1h', '1d', '7d', '28d')
         """
-        return _auto_windows(self.pane) if self.windows == "auto" else self.windows
+        return auto_windows(self.pane) if self.windows == "auto" else self.windows
 
     @property
     def window_lengths(self) -> dict[str, int]:
@@ -332,11 +275,6 @@ class Config(Section):
             KeyError: models are configured, and this is not one of them.
         """
         return self.models[name] if self.models else self.defaults
-
-
-def _auto_windows(pane: int) -> tuple[str, ...]:
-    """Return the windows of `auto` that are multiples of a pane, milliseconds."""
-    return tuple(name for name in AUTO_WINDOWS if q.parse_duration(name) % pane == 0)
 
 
 def _mergeable(section: Any) -> bool:

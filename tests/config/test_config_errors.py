@@ -150,3 +150,22 @@ def test_faults_do_not_show_the_values_of_variables(text: str) -> None:
         parse_config(text, "m.yaml", {"SECRET": "hunter2 swordfish"})
     assert "hunter2" not in str(refused.value)
     assert "swordfish" not in str(refused.value)
+
+
+def test_auto_windows_need_a_pane_that_divides_one_of_them() -> None:
+    assert parse_config("windows: auto\npane: 2h\n", "m.yaml", {}).window_names[0] == "1d"
+    (found,) = faults("windows: auto\npane: 5h\n")
+    assert "windows: needs a window that is a multiple of the pane (5h), got 'auto'" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("windows: soon", "windows: must be a list, got 'soon'"),
+        ("windows: []", "windows: must not be empty"),
+        ("windows: [auto, 1h]", "windows[0]: "),
+    ],
+)
+def test_what_is_neither_windows_nor_auto_is_named(text: str, message: str) -> None:
+    (found,) = faults(text)
+    assert message in found
