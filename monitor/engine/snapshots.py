@@ -217,12 +217,13 @@ class SnapshotReader:
                 paces = self._delays.paces(number, time)
                 judged = self._maturities.judged(number, time)
                 watched = self._watch.of(number, moment, judged, paces)
+            unused = self._unused(watched)
             states.append(
                 replace(
                     state,
                     maturity_settled=settled,
-                    watched=watched,
-                    unused_windows=self._unused(watched),
+                    watched=_without(watched, unused),
+                    unused_windows=unused,
                     watermark_ms=time,
                     now_ms=moment,
                     aside=aside[number],
@@ -300,6 +301,14 @@ def _as_array(times: Times) -> Int64Array:
 
 def _nothing() -> None:
     """Do nothing between two models."""
+
+
+def _without(watched: Watched, unused: tuple[str, ...]) -> Watched:
+    """Leave out the verdicts on windows that the model does not use."""
+    if not unused:
+        return watched
+    used = {name: found for name, found in watched.verdicts.items() if name not in unused}
+    return replace(watched, verdicts=used)
 
 
 def _fault_of(model: ModelState, window: str) -> str:

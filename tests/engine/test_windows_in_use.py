@@ -50,6 +50,7 @@ def windows_of(families, model="m"):
 def test_short_windows_of_a_model_with_few_positives_are_not_used(few):
     (model,) = few.models
     assert set(model.unused_windows) == RARE
+    assert set(model.watched.verdicts) == {"7d", "28d"}
     assert set(json.loads(replay_json(few))["models"]["m"]["windows"]) == {"7d", "28d"}
     (status,) = status_answer(few, limit=1).models
     assert tuple(status.windows) == ("7d", "28d")
