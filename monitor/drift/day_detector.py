@@ -147,7 +147,7 @@ class DayDetector:
 
     def _gains(self, deviation: float, rows: float, scatter: DayScatter) -> FloatArray:
         """Log likelihood ratios of a day for each step."""
-        most = _CLIP * np.sqrt(rows + scatter.variance[_ODDS_RATIO])
+        most = _CLIP * np.sqrt(rows + scatter.of_days(1)[_ODDS_RATIO])
         deviation = float(np.clip(deviation, -most, most))
         variance = rows + scatter.long_run[_ODDS_RATIO]
         own = self._recall.variance * self._sampling.recall

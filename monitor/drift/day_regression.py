@@ -119,7 +119,7 @@ class DaySeries(NamedTuple):
         return cls(
             number,
             rate.deviation,
-            rate.variance,
+            rate.variance + float(scatter.weekly[component]),
             float(scatter.variance[component]),
             float(scatter.carry_over[component]),
         )

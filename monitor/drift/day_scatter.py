@@ -10,13 +10,14 @@ A day enters by its influence on each component: the first-order effect of its c
 is linear in them, so that a day without false positives is no outlier. The variance of the
 influences, less that of the rows, is the variance between days. Their first autocorrelation
 says how much carries over. Both are shrunk toward a prior while days are few, and tests use
-the quantiles of Student's t for the days behind them.
+the quantiles of Student's t for the days behind them. A weekly pattern that is certain is no
+scatter of whole weeks (`weekly_pattern`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +26,10 @@ from scipy.special import ndtri, stdtrit
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays
-from monitor.drift.components import COMPONENTS, Component, SmoothedRates, gradients
+from monitor.drift.components import COMPONENTS, gradients
+from monitor.drift.day_dispersion import as_dispersion
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.weekly_pattern import Deviations, divided, share_of_pattern
 from monitor.metrics.ratio import FloatArray
 
 PRIOR_DEVIATION = (0.3, 0.2, 0.2)
@@ -45,6 +48,7 @@ _MOST_CARRY_OVER = 0.9
 _MOST_LOST = 0.8
 _SMOOTHING = 0.5
 _FEWEST_DAYS = 2
+_RATES = 3
 _FEWEST_OF_A_LEVEL = 5
 _OF_A_CHANGE = 0.65
 _SMALLEST = 1e-12
@@ -52,10 +56,32 @@ _CERTAIN = 0.995
 
 
 class _Stretch(NamedTuple):
-    """Influences of the days of one stretch, (8, days), and the variance of their rows, (8,)."""
+    """Days of one stretch, by component.
 
-    influence: FloatArray
+    Attributes:
+        rest: influence of each day about the level of its stretch and weekday, (8, days).
+        rows: variance of their rows, summed, (8,).
+        pattern: influence of each day's weekday, (8, days).
+        fitted: number of levels that the rest is about.
+    """
+
+    rest: FloatArray
     rows: FloatArray
+    pattern: FloatArray
+    fitted: int
+
+    @property
+    def days(self) -> int:
+        """Number of days."""
+        return int(self.rest.shape[1])
+
+    @property
+    def pattern_squares(self) -> FloatArray:
+        """Sum of the squares of the pattern, less what chance adds to it, (8,)."""
+        if self.fitted == 1:
+            return np.zeros(COMPONENTS)
+        chance = (self.rest**2).sum(axis=1) / (self.days - self.fitted) * (self.fitted - 1)
+        return np.asarray((self.pattern**2).sum(axis=1) - chance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +89,17 @@ class DayScatter:
     """Variance between days of each component, in the order of `Component`.
 
     Attributes:
-        variance: variance of a day's deviation, (8,), in squared log-odds, at least 0.
+        variance: variance of a day's deviation from the level of its weekday, (8,), in
+            squared log-odds, at least 0.
         carry_over: correlation of a day's deviation with the next day's, (8,), in [0, .9].
         freedom: degrees of freedom behind the variance, (8,), those of the prior included.
+        weekly: variance of the levels of the weekdays, (8,); zeros without a certain pattern.
     """
 
     variance: FloatArray
     carry_over: FloatArray
     freedom: FloatArray
+    weekly: FloatArray = field(default_factory=lambda: np.zeros(COMPONENTS))
 
     @classmethod
     def learn(
@@ -101,9 +130,9 @@ class DayScatter:
         """
         whole = [days.sum(axis=-1) for days in stretches]
         gradient = gradients(ConfusionCounts.from_cells(_sum(whole)))
-        found = [one for days in stretches if (one := _stretch(days, gradient, sampling))]
+        found = _stretches(stretches, gradient, sampling)
         prior = _prior(gradient)
-        days = sum(one.influence.shape[1] for one in found)
+        days = sum(one.days for one in found)
         pairs = days - len(found)
         if not found:
             return cls(
@@ -111,19 +140,27 @@ class DayScatter:
                 carry_over=np.full(COMPONENTS, PRIOR_CARRY_OVER),
                 freedom=np.full(COMPONENTS, PRIOR_FREEDOM),
             )
-        squares = np.sum([(one.influence**2).sum(axis=1) - one.rows for one in found], axis=0)
-        products = [(one.influence[:, :-1] * one.influence[:, 1:]).sum(axis=1) for one in found]
+        squares = np.sum([(one.rest**2).sum(axis=1) - one.rows for one in found], axis=0)
+        products = [(one.rest[:, :-1] * one.rest[:, 1:]).sum(axis=1) for one in found]
         raw = np.maximum(squares / days, 0.0)
         product = np.sum(products, axis=0) / pairs
         carry_over = _carry_over(raw, product, prior, pairs, days / len(found))
         # Days that hang together deviate less from their own mean than from the true level.
-        lengths = np.array([one.influence.shape[1] for one in found], dtype=np.float64)
+        lengths = np.array([one.days for one in found], dtype=np.float64)
+        weekdays = float(sum(one.fitted - 1 for one in found))
         lost = (lengths[:, None] * share_of_mean(lengths[:, None], carry_over)).sum(axis=0)
+        lost = lost + weekdays
         independent = (1 - carry_over**2) / (1 + carry_over**2)
-        freedom = np.maximum((lengths[:, None] * independent - 1).sum(axis=0), 0.0)
+        freedom = (lengths[:, None] * independent - 1).sum(axis=0) - weekdays
+        freedom = np.maximum(freedom, 0.0)
         variance = raw / (1 - np.minimum(lost / days, _MOST_LOST))
         shrunk = (PRIOR_FREEDOM * prior + freedom * variance) / (PRIOR_FREEDOM + freedom)
-        return cls(variance=shrunk, carry_over=carry_over, freedom=PRIOR_FREEDOM + freedom)
+        return cls(
+            variance=shrunk,
+            carry_over=carry_over,
+            freedom=PRIOR_FREEDOM + freedom,
+            weekly=np.maximum(np.sum([one.pattern_squares for one in found], axis=0) / days, 0.0),
+        )
 
     def of_days(self, days: float) -> FloatArray:
         """Return the variance that days add to the pooled components of a window.
@@ -135,7 +172,9 @@ class DayScatter:
         Returns:
             Shape (8,), in the order of `Component`.
         """
-        return self.variance * share_of_mean(np.array(max(days, 1.0)), self.carry_over)
+        days = max(days, 1.0)
+        own = self.variance * share_of_mean(np.array(days), self.carry_over)
+        return np.asarray(own + self.weekly * share_of_pattern(days))
 
     def between(self, before: float, after: float) -> BetweenDays:
         """Return what days add to the errors of a change from one window to another.
@@ -178,11 +217,10 @@ def at_one_level(days: ConfusionCounts) -> list[ConfusionCounts]:
         Parts of fewer than 5 days are dropped.
     """
     count = days.shape[-1]
-    found = _influences(days) if count >= 2 * _FEWEST_OF_A_LEVEL else None
-    if found is None:
-        return [days]
-    influence, _ = found
     occupied = np.flatnonzero(days.total > 0)
+    if count < 2 * _FEWEST_OF_A_LEVEL or len(occupied) < _FEWEST_DAYS:
+        return [days]
+    influence, _ = _influences(days)
     deviation = np.cumsum(influence - influence.mean(axis=1, keepdims=True), axis=1)[:, :-1]
     first = np.arange(1, len(occupied))
     rest = len(occupied) - first
@@ -240,40 +278,6 @@ def days_behind(blocks: ArrayLike, blocks_a_day: int) -> float:
     return max(float(a_day.sum()) ** 2 / squares, 1.0) if squares else 1.0
 
 
-def as_dispersion(counts: ConfusionCounts, added: FloatArray) -> Dispersion:
-    """Return the scatter of days as a factor on the variance of independent rows.
-
-    Args:
-        counts: outcomes of the window, a scalar; half a count is added to each cell.
-        added: variance that days add to the window's components, (8,).
-
-    Returns:
-        (rows + days) / rows of log r, logit TPR and logit FPR, at least 1.
-    """
-    rates = SmoothedRates.of(counts)
-    rows = rates.variances(Dispersion.of(1.0))
-    ratio, recall, false = (1 + added[stream] / rows[stream] for stream in range(3))
-    return Dispersion(class_ratio=ratio, recall=recall, false_positive_rate=false)
-
-
-def off_the_curve(counts: ConfusionCounts, added: FloatArray) -> Dispersion:
-    """Return the scatter of days off the ROC curve as a factor on the variance of rows.
-
-    Days move a point along the curve and off it. What moves both rates alike stays on it, so
-    that the scatter of the odds ratio stands for that of recall at a given FPR.
-
-    Args:
-        counts: outcomes of the window, a scalar; half a count is added to each cell.
-        added: variance that days add to the window's components, (8,).
-
-    Returns:
-        Factors for `roc.below_reference_curve`, at least 1.
-    """
-    scatter = np.zeros(COMPONENTS)
-    scatter[Component.RECALL] = min(added[Component.RECALL], added[Component.ODDS_RATIO])
-    return as_dispersion(counts, scatter)
-
-
 def _sum(counts: Sequence[ConfusionCounts]) -> FloatArray:
     cells = [one.cells for one in counts] or [np.zeros(4)]
     return np.asarray(np.sum(cells, axis=0, dtype=np.float64))
@@ -287,21 +291,35 @@ def _prior(gradient: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("ci,ij,cj->c", gradient, covariance, gradient))
 
 
-def _stretch(days: ConfusionCounts, gradient: FloatArray, sampling: ArrayLike) -> _Stretch | None:
-    """Influences of days about the level of their stretch; None with fewer than two days."""
-    found = _influences(days)
-    if found is None:
-        return None
-    influence, rows = found
-    factors = np.broadcast_to(np.asarray(sampling, dtype=np.float64), (len(rows),))
-    return _Stretch(gradient @ influence, gradient**2 @ (rows * factors))
+def _stretches(
+    stretches: Sequence[ConfusionCounts], gradient: FloatArray, sampling: ArrayLike
+) -> list[_Stretch]:
+    """Days about the level of their stretch and weekday; none of stretches of under two days."""
+    held = [days for days in stretches if np.count_nonzero(days.total > 0) >= _FEWEST_DAYS]
+    found = [_influences(days) for days in held]
+    numbers = [np.flatnonzero(days.total > 0) for days in held]
+    parts = divided([(one, day) for (one, _), day in zip(found, numbers, strict=True)])
+    factors = np.broadcast_to(np.asarray(sampling, dtype=np.float64), (_RATES,))
+    return [
+        _Stretch(
+            rest=gradient @ part.rest,
+            rows=gradient**2 @ (rows * factors) * _left(part),
+            pattern=gradient @ part.pattern,
+            fitted=part.fitted,
+        )
+        for part, (_, rows) in zip(parts, found, strict=True)
+    ]
 
 
-def _influences(days: ConfusionCounts) -> tuple[FloatArray, FloatArray] | None:
+def _left(part: Deviations) -> float:
+    """Share of the variance of rows about their mean that is left about the fitted levels."""
+    days = part.rest.shape[1]
+    return (days - part.fitted) / (days - 1)
+
+
+def _influences(days: ConfusionCounts) -> tuple[FloatArray, FloatArray]:
     """Influences on log r, logit TPR and FPR, (3, days), and the variances of all rows, (3,)."""
     days = days[np.flatnonzero(days.total > 0)]
-    if days.shape[-1] < _FEWEST_DAYS:
-        return None
     influences, rows = [], []
     for hits, trials in (
         (days.actual_positive, days.total),

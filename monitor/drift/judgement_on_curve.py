@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays, as_blocks
-from monitor.drift.day_scatter import off_the_curve
+from monitor.drift.day_dispersion import off_the_curve
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
 from monitor.drift.roc import below_reference_curve, standardised_to

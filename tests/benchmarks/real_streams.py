@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests python -m tests.benchmarks.real_streams
         [--part null faults gradual verdicts dead] [--models N] [--days N] [--first 7d 28d]
-        [--stream PATH ...] [--seed N]
+        [--stream PATH ...] [--world NAME ...] [--seed N]
 
 Every stream goes through a `Monitor` as hourly `counts` with default settings but for the
 reference. Worlds are simulated (sd and rho of the
@@ -73,6 +73,7 @@ SIMULATED = (
     Simulated("20,000 a day, sd .2, rho .7", 20_000, sd=0.2, rho=0.7),
     Simulated("20,000 a day, 1 %, sd .2", 20_000, 0.01, sd=0.2),
     Simulated("700 a day, 8 %", 700, 0.08),
+    Simulated("sd .1, weekdays .4", sd=0.1, weekly=0.4),
 )
 
 
@@ -278,6 +279,7 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=365, help="of each model that is as ever")
     parser.add_argument("--first", nargs="+", default=["7d", "28d"], help="reference lengths")
     parser.add_argument("--stream", nargs="*", type=Path, default=[], help="NDJSON of events")
+    parser.add_argument("--world", nargs="*", help="only rows whose name contains one of these")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     paths = (FLIGHTS, *args.stream)
@@ -285,6 +287,8 @@ def main() -> None:
         *SIMULATED,
         *(Resampled(f"weeks: {p.name}", in_weeks(recorded(p))) for p in paths),
     ]
+    if args.world:
+        worlds = [one for one in worlds if any(part in one.name for part in args.world)]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for part in args.part:
             table, wanted = TABLES[part], list(runs(part, worlds, args))

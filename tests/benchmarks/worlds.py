@@ -32,6 +32,8 @@ class Simulated(NamedTuple):
         sd: standard deviation of the day's recall, false-positive rate and class ratio,
             each on the logit scale and independent of the other two.
         rho: correlation of a day's deviation with the next day's.
+        weekly: standard deviation of the levels of the weekdays of each of the three, drawn
+            once for a stream.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Simulated(NamedTuple):
     prevalence: float = 0.1
     sd: float = 0.0
     rho: float = 0.0
+    weekly: float = 0.0
 
     def hours(self, days: int, rng: np.random.Generator) -> Hours:
         """Draw a stream of so many days, an array (24 * days, 4)."""
@@ -57,7 +60,11 @@ class Simulated(NamedTuple):
         fresh = np.sqrt(1 - self.rho**2)
         for day in range(1, days):
             drawn[day] = self.rho * drawn[day - 1] + fresh * drawn[day]
-        return drawn
+        if not self.weekly:
+            return drawn
+        level = rng.standard_normal(WEEK // DAY)
+        level = (level - level.mean()) / level.std() * self.weekly
+        return drawn + np.resize(level, days)
 
 
 class Resampled(NamedTuple):
