@@ -46,7 +46,7 @@ class CellOdds(NamedTuple):
         successes = _sum_of(cells, self.above)
         return successes, successes + _sum_of(cells, self.below)
 
-    def log(self, cells: Sequence[FloatArray]) -> FloatArray:
+    def log(self, cells: Sequence[FloatArray] | FloatArray) -> FloatArray:
         """Return the log of the odds, see `LogOdds.value`."""
         odds: FloatArray = np.log(_sum_of(cells, self.above) / _sum_of(cells, self.below))
         return odds
@@ -79,7 +79,7 @@ class LogOdds(NamedTuple):
         cells = {*self.odds.above, *self.odds.below}
         return self.divisor is None and any(cells <= those for those in _PREDICTED_CLASSES)
 
-    def value(self, cells: Sequence[FloatArray]) -> FloatArray:
+    def value(self, cells: Sequence[FloatArray] | FloatArray) -> FloatArray:
         """Return the metric on this scale.
 
         Args:
@@ -104,7 +104,7 @@ class LogOdds(NamedTuple):
         return slope if self.divisor is None else slope - self.divisor.gradient(cells)
 
 
-def _sum_of(cells: Sequence[CountArray], group: tuple[Outcome, ...]) -> CountArray:
+def _sum_of(cells: Sequence[CountArray] | CountArray, group: tuple[Outcome, ...]) -> CountArray:
     first, *others = (cells[cell] for cell in group)
     for other in others:
         first = first + other
