@@ -44,7 +44,14 @@ def test_the_gradient_is_the_slope_by_the_log_of_each_cell(
     np.testing.assert_allclose(scale.gradient(some), rise / 2e-5, atol=1e-6)
 
 
-def test_only_metrics_of_one_predicted_class_do_without_labels_of_the_other() -> None:
-    rows = METRICS.items()
-    alone = {name for name, row in rows if row.scale and row.scale.of_one_predicted_class}
-    assert alone == {"precision", "negative_predictive_value"}
+@pytest.mark.parametrize(("name", "scale"), SCALES)
+def test_a_metric_of_one_predicted_class_ignores_the_cells_of_the_other(
+    name: str, scale: LogOdds
+) -> None:
+    given_ratio = AT_BALANCE.get(name, {})
+    usual = ConfusionCounts(tp=80, fp=20, fn=3, tn=97)
+    others = [usual, ConfusionCounts(tp=80, fp=20, fn=9, tn=11)]
+    others += [usual, ConfusionCounts(tp=8, fp=200, fn=3, tn=97)]
+    values = [float(METRICS[name].value(counts, **given_ratio)) for counts in others]
+    alone = values[0] == values[1] or values[2] == values[3]
+    assert scale.of_one_predicted_class == alone
