@@ -18,18 +18,11 @@ from scipy.special import expit
 from monitor.counts import ConfusionCounts
 from monitor.events.columns import FloatArray, Int64Array, Series
 from monitor.events.reject_reasons import RejectReason
+from monitor.metrics.intervals import WINDOW_METRICS
 from monitor.metrics.ratio import ratio
 from monitor.verdicts import Watched
 
-METRIC_NAMES = (
-    "precision",
-    "balanced_precision",
-    "recall",
-    "false_positive_rate",
-    "prevalence",
-    "class_ratio",
-    "log_likelihood_ratio",
-)
+METRIC_NAMES = tuple(WINDOW_METRICS)
 """Metrics of each window, by their names in `monitor.metrics`."""
 
 CELL_NAMES = ("none", "tp", "fp", "fn", "tn")

@@ -148,7 +148,7 @@ class Config(Section):
         "and counted.",
     )
     max_series: PositiveInt = setting(
-        40_000,
+        50_000,
         "Maximum number of series at /metrics; above it segment values, then models, are left out "
         "there and counted. A model takes some 320 with three windows, a segment value 100.",
     )

@@ -1,7 +1,6 @@
 """Text description of a configuration: models, windows, feeds, and which metrics are known."""
 
 from monitor.config.config import Config
-from monitor.config.feeds import Feed, FileFeed, HttpFeed
 from monitor.config.labelling import Labelling, WindowClock
 from monitor.config.model import ModelConfig
 from monitor.config.quantities import format_duration
@@ -47,7 +46,7 @@ def describe(config: Config) -> str:
     false-positive rate, prevalence and balanced precision are not, and are not shown.
     """
     named = ", ".join(config.models) or f"any that events name, up to {config.max_models}"
-    feeds = ", ".join(map(_feed, config.feeds)) or "none"
+    feeds = ", ".join(feed.summary for feed in config.feeds) or "none"
     models = config.models or {"any model": config.defaults}
     windows, step = ", ".join(config.window_names), format_duration(config.pane)
     if config.windows == "auto":
@@ -61,14 +60,6 @@ def describe(config: Config) -> str:
         *(f"{name}: {_sentence(model)}" for name, model in models.items()),
     ]
     return "\n".join(lines)
-
-
-def _feed(feed: Feed) -> str:
-    if isinstance(feed, FileFeed):
-        return f"file {feed.path}" + (" (followed)" if feed.follow else "")
-    if isinstance(feed, HttpFeed):
-        return f"http on {feed.listen}"
-    return f"kafka topics {', '.join(feed.topics)}"
 
 
 def _sentence(model: ModelConfig) -> str:

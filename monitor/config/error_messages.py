@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from monitor.config.config import Config
+from monitor.config.feeds import FEED_TYPES
 from monitor.config.fields import Section
 from monitor.config.model import ModelConfig
 from monitor.config.yaml_document import ConfigFault, Document, KeyPath, shown_path
@@ -21,8 +22,8 @@ _WHOLE = ("must be a whole number", "write it like 100")
 _BOOL = ("must be true or false", "write true or false")
 _LIST = ("must be a list", "write [A, B]")
 _TEXT = ("must be a single value", "write one value")
-_UNION_TAGS = ("file", "http", "kafka", "auto", "fixed", "listed")
-"""Tags of unions, which pydantic puts into the location of a fault."""
+_TYPES = f"type: {', '.join(FEED_TYPES[:-1])} or {FEED_TYPES[-1]}"
+_UNION_TAGS = (*FEED_TYPES, "auto", "fixed", "listed")
 
 _WORDS: Mapping[str, tuple[str, str]] = {
     "float_parsing": _NUMBER,
@@ -40,13 +41,13 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "less_than_equal": ("must be at most {le:g}", "lower it"),
     "enum": ("is not known", "write one of {expected}"),
     "union_tag_invalid": ("is not known", "write one of {expected_tags}"),
-    "union_tag_not_found": ("has no type", "write type: file, http or kafka"),
+    "union_tag_not_found": ("has no type", f"write {_TYPES}"),
     "tuple_type": _LIST,
     "too_short": ("must not be empty", "list at least one"),
     "dict_type": ("must be a mapping", "write NAME: {{}}"),
     "mapping_type": ("must be a mapping", "write NAME: {{}}"),
     "model_type": ("must be a mapping", "give it one of the keys {keys}"),
-    "model_attributes_type": ("must be a mapping", "give it a type: file, http or kafka"),
+    "model_attributes_type": ("must be a mapping", f"give it a {_TYPES}"),
     "string_type": _TEXT,
     "path_type": _TEXT,
     "string_pattern_mismatch": ("must be a plain name", "write letters, digits and underscores"),

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -48,6 +48,11 @@ class FileFeed(MappedRecords):
         False,
         "Wait for appended lines, as tail -F does, across rotations; NDJSON only.",
     )
+
+    @property
+    def summary(self) -> str:
+        """The type and place of the feed, in a few words."""
+        return f"file {self.path}" + (" (followed)" if self.follow else "")
 
     @field_validator("follow")
     @classmethod
@@ -106,6 +111,11 @@ class HttpFeed(MappedRecords):
                 f"must be at least max_body_bytes ({size})", "raise it or lower max_body_bytes"
             )
         return value
+
+    @property
+    def summary(self) -> str:
+        """The type and place of the feed, in a few words."""
+        return f"http on {self.listen}"
 
     @property
     def address(self) -> q.Address:
@@ -182,6 +192,16 @@ class KafkaFeed(MappedRecords):
         None, "File of further settings of the client, one key=value per line, for secrets."
     )
 
+    @property
+    def summary(self) -> str:
+        """The type and place of the feed, in a few words."""
+        return f"kafka topics {', '.join(self.topics)}"
+
 
 Feed = Annotated[FileFeed | HttpFeed | KafkaFeed, Field(discriminator="type")]
 """Any feed, discriminated by `type`."""
+
+FEED_TYPES: tuple[str, ...] = tuple(
+    get_args(feed.model_fields["type"].annotation)[0] for feed in get_args(get_args(Feed)[0])
+)
+"""Values of `type`."""

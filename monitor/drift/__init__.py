@@ -25,8 +25,9 @@
 from monitor.drift.attribution import CAUSES, COMPONENT_OF, Attribution, attribute, causes
 from monitor.drift.components import block_seconds
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.main_driver import MainDriver
 from monitor.drift.segment_attribution import SegmentAttribution, attribute_segments
-from monitor.drift.verdict import Judgement, MainDriver, Status, Verdict, judge, verdicts
+from monitor.drift.verdict import Judgement, Status, Verdict, judge, verdicts
 from monitor.drift.within_segments import judge_within_segments
 
 # One name a line would make 20 lines of what is one list.

@@ -31,19 +31,17 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays, Changes, as_blocks, changes
 from monitor.drift.components import Component
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.main_driver import MainDriver, main_driver
 from monitor.drift.skill import (
     CHANGED,
     CLEAN,
     UNKNOWN,
-    Z_TWO_SIDED,
     Skill,
     is_dead,
     moved_along_curve,
     skill,
     statuses,
 )
-
-_CERTAIN_SHARE = 0.25
 
 
 class Verdict(StrEnum):
@@ -106,24 +104,6 @@ _TABLE = np.array(
         )
     ]
 )
-
-
-@dataclass(frozen=True, slots=True)
-class MainDriver:
-    """The cause with the largest share of the change of logit(precision).
-
-    Attributes:
-        cause: `prevalence`, `recall` or `false_positives`.
-        share: its contribution over the whole change, by point estimate; above 1 where
-            the other causes act in the opposite direction, NaN where precision did not
-            change at all.
-        certain: True where the 99 % bound on all other contributions together is below
-            a quarter of the change. It does not show that the model is unchanged.
-    """
-
-    cause: str
-    share: float
-    certain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +262,7 @@ def judge_changes(
         change=change,
         standard_error={name: float(found.standard_error[i]) for i, name in enumerate(names)},
         operating_point_moved=not dead and bool(moved_along_curve(found, known)),
-        main_driver=_main_driver(found),
+        main_driver=main_driver(found),
         fell=tuple(name for name, value in certain.items() if value < 0),
         rose=tuple(name for name, value in certain.items() if value > 0),
         unknown=tuple(name for name, s in named.items() if s == UNKNOWN),
@@ -328,23 +308,3 @@ def _verdict_codes(separation: NDArray[np.int8], known: NDArray[np.int8]) -> NDA
     skill_clean = known[Component.LOG_LIKELIHOOD_RATIO] == CLEAN
     as_skilled = (separation == Skill.MOVED) & (ratio == CHANGED) & skill_clean
     return np.where(as_skilled, _CODE[Verdict.PREVALENCE_SHIFT], codes)
-
-
-def _main_driver(found: Changes) -> MainDriver:
-    change, margin = found.change, found.margin(Z_TWO_SIDED)
-    whole = change[Component.CLASS_RATIO] + change[Component.LOG_LIKELIHOOD_RATIO]
-    rest = {
-        "prevalence": Component.LOG_LIKELIHOOD_RATIO,
-        "recall": Component.ALL_BUT_RECALL,
-        "false_positives": Component.ALL_BUT_FALSE_POSITIVES,
-    }
-    parts = {cause: float(whole - change[index]) for cause, index in rest.items()}
-    direction = 1.0 if whole >= 0 else -1.0
-    cause = max(parts, key=lambda name: direction * parts[name])
-    others = rest[cause]
-    bound = abs(change[others]) + margin[others]
-    return MainDriver(
-        cause=cause,
-        share=float(parts[cause] / whole) if whole else float("nan"),
-        certain=bool(bound < _CERTAIN_SHARE * abs(whole)),
-    )

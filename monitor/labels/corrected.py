@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
-
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import ndtri
 
-from monitor import metrics
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.labels.cohorts import Coverage
+from monitor.metrics.intervals import METRICS
 from monitor.metrics.ratio import ratio
 from monitor.snapshot import Estimate
 
 _Z = float(ndtri(0.975))
 _HALF = 0.5
-_CELLS = len(Outcome)
 
 
 def corrected(
@@ -32,11 +28,14 @@ def corrected(
     Args:
         cells: labelled outcomes, (..., 4) by `Outcome`.
         coverage: G of each outcome, the same shape, and the variance of its log.
-        metric: one of `monitor.snapshot.METRIC_NAMES`, or `precision_at`.
+        metric: a metric of `monitor.metrics.intervals.METRICS` with a scale.
         class_ratio: for `precision_at`.
 
     Returns:
         Estimate and limits; the interval includes the variance of the coverage.
+
+    Raises:
+        ValueError: the metric has no scale.
 
     Source:
         Horvitz and Thompson 1952; delta method on the logs of the four cells with
@@ -50,16 +49,18 @@ def corrected(
     share = np.where(coverage.share > 0, coverage.share, np.nan)
     counts = ConfusionCounts.from_cells(np.nan_to_num(cells / share))
     smooth = (cells + _HALF) / share
-    scale = _SCALES["log_likelihood_ratio" if metric == "precision_at" else metric]
-    centre, slope = scale.value(np.log(smooth)), scale.slope(smooth)
+    methods = METRICS[metric]
+    scale = methods.scale
+    if scale is None:
+        raise ValueError(f"corrected: the metric must have a scale, got {metric!r}")
+    centre, slope = scale.value(np.moveaxis(smooth, -1, 0)), scale.gradient(smooth)
     variance = (slope**2 * (1 / (cells + _HALF) + coverage.variance)).sum(axis=-1)
     width = _Z * np.sqrt(variance)
     shift = 0.0 if class_ratio is None else np.log(class_ratio)
-    back = expit if metric == "precision_at" else scale.back
     given = {} if class_ratio is None else {"class_ratio": class_ratio}
     unknown = np.isnan(share).any(axis=-1)
-    point = np.where(unknown, np.nan, getattr(metrics, metric)(counts, **given))
-    lower, upper = back(centre - width + shift), back(centre + width + shift)
+    point = np.where(unknown, np.nan, methods.value(counts, **given))
+    lower, upper = scale.back(centre - width + shift), scale.back(centre + width + shift)
     return Estimate(
         point,
         np.where(np.isnan(point), np.nan, np.fmin(lower, point)),
@@ -100,61 +101,3 @@ def corrected_labels(cells: Int64Array, coverage: Coverage) -> FloatArray:
         held = cells[..., one] + cells[..., other] > 0
         strata += [positive * number * held, (1 - positive) * number * held]
     return np.stack(strata, axis=-1)
-
-
-class _Scale(NamedTuple):
-    """A metric on an unbounded scale as a function of the logs of the cells."""
-
-    value: Callable[[FloatArray], FloatArray]
-    slope: Callable[[FloatArray], FloatArray]
-    back: Callable[[FloatArray], FloatArray]
-
-
-def _between(above: Outcome, below: Outcome) -> _Scale:
-    """Return the scale of the log of one cell over another, the logit of a share."""
-    direction = np.zeros(_CELLS)
-    direction[above], direction[below] = 1.0, -1.0
-    return _Scale(
-        lambda logs: logs @ direction,
-        lambda cells: np.broadcast_to(direction, cells.shape),
-        expit,
-    )
-
-
-def _classes(cells: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the share of each cell in its class, and +1 for positives, -1 for negatives."""
-    positive = cells[..., [Outcome.TP]] + cells[..., [Outcome.FN]]
-    negative = cells[..., [Outcome.FP]] + cells[..., [Outcome.TN]]
-    of_class = np.concatenate([positive, negative, positive, negative], axis=-1)
-    return cells / of_class, np.array([1.0, -1.0, 1.0, -1.0])
-
-
-def _log_class_ratio(logs: FloatArray) -> FloatArray:
-    positive = np.logaddexp(logs[..., Outcome.TP], logs[..., Outcome.FN])
-    return np.asarray(positive - np.logaddexp(logs[..., Outcome.FP], logs[..., Outcome.TN]))
-
-
-def _class_ratio_slope(cells: FloatArray) -> FloatArray:
-    shares, sign = _classes(cells)
-    return shares * sign
-
-
-def _log_likelihood_ratio(logs: FloatArray) -> FloatArray:
-    return np.asarray(logs[..., Outcome.TP] - logs[..., Outcome.FP] - _log_class_ratio(logs))
-
-
-def _log_likelihood_ratio_slope(cells: FloatArray) -> FloatArray:
-    return np.array([1.0, -1.0, 0.0, 0.0]) - _class_ratio_slope(cells)
-
-
-_OF_CLASS_RATIO = (_log_class_ratio, _class_ratio_slope)
-_OF_SKILL = (_log_likelihood_ratio, _log_likelihood_ratio_slope)
-_SCALES: Mapping[str, _Scale] = {
-    "precision": _between(Outcome.TP, Outcome.FP),
-    "recall": _between(Outcome.TP, Outcome.FN),
-    "false_positive_rate": _between(Outcome.FP, Outcome.TN),
-    "prevalence": _Scale(*_OF_CLASS_RATIO, expit),
-    "class_ratio": _Scale(*_OF_CLASS_RATIO, np.exp),
-    "log_likelihood_ratio": _Scale(*_OF_SKILL, np.asarray),
-    "balanced_precision": _Scale(*_OF_SKILL, expit),
-}

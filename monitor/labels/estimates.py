@@ -22,7 +22,6 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from monitor import metrics
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.events.columns import FloatArray
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
@@ -30,6 +29,7 @@ from monitor.labels.corrected import corrected, corrected_labels
 from monitor.labels.evidence import Evidence, Kind
 from monitor.labels.sampled_labels import effective_labels
 from monitor.metrics import sampled
+from monitor.metrics.intervals import METRICS, intervals
 from monitor.snapshot import Estimate
 
 LEAST_COVERAGE = 0.5
@@ -66,11 +66,8 @@ def measure(evidence: Evidence, metric: str, class_ratio: float | None = None) -
 
 def _plain(evidence: Evidence, metric: str, class_ratio: float | None) -> Estimate:
     counts = ConfusionCounts.from_cells(evidence.cells[:, :_CELLS])
-    if class_ratio is not None:
-        point = metrics.precision_at(counts, class_ratio=class_ratio)
-        limits = metrics.intervals(counts, metric, class_ratio=class_ratio)
-        return Estimate(point, *limits)
-    return Estimate(getattr(metrics, metric)(counts), *metrics.intervals(counts, metric))
+    given = {} if class_ratio is None else {"class_ratio": class_ratio}
+    return Estimate(METRICS[metric].value(counts, **given), *intervals(counts, metric, **given))
 
 
 def _sampled(evidence: Evidence, metric: str, class_ratio: float | None) -> Estimate:

@@ -3,8 +3,8 @@
     rates, precision        shares of cases; precision at any class ratio; log LR+
     f_family, g_family      F, G and power means of counts; means: of precision and recall
     agreement               kappa and Matthews' correlation
-    intervals               confidence limits of a metric (proportions, mover: methods)
-    sampled                 the same where labels are a sample of the predictions
+    intervals               the table of metrics; their confidence limits (proportions, mover)
+    sampled, log_odds       the same where labels are a sample of the predictions; the scale
     confusion_summary       all of it as one table; significance: its two tests
     histogram, curves       scores by class in bins; PR and ROC curves, areas
     threshold, objective    the best threshold for an objective

@@ -16,8 +16,9 @@ import numpy as np
 
 from monitor.metrics import rates
 from monitor.metrics.agreement import cohen_kappa, matthews_corrcoef
+from monitor.metrics.effective_cases import effective
 from monitor.metrics.f_family import f_beta, precision_gain, recall_gain
-from monitor.metrics.intervals import effective, intervals
+from monitor.metrics.intervals import intervals
 from monitor.metrics.precision import balanced_precision, log_likelihood_ratio, precision
 from monitor.metrics.proportions import clopper_pearson
 from monitor.metrics.significance import accuracy_p_value, mcnemar

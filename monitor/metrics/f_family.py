@@ -10,14 +10,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy.special import expit
+
+from monitor.metrics.mover import mover, proportion
+from monitor.metrics.proportions import wilson, wilson_or_jeffreys
 from monitor.metrics.rates import class_ratio as observed_class_ratio
 from monitor.metrics.rates import false_positive_rate, recall
-from monitor.metrics.ratio import at_least_zero, ratio
+from monitor.metrics.ratio import at_least_zero, log_of_quotient, ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from monitor.counts import ConfusionCounts
+    from monitor.metrics.proportions import Interval
     from monitor.metrics.ratio import FloatArray
 
 
@@ -117,3 +123,67 @@ def recall_gain(counts: ConfusionCounts) -> FloatArray:
     0.9877
     """
     return 1 - observed_class_ratio(counts) * ratio(counts.fn, counts.tp)
+
+
+def f_beta_interval(counts: ConfusionCounts, level: float, *, beta: ArrayLike) -> Interval:
+    """Return Wilson's limits at the effective number of cases of TP / (TP + β² FN + FP).
+
+    F is a function of that proportion alone. Its failures have unequal weights, so that
+    the number of trials is set to give the variance of the delta method. It is plain Wilson
+    for β = 0 (precision) and β = 1 (Jaccard's index).
+
+    Args:
+        counts: outcomes of one window, or of many (any shape).
+        level: coverage, in (0, 1).
+        beta: as for `f_beta`.
+
+    Returns:
+        Limits in [0, 1]; NaN where F is NaN.
+
+    Raises:
+        ValueError: β is negative or infinite.
+    """
+    square = at_least_zero("f_beta: beta", beta) ** 2
+    failures = square * counts.fn + counts.fp
+    squared_failures = square**2 * counts.fn + counts.fp
+    trials = counts.tp + failures
+    weight = ratio(failures**2 + counts.tp * squared_failures, trials * failures)
+    flawless = np.where(trials > 0, np.maximum(1, square), np.nan)
+    cases = trials / np.where(failures > 0, weight, flawless)
+    lower, upper = wilson(ratio(counts.tp, trials) * cases, cases, level)
+    return _f_of_share(lower, square), _f_of_share(upper, square)
+
+
+def f_beta_at_interval(
+    counts: ConfusionCounts, level: float, *, beta: ArrayLike, class_ratio: ArrayLike
+) -> Interval:
+    """Return limits of F at a class ratio: MOVER on log odds, from the limits of TPR and FPR.
+
+    Args:
+        counts: outcomes of one window, or of many (any shape).
+        level: coverage, in (0, 1).
+        beta: as for `f_beta_at`.
+        class_ratio: as for `f_beta_at`; taken as known exactly.
+
+    Returns:
+        Limits in [0, 1]; NaN where TPR or FPR has no cases.
+
+    Raises:
+        ValueError: β or the class ratio is negative or infinite.
+    """
+    square = at_least_zero("f_beta_at: beta", beta) ** 2
+    odds = at_least_zero("f_beta_at: class_ratio", class_ratio)
+
+    def log_odds_of_score(tpr: FloatArray, fpr: FloatArray) -> FloatArray:
+        return log_of_quotient(odds * (1 + square) * tpr, odds * square * (1 - tpr) + fpr)
+
+    lower, upper = mover(
+        log_odds_of_score,
+        proportion(counts.tp, counts.actual_positive, level, wilson_or_jeffreys),
+        proportion(counts.fp, counts.actual_negative, level, wilson_or_jeffreys),
+    )
+    return expit(lower), expit(upper)
+
+
+def _f_of_share(share: FloatArray, square: FloatArray) -> FloatArray:
+    return (1 + square) * share / (1 + square * share)

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy.special import expit, logit
+
 from monitor.metrics import means
+from monitor.metrics.mover import mover, proportion
 from monitor.metrics.precision import precision
+from monitor.metrics.proportions import wilson
 from monitor.metrics.rates import recall
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
     from monitor.counts import ConfusionCounts
+    from monitor.metrics.proportions import Interval
     from monitor.metrics.ratio import FloatArray
 
 
@@ -66,3 +74,54 @@ def g_score(counts: ConfusionCounts, *, beta: ArrayLike, rho: ArrayLike) -> Floa
     0.75
     """
     return means.g(precision(counts), recall(counts), beta=beta, rho=rho)
+
+
+def g_score_interval(
+    counts: ConfusionCounts, level: float, *, beta: ArrayLike, rho: ArrayLike
+) -> Interval:
+    """Return limits of the G score: MOVER on log odds, from those of precision and recall.
+
+    Args:
+        counts: outcomes of one window, or of many (any shape).
+        level: coverage, in (0, 1).
+        beta: as for `g_score`.
+        rho: as for `g_score`.
+
+    Returns:
+        Limits in [0, 1]; NaN where precision or recall is NaN.
+    """
+    return _mean_of_both(counts, level, lambda p, r: means.g(p, r, beta=beta, rho=rho))
+
+
+def weighted_power_mean_interval(
+    counts: ConfusionCounts, level: float, *, gamma: ArrayLike, phi: ArrayLike
+) -> Interval:
+    """Return limits of the weighted power mean, by the method of `g_score_interval`.
+
+    Args:
+        counts: outcomes of one window, or of many (any shape).
+        level: coverage, in (0, 1).
+        gamma: as for `weighted_power_mean`.
+        phi: as for `weighted_power_mean`.
+
+    Returns:
+        Limits in [0, 1]; NaN where precision or recall is NaN.
+    """
+    return _mean_of_both(
+        counts, level, lambda p, r: means.weighted_power_mean(p, r, gamma=gamma, phi=phi)
+    )
+
+
+def _mean_of_both(
+    counts: ConfusionCounts, level: float, mean: Callable[[FloatArray, FloatArray], FloatArray]
+) -> Interval:
+    """Precision and recall share their true positives, and so are correlated."""
+    flagged = proportion(counts.tp, counts.predicted_positive, level, wilson)
+    found = proportion(counts.tp, counts.actual_positive, level, wilson)
+    lower, upper = mover(
+        lambda p, r: logit(mean(p, r)),
+        flagged,
+        found,
+        correlation=np.sqrt((1 - flagged.point) * (1 - found.point)),
+    )
+    return expit(lower), expit(upper)

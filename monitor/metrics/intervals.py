@@ -25,24 +25,50 @@ divided by it, around the same point.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
-from monitor.counts import ConfusionCounts
-from monitor.metrics import means
-from monitor.metrics.agreement import cohen_kappa_interval, matthews_corrcoef_interval
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.metrics import rates
+from monitor.metrics.agreement import (
+    cohen_kappa,
+    cohen_kappa_interval,
+    matthews_corrcoef,
+    matthews_corrcoef_interval,
+)
+from monitor.metrics.effective_cases import effective
+from monitor.metrics.f_family import (
+    f_beta,
+    f_beta_at,
+    f_beta_at_interval,
+    f_beta_interval,
+    precision_gain,
+    recall_gain,
+)
+from monitor.metrics.g_family import (
+    g_score,
+    g_score_interval,
+    weighted_power_mean,
+    weighted_power_mean_interval,
+)
+from monitor.metrics.log_odds import CellOdds, LogOdds
 from monitor.metrics.mover import mover, proportion
+from monitor.metrics.precision import (
+    balanced_precision,
+    log_likelihood_ratio,
+    precision,
+    precision_at,
+)
 from monitor.metrics.proportions import wilson, wilson_or_jeffreys
-from monitor.metrics.ratio import at_least_zero, ratio
+from monitor.metrics.ratio import at_least_zero, log_of_quotient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike
 
-    from monitor.counts import CountArray
     from monitor.metrics.proportions import Interval
     from monitor.metrics.ratio import FloatArray
 
@@ -102,53 +128,18 @@ def intervals(
     """
     given = {"class_ratio": class_ratio, "beta": beta, "rho": rho, "gamma": gamma, "phi": phi}
     parameters = {name: value for name, value in given.items() if value is not None}
-    method = _method(metric, set(parameters))
+    limits = _limits(metric, set(parameters))
     if not 0 < level < 1:
         raise ValueError(f"intervals: level must lie in (0, 1), got {level!r}")
-    return method(effective(counts, dispersion), level, **parameters)
-
-
-def effective(counts: ConfusionCounts, dispersion: ArrayLike) -> ConfusionCounts:
-    """Return the number of independent cases with as much information as these counts.
-
-    Args:
-        counts: outcomes of any shape.
-        dispersion: variance over that of independent cases, at least 1; broadcasts against
-            the counts.
-
-    Returns:
-        The counts divided by the dispersion: the same rates from fewer cases.
-
-    Raises:
-        ValueError: a factor is below 1 or not finite.
-
-    >>> effective(ConfusionCounts(tp=90, fp=50, fn=10, tn=850), 2)
-    ConfusionCounts(tp=45.0, fp=25.0, fn=5.0, tn=425.0)
-    """
-    factor = np.asarray(dispersion, dtype=np.float64)
-    if not (np.isfinite(factor).all() and (factor >= 1).all()):
-        raise ValueError(
-            f"intervals: dispersion must be finite and at least 1, got {dispersion!r}; "
-            "1 stands for independent cases"
-        )
-    if (factor == 1).all() and factor.shape == ():
-        return counts
-    return ConfusionCounts(
-        tp=counts.tp / factor, fp=counts.fp / factor, fn=counts.fn / factor, tn=counts.tn / factor
-    )
+    return limits(effective(counts, dispersion), level, **parameters)
 
 
 def _log_likelihood_ratio(counts: ConfusionCounts, level: float) -> Interval:
     return mover(
-        _log_of_quotient,
+        log_of_quotient,
         proportion(counts.tp, counts.actual_positive, level, wilson_or_jeffreys),
         proportion(counts.fp, counts.actual_negative, level, wilson_or_jeffreys),
     )
-
-
-def _log_of_quotient(above: FloatArray, below: FloatArray) -> FloatArray:
-    logarithm: FloatArray = np.log(above) - np.log(below)
-    return logarithm
 
 
 def _precision_at(counts: ConfusionCounts, level: float, *, class_ratio: ArrayLike) -> Interval:
@@ -171,7 +162,7 @@ def _recall_gain(counts: ConfusionCounts, level: float) -> Interval:
     """1 - odds(prevalence) / odds(recall); given P, recall is independent of P."""
     lower, upper = mover(
         lambda prevalence, recall: (
-            _log_of_quotient(recall, 1 - recall) - _log_of_quotient(prevalence, 1 - prevalence)
+            log_of_quotient(recall, 1 - recall) - log_of_quotient(prevalence, 1 - prevalence)
         ),
         proportion(counts.actual_positive, counts.total, level, wilson),
         proportion(counts.tp, counts.actual_positive, level, wilson),
@@ -202,122 +193,98 @@ def _balanced_accuracy(counts: ConfusionCounts, level: float) -> Interval:
     )
 
 
-def _f_beta_at(
-    counts: ConfusionCounts, level: float, *, beta: ArrayLike, class_ratio: ArrayLike
-) -> Interval:
-    square = at_least_zero("f_beta_at: beta", beta) ** 2
-    odds = at_least_zero("f_beta_at: class_ratio", class_ratio)
+class MetricMethods(NamedTuple):
+    """How a metric and its intervals are computed.
 
-    def log_odds_of_score(tpr: FloatArray, fpr: FloatArray) -> FloatArray:
-        return _log_of_quotient(odds * (1 + square) * tpr, odds * square * (1 - tpr) + fpr)
-
-    lower, upper = mover(
-        log_odds_of_score,
-        proportion(counts.tp, counts.actual_positive, level, wilson_or_jeffreys),
-        proportion(counts.fp, counts.actual_negative, level, wilson_or_jeffreys),
-    )
-    return expit(lower), expit(upper)
-
-
-def _f_beta(counts: ConfusionCounts, level: float, *, beta: ArrayLike) -> Interval:
-    """Wilson at the effective number of cases of TP / (TP + β² FN + FP).
-
-    F is a function of that proportion alone. Its failures have unequal weights, so that
-    the number of trials is set to give the variance of the delta method. It is plain Wilson
-    for β = 0 (precision) and β = 1 (Jaccard's index).
+    Attributes:
+        value: the metric, a function of counts and of its parameters.
+        limits: its interval where every case has a label, a function of counts, level and
+            parameters.
+        scale: the metric as log-odds, for intervals where labels are a sample or still to
+            come; None where it has no such interval.
+        parameters: names of the parameters.
     """
-    square = at_least_zero("f_beta: beta", beta) ** 2
-    failures = square * counts.fn + counts.fp
-    squared_failures = square**2 * counts.fn + counts.fp
-    trials = counts.tp + failures
-    weight = ratio(failures**2 + counts.tp * squared_failures, trials * failures)
-    flawless = np.where(trials > 0, np.maximum(1, square), np.nan)
-    cases = trials / np.where(failures > 0, weight, flawless)
-    lower, upper = wilson(ratio(counts.tp, trials) * cases, cases, level)
-    return _f_of_share(lower, square), _f_of_share(upper, square)
+
+    value: Callable[..., FloatArray]
+    limits: Callable[..., Interval]
+    scale: LogOdds | None = None
+    parameters: frozenset[str] = frozenset()
 
 
-def _f_of_share(share: FloatArray, square: FloatArray) -> FloatArray:
-    return (1 + square) * share / (1 + square * share)
-
-
-def _g_score(counts: ConfusionCounts, level: float, *, beta: ArrayLike, rho: ArrayLike) -> Interval:
-    return _mean_of_both(counts, level, lambda p, r: means.g(p, r, beta=beta, rho=rho))
-
-
-def _weighted_power_mean(
-    counts: ConfusionCounts, level: float, *, gamma: ArrayLike, phi: ArrayLike
-) -> Interval:
-    return _mean_of_both(
-        counts, level, lambda p, r: means.weighted_power_mean(p, r, gamma=gamma, phi=phi)
+def _share(
+    value: Callable[[ConfusionCounts], FloatArray],
+    above: tuple[Outcome, ...],
+    below: tuple[Outcome, ...],
+) -> MetricMethods:
+    """Methods of a proportion: cases above, of the cases above or below."""
+    odds = CellOdds(above, below)
+    return MetricMethods(
+        value,
+        limits=lambda counts, level: wilson(*odds.trials(counts), level),
+        scale=LogOdds(odds, back=expit),
     )
 
 
-def _mean_of_both(
-    counts: ConfusionCounts, level: float, mean: Callable[[FloatArray, FloatArray], FloatArray]
-) -> Interval:
-    """Precision and recall share their true positives, and so are correlated."""
-    precision = proportion(counts.tp, counts.predicted_positive, level, wilson)
-    recall = proportion(counts.tp, counts.actual_positive, level, wilson)
-    lower, upper = mover(
-        lambda p, r: logit(mean(p, r)),
-        precision,
-        recall,
-        correlation=np.sqrt((1 - precision.point) * (1 - recall.point)),
-    )
-    return expit(lower), expit(upper)
+_TP, _FP, _FN, _TN = Outcome
+_PRECISION_ODDS = CellOdds((_TP,), (_FP,))
+_CLASS_ODDS = CellOdds((_TP, _FN), (_FP, _TN))
 
 
-_SHARES: dict[str, Callable[[ConfusionCounts], tuple[CountArray, CountArray]]] = {
-    "precision": lambda counts: (counts.tp, counts.predicted_positive),
-    "recall": lambda counts: (counts.tp, counts.actual_positive),
-    "specificity": lambda counts: (counts.tn, counts.actual_negative),
-    "false_positive_rate": lambda counts: (counts.fp, counts.actual_negative),
-    "false_negative_rate": lambda counts: (counts.fn, counts.actual_positive),
-    "negative_predictive_value": lambda counts: (counts.tn, counts.predicted_negative),
-    "prevalence": lambda counts: (counts.actual_positive, counts.total),
-    "predicted_positive_rate": lambda counts: (counts.predicted_positive, counts.total),
-    "detection_rate": lambda counts: (counts.tp, counts.total),
-    "accuracy": lambda counts: (counts.tp + counts.tn, counts.total),
+def _skill(back: Callable[[FloatArray], FloatArray]) -> LogOdds:
+    """The scale of log LR+: logit(precision) less the log of the class ratio."""
+    return LogOdds(_PRECISION_ODDS, back, divisor=_CLASS_ODDS)
+
+
+WINDOW_METRICS: Mapping[str, MetricMethods] = {
+    "precision": _share(precision, (_TP,), (_FP,)),
+    "balanced_precision": MetricMethods(balanced_precision, _balanced_precision, _skill(expit)),
+    "recall": _share(rates.recall, (_TP,), (_FN,)),
+    "false_positive_rate": _share(rates.false_positive_rate, (_FP,), (_TN,)),
+    "prevalence": _share(rates.prevalence, (_TP, _FN), (_FP, _TN)),
+    "class_ratio": MetricMethods(rates.class_ratio, _class_ratio, LogOdds(_CLASS_ODDS, np.exp)),
+    "log_likelihood_ratio": MetricMethods(
+        log_likelihood_ratio, _log_likelihood_ratio, _skill(np.positive)
+    ),
 }
+"""Metrics of every window of a snapshot, in the order in which they are shown."""
 
-_METHODS: dict[str, Callable[..., Interval]] = {
-    "class_ratio": _class_ratio,
-    "no_information_rate": _no_information_rate,
-    "balanced_accuracy": _balanced_accuracy,
-    "log_likelihood_ratio": _log_likelihood_ratio,
-    "balanced_precision": _balanced_precision,
-    "precision_at": _precision_at,
-    "precision_gain": _precision_gain,
-    "recall_gain": _recall_gain,
-    "f_beta": _f_beta,
-    "f_beta_at": _f_beta_at,
-    "g_score": _g_score,
-    "weighted_power_mean": _weighted_power_mean,
-    "cohen_kappa": cohen_kappa_interval,
-    "matthews_corrcoef": matthews_corrcoef_interval,
+METRICS: Mapping[str, MetricMethods] = {
+    **WINDOW_METRICS,
+    "precision_at": MetricMethods(
+        precision_at, _precision_at, _skill(expit), frozenset({"class_ratio"})
+    ),
+    "specificity": _share(rates.specificity, (_TN,), (_FP,)),
+    "false_negative_rate": _share(rates.false_negative_rate, (_FN,), (_TP,)),
+    "negative_predictive_value": _share(rates.negative_predictive_value, (_TN,), (_FN,)),
+    "predicted_positive_rate": _share(rates.predicted_positive_rate, (_TP, _FP), (_FN, _TN)),
+    "detection_rate": _share(rates.detection_rate, (_TP,), (_FP, _FN, _TN)),
+    "accuracy": _share(rates.accuracy, (_TP, _TN), (_FP, _FN)),
+    "no_information_rate": MetricMethods(rates.no_information_rate, _no_information_rate),
+    "balanced_accuracy": MetricMethods(rates.balanced_accuracy, _balanced_accuracy),
+    "precision_gain": MetricMethods(precision_gain, _precision_gain),
+    "recall_gain": MetricMethods(recall_gain, _recall_gain),
+    "f_beta": MetricMethods(f_beta, f_beta_interval, None, frozenset({"beta"})),
+    "f_beta_at": MetricMethods(
+        f_beta_at, f_beta_at_interval, None, frozenset({"beta", "class_ratio"})
+    ),
+    "g_score": MetricMethods(g_score, g_score_interval, None, frozenset({"beta", "rho"})),
+    "weighted_power_mean": MetricMethods(
+        weighted_power_mean, weighted_power_mean_interval, None, frozenset({"gamma", "phi"})
+    ),
+    "cohen_kappa": MetricMethods(cohen_kappa, cohen_kappa_interval),
+    "matthews_corrcoef": MetricMethods(matthews_corrcoef, matthews_corrcoef_interval),
 }
-
-_PARAMETERS = {
-    "precision_at": {"class_ratio"},
-    "f_beta": {"beta"},
-    "f_beta_at": {"beta", "class_ratio"},
-    "g_score": {"beta", "rho"},
-    "weighted_power_mean": {"gamma", "phi"},
-}
+"""Every metric with an interval, by its name in `monitor.metrics`."""
 
 
-def _method(metric: str, given: set[str]) -> Callable[..., Interval]:
+def _limits(metric: str, given: set[str]) -> Callable[..., Interval]:
     """Return the interval function of the metric, after checking its parameters."""
-    if metric not in _SHARES and metric not in _METHODS:
-        known = ", ".join(sorted({*_SHARES, *_METHODS}))
+    if metric not in METRICS:
+        known = ", ".join(sorted(METRICS))
         raise ValueError(f"intervals: metric has no interval, got {metric!r}; known are {known}")
-    wanted = _PARAMETERS.get(metric, set())
+    wanted = METRICS[metric].parameters
     if given != wanted:
         raise TypeError(
             f"intervals: {metric} takes {sorted(wanted) or 'no parameters'}, got {sorted(given)}"
         )
-    if metric in _METHODS:
-        return _METHODS[metric]
-    share = _SHARES[metric]
-    return lambda counts, level: wilson(*share(counts), level)
+    return METRICS[metric].limits

@@ -1,4 +1,4 @@
-"""Division that gives NaN where the denominator is 0, and the check of metric parameters."""
+"""Quotients, NaN where the denominator is 0; their logs; the check of metric parameters."""
 
 from __future__ import annotations
 
@@ -33,6 +33,23 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> FloatArray:
             np.equal(denominator, 0), np.nan, np.true_divide(numerator, denominator)
         )[()]
     return quotient
+
+
+def log_of_quotient(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Return the log of a quotient, as the difference of two logs.
+
+    Args:
+        above: any shape, at least 0.
+        below: any shape that broadcasts against it, at least 0.
+
+    Returns:
+        -∞ where only `above` is 0, +∞ where only `below` is, NaN where both are.
+
+    >>> print(log_of_quotient(np.float64(1), np.float64(1)))
+    0.0
+    """
+    logarithm: FloatArray = np.log(above) - np.log(below)
+    return logarithm
 
 
 def at_least_zero(where: str, value: ArrayLike) -> FloatArray:

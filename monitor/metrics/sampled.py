@@ -15,32 +15,23 @@ All metrics are functions of three independent proportions:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit
 
 from monitor.counts import ConfusionCounts
-from monitor.metrics.intervals import effective
+from monitor.metrics.effective_cases import effective
+from monitor.metrics.intervals import METRICS, MetricMethods
 from monitor.metrics.intervals import intervals as unsampled_intervals
 from monitor.metrics.mover import Proportion, mover, proportion
-from monitor.metrics.precision import (
-    balanced_precision,
-    log_likelihood_ratio,
-    precision,
-    precision_at,
-)
 from monitor.metrics.proportions import wilson_or_jeffreys
-from monitor.metrics.rates import class_ratio as observed_class_ratio
-from monitor.metrics.rates import false_positive_rate, prevalence, recall
 from monitor.metrics.ratio import at_least_zero, ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
     from monitor.counts import CountArray
+    from monitor.metrics.log_odds import LogOdds
     from monitor.metrics.proportions import Interval
     from monitor.metrics.ratio import FloatArray
 
@@ -116,14 +107,14 @@ def estimate(
 
     Args:
         counts: labelled outcomes and all predictions, any shape.
-        metric: `precision`, `recall`, `false_positive_rate`, `prevalence`,
-            `class_ratio`, `log_likelihood_ratio`, `balanced_precision` or
-            `precision_at`.
+        metric: name of a share of cases such as `recall`, `class_ratio`,
+            `log_likelihood_ratio`, `balanced_precision` or `precision_at`: any metric of
+            `monitor.metrics.intervals.METRICS` with a scale.
         class_ratio: argument of `precision_at`, and of no other metric.
 
     Returns:
-        The metric in the shape of the counts; NaN where it is undefined, and, except for
-        precision, where a stratum has no labels.
+        The metric in the shape of the counts; NaN where it is undefined, and where a
+        stratum that the metric needs has no labels.
 
     Raises:
         ValueError: the metric is none of these.
@@ -139,10 +130,11 @@ def estimate(
     >>> print(estimate(counts, "recall").round(4))
     0.2857
     """
-    parameters = _parameters(metric, class_ratio)
-    if metric == "precision":
-        return precision(counts.labelled)
-    value = _SCALES[metric].metric(counts.expected, **parameters)
+    methods, scale = _known(metric, class_ratio)
+    if scale.of_one_predicted_class:
+        return methods.value(counts.labelled)
+    given = {} if class_ratio is None else {"class_ratio": class_ratio}
+    value = methods.value(counts.expected, **given)
     return np.where(counts.known, value, np.nan)[()]
 
 
@@ -187,51 +179,19 @@ def intervals(
     >>> print(lower.round(4), upper.round(4))
     0.1003 0.6599
     """
-    parameters = _parameters(metric, class_ratio)
-    if metric == "precision":
+    _, scale = _known(metric, class_ratio)
+    if scale.of_one_predicted_class:
         return unsampled_intervals(counts.labelled, metric, level, dispersion=dispersion)
     if not 0 < level < 1:
         raise ValueError(f"intervals: level must lie in (0, 1), got {level!r}")
-    scale = _SCALES[metric]
-    lower, upper = mover(scale.function, *_strata(counts, level, dispersion))
-    shift = np.log(at_least_zero("precision_at: class_ratio", parameters.get("class_ratio", 1)))
+    lower, upper = mover(
+        lambda v, q, w: scale.value((q * v, q * (1 - v), (1 - q) * w, (1 - q) * (1 - w))),
+        *_strata(counts, level, dispersion),
+    )
+    odds = 1 if class_ratio is None else class_ratio
+    shift = np.log(at_least_zero("precision_at: class_ratio", odds))
     point = estimate(counts, metric, class_ratio=class_ratio)
     return np.fmin(scale.back(lower + shift), point), np.fmax(scale.back(upper + shift), point)
-
-
-class _Scale(NamedTuple):
-    """A metric, its function of v, q and w on an unbounded scale, and the inverse scale."""
-
-    metric: Callable[..., FloatArray]
-    function: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-    back: Callable[[FloatArray], FloatArray]
-
-
-def _logit_recall(v: FloatArray, q: FloatArray, w: FloatArray) -> FloatArray:
-    return np.log(q * v / ((1 - q) * w))
-
-
-def _logit_false_positive_rate(v: FloatArray, q: FloatArray, w: FloatArray) -> FloatArray:
-    return np.log(q * (1 - v) / ((1 - q) * (1 - w)))
-
-
-def _log_class_ratio(v: FloatArray, q: FloatArray, w: FloatArray) -> FloatArray:
-    return np.log((q * v + (1 - q) * w) / (q * (1 - v) + (1 - q) * (1 - w)))
-
-
-def _log_likelihood_ratio(v: FloatArray, q: FloatArray, w: FloatArray) -> FloatArray:
-    return np.log(v / (1 - v)) - _log_class_ratio(v, q, w)
-
-
-_SCALES = {
-    "recall": _Scale(recall, _logit_recall, expit),
-    "false_positive_rate": _Scale(false_positive_rate, _logit_false_positive_rate, expit),
-    "prevalence": _Scale(prevalence, _log_class_ratio, expit),
-    "class_ratio": _Scale(observed_class_ratio, _log_class_ratio, np.exp),
-    "log_likelihood_ratio": _Scale(log_likelihood_ratio, _log_likelihood_ratio, np.positive),
-    "balanced_precision": _Scale(balanced_precision, _log_likelihood_ratio, expit),
-    "precision_at": _Scale(precision_at, _log_likelihood_ratio, expit),
-}
 
 
 def _strata(
@@ -253,10 +213,12 @@ def _inner(successes: CountArray, trials: CountArray, level: float) -> Proportio
     return measured._replace(point=measured.inner)
 
 
-def _parameters(metric: str, class_ratio: ArrayLike | None) -> dict[str, ArrayLike]:
-    if metric != "precision" and metric not in _SCALES:
-        known = ", ".join(["precision", *_SCALES])
-        raise ValueError(f"sampled: no such metric, got {metric!r}; known are {known}")
-    if (class_ratio is not None) != (metric == "precision_at"):
+def _known(metric: str, class_ratio: ArrayLike | None) -> tuple[MetricMethods, LogOdds]:
+    """Return the methods of a metric and its scale, after checking the class ratio."""
+    methods = METRICS.get(metric)
+    if methods is None or methods.scale is None:
+        names = ", ".join(name for name, row in METRICS.items() if row.scale is not None)
+        raise ValueError(f"sampled: no such metric, got {metric!r}; known are {names}")
+    if (class_ratio is not None) != bool(methods.parameters):
         raise TypeError(f"sampled: precision_at takes a class ratio, nothing else, got {metric!r}")
-    return {} if class_ratio is None else {"class_ratio": class_ratio}
+    return methods, methods.scale

@@ -14,16 +14,18 @@ from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.python.frames import frame
 from monitor.report.deciding_window import verdict_on
-from monitor.report.vocabulary import METRIC_WORDS
+from monitor.report.metric_words import MetricValues
+from monitor.report.vocabulary import JSON_METRICS, METRIC_WORDS
 from monitor.snapshot import METRIC_NAMES, ModelState, Snapshot, Window
 
 _LINES = 8
 """Rows of a table that its `repr` shows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class WindowView:
+class WindowView(MetricValues[Estimated], frozen=True):
     """One window of a model, or of one of its segment values.
+
+    Each metric is an attribute as well: `week.recall` is `week.metrics["recall"]`.
 
     Attributes:
         name: of the window, such as "7d"; "all" for everything ever counted.
@@ -34,6 +36,7 @@ class WindowView:
         metrics: estimates by the names in `monitor.snapshot.METRIC_NAMES`.
         verdict: what happened since the reference; None for "all" and for segment values.
         segments: the same window for each segment value, by segment key.
+        log_likelihood_ratio: log TPR - log FPR, the skill of the classifier.
     """
 
     name: str
@@ -44,41 +47,7 @@ class WindowView:
     metrics: Mapping[str, Estimated]
     verdict: Verdict | None
     segments: Mapping[str, WindowViews]
-
-    @property
-    def precision(self) -> Estimated:
-        """Share of the predicted positives that are positive."""
-        return self.metrics["precision"]
-
-    @property
-    def balanced_precision(self) -> Estimated:
-        """Precision if half of the cases were positive."""
-        return self.metrics["balanced_precision"]
-
-    @property
-    def recall(self) -> Estimated:
-        """Share of the positives that are predicted positive."""
-        return self.metrics["recall"]
-
-    @property
-    def false_positive_rate(self) -> Estimated:
-        """Share of the negatives that are predicted positive."""
-        return self.metrics["false_positive_rate"]
-
-    @property
-    def prevalence(self) -> Estimated:
-        """Share of positives."""
-        return self.metrics["prevalence"]
-
-    @property
-    def class_ratio(self) -> Estimated:
-        """Actual positives per actual negative."""
-        return self.metrics["class_ratio"]
-
-    @property
-    def log_likelihood_ratio(self) -> Estimated:
-        """Log TPR - log FPR, the skill of the classifier."""
-        return self.metrics["log_likelihood_ratio"]
+    log_likelihood_ratio: Estimated
 
     def by(self, key: str) -> WindowViews:
         """Return this window for each value of a segment key.
@@ -256,22 +225,25 @@ def _row(
     segments: Mapping[str, WindowViews],
 ) -> WindowView:
     timed = window is not snapshot.lifetime and snapshot.now_ms is not None
+    metrics = {
+        name: Estimated(
+            estimate=float(window.metrics[name].estimate[row]),
+            lower=float(window.metrics[name].lower[row]),
+            upper=float(window.metrics[name].upper[row]),
+        )
+        for name in METRIC_NAMES
+    }
     return WindowView(
         name=window.name,
         opens=_moment(window.open[row]) if timed else None,
         closes=_moment(window.close[row]) if timed else None,
         counts=window.counts[row],
         predictions=int(window.predicted_positive[row] + window.predicted_negative[row]),
-        metrics={
-            name: Estimated(
-                estimate=float(window.metrics[name].estimate[row]),
-                lower=float(window.metrics[name].lower[row]),
-                upper=float(window.metrics[name].upper[row]),
-            )
-            for name in METRIC_NAMES
-        },
+        metrics=metrics,
         verdict=verdict,
         segments=segments,
+        log_likelihood_ratio=metrics["log_likelihood_ratio"],
+        **{name: metrics[name] for name in JSON_METRICS},
     )
 
 

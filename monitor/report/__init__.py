@@ -1,7 +1,8 @@
 """Results in words: the same for the terminal, the page, the API, alerts and log lines.
 
 vocabulary.py        the words for every metric, cause, verdict, label fault and regime
-verdict_words.py     the rows of verdicts; label_words.py those of label faults and regimes
+metric_words.py      the rows of metrics; verdict_words.py those of verdicts
+label_words.py       the rows of label faults and regimes
 headline.py          a diagnosis in one line
 sentences.py         a diagnosis in whole sentences
 advice.py            what to do next

@@ -10,15 +10,15 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct, to_builtins
 
 from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.degenerate import Degeneracy
+from monitor.report.metric_words import JSON_METRICS, MetricValues
 from monitor.report.prediction_words import degenerate_text
-from monitor.report.vocabulary import JSON_METRICS
 from monitor.snapshot import Estimate, Window
 from monitor.verdicts import DegeneratePredictions, MissingLabels, ReferenceOutcomes
 
@@ -41,34 +41,6 @@ class MetricInterval(Struct, frozen=True, kw_only=True):
     estimate: float | None
     lower: float | None
     upper: float | None
-
-
-Value = TypeVar("Value")
-
-
-class MetricValues(Struct, Generic[Value], frozen=True, kw_only=True):
-    """A value for each metric.
-
-    Attributes:
-        precision: share of the predicted positives that are positive.
-        balanced_precision: precision at as many positives as negatives.
-        recall: share of the positives that are predicted positive.
-        false_positive_rate: share of the negatives that are predicted positive.
-        prevalence: share of positives.
-        class_ratio: positives per negative.
-    """
-
-    precision: Value
-    balanced_precision: Value
-    recall: Value
-    false_positive_rate: Value
-    prevalence: Value
-    class_ratio: Value
-
-    def metric(self, name: str) -> Value:
-        """Return the value of a metric by its name."""
-        found: Value = getattr(self, name)
-        return found
 
 
 class MetricIntervals(MetricValues[MetricInterval], frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from msgspec import Struct
 from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Time
+from monitor.report.metric_words import MetricValues
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
@@ -25,8 +26,10 @@ class Cause(StrEnum):
     FALSE_POSITIVES = "false_positives"
 
 
-class ComparedSide(Struct, frozen=True, kw_only=True):
+class ComparedSide(MetricValues[MetricInterval], frozen=True):
     """One of the two periods that are compared.
+
+    Its own fields come before the metrics, as those are keyword-only.
 
     Attributes:
         open: first moment; null where counts were given.
@@ -35,12 +38,6 @@ class ComparedSide(Struct, frozen=True, kw_only=True):
             reference, `mature` for the last mature days; null where its bounds were given.
         predictions: made in it, labelled or not; null where that is not known.
         outcomes: its labelled outcomes.
-        precision: share of the predicted positives that are positive.
-        balanced_precision: precision at as many positives as negatives.
-        recall: share of the positives that are predicted positive.
-        false_positive_rate: share of the negatives that are predicted positive.
-        prevalence: share of positives.
-        class_ratio: positives per negative.
     """
 
     open: Time | None
@@ -48,17 +45,6 @@ class ComparedSide(Struct, frozen=True, kw_only=True):
     source: str | None
     predictions: Count | None
     outcomes: OutcomeSums
-    precision: MetricInterval
-    balanced_precision: MetricInterval
-    recall: MetricInterval
-    false_positive_rate: MetricInterval
-    prevalence: MetricInterval
-    class_ratio: MetricInterval
-
-    def metric(self, name: str) -> MetricInterval:
-        """Return a metric by its name."""
-        found: MetricInterval = getattr(self, name)
-        return found
 
 
 class PrecisionChange(Struct, frozen=True, kw_only=True):

@@ -37,6 +37,7 @@ from monitor.report.diagnosis_answer import (
 )
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
+from monitor.report.metric_words import JSON_METRICS
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.two_answers import is_model_worse, what_moved_precision
@@ -95,7 +96,7 @@ def _side(side: Side) -> ComparedSide:
         source=side.source or None,
         predictions=side.predictions,
         outcomes=outcome_sums(side.counts),
-        **{name: _interval(metric) for name, metric in side.metrics.items()},
+        **{name: _interval(side.metrics[name]) for name in JSON_METRICS},
     )
 
 

@@ -5,8 +5,9 @@ that the terminal, the page, the API, alerts and log lines use the same words. A
 defaults: a new member without a row, or a row without a word, fails in
 `tests/report/test_vocabulary.py`.
 
-Import every row from here. Those of verdicts are written in `verdict_words`, those of label
-faults and regimes in `label_words`, those of predictions without labels in `prediction_words`.
+Import every row from here. Those of metrics are written in `metric_words`, those of verdicts in
+`verdict_words`, those of label faults and regimes in `label_words`, those of predictions without
+labels in `prediction_words`.
 Reasons why labels do not allow a metric are written in `monitor.labels.refusals`, which the
 engine reads; rows give them as `withheld`.
 """
@@ -14,7 +15,7 @@ engine reads; rows give them as `withheld`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from monitor.drift import COMPONENT_OF
 from monitor.report.label_words import (
@@ -23,6 +24,14 @@ from monitor.report.label_words import (
     WINDOW_STATUSES,
     LabelFaultWords,
     LabellingWords,
+)
+from monitor.report.metric_words import (
+    JSON_METRICS,
+    METRIC_WORDS,
+    PAGE_METRICS,
+    TEXT_METRICS,
+    MetricWords,
+    titled,
 )
 from monitor.report.prediction_words import DEGENERACIES
 from monitor.report.verdict_words import (
@@ -59,165 +68,6 @@ __all__ = [
 ]
 
 
-def _title(words: str) -> str:
-    return words[0].upper() + words[1:]
-
-
-class MetricWords(NamedTuple):
-    """A metric of the classifier.
-
-    Attributes:
-        name: in `monitor.metrics`, JSON and the configuration.
-        words: its full name, in lower case.
-        short: for the head of a narrow column.
-        phrase: as the subject of a sentence, with its article.
-        meaning: one sentence; the HELP text of its series.
-        stem: name of its series without bound and unit.
-        unit: suffix of its series, "ratio" or none.
-        digits: behind the point, in alerts.
-        objective: how an objective bounds it; None where it cannot have one.
-        place: position in the tables of the page and of `top`; None where these leave it out.
-        in_json: part of the JSON of `replay`, `diagnose` and the API.
-    """
-
-    name: str
-    words: str
-    short: str
-    phrase: str
-    meaning: str
-    stem: str
-    unit: Literal["ratio", ""]
-    digits: int
-    objective: Literal["at least", "at most"] | None
-    place: int | None
-    in_json: bool
-
-    @property
-    def title(self) -> str:
-        """Its full name with a capital letter."""
-        return _title(self.words)
-
-    def series(self, bound: Literal["", "lower", "upper"] = "") -> str:
-        """Name of its series by window.
-
-        Args:
-            bound: end of the 95 % interval; "" for the estimate.
-
-        >>> METRIC_WORDS["recall"].series("lower"), METRIC_WORDS["class_ratio"].series()
-        ('classifier_recall_lower_ratio', 'classifier_class_ratio')
-        """
-        return "_".join(filter(None, (self.stem, bound, self.unit)))
-
-
-def _by_name(*rows: MetricWords) -> Mapping[str, MetricWords]:
-    return {row.name: row for row in rows}
-
-
-METRIC_WORDS: Mapping[str, MetricWords] = _by_name(
-    MetricWords(
-        name="precision",
-        words="precision",
-        short="precision",
-        phrase="precision",
-        meaning="Share of predicted positives that are positive.",
-        stem="classifier_precision",
-        unit="ratio",
-        digits=3,
-        objective="at least",
-        place=1,
-        in_json=True,
-    ),
-    MetricWords(
-        name="balanced_precision",
-        words="balanced precision",
-        short="balanced",
-        phrase="balanced precision",
-        meaning="Precision if half of the cases were positive; prevalence cancels out.",
-        stem="classifier_balanced_precision",
-        unit="ratio",
-        digits=3,
-        objective="at least",
-        place=2,
-        in_json=True,
-    ),
-    MetricWords(
-        name="recall",
-        words="recall",
-        short="recall",
-        phrase="recall",
-        meaning="Share of actual positives that were predicted positive (TPR).",
-        stem="classifier_recall",
-        unit="ratio",
-        digits=3,
-        objective="at least",
-        place=4,
-        in_json=True,
-    ),
-    MetricWords(
-        name="false_positive_rate",
-        words="false positive rate",
-        short="FPR",
-        phrase="the false positive rate",
-        meaning="Share of actual negatives that were predicted positive (FPR).",
-        stem="classifier_false_positive",
-        unit="ratio",
-        digits=4,
-        objective="at most",
-        place=5,
-        in_json=True,
-    ),
-    MetricWords(
-        name="prevalence",
-        words="prevalence",
-        short="prevalence",
-        phrase="prevalence",
-        meaning="Share of cases that are actually positive.",
-        stem="classifier_prevalence",
-        unit="ratio",
-        digits=3,
-        objective=None,
-        place=3,
-        in_json=True,
-    ),
-    MetricWords(
-        name="class_ratio",
-        words="class ratio r = P/N",
-        short="class ratio",
-        phrase="the class ratio",
-        meaning="Actual positives to actual negatives, r = P/N.",
-        stem="classifier_class_ratio",
-        unit="",
-        digits=4,
-        objective=None,
-        place=None,
-        in_json=True,
-    ),
-    MetricWords(
-        name="log_likelihood_ratio",
-        words="skill (log LR+)",
-        short="log LR+",
-        phrase="skill (log LR+)",
-        meaning="Skill, log LR+ = log TPR - log FPR: prevalence has cancelled out.",
-        stem="classifier_log_likelihood_ratio",
-        unit="",
-        digits=2,
-        objective=None,
-        place=None,
-        in_json=False,
-    ),
-)
-"""By name, in the order of `monitor.snapshot.METRIC_NAMES`."""
-
-JSON_METRICS = tuple(name for name, row in METRIC_WORDS.items() if row.in_json)
-"""Names of the metrics in JSON objects, in their order there."""
-
-TEXT_METRICS = tuple(row for row in METRIC_WORDS.values() if row.place is not None)
-"""Metrics in the tables of `replay` and `diagnose`, in their order there."""
-
-PAGE_METRICS = tuple(sorted(TEXT_METRICS, key=lambda row: row.place or 0))
-"""Metrics in the tables of the page and of `top`, in their order there."""
-
-
 class CauseWords(NamedTuple):
     """A cause of a change of precision.
 
@@ -245,7 +95,7 @@ class CauseWords(NamedTuple):
     @property
     def title(self) -> str:
         """Its words with a capital letter."""
-        return _title(self.words)
+        return titled(self.words)
 
     def effect(self, points: float) -> str:
         """Return what it is called by the sign of its part, in points of precision."""

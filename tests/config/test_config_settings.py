@@ -34,7 +34,7 @@ def test_the_defaults_are_those_of_the_contract() -> None:
     assert config.exporter.address == ("127.0.0.1", 9108)
     assert config.dead_letter_path == Path("state/dead-letter.ndjson")
     assert config.dead_letter.max_bytes == 64 << 20
-    assert (config.max_models, config.max_pending, config.max_series) == (100, 20_000_000, 40_000)
+    assert (config.max_models, config.max_pending, config.max_series) == (100, 20_000_000, 50_000)
 
 
 def test_the_defaults_of_a_model_are_those_of_the_contract() -> None:

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from monitor import ConfusionCounts, metrics
-from monitor.metrics.intervals import effective
+from monitor.metrics.effective_cases import effective
 from monitor.metrics.mover import mover, proportion
 from monitor.metrics.proportions import wilson, wilson_or_jeffreys
 

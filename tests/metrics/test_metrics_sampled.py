@@ -17,7 +17,12 @@ METRICS = (
     "class_ratio",
     "log_likelihood_ratio",
     "balanced_precision",
+    "specificity",
+    "false_negative_rate",
+    "negative_predictive_value",
+    "accuracy",
 )
+OF_ONE_STRATUM = {"precision", "negative_predictive_value"}
 
 AUDIT = SampledCounts(
     labelled=ConfusionCounts(tp=620, fp=380, fn=4, tn=996),
@@ -39,7 +44,7 @@ def test_with_every_case_labelled_it_is_the_plain_metric(
     )
     for name in METRICS:
         expected = getattr(metrics, name)(counts)
-        if name != "precision" and not all_labelled.known:
+        if name not in OF_ONE_STRATUM and not all_labelled.known:
             expected = np.nan
         value = sampled.estimate(all_labelled, name)
         np.testing.assert_allclose(value, expected, rtol=1e-12)
@@ -86,15 +91,20 @@ def test_no_labelled_miss_leaves_recall_open_to_one() -> None:
     assert upper == 1
 
 
-def test_a_stratum_without_labels_leaves_precision_alone() -> None:
-    counts = SampledCounts(
-        labelled=ConfusionCounts(tp=60, fp=40, fn=0, tn=0),
-        predicted_positive=100,
-        predicted_negative=9_900,
-    )
-    assert sampled.estimate(counts, "precision") == 0.6
-    assert not np.isnan(sampled.intervals(counts, "precision")).any()
-    for name in METRICS[1:]:
+@pytest.mark.parametrize(
+    ("labelled", "of_it", "value"),
+    [
+        (ConfusionCounts(tp=60, fp=40, fn=0, tn=0), "precision", 0.6),
+        (ConfusionCounts(tp=0, fp=0, fn=10, tn=90), "negative_predictive_value", 0.9),
+    ],
+)
+def test_a_stratum_without_labels_leaves_only_the_metric_of_the_other(
+    labelled: ConfusionCounts, of_it: str, value: float
+) -> None:
+    counts = SampledCounts(labelled=labelled, predicted_positive=100, predicted_negative=9_900)
+    assert sampled.estimate(counts, of_it) == value
+    assert not np.isnan(sampled.intervals(counts, of_it)).any()
+    for name in set(METRICS) - {of_it}:
         assert np.isnan(sampled.estimate(counts, name))
         assert np.isnan(sampled.intervals(counts, name)).all()
 
@@ -108,7 +118,7 @@ def test_arrays_give_what_each_gives() -> None:
     for name in METRICS:
         lower, upper = sampled.intervals(many, name)
         assert (lower[0], upper[0]) == sampled.intervals(AUDIT, name)
-        assert np.isnan([lower[1], upper[1]]).all()
+        assert np.isnan([lower[1], upper[1]]).all() == (name != "negative_predictive_value")
         assert sampled.estimate(many, name).shape == (2,)
 
 
@@ -123,8 +133,8 @@ def test_faults_are_named() -> None:
         ValueError, match=r"predicted_negative must be at least its labels, got 10 "
     ):
         SampledCounts(labelled=AUDIT.labelled, predicted_positive=1_000, predicted_negative=10)
-    with pytest.raises(ValueError, match="no such metric, got 'accuracy'; known are precision"):
-        sampled.estimate(AUDIT, "accuracy")
+    with pytest.raises(ValueError, match="no such metric, got 'cohen_kappa'; known are prec"):
+        sampled.estimate(AUDIT, "cohen_kappa")
     with pytest.raises(TypeError, match="precision_at takes a class ratio"):
         sampled.intervals(AUDIT, "precision_at")
     with pytest.raises(TypeError, match="nothing else, got 'recall'"):

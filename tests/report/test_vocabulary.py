@@ -84,6 +84,11 @@ def test_places_in_tables_are_counted_without_a_gap() -> None:
     assert places == list(range(1, len(places) + 1))
 
 
+def test_the_metrics_of_json_have_words_and_come_in_their_order() -> None:
+    named_in_json = [name for name in vocabulary.METRIC_WORDS if name in vocabulary.JSON_METRICS]
+    assert tuple(named_in_json) == vocabulary.JSON_METRICS
+
+
 def test_the_metrics_with_an_objective_are_those_of_the_configuration() -> None:
     bounded = {name for name, row in vocabulary.METRIC_WORDS.items() if row.objective}
     assert bounded == set(Objective.model_fields)

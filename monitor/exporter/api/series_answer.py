@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from monitor.exporter.api.status_answer import DetectionMark
-from monitor.report.answer_parts import Count, MetricValues, Time
+from monitor.report.answer_parts import Count, Time
+from monitor.report.metric_words import MetricValues
 
 Numbers = tuple[float | None, ...]
 """A number for each step of time; None where it is not known."""

@@ -256,7 +256,8 @@ def test_every_field_of_the_document_has_a_description(client):
 def test_the_answers_hold_the_metrics_of_the_vocabulary():
     assert MetricIntervals.__struct_fields__ == JSON_METRICS
     assert MetricSeries.__struct_fields__ == JSON_METRICS
-    assert set(JSON_METRICS) < set(ComparedSide.__struct_fields__)
+    period = ("open", "close", "source", "predictions", "outcomes")
+    assert ComparedSide.__struct_fields__ == (*period, *JSON_METRICS)
 
 
 def test_what_the_document_bounds_is_what_is_taken(client):
