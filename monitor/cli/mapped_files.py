@@ -9,6 +9,7 @@ from os import fspath
 
 from monitor.cli.output import tell
 from monitor.cli.progress import Progress
+from monitor.cli.recorded_tables import is_table, tables
 from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed
 from monitor.config.mapping import MappedRecords, mapped_records
@@ -16,6 +17,7 @@ from monitor.errors import FeedError, UsageError
 from monitor.events.columns import EventBatch
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.merge import merged
 from monitor.feeds.segment_keys import segment_keys
 
 _LISTS = ("positive", "negative", "missing")
@@ -27,7 +29,7 @@ class RecordedFeed:
     """Recorded files as one stream of batches.
 
     Args:
-        paths: the files.
+        paths: the files, and databases of configured feeds (`recorded_tables`).
         config: models, and the mapping of each configured feed.
         given: the mapping of the options, which takes precedence; None without one.
 
@@ -40,6 +42,7 @@ class RecordedFeed:
         self.records = 0
         self.torn: FeedError | None = None
         self._paths = paths
+        self._config = config
         self._decoder = Decoder(DecodeSettings.from_config(config))
         self._mappings = mappings_of(paths, config, given)
 
@@ -47,13 +50,11 @@ class RecordedFeed:
         """Yield all batches, with progress on stderr.
 
         Raises:
-            FeedError: a file cannot be read at all.
+            FeedError: a file or a database cannot be read at all.
         """
         progress = Progress(sys.stderr, SystemClock())
         try:
-            for batch in files.read(
-                self._paths, self._decoder, progress=progress, mappings=self._mappings, say=tell
-            ):
+            for batch in self._merged(progress):
                 self.records += batch.records
                 yield batch
         except FeedError as error:
@@ -63,9 +64,20 @@ class RecordedFeed:
         finally:
             progress.close()
 
+    def _merged(self, progress: Progress) -> Iterator[EventBatch]:
+        streams = tables(self._paths, self._config, self._decoder)
+        paths = [path for path in self._paths if not is_table(path)]
+        if paths:
+            read = files.read(
+                paths, self._decoder, progress=progress, mappings=self._mappings, say=tell
+            )
+            streams.append(read)
+        return streams[0] if len(streams) == 1 else merged(streams)
+
     def segment_keys(self) -> tuple[str, ...]:
         """Return the segment keys that the first records of each file could be split by."""
-        heads = [files.first_rows(path) for path in self._paths if path != files.STDIN]
+        recorded = [path for path in self._paths if not is_table(path)]
+        heads = [files.first_rows(path) for path in recorded if path != files.STDIN]
         found = [key for head in heads for key in segment_keys(head.rows, tabular=head.tabular)]
         return tuple(dict.fromkeys(found))
 

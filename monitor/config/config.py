@@ -37,6 +37,7 @@ from monitor.config.fields import (
     setting,
 )
 from monitor.config.model import ModelConfig
+from monitor.config.sql_feed import SqlFeed
 
 _SEED_BYTES = 8
 _LEAST_SECRET = 16
@@ -253,6 +254,16 @@ class Config(Section):
             ((i, "listen"), value[i].listen, error)
             for i, port in enumerate(ports)
             if port and port in ports[:i]
+        )
+        return value
+
+    @field_validator("feeds")
+    @classmethod
+    def _sql_names_differ(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        names = [feed.name if isinstance(feed, SqlFeed) else "" for feed in value]
+        error = q.unfit("has the name of another sql feed", "give each its own")
+        refuse(
+            ((i, "name"), name, error) for i, name in enumerate(names) if name and name in names[:i]
         )
         return value
 

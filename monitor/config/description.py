@@ -5,6 +5,7 @@ from monitor.config.feeds import Feed, FileFeed, HttpFeed
 from monitor.config.labelling import Labelling, WindowClock
 from monitor.config.model import ModelConfig
 from monitor.config.quantities import format_duration
+from monitor.config.sql_feed import SqlFeed
 
 _EVERYTHING = "precision, recall, false-positive rate, prevalence and balanced precision"
 _IDENTIFIABLE = {
@@ -66,6 +67,8 @@ def _feed(feed: Feed) -> str:
         return f"file {feed.path}" + (" (followed)" if feed.follow else "")
     if isinstance(feed, HttpFeed):
         return f"http on {feed.listen}"
+    if isinstance(feed, SqlFeed):
+        return f"sql {feed.name}, a query every {format_duration(feed.every)}"
     return f"kafka topics {', '.join(feed.topics)}"
 
 

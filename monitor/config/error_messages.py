@@ -38,19 +38,21 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "less_than_equal": ("must be at most {le:g}", "lower it"),
     "enum": ("is not known", "write one of {expected}"),
     "union_tag_invalid": ("is not known", "write one of {expected_tags}"),
-    "union_tag_not_found": ("has no type", "write type: file, http or kafka"),
+    "union_tag_not_found": ("has no type", "write type: file, http, kafka or sql"),
     "tuple_type": _LIST,
     "too_short": ("must not be empty", "list at least one"),
     "dict_type": ("must be a mapping", "write NAME: {{}}"),
     "mapping_type": ("must be a mapping", "write NAME: {{}}"),
     "model_type": ("must be a mapping", "give it one of the keys {keys}"),
-    "model_attributes_type": ("must be a mapping", "give it a type: file, http or kafka"),
+    "model_attributes_type": ("must be a mapping", "give it a type: file, http, kafka or sql"),
     "string_type": _TEXT,
     "path_type": _TEXT,
     "string_pattern_mismatch": ("must be a plain name", "write letters, digits and underscores"),
     "unfit": ("{what}", "{allowed}"),
 }
 """What is wrong and what is allowed, by pydantic's error type."""
+_UNION_TAGS = ("file", "http", "kafka", "sql", "auto", "fixed")
+"""Steps that pydantic adds to the path of a value of several types."""
 
 
 def config_faults(error: ValidationError, document: Document) -> list[ConfigFault]:
@@ -140,7 +142,7 @@ def _path(loc: KeyPath) -> KeyPath:
     """Path in the file of pydantic's location, which also has tags of unions and key marks."""
     steps = [step for step in loc if step != "[key]"]
     union = 2 if loc[0] == "feeds" else _index(loc, "maturity") + 1
-    if union and len(steps) > union and steps[union] in ("file", "http", "kafka", "auto", "fixed"):
+    if union and len(steps) > union and steps[union] in _UNION_TAGS:
         del steps[union]
     return tuple(steps)
 

@@ -1,4 +1,4 @@
-"""Settings of feeds: files, HTTP listeners, Kafka topics."""
+"""Settings of feeds: files, HTTP listeners, Kafka topics, and databases (`sql_feed`)."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -27,6 +27,7 @@ from monitor.config.fields import (
 )
 from monitor.config.inference import InferenceConfig
 from monitor.config.mapping import MappedRecords
+from monitor.config.sql_feed import SqlFeed
 
 _TABLES = {".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
 
@@ -183,5 +184,5 @@ class KafkaFeed(MappedRecords):
     )
 
 
-Feed = Annotated[FileFeed | HttpFeed | KafkaFeed, Field(discriminator="type")]
+Feed = Annotated[FileFeed | HttpFeed | KafkaFeed | SqlFeed, Field(discriminator="type")]
 """Any feed, discriminated by `type`."""

@@ -1,7 +1,7 @@
 """Opens the sources of the configured feeds.
 
-Files that are read once form one source, merged by time. Each followed file and
-each Kafka feed is a source of its own. Checkpoints store the position of each.
+Files that are read once form one source, merged by time. Each followed file, each
+Kafka feed and each database is a source of its own. Checkpoints store the position of each.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from monitor.clock import Clock
-from monitor.config import Config, FileFeed, KafkaFeed
+from monitor.config import Config, Feed, FileFeed, KafkaFeed, SqlFeed
 from monitor.config.mapping import MappedRecords
 from monitor.errors import ConfigError, FeedError
 from monitor.extras import install_command
@@ -22,13 +22,14 @@ from monitor.feeds.kafka import installed
 from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.recorded_files import RecordedFiles
 from monitor.feeds.source import Source
+from monitor.feeds.sql.database_url import fault_of_url
 from monitor.feeds.standard_input import StandardInput
 
 
 def open_sources(
     config: Config, decoder: Decoder, clock: Clock, say: Callable[[str], None]
 ) -> list[Source]:
-    """Open the sources of all file, standard input and Kafka feeds.
+    """Open the sources of all feeds but those of type http.
 
     `posted.PostedFeeds` is the source of the HTTP feeds.
 
@@ -58,6 +59,10 @@ def open_sources(
             from monitor.feeds.kafka.source import KafkaSource  # noqa: PLC0415  # an extra
 
             sources.append(KafkaSource(feed, lines_decoder(decoder, feed), clock, say))
+        if isinstance(feed, SqlFeed):
+            from monitor.feeds.sql.sql_source import SqlSource  # noqa: PLC0415  # an extra
+
+            sources.append(SqlSource(feed, decoder, clock, say))
     if stdin:
         sources.append(StandardInput(lines_decoder(decoder, stdin[0])))
     if once:
@@ -104,9 +109,17 @@ def unavailable_feeds(config: Config) -> tuple[str, ...]:
     """Return why the configured feeds cannot be read, one line a fault."""
     if not config.feeds:
         return ("feeds: none is configured; add one, such as {type: file, path: events.ndjson}",)
-    return tuple(
-        f"feeds[{number}].type: needs a client that is not installed, got {feed.type!r}; "
-        f"{install_command('kafka')}"
-        for number, feed in enumerate(config.feeds)
-        if isinstance(feed, KafkaFeed) and not installed.is_installed()
-    )
+    faults = ((number, _unavailable(feed)) for number, feed in enumerate(config.feeds))
+    return tuple(f"feeds[{number}].{fault}" for number, fault in faults if fault)
+
+
+def _unavailable(feed: Feed) -> str:
+    """Return why a feed cannot be read, with its key; "" where nothing is known."""
+    if isinstance(feed, KafkaFeed) and not installed.is_installed():
+        return (
+            f"type: needs a client that is not installed, got {feed.type!r}; "
+            f"{install_command('kafka')}"
+        )
+    if isinstance(feed, SqlFeed) and (fault := fault_of_url(feed.url.get_secret_value())):
+        return f"url: {fault}"
+    return ""
