@@ -18,11 +18,13 @@ from monitor.config import quantities as q
 from monitor.config.fields import (
     Broker,
     Distinct,
+    FileLocation,
     FilePath,
     Listen,
     Name,
     PositiveDuration,
     Size,
+    is_url,
     setting,
 )
 from monitor.config.inference import InferenceConfig
@@ -40,10 +42,10 @@ class FileFeed(MappedRecords):
     """Events from a file."""
 
     type: Literal["file"] = Field(description="A file of events.")
-    path: FilePath = Field(
+    path: FileLocation = Field(
         description="Path of the file, relative to the working directory: NDJSON, JSON, CSV, TSV, "
         "Parquet or Arrow, by its extension; a pattern like logs/*.ndjson for several; - for "
-        "standard input."
+        "standard input; a URL like s3://bucket/events.parquet for an object of a store."
     )
     follow: bool = setting(
         False,
@@ -53,7 +55,10 @@ class FileFeed(MappedRecords):
     @field_validator("follow")
     @classmethod
     def _follow_needs_lines(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001  # a setting
-        ending = _without_gz(info.data.get("path", Path())).suffix.lower()
+        path = info.data.get("path", Path())
+        if value and is_url(str(path)):
+            raise q.unfit("cannot be true for objects of a store", "leave it out")
+        ending = _without_gz(Path(path)).suffix.lower()
         if value and ending in _TABLES:
             raise q.unfit(f"cannot be true for {ending} files", "leave it out, or write NDJSON")
         return value

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from monitor.clock import Clock
 from monitor.config import Config, Feed, FileFeed, KafkaFeed, SqlFeed
+from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords
 from monitor.errors import ConfigError, FeedError
 from monitor.extras import install_command
@@ -24,6 +25,7 @@ from monitor.feeds.recorded_files import RecordedFiles
 from monitor.feeds.source import Source
 from monitor.feeds.sql.database_url import fault_of_url
 from monitor.feeds.standard_input import StandardInput
+from monitor.feeds.stores import fault_of_store, matching_objects
 
 
 def open_sources(
@@ -74,12 +76,12 @@ def _expanded(feeds: Sequence[FileFeed]) -> dict[str, MappedRecords]:
     """Return the files that the paths and patterns match, each with its mapping.
 
     Raises:
-        FeedError: a pattern matches no file.
+        FeedError: a pattern matches no file, or the store of one cannot be read.
     """
     found: dict[str, MappedRecords] = {}
     for feed in feeds:
         path = os.fspath(feed.path)
-        matches = matching(path)
+        matches = matching_objects(path) if is_url(path) else matching(path)
         if not matches:
             raise FeedError(f"{path}: no file matches; check the pattern")
         for match in matches:
@@ -90,7 +92,7 @@ def _expanded(feeds: Sequence[FileFeed]) -> dict[str, MappedRecords]:
 def missing_files(config: Config) -> tuple[str, ...]:
     """Return the configured files that must be there when reading starts and are not.
 
-    A file to follow may appear later.
+    A file to follow may appear later. Objects of stores are not looked for.
 
     Args:
         config: with the feeds.
@@ -100,7 +102,7 @@ def missing_files(config: Config) -> tuple[str, ...]:
         "follow: true to wait for it"
         for number, feed in enumerate(config.feeds)
         if isinstance(feed, FileFeed) and not feed.follow
-        if os.fspath(feed.path) != files.STDIN
+        if os.fspath(feed.path) != files.STDIN and not is_url(os.fspath(feed.path))
         if not any(map(os.path.exists, matching(os.fspath(feed.path))))
     )
 
@@ -120,6 +122,8 @@ def _unavailable(feed: Feed) -> str:
             f"type: needs a client that is not installed, got {feed.type!r}; "
             f"{install_command('kafka')}"
         )
+    if isinstance(feed, FileFeed) and is_url(path := os.fspath(feed.path)):
+        return f"path: {fault}" if (fault := fault_of_store(path)) else ""
     if isinstance(feed, SqlFeed) and (fault := fault_of_url(feed.url.get_secret_value())):
         return f"url: {fault}"
     return ""

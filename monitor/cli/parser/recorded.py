@@ -20,7 +20,8 @@ def _replay(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="FILE",
         help="events as NDJSON, JSON, CSV, TSV, Parquet or Arrow, plain, gzip or zstd; - for "
-        "standard input; sql:NAME for the database of a configured feed",
+        "standard input; sql:NAME for the database of a configured feed, s3://... for an object "
+        "of a store",
     )
     add_config(parser, required=False)
     add_reference(parser)
