@@ -2,14 +2,12 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
     PositiveInt,
-    SecretStr,
     ValidationInfo,
     field_validator,
 )
@@ -28,6 +26,7 @@ from monitor.config.fields import (
     setting,
 )
 from monitor.config.inference import InferenceConfig
+from monitor.config.kafka_values import KafkaValue, PropertyValue
 from monitor.config.mapping import MappedRecords
 from monitor.config.sql_feed import SqlFeed
 
@@ -141,15 +140,7 @@ def _allowed(name: str) -> str:
     return name
 
 
-def _as_text(value: Any) -> Any:
-    """Write numbers and booleans as the client expects them."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, int | float) else value
-
-
 PropertyName = Annotated[Name, AfterValidator(_allowed)]
-PropertyValue = Annotated[SecretStr, BeforeValidator(_as_text)]
 
 
 class KafkaStart(StrEnum):
@@ -187,6 +178,7 @@ class KafkaFeed(MappedRecords):
     properties_file: FilePath | None = setting(
         None, "File of further settings of the client, one key=value per line, for secrets."
     )
+    value: KafkaValue = setting({}, "How the values of messages are written.")
 
 
 Feed = Annotated[FileFeed | HttpFeed | KafkaFeed | SqlFeed, Field(discriminator="type")]

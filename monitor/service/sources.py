@@ -122,6 +122,11 @@ def _unavailable(feed: Feed) -> str:
             f"type: needs a client that is not installed, got {feed.type!r}; "
             f"{install_command('kafka')}"
         )
+    if isinstance(feed, KafkaFeed) and not installed.reads(feed.value.format):
+        return (
+            f"value: {feed.value.format} needs packages that are not installed; "
+            f"{install_command(installed.SCHEMAS_EXTRA)}"
+        )
     if isinstance(feed, FileFeed) and is_url(path := os.fspath(feed.path)):
         return f"path: {fault}" if (fault := fault_of_store(path)) else ""
     if isinstance(feed, SqlFeed) and (fault := fault_of_url(feed.url.get_secret_value())):
