@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
+from monitor.cli.recorded_tables import table_names
 from monitor.cli.remote import Remote
 from monitor.cli.unknown_segments import unknown_segments, warn_of_unknown_segments
 from monitor.cli.usable import rejected_text
@@ -131,7 +132,8 @@ def _config(args: Namespace) -> Config:
 
 
 def _paths(args: Namespace, config: Config) -> list[str]:
-    paths = args.feed or [str(f.path) for f in config.feeds if isinstance(f, FileFeed)]
+    configured = [str(f.path) for f in config.feeds if isinstance(f, FileFeed)]
+    paths = args.feed or [*configured, *table_names(config)]
     if not paths:
         raise UsageError("--feed: must name recorded events; give --feed FILE, or - for stdin")
     return list(paths)

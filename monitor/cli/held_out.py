@@ -69,7 +69,8 @@ def read_held_out(
     if path == files.STDIN:
         raise UsageError(f"reference: must be a file, got {path!r}; write the table to one")
     counting = _counting(config, threshold)
-    mapping = _mapping(path, counting, mappings_of([path], config, given).get(path))
+    ((_, configured),) = mappings_of([path], config, given)
+    mapping = _mapping(path, counting, configured)
     monitor = Monitor(counting)
     feed = RecordedFeed([path], counting, mapping)
     for batch in feed.batches():

@@ -1,4 +1,4 @@
-"""What `init` looks at: a file, topics of Kafka, or a recorded file behind a link."""
+"""What `init` looks at: a file, topics of Kafka, or a recorded file behind a link or in a store."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def looked_at(place: str, properties: str | None) -> Iterator[Looked]:
     """Give the events at a place, in a file.
 
     Args:
-        place: a path, `kafka://BROKER[,BROKER]/TOPIC[,TOPIC]`, or a link to a file.
+        place: a path, `kafka://BROKER[,BROKER]/TOPIC[,TOPIC]`, a link to a file, or the URL
+            of an object in a store.
         properties: file with settings of the Kafka client; None for none.
 
     Raises:
@@ -58,17 +59,12 @@ def looked_at(place: str, properties: str | None) -> Iterator[Looked]:
         FeedError: it cannot be read.
     """
     scheme = urlsplit(place).scheme if "://" in place else ""
-    if scheme not in ("", "kafka", *_LINKS):
-        raise UsageError(
-            f"init: must be a file, kafka://BROKERS/TOPICS or a link, got {place!r}; write "
-            "kafka://, http:// or https://"
-        )
     if properties is not None and scheme != "kafka":
         raise UsageError(
             f"--properties: is for kafka://BROKERS/TOPICS, got {place!r}; leave it out"
         )
-    if not scheme:
-        comment = "follow: true reads a file of lines as it grows"
+    if scheme not in ("kafka", *_LINKS):
+        comment = "" if scheme else "follow: true reads a file of lines as it grows"
         yield Looked(place, place, {"type": "file", "path": place}, comment)
         return
     with TemporaryDirectory() as folder:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from os import fspath
 
 from monitor.cli.output import tell
 from monitor.cli.progress import Progress
+from monitor.cli.recorded_tables import is_table, tables
 from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed
+from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords, mapped_records
 from monitor.errors import FeedError, UsageError
 from monitor.events.columns import EventBatch
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.merge import merged
 from monitor.feeds.segment_keys import segment_keys
+from monitor.feeds.stores import matching_objects
 
 _LISTS = ("positive", "negative", "missing")
 MAPPING_OPTIONS = ("field", "constant", *_LISTS, "zone", "unit")
@@ -27,9 +31,13 @@ class RecordedFeed:
     """Recorded files as one stream of batches.
 
     Args:
-        paths: the files.
+        paths: the files, patterns of objects in a store, and databases of configured feeds
+            (`recorded_tables`).
         config: models, and the mapping of each configured feed.
         given: the mapping of the options, which takes precedence; None without one.
+
+    Raises:
+        FeedError: no object of a store matches a pattern, or the store cannot be read.
 
     Attributes:
         records: records read so far.
@@ -39,21 +47,25 @@ class RecordedFeed:
     def __init__(self, paths: Sequence[str], config: Config, given: MappedRecords | None) -> None:
         self.records = 0
         self.torn: FeedError | None = None
-        self._paths = paths
+        self._config = config
         self._decoder = Decoder(DecodeSettings.from_config(config))
-        self._mappings = mappings_of(paths, config, given)
+        self._mappings: dict[str, MappedRecords] = {}
+        self._paths: list[str] = []
+        for path, mapping in mappings_of(paths, config, given):
+            found = _expanded(path)
+            self._paths += found
+            if mapping is not None:
+                self._mappings |= dict.fromkeys(found, mapping)
 
     def batches(self) -> Iterator[EventBatch]:
         """Yield all batches, with progress on stderr.
 
         Raises:
-            FeedError: a file cannot be read at all.
+            FeedError: a file or a database cannot be read at all.
         """
         progress = Progress(sys.stderr, SystemClock())
         try:
-            for batch in files.read(
-                self._paths, self._decoder, progress=progress, mappings=self._mappings, say=tell
-            ):
+            for batch in self._merged(progress):
                 self.records += batch.records
                 yield batch
         except FeedError as error:
@@ -63,17 +75,28 @@ class RecordedFeed:
         finally:
             progress.close()
 
+    def _merged(self, progress: Progress) -> Iterator[EventBatch]:
+        streams = tables(self._paths, self._config, self._decoder)
+        paths = [path for path in self._paths if not is_table(path)]
+        if paths:
+            read = files.read(
+                paths, self._decoder, progress=progress, mappings=self._mappings, say=tell
+            )
+            streams.append(read)
+        return streams[0] if len(streams) == 1 else merged(streams)
+
     def segment_keys(self) -> tuple[str, ...]:
         """Return the segment keys that the first records of each file could be split by."""
-        heads = [files.first_rows(path) for path in self._paths if path != files.STDIN]
+        recorded = [path for path in self._paths if not is_table(path)]
+        heads = [files.first_rows(path) for path in recorded if path != files.STDIN]
         found = [key for head in heads for key in segment_keys(head.rows, tabular=head.tabular)]
         return tuple(dict.fromkeys(found))
 
 
 def mappings_of(
     paths: Sequence[str], config: Config, given: MappedRecords | None
-) -> Mapping[str, MappedRecords]:
-    """Return the mapping of each file that has one.
+) -> list[tuple[str, MappedRecords | None]]:
+    """Return each path with its mapping; None where it has none.
 
     Args:
         paths: the files.
@@ -81,9 +104,17 @@ def mappings_of(
         given: the mapping of the options, which takes precedence; None without one.
     """
     feeds = {fspath(f.path): f for f in config.feeds if isinstance(f, FileFeed) and f.is_mapped}
-    if given is not None:
-        return dict.fromkeys(paths, given)
-    return {path: feeds[path] for path in paths if path in feeds}
+    return [(path, feeds.get(path) if given is None else given) for path in paths]
+
+
+def _expanded(path: str) -> list[str]:
+    """The objects of a pattern, which no shell expands; other paths as they are."""
+    if not is_url(path):
+        return [path]
+    found = matching_objects(path)
+    if not found:
+        raise FeedError(f"{path}: no object matches; check the pattern")
+    return found
 
 
 def mapping_of(args: Namespace) -> MappedRecords | None:

@@ -36,6 +36,7 @@ from monitor.service.notify import Notify
 from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
 from monitor.service.sources import open_sources, unavailable_feeds
+from monitor.service.sql_readings import sql_readings
 from monitor.service.state_watch import StateWatch
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
@@ -160,7 +161,8 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         telemetry = ProcessCollector(reloads.readings)
         telemetry.add(service.liveness.readings)
         telemetry.add(dead_letter_readings(dead_letter))
-        all_readings = (checkpointer.readings, kafka_readings(sources), follow_readings(sources))
+        of_feeds = (reads(sources) for reads in (kafka_readings, follow_readings, sql_readings))
+        all_readings = (checkpointer.readings, *of_feeds)
         for readings in (*all_readings, *(feed.readings for feed in posted)):
             telemetry.add(readings)
         app = create_app(

@@ -17,6 +17,7 @@ from monitor.config.labelling import AutoMaturity, Labelling, WindowClock
 from monitor.config.model import ModelConfig, Objective, RiverDetectorConfig
 from monitor.config.public import load as __getattr__
 from monitor.config.reference import Reference, ReferenceCounts, ReferenceWindow
+from monitor.config.sql_feed import SqlFeed
 
 if TYPE_CHECKING:
     from monitor.config.description import describe
@@ -28,6 +29,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AutoMaturity", "Config", "DeadLetterConfig", "ExporterConfig", "Feed", "FileFeed",
     "HttpFeed", "KafkaFeed", "Labelling", "ModelConfig", "Objective", "Reference",
-    "ReferenceCounts", "ReferenceWindow", "RiverDetectorConfig", "StateConfig", "WindowClock",
-    "__getattr__", "describe", "json_schema", "load_config", "parse_config",
+    "ReferenceCounts", "ReferenceWindow", "RiverDetectorConfig", "SqlFeed", "StateConfig",
+    "WindowClock", "__getattr__", "describe", "json_schema", "load_config", "parse_config",
 ]

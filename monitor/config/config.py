@@ -34,6 +34,7 @@ from monitor.config.fields import (
     setting,
 )
 from monitor.config.model import ModelConfig
+from monitor.config.sql_feed import SqlFeed
 from monitor.config.window_names import WindowNames, auto_windows
 
 _SEED_BYTES = 8
@@ -230,6 +231,16 @@ class Config(Section):
             ((i, "listen"), value[i].listen, error)
             for i, port in enumerate(ports)
             if port and port in ports[:i]
+        )
+        return value
+
+    @field_validator("feeds")
+    @classmethod
+    def _sql_names_differ(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        names = [feed.name if isinstance(feed, SqlFeed) else "" for feed in value]
+        error = q.unfit("has the name of another sql feed", "give each its own")
+        refuse(
+            ((i, "name"), name, error) for i, name in enumerate(names) if name and name in names[:i]
         )
         return value
 

@@ -1,15 +1,13 @@
-"""Settings of feeds: files, HTTP listeners, Kafka topics."""
+"""Settings of feeds: files, HTTP listeners, Kafka topics, and databases (`sql_feed`)."""
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
     PositiveInt,
-    SecretStr,
     ValidationInfo,
     field_validator,
 )
@@ -18,15 +16,19 @@ from monitor.config import quantities as q
 from monitor.config.fields import (
     Broker,
     Distinct,
+    FileLocation,
     FilePath,
     Listen,
     Name,
     PositiveDuration,
     Size,
+    is_url,
     setting,
 )
 from monitor.config.inference import InferenceConfig
+from monitor.config.kafka_values import KafkaValue, PropertyValue
 from monitor.config.mapping import MappedRecords
+from monitor.config.sql_feed import SqlFeed
 
 _TABLES = {".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
 
@@ -39,10 +41,10 @@ class FileFeed(MappedRecords):
     """Events from a file."""
 
     type: Literal["file"] = Field(description="A file of events.")
-    path: FilePath = Field(
+    path: FileLocation = Field(
         description="Path of the file, relative to the working directory: NDJSON, JSON, CSV, TSV, "
         "Parquet or Arrow, by its extension; a pattern like logs/*.ndjson for several; - for "
-        "standard input."
+        "standard input; a URL like s3://bucket/events.parquet for an object of a store."
     )
     follow: bool = setting(
         False,
@@ -57,7 +59,10 @@ class FileFeed(MappedRecords):
     @field_validator("follow")
     @classmethod
     def _follow_needs_lines(cls, value: bool, info: ValidationInfo) -> bool:  # noqa: FBT001  # a setting
-        ending = _without_gz(info.data.get("path", Path())).suffix.lower()
+        path = info.data.get("path", Path())
+        if value and is_url(str(path)):
+            raise q.unfit("cannot be true for objects of a store", "leave it out")
+        ending = _without_gz(Path(path)).suffix.lower()
         if value and ending in _TABLES:
             raise q.unfit(f"cannot be true for {ending} files", "leave it out, or write NDJSON")
         return value
@@ -145,15 +150,7 @@ def _allowed(name: str) -> str:
     return name
 
 
-def _as_text(value: Any) -> Any:
-    """Write numbers and booleans as the client expects them."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, int | float) else value
-
-
 PropertyName = Annotated[Name, AfterValidator(_allowed)]
-PropertyValue = Annotated[SecretStr, BeforeValidator(_as_text)]
 
 
 class KafkaStart(StrEnum):
@@ -191,6 +188,7 @@ class KafkaFeed(MappedRecords):
     properties_file: FilePath | None = setting(
         None, "File of further settings of the client, one key=value per line, for secrets."
     )
+    value: KafkaValue = setting({}, "How the values of messages are written.")
 
     @property
     def summary(self) -> str:
@@ -198,7 +196,7 @@ class KafkaFeed(MappedRecords):
         return f"kafka topics {', '.join(self.topics)}"
 
 
-Feed = Annotated[FileFeed | HttpFeed | KafkaFeed, Field(discriminator="type")]
+Feed = Annotated[FileFeed | HttpFeed | KafkaFeed | SqlFeed, Field(discriminator="type")]
 """Any feed, discriminated by `type`."""
 
 FEED_TYPES: tuple[str, ...] = tuple(

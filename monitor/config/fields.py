@@ -173,6 +173,26 @@ def _path(value: Any) -> Any:
 FilePath = Annotated[Path, BeforeValidator(_path), WithJsonSchema({"type": "string"})]
 """Path of a file or directory; a relative path starts at the working directory."""
 
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.ASCII)
+
+
+def is_url(place: str) -> bool:
+    """Return whether a place is a URL rather than the path of a file.
+
+    >>> is_url("s3://bucket/events.parquet"), is_url("events.parquet")
+    (True, False)
+    """
+    return bool(_URL.match(place))
+
+
+def _location(value: Any) -> Any:
+    value = _path(value)
+    return Path(value) if isinstance(value, str) and not is_url(value) else value
+
+
+FileLocation = Annotated[Path | str, BeforeValidator(_location), WithJsonSchema({"type": "string"})]
+"""Path of a file, or the URL of an object in a store, which stays text."""
+
 Name = Annotated[str, AfterValidator(_name), WithJsonSchema({"type": "string", "minLength": 1})]
 """Name of a model or a topic: printable, not empty."""
 

@@ -1,4 +1,4 @@
-"""Files and standard input, read in chunks and merged by event time."""
+"""Files, standard input and objects of stores, read in chunks and merged by event time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
+from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
+from monitor.feeds import stores
 from monitor.feeds.arrow.arrow_files import read_arrow, rows_of_table
 from monitor.feeds.blocks import TornError, blocks, pieces
 from monitor.feeds.csv_file import read_csv, rows_of_text
@@ -60,7 +62,8 @@ def read(
         paths: CSV (`.csv`), values separated by tabs (`.tsv`, `.tab`), JSON (`.json`: an
             array or lines), Parquet (`.parquet`, `.pq`) or Arrow (`.arrow`, `.arrows`,
             `.feather`, `.ipc`) by the ending of the name, else NDJSON; each may be gzip or
-            zstd, detected by content; `-` is NDJSON on standard input.
+            zstd, detected by content; `-` is NDJSON on standard input, and a URL an object
+            of a store (`stores`).
         decoder: turns records into columns.
         chunk_bytes: bytes of lines in a batch, for files of lines.
         progress: called after each read.
@@ -197,6 +200,8 @@ def _size_of(name: str) -> int:
     if name == STDIN:
         return 0
     with _feed_errors(name):
+        if is_url(name):
+            return stores.size_of(name)
         found = Path(name).stat()
         if stat.S_ISDIR(found.st_mode):
             raise IsADirectoryError
@@ -308,6 +313,9 @@ def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
 def _opened(name: str) -> Iterator[BinaryIO]:
     if name == STDIN:
         yield sys.stdin.buffer
+    elif is_url(name):
+        with stores.opened(name) as stream:
+            yield stream
     else:
         with Path(name).open("rb") as stream:
             yield stream

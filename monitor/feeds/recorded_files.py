@@ -10,10 +10,11 @@ from typing import BinaryIO
 
 import xxhash
 
+from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
-from monitor.feeds import files
+from monitor.feeds import files, stores
 from monitor.feeds.decode import Decoder
 from monitor.feeds.mapping.guessing import Say, to_stderr
 from monitor.feeds.source import Position
@@ -47,7 +48,7 @@ class RecordedFiles:
         self.identity = f"files:{self.name}"
         self.attached = True
         self.ended = False
-        self._files = [_file_fingerprint(Path(path)) for path in paths]
+        self._files = [_fingerprint(path) for path in paths]
         self._returned = 0
         batches = files.read(paths, decoder, mappings=mappings, say=say)
         self._batches: Iterator[EventBatch] = iter(batches)
@@ -99,6 +100,10 @@ def _fingerprints(file: BinaryIO, offset: int) -> list[str]:
         xxhash.xxh3_64_hexdigest(part)
         for part in (start, os.pread(file.fileno(), offset - before, before))
     ]
+
+
+def _fingerprint(path: str) -> list[str]:
+    return stores.fingerprint(path) if is_url(path) else _file_fingerprint(Path(path))
 
 
 def _file_fingerprint(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""The series of the running process: scrapes, reloads, listeners, checkpoints, Kafka.
+"""The series of the running process: scrapes, reloads, listeners, checkpoints.
 
 Everything that the engine counts is in the `Snapshot`; these are numbers that only the
 running process knows. They become Prometheus types when they are collected.
@@ -180,46 +180,6 @@ DEAD_LETTERS = SeriesDescription(
     "or dropped because it is full or cannot be written.",
 )
 
-_PARTITION = ("group", "topic", "partition")
-KAFKA_LAG = SeriesDescription(
-    name="precision_monitor_kafka_lag_messages",
-    kind="gauge",
-    labels=_PARTITION,
-    meaning="Messages of the partition that are not counted yet, offsets without one included.",
-)
-KAFKA_SKIPPED = SeriesDescription(
-    name="precision_monitor_kafka_skipped_offsets_total",
-    kind="counter",
-    labels=_PARTITION,
-    meaning="Offsets for which no message came: compacted, aborted or deleted.",
-)
-KAFKA_DELETED = SeriesDescription(
-    name="precision_monitor_kafka_deleted_offsets_total",
-    kind="counter",
-    labels=_PARTITION,
-    meaning="Offsets that the cluster deleted before they were read: events that are lost.",
-)
-KAFKA_PAUSED = SeriesDescription(
-    name="precision_monitor_kafka_paused_seconds_total",
-    kind="counter",
-    labels=_PARTITION,
-    meaning="Time in which the partition was not fetched, because too much of it waited.",
-)
-KAFKA_REBALANCES = SeriesDescription(
-    name="precision_monitor_kafka_rebalances_total",
-    kind="counter",
-    labels=("group",),
-    meaning="Times that the consumer group assigned partitions to this monitor.",
-)
-
-FOLLOWED_FAULTS = SeriesDescription(
-    name="precision_monitor_followed_faults_total",
-    kind="counter",
-    labels=("feed", "kind"),
-    meaning="Followed files whose lines may be lost or counted twice: gone before they were read "
-    "to the end, unclear whether they were read before, or torn (gzip that ends early).",
-)
-
 PROCESS_SERIES = (
     SCRAPE_DURATION,
     SERIES_LEFT_OUT,
@@ -243,14 +203,9 @@ PROCESS_SERIES = (
     DEAD_LETTERS,
     CONFIG_LAST_RELOAD_SUCCESSFUL,
     CONFIG_LAST_RELOAD_SUCCESS,
-    KAFKA_LAG,
-    KAFKA_SKIPPED,
-    KAFKA_DELETED,
-    KAFKA_PAUSED,
-    KAFKA_REBALANCES,
-    FOLLOWED_FAULTS,
 )
-"""Families that the running process alone serves; `SnapshotCollector` does not."""
+"""Families that the running process alone serves, as those of `feed_series`; `SnapshotCollector`
+does not."""
 
 
 def build_labels() -> dict[str, str]:

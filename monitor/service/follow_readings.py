@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from monitor.feeds.follow import FollowedFiles
 from monitor.feeds.source import Source
-from monitor.prometheus.process_series import FOLLOWED_FAULTS, NumberByLabels, SeriesDescription
+from monitor.prometheus.feed_series import FOLLOWED_FAULTS
+from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
 
 
 def follow_readings(

@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from monitor.feeds.source import Source
-from monitor.prometheus.process_series import (
+from monitor.prometheus.feed_series import (
     KAFKA_DELETED,
     KAFKA_LAG,
     KAFKA_PAUSED,
     KAFKA_REBALANCES,
     KAFKA_SKIPPED,
-    NumberByLabels,
-    SeriesDescription,
 )
+from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
 
 _COLUMNS = {
     KAFKA_LAG: "lag",

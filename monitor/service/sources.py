@@ -1,7 +1,7 @@
 """Opens the sources of the configured feeds.
 
-Files that are read once form one source, merged by time. Each followed file and
-each Kafka feed is a source of its own. Checkpoints store the position of each.
+Files that are read once form one source, merged by time. Each followed file, each
+Kafka feed and each database is a source of its own. Checkpoints store the position of each.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import os
 from collections.abc import Callable, Sequence
 
 from monitor.clock import Clock
-from monitor.config import Config, FileFeed, KafkaFeed
+from monitor.config import Config, Feed, FileFeed, KafkaFeed, SqlFeed
+from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords
 from monitor.errors import ConfigError, FeedError
 from monitor.extras import install_command
@@ -22,13 +23,15 @@ from monitor.feeds.kafka import installed
 from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.recorded_files import RecordedFiles
 from monitor.feeds.source import Source
+from monitor.feeds.sql.database_url import fault_of_url
 from monitor.feeds.standard_input import StandardInput
+from monitor.feeds.stores import fault_of_store, matching_objects
 
 
 def open_sources(
     config: Config, decoder: Decoder, clock: Clock, say: Callable[[str], None]
 ) -> list[Source]:
-    """Open the sources of all file, standard input and Kafka feeds.
+    """Open the sources of all feeds but those of type http.
 
     `posted.PostedFeeds` is the source of the HTTP feeds.
 
@@ -58,6 +61,10 @@ def open_sources(
             from monitor.feeds.kafka.source import KafkaSource  # noqa: PLC0415  # an extra
 
             sources.append(KafkaSource(feed, lines_decoder(decoder, feed), clock, say))
+        if isinstance(feed, SqlFeed):
+            from monitor.feeds.sql.sql_source import SqlSource  # noqa: PLC0415  # an extra
+
+            sources.append(SqlSource(feed, decoder, clock, say))
     if stdin:
         sources.append(StandardInput(lines_decoder(decoder, stdin[0])))
     if once:
@@ -69,12 +76,12 @@ def _expanded(feeds: Sequence[FileFeed]) -> dict[str, MappedRecords]:
     """Return the files that the paths and patterns match, each with its mapping.
 
     Raises:
-        FeedError: a pattern matches no file.
+        FeedError: a pattern matches no file, or the store of one cannot be read.
     """
     found: dict[str, MappedRecords] = {}
     for feed in feeds:
         path = os.fspath(feed.path)
-        matches = matching(path)
+        matches = matching_objects(path) if is_url(path) else matching(path)
         if not matches:
             raise FeedError(f"{path}: no file matches; check the pattern")
         for match in matches:
@@ -85,7 +92,7 @@ def _expanded(feeds: Sequence[FileFeed]) -> dict[str, MappedRecords]:
 def missing_files(config: Config) -> tuple[str, ...]:
     """Return the configured files that must be there when reading starts and are not.
 
-    A file to follow may appear later.
+    A file to follow may appear later. Objects of stores are not looked for.
 
     Args:
         config: with the feeds.
@@ -95,7 +102,7 @@ def missing_files(config: Config) -> tuple[str, ...]:
         "follow: true to wait for it"
         for number, feed in enumerate(config.feeds)
         if isinstance(feed, FileFeed) and not feed.follow
-        if os.fspath(feed.path) != files.STDIN
+        if os.fspath(feed.path) != files.STDIN and not is_url(os.fspath(feed.path))
         if not any(map(os.path.exists, matching(os.fspath(feed.path))))
     )
 
@@ -104,9 +111,24 @@ def unavailable_feeds(config: Config) -> tuple[str, ...]:
     """Return why the configured feeds cannot be read, one line a fault."""
     if not config.feeds:
         return ("feeds: none is configured; add one, such as {type: file, path: events.ndjson}",)
-    return tuple(
-        f"feeds[{number}].type: needs a client that is not installed, got {feed.type!r}; "
-        f"{install_command('kafka')}"
-        for number, feed in enumerate(config.feeds)
-        if isinstance(feed, KafkaFeed) and not installed.is_installed()
-    )
+    faults = ((number, _unavailable(feed)) for number, feed in enumerate(config.feeds))
+    return tuple(f"feeds[{number}].{fault}" for number, fault in faults if fault)
+
+
+def _unavailable(feed: Feed) -> str:
+    """Return why a feed cannot be read, with its key; "" where nothing is known."""
+    if isinstance(feed, KafkaFeed) and not installed.is_installed():
+        return (
+            f"type: needs a client that is not installed, got {feed.type!r}; "
+            f"{install_command('kafka')}"
+        )
+    if isinstance(feed, KafkaFeed) and not installed.reads(feed.value.format):
+        return (
+            f"value: {feed.value.format} needs packages that are not installed; "
+            f"{install_command(installed.SCHEMAS_EXTRA)}"
+        )
+    if isinstance(feed, FileFeed) and is_url(path := os.fspath(feed.path)):
+        return f"path: {fault}" if (fault := fault_of_store(path)) else ""
+    if isinstance(feed, SqlFeed) and (fault := fault_of_url(feed.url.get_secret_value())):
+        return f"url: {fault}"
+    return ""

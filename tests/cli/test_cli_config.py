@@ -67,6 +67,34 @@ def test_feeds_whose_client_is_not_installed_are_named(capsys, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
+    ("url", "reported"),
+    [
+        ("postgresql+pg8000://a:s3cret@h/d", "needs the driver pg8000, which is not installed"),
+        ("nosuch://a:s3cret@h/d", "names a database that is not known here, got 'nosuch'"),
+        ("s3cret", "is no URL of a database; write one like postgresql+psycopg://"),
+    ],
+)
+def test_databases_that_cannot_be_read_are_told_without_their_url(capsys, tmp_path, url, reported):
+    config = tmp_path / "monitor.yaml"
+    query = "SELECT * FROM t WHERE n >= :cursor"
+    config.write_text(f"feeds: [{{type: sql, url: '{url}', cursor: n, query: '{query}'}}]\n")
+    checked = ran(capsys, "check-config", config)
+    assert checked.code == 2
+    assert f"`run` would stop: feeds[0].url: {reported}" in checked.err
+    assert "s3cret" not in checked.out + checked.err
+
+
+def test_a_database_needs_sqlalchemy(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("monitor.feeds.sql.database_url.is_installed", lambda: False)
+    config = tmp_path / "monitor.yaml"
+    query = "SELECT * FROM t WHERE n >= :cursor"
+    config.write_text(f"feeds: [{{type: sql, url: 'sqlite://', cursor: n, query: '{query}'}}]\n")
+    checked = ran(capsys, "check-config", config)
+    fault = f"feeds[0].url: needs SQLAlchemy, which is not installed; {install_command('sql')}\n"
+    assert fault in checked.err
+
+
+@pytest.mark.parametrize(
     ("feed", "reported"),
     [
         ('{type: http, listen: "0.0.0.0:1"}', "is open to other machines without authentication"),

@@ -139,7 +139,11 @@ def test_a_link_without_a_file_says_what_it_answered(capsys, link):
 @pytest.mark.parametrize(
     ("place", "code", "message"),
     [
-        ("ftp://host/file", 2, "write kafka://, http:// or https://"),
+        (
+            "nosuch://host/file",
+            3,
+            "names a store that is not known, got 'nosuch'; write one like s3://",
+        ),
         ("http://127.0.0.1:1/events.csv", 3, "cannot be read"),
     ],
 )

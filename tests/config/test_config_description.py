@@ -61,3 +61,11 @@ def test_negatives_by_timeout_gives_the_age_from_which_metrics_are_known() -> No
 
 def test_windows_by_the_time_of_labels_are_named() -> None:
     assert line_of("complete", clock="label").endswith("its windows use the time of labels.")
+
+
+def test_a_database_is_described_without_its_url() -> None:
+    query = "SELECT * FROM labels WHERE n >= :cursor"
+    feed = {"type": "sql", "name": "labels", "url": "a://b:c@d", "query": query, "cursor": "n"}
+    assert describe(Config(feeds=[feed])).splitlines()[2] == (
+        "Feeds: sql labels, a query every 1m."
+    )

@@ -38,7 +38,7 @@ def test_the_full_example_names_every_key() -> None:
 def test_what_the_full_example_has_as_comments_loads_too() -> None:
     text = (EXAMPLES / "fraud.yaml").read_text()
     feeds = re.sub(r"^  # - ", "  - ", text, flags=re.MULTILINE)
-    assert len(parse_config(feeds, "fraud.yaml", {}).feeds) == 3
+    assert len(parse_config(feeds, "fraud.yaml", {}).feeds) == 4
     window = re.search(r"^      window: .*$", text, re.MULTILINE)
     assert window
     for other in re.findall(r"^      # (counts: .*?}|\w+: \w+)(?:\s|$)", text, re.MULTILINE):

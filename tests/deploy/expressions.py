@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from monitor.prometheus.families import FAMILIES
+from monitor.prometheus.feed_series import FEED_SERIES
 from monitor.prometheus.process_series import PROCESS_SERIES
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -58,7 +59,7 @@ def selectors_in(expr: str) -> Iterator[str]:
 def exported() -> set[str]:
     """Names of all series that the program exports, as they stand in queries."""
     suffixes = {"histogram": ("_bucket", "_count", "_sum"), "summary": ("_count", "_sum")}
-    described = [family.description for family in FAMILIES] + list(PROCESS_SERIES)
+    described = [family.description for family in FAMILIES] + [*PROCESS_SERIES, *FEED_SERIES]
     names = {
         series.name + suffix for series in described for suffix in suffixes.get(series.kind, ("",))
     }

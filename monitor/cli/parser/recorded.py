@@ -20,7 +20,8 @@ def _replay(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="FILE",
         help="events as NDJSON, JSON, CSV, TSV, Parquet or Arrow, plain, gzip or zstd; - for "
-        "standard input",
+        "standard input; sql:NAME for the database of a configured feed, s3://... for an object "
+        "of a store",
     )
     add_config(parser, required=False)
     add_reference(parser)
@@ -136,7 +137,7 @@ def _diagnose(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="FILE",
-        help="recorded events, as for replay (default: the configured file feeds)",
+        help="recorded events, as for replay (default: the configured file and sql feeds)",
     )
     parser.add_argument(
         "--url", help="query a running monitor instead of recorded events: http://HOST:PORT"

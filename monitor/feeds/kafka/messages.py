@@ -11,9 +11,11 @@ import msgspec
 from confluent_kafka import Message
 
 from monitor.events.columns import EventBatch
-from monitor.events.reject_reasons import Rejection
+from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.decode import LineDecoder
+from monitor.feeds.decode.decoder import MAX_REJECTED_BYTES
 from monitor.feeds.decode.lines import BLANK, BOM
+from monitor.feeds.kafka.value_lines import Unreadable, Value
 from monitor.feeds.merge import BEFORE_ALL
 
 PartitionKey = tuple[str, int]
@@ -31,7 +33,7 @@ class Messages(NamedTuple):
         topic: name of the topic.
         partition: number of the partition.
         offsets: offset of each message, ascending.
-        values: value of each message.
+        values: value of each message, as lines of JSON; or why it cannot be read.
         time_ms: time of the first message, epoch milliseconds.
         following: offset after the last message.
     """
@@ -39,14 +41,14 @@ class Messages(NamedTuple):
     topic: str
     partition: int
     offsets: list[int]
-    values: list[bytes]
+    values: Sequence[Value]
     time_ms: int
     following: int
 
     @property
     def nbytes(self) -> int:
         """Total size of the values."""
-        return sum(map(len, self.values))
+        return sum(len(v.raw if isinstance(v, Unreadable) else v) for v in self.values)
 
 
 class MessageBuffer:
@@ -58,12 +60,16 @@ class MessageBuffer:
     Attributes:
         key: the partition.
         offsets: offset of each message so far, ascending.
+        raw: value of each message so far.
+        decoded: True once `decode` was called.
     """
 
     def __init__(self, key: PartitionKey) -> None:
         self.key = key
         self.offsets: list[int] = []
-        self._values: list[bytes] = []
+        self.raw: list[bytes] = []
+        self.decoded = False
+        self._values: list[Value] = []
         self._times: list[int] = []
 
     @property
@@ -74,19 +80,26 @@ class MessageBuffer:
     def add(self, message: Message) -> None:
         """Append a message."""
         self.offsets.append(message.offset() or 0)
-        self._values.append(message.value() or b"")
+        self.raw.append(message.value() or b"")
         kind, time_ms = message.timestamp()
         self._times.append(time_ms if kind else BEFORE_ALL)
+
+    def decode(self, values: list[Value]) -> None:
+        """Give the values of all messages as lines of JSON, in the place of the raw ones."""
+        self._values, self.decoded = values, True
 
     def drop_before(self, offset: int) -> None:
         """Drop messages with smaller offsets, which were read before."""
         while self.offsets and self.offsets[0] < offset:
-            del self.offsets[0], self._values[0], self._times[0]
+            del self.offsets[0], self.raw[0], self._times[0]
+            if self.decoded:
+                del self._values[0]
 
     def messages(self) -> Messages:
         """Return all messages; there must be at least one."""
         behind = self.offsets[-1] + 1
-        return Messages(*self.key, self.offsets, self._values, self._times[0], behind)
+        values = self._values if self.decoded else self.raw
+        return Messages(*self.key, self.offsets, values, self._times[0], behind)
 
 
 def key_of(message: Message) -> PartitionKey:
@@ -106,20 +119,31 @@ def decode_messages(some: Sequence[Messages], decoder: LineDecoder) -> EventBatc
     """
     lines: list[bytes] = []
     starts: list[int] = []
+    unreadable: list[tuple[int, Unreadable]] = []
     for messages in some:
         for value in messages.values:
+            if isinstance(value, Unreadable):
+                unreadable.append((len(starts), value))
+                value = b""  # noqa: PLW2901  # it has no lines
             starts.append(len(lines))
             lines += [value] if _is_line(value) else lines_of(value)
     data = b"\n".join([*lines, b""]) if lines else b""
     batch = decoder.decode_lines(data, source="", first_line=2)  # line 1 may have a BOM
-    if not batch.rejected:
+    if not (batch.rejected or unreadable):
         return batch
     positions = [
         f"{messages.topic}[{messages.partition}]@{offset}"
         for messages in some
         for offset in messages.offsets
     ]
-    return replace(batch, rejected=tuple(_positioned(r, starts, positions) for r in batch.rejected))
+    rejected = [_positioned(rejection, starts, positions) for rejection in batch.rejected]
+    rejected += [_rejection(value, positions[message]) for message, value in unreadable]
+    return replace(batch, rejected=tuple(rejected), records=batch.records + len(unreadable))
+
+
+def _rejection(value: Unreadable, position: str) -> Rejection:
+    record = value.raw[:MAX_REJECTED_BYTES]
+    return Rejection(RejectReason.MALFORMED, position, value.detail, record)
 
 
 def _is_line(value: bytes) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from monitor.feeds.kafka.client import OnCommit, OnError, make_consumer
 from monitor.feeds.kafka.messages import MessageBuffer, PartitionKey, decode_messages, key_of
 from monitor.feeds.kafka.partition import UNKNOWN, Partition
 from monitor.feeds.kafka.schedule import due, is_full
+from monitor.feeds.kafka.value_queue import Arrived, ClientEvent, ValueQueue, value_reader
 
 BATCH_MESSAGES = 10_000
 """Maximum number of messages in a batch, in whole chunks."""
@@ -64,6 +66,7 @@ class KafkaSource:
         clock: measures how long a partition is silent.
         log: writes one line for a person.
         make: creates the consumer.
+        worker: decodes values that are not JSON; a thread of its own if None.
 
     Attributes:
         figures: telemetry of each assigned partition, at most a second old; may be read
@@ -71,7 +74,7 @@ class KafkaSource:
         held_back: while it is true, nothing is fetched; set by the caller.
 
     Raises:
-        ConfigError: the client refuses a setting.
+        ConfigError: a client refuses a setting.
     """
 
     ended = False
@@ -84,6 +87,7 @@ class KafkaSource:
         log: Callable[[str], None],
         *,
         make: Callable[[KafkaFeed, OnError, OnCommit], Consumer] = make_consumer,
+        worker: Executor | None = None,
     ) -> None:
         self.name = f"kafka {', '.join(feed.topics)}"
         self.identity = f"kafka:{feed.group}:{','.join(sorted(feed.topics))}"
@@ -99,6 +103,7 @@ class KafkaSource:
         self._out_of_range: set[PartitionKey] = set()
         self._refreshed = float("-inf")
         self._flow_checked = clock.monotonic()
+        self._values = ValueQueue(self.name, value_reader(feed), clock, log, worker)
         self._assigned = AssignedPartitions(feed, clock, log)
         self._consumer = make(feed, self._on_error, self._assigned.on_commit)
         self._assigned.join(self._consumer)
@@ -156,6 +161,7 @@ class KafkaSource:
     def close(self) -> None:
         """Leave the group, which reassigns the partitions without delay."""
         self._consumer.close()
+        self._values.close()
         self._assigned.partitions.clear()
         self._assigned.begun = False
         self.figures = ()
@@ -174,17 +180,28 @@ class KafkaSource:
                     buffers[key] = MessageBuffer(key)
                 buffers[key].add(message)
             if key in buffers and (error or len(buffers[key].offsets) >= CHUNK_MESSAGES):
-                self._hold(buffers.pop(key))
+                self._arrive(buffers.pop(key))
             if error is not None:
-                self._handle_event(key, message.offset() or 0, error)
+                self._arrive(ClientEvent(key, message.offset() or 0, error))
         for buffer in buffers.values():
-            self._hold(buffer)
+            self._arrive(buffer)
+        self._take_decoded()
 
-    def _hold(self, buffer: MessageBuffer) -> None:
+    def _take_decoded(self) -> None:
+        """Hold messages whose values are decoded, and handle the events between them."""
+        for arrived in self._values.ready():
+            if arrived.partition is not self._assigned.partitions.get(arrived.item.key):
+                continue  # of an assignment that ended while it waited
+            if isinstance(arrived.item, ClientEvent):
+                self._handle_event(*arrived.item)
+            elif arrived.partition is not None:
+                self._hold(arrived.item, arrived.partition)
+
+    def _arrive(self, item: MessageBuffer | ClientEvent) -> None:
+        self._values.add(Arrived(self._assigned.partitions.get(item.key), item))
+
+    def _hold(self, buffer: MessageBuffer, partition: Partition) -> None:
         """Hold new messages of a partition that is still assigned."""
-        partition = self._assigned.partitions.get(buffer.key)
-        if partition is None:
-            return
         buffer.drop_before(partition.following)
         if buffer.offsets:
             partition.hold(buffer.messages(), buffer.last_ms, self._clock.monotonic())
@@ -255,9 +272,10 @@ class KafkaSource:
         now = self._clock.monotonic()
         passed, self._flow_checked = now - self._flow_checked, now
         partitions = self._assigned.partitions
+        held_back = self.held_back or self._values.full
         for partition in partitions.values():
             partition.paused_seconds += passed * partition.paused
-            wanted = self.held_back or is_full(partition, len(partitions))
+            wanted = held_back or is_full(partition, len(partitions))
             if wanted is not partition.paused and (wanted or not partition.held):
                 where = [topic_partition(partition.key)]
                 (self._consumer.pause if wanted else self._consumer.resume)(where)

@@ -9,7 +9,7 @@ from feeds.follow.following import Following, append, copied_and_cut, line
 
 from monitor.feeds.follow.content import HEAD_BYTES
 from monitor.feeds.follow.follower import GRACE_SECONDS, LOOK_EVERY_SECONDS
-from monitor.prometheus.process_series import FOLLOWED_FAULTS
+from monitor.prometheus.feed_series import FOLLOWED_FAULTS
 from monitor.service.follow_readings import follow_readings
 
 BLANK = b" " * (HEAD_BYTES + 100)

@@ -10,6 +10,7 @@ from monitor.config import KafkaFeed
 from monitor.engine import Monitor
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.kafka.source import KafkaSource
+from monitor.feeds.mapping.mapped_lines import lines_decoder
 
 FEED = {"type": "kafka", "brokers": ["unused:1"], "topics": ["events"]}
 CELLS = ("tp", "fp", "fn", "tn")
@@ -19,13 +20,18 @@ EXTRA = {"type": "counts", "ts": 60, "model": "default", "tp": 1, "fp": 0, "fn":
 class Reader:
     """A source over a cluster in memory, and the monitor that counts what it gives."""
 
-    def __init__(self, cluster, monitor=None, *, durable=True, **feed):
+    def __init__(self, cluster, monitor=None, *, durable=True, worker=None, **feed):
         self.clock, self.reported = ManualClock(), []
         self.monitor, self.rejected = monitor or Monitor(), []
         settings = KafkaFeed(**{**FEED, **feed})
-        decoder = Decoder(DecodeSettings())
+        decoder = lines_decoder(Decoder(DecodeSettings()), settings)
         self.source = KafkaSource(
-            settings, decoder, self.clock, self.reported.append, make=cluster.consumer
+            settings,
+            decoder,
+            self.clock,
+            self.reported.append,
+            make=cluster.consumer,
+            worker=worker,
         )
         if durable is not None:
             self.source.checkpoint_before_handover(lambda: durable)

@@ -15,6 +15,7 @@ from monitor.errors import ConfigError
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.kafka.properties import read_properties
 from monitor.feeds.kafka.source import KafkaSource
+from monitor.feeds.mapping.mapped_lines import lines_decoder
 
 DEADLINE = 60
 FAST = {"session.timeout.ms": 3500, "heartbeat.interval.ms": 100}
@@ -60,7 +61,7 @@ def cluster():
 def reading(feed, reported=None):
     source = KafkaSource(
         feed,
-        Decoder(DecodeSettings()),
+        lines_decoder(Decoder(DecodeSettings()), feed),
         SystemClock(),
         [].append if reported is None else reported.append,
     )

@@ -1,0 +1,76 @@
+"""Settings of feeds that read a database by SQL."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, WithJsonSchema
+
+from monitor.config import quantities as q
+from monitor.config.fields import Name, PositiveDuration, setting
+from monitor.config.mapping import MappedRecords
+
+_BIND = re.compile(r"(?<![:\w\\]):cursor\b")
+_LEAVES_TIES_OUT = re.compile(r">\s*:cursor\b|(?<![:\w\\]):cursor\s*<(?![=>])")
+_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+
+
+def _query(text: str) -> str:
+    if not _BIND.search(text):
+        raise q.unfit("must select by the cursor", "add WHERE COLUMN >= :cursor")
+    if _LEAVES_TIES_OUT.search(text):
+        raise q.unfit(
+            "must not leave out rows that equal the cursor, which may come late",
+            "write >= :cursor; rows that were counted are recognized",
+        )
+    return text.strip().removesuffix(";")
+
+
+def _start(value: Any) -> Any:
+    if isinstance(value, str) and _INTEGER.fullmatch(value):
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise q.unfit("must be a number or a text", "write a value below those of the column")
+    return value
+
+
+Query = Annotated[
+    str, AfterValidator(_query), WithJsonSchema({"type": "string", "examples": ["SELECT …"]})
+]
+"""A SELECT with the parameter `:cursor`."""
+
+CursorStart = Annotated[
+    int | float | str, BeforeValidator(_start), WithJsonSchema({"type": ["string", "number"]})
+]
+"""The first value of `:cursor`; digits are an integer."""
+
+
+class SqlFeed(MappedRecords):
+    """Events from the rows of a database, read again and again behind a cursor."""
+
+    type: Literal["sql"] = Field(description="Rows of a database.")
+    name: Name = setting(
+        "sql",
+        "Name of the feed in messages, series and checkpoints; each sql feed needs its own. A "
+        "restart continues where the feed of this name was.",
+    )
+    url: SecretStr = Field(
+        min_length=1,
+        description="URL of the database as SQLAlchemy takes it, such as "
+        "postgresql+psycopg://monitor:${DB_PASSWORD}@warehouse/labels; stays hidden.",
+    )
+    query: Query = Field(
+        description="A SELECT that can stand in brackets, with WHERE COLUMN >= :cursor. The "
+        "monitor sorts and limits the rows itself."
+    )
+    cursor: Name = Field(
+        description="Column of the result that only grows from one row to the next that is "
+        "written: a number, a time, or a text that sorts like one. Rows with NULL in it are not "
+        "read."
+    )
+    start: CursorStart = setting(0, "Value of :cursor where nothing has been read yet.")
+    every: PositiveDuration = setting("1m", "How often the query asks for new rows.")
+
+    @property
+    def summary(self) -> str:
+        """The type and place of the feed, in a few words."""
+        return f"sql {self.name}, a query every {q.format_duration(self.every)}"
