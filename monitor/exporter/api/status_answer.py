@@ -20,6 +20,7 @@ from monitor.report.answer_parts import (
 )
 from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
+from monitor.report.without_labels import LabelDelay, UsualRate, WithoutLabels
 
 
 class DetectorStatus(Struct, frozen=True, kw_only=True):
@@ -57,6 +58,18 @@ class DetectionMark(Struct, frozen=True, kw_only=True):
     kind: str
 
 
+class VersionAppeared(Struct, frozen=True, kw_only=True):
+    """A version of a model.
+
+    Attributes:
+        version: its name.
+        first_prediction: the time of its first prediction.
+    """
+
+    version: str
+    first_prediction: Time
+
+
 class LifetimeTotals(Struct, frozen=True, kw_only=True):
     """Everything ever counted of a model.
 
@@ -75,6 +88,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     Attributes:
         name: its name.
         version: of its latest prediction; null where none names one.
+        versions: every version, by its first prediction; without those whose first prediction
+            is not known.
         verdict: the model's own verdict.
         verdict_window: the window that gives it.
         label_fault: what is wrong with the labels of that window; null where nothing is.
@@ -106,6 +121,11 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         detections: all there were, in their order.
         labels_missing_in: where labels are missing, the worst first.
         predictions_degenerate: predictions, without labels, against all that is known of them.
+        usual_predicted_positive_rate: to compare that of each window with; null where nothing
+            was predicted.
+        label_delay: how long its labels take; null where none came.
+        without_labels: what is known while no metric is; null where one is, where labels are at
+            fault and still come, and where nothing was predicted.
         trend: of its skill over weeks; null where none is certain.
         windows: its windows by their names.
         lifetime: everything ever counted.
@@ -113,6 +133,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
 
     name: str
     version: str | None
+    versions: tuple[VersionAppeared, ...]
     verdict: Verdict
     verdict_window: str
     label_fault: LabelFault | None
@@ -142,6 +163,9 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     detections: tuple[DetectionMark, ...]
     labels_missing_in: tuple[MissingLabelShare, ...]
     predictions_degenerate: PredictionCheck
+    usual_predicted_positive_rate: UsualRate | None
+    label_delay: LabelDelay | None
+    without_labels: WithoutLabels | None
     trend: TrendAnswer | None
     windows: dict[str, WindowStatus]
     lifetime: LifetimeTotals

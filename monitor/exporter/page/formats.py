@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.report.answer_parts import MetricInterval
+from monitor.report.durations import duration_text
 
 UNDEFINED = "—"
 _MINUS = "\N{MINUS SIGN}"
 _DAY = timedelta(days=1)
 _MINUTE, _HOUR = 60, 3_600
+_SILENT, _PREDICTIONS = 6 * _HOUR, 50
 
 
 def ratio(value: float | None, digits: int = 3) -> str:
@@ -133,32 +136,55 @@ def time_of(text: str) -> datetime:
 
 
 def duration(seconds: float | None) -> str:
-    """Format a length of time, roughly.
-
-    >>> duration(43_200), duration(7_200), duration(90), duration(1_000_000)
-    ('12 hours', '2 hours', '90 seconds', '11.6 days')
-    """
-    if seconds is None:
-        return UNDEFINED
-    for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}".replace(".0 ", " ")
-    return f"{seconds:.0f} seconds"
+    """Format a length of time, roughly."""
+    return UNDEFINED if seconds is None else duration_text(seconds)
 
 
 def last_prediction(model: ModelStatus) -> str:
     """Say how long ago a model last predicted, in event time."""
     age = model.last_prediction_age_seconds
     if age is None and model.last_prediction is not None:
-        return f"last prediction at {moment(model.last_prediction)}"
+        return f"at {moment(model.last_prediction)}"
     if age is None:
-        return "no prediction yet" if not model.predictions else "no prediction for a year"
-    return f"last prediction {'under a minute' if age < _MINUTE else duration(age)} ago"
+        return "none yet" if not model.predictions else "none for a year"
+    return "under a minute ago" if age < _MINUTE else f"{duration(age)} ago"
 
 
 def last_label(model: ModelStatus) -> str:
     """Say how long ago the latest label of a model is dated, in event time."""
     age = model.last_label_age_seconds
     if age is None:
-        return "no label yet" if not model.labelled else "no label for 90 days"
-    return f"last label {'under an hour' if age < _HOUR else duration(age)} ago"
+        return "none yet" if not model.labelled else "none for 90 days"
+    return "under an hour ago" if age < _HOUR else f"{duration(age)} ago"
+
+
+def is_silent(model: ModelStatus) -> bool:
+    """Return whether a model has not predicted for far longer than it usually takes.
+
+    That is six hours at least, and the time in which it usually predicts fifty times.
+    """
+    age, window = model.last_prediction_age_seconds, model.windows[model.verdict_window]
+    if age is None or not window.predictions or window.open is None or window.close is None:
+        return False
+    length = (time_of(window.close) - time_of(window.open)).total_seconds()
+    return age > max(_SILENT, _PREDICTIONS * length / window.predictions)
+
+
+def lacks_labels(model: ModelStatus) -> bool:
+    """Return whether the last label is older than a day and than labels need to come."""
+    age = model.last_label_age_seconds
+    if age is None:
+        return bool(model.predictions)
+    return age > max(_DAY.total_seconds(), model.maturity_seconds or 0.0)
+
+
+_NEGATIVE = re.compile(r"(?<![\w.)-])-(?=[\d.])")
+
+
+def minus(text: str) -> str:
+    """Write the minus signs of numbers in a text as such, and leave hyphens alone.
+
+    >>> minus("-23.2 points (-36.2 to -10.2), from 2013-07-01").replace(_MINUS, "minus ")
+    'minus 23.2 points (minus 36.2 to minus 10.2), from 2013-07-01'
+    """
+    return _NEGATIVE.sub(_MINUS, text)

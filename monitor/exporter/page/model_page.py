@@ -12,6 +12,7 @@ from monitor.exporter.page.html_document import SECTIONS, document, page_head
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.page_content import ModelContent
 from monitor.exporter.page.plane import plane_section
+from monitor.exporter.page.predictions import without_labels_block
 from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
@@ -34,12 +35,14 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         head=page_head(),
         aside=[
             h.a(href="/")["Precision monitor"],
-            h.span(".muted")[f"event time {moment(content.status.now)}"],
+            h.span(".muted.now")[f"event time {moment(content.status.now)}"],
         ],
         sections=[(name, title) for name, title in SECTIONS if name in sections],
         main=[
             verdict_line(words, model.headline, pages=model.detectors.degradation_detected),
-            two_answers(model.moved_precision, model.worse, _rests_on(model)),
+            two_answers(model.moved_precision, model.worse, _rests_on(model))
+            if model.without_labels is None
+            else without_labels_block(model.without_labels),
             _mixed_reference(model),
             *sections.values(),
         ],
@@ -77,17 +80,23 @@ def _sections(content: ModelContent, query: PageQuery) -> dict[str, h.Node]:
     """Return the sections that can be shown, by name, in order."""
     name, found = content.model.name, content.explanation
     diagnosis = None if found is None else found.answer
-    shown: dict[str, h.Node] = {"now": now_section(content.status, content.model, content.trend)}
+    shown: dict[str, h.Node] = {
+        "now": now_section(content.status, content.model, content.trend, content.scores)
+    }
+    asked = bool(query.before or query.after)
     if content.series is not None:
-        form = PeriodForm(name, query.before or "", query.after or "")
+        fault = content.error if asked else ""
+        form = PeriodForm(name, query.before or "", query.after or "", fault)
         shown["when"] = when_section(content.series, diagnosis, form)
-    if found is None:
-        return shown | {"why": _not_compared(content.error)}
     links = [("model", name), *query.periods()]
     view = SegmentView(query.segment, query.segments_page, links=links)
+    if found is None:
+        if not (asked and content.series is not None):
+            shown["why"] = _not_compared(content.error)
+        return shown | {"where": where_section(None, view, content.segments)}
     return shown | {
         "why": why_section(found.answer),
-        "where": where_section(found.answer, view),
+        "where": where_section(found.answer, view, content.segments),
         "plane": plane_section(found.answer, found.curve, query.iso),
     }
 

@@ -11,6 +11,7 @@ from monitor.exporter.page.formats import (
     UNDEFINED,
     count,
     interval,
+    minus,
     percent,
     period,
     points,
@@ -32,7 +33,7 @@ def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
         h.h2(id="why-title")["Why"],
         verdict_line(words, diagnosis.headline),
         two_answers(diagnosis.moved_precision, diagnosis.worse),
-        h.p(".plainly")[" ".join(diagnosis.plainly)] if diagnosis.plainly else None,
+        h.p(".plainly")[minus(" ".join(diagnosis.plainly))] if diagnosis.plainly else None,
         h.p[words.meaning, " ", h.em[diagnosis.certainties]],
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],
         (h.p(".muted")[sentence] for sentence in diagnosis.footnotes),
@@ -57,7 +58,9 @@ def verdict_line(
     """
     tone = tone_of(words, pages=pages)
     title = f"Pages: {words.title}" if pages else words.title
-    return h.p(f".verdict.{tone}")[sign(words, tone), h.strong[title], h.span[one_line(headline)]]
+    return h.p(f".verdict.{tone}")[
+        sign(words, tone), h.strong[title], h.span[minus(one_line(headline))]
+    ]
 
 
 def two_answers(moved: PrecisionAnswer, worse: WorseAnswer, rests_on: str = "") -> h.Element:
@@ -70,9 +73,9 @@ def two_answers(moved: PrecisionAnswer, worse: WorseAnswer, rests_on: str = "") 
     """
     return h.dl(".answers")[
         h.dt["What moved precision?"],
-        h.dd[one_line(f"{moved.text}.")],
+        h.dd[minus(one_line(f"{moved.text}."))],
         h.dt["Is the model worse?"],
-        h.dd[one_line(f"{worse.text}.")],
+        h.dd[minus(one_line(f"{worse.text}."))],
         [h.dt["Rests on"], h.dd[rests_on]] if rests_on else None,
     ]
 
@@ -148,7 +151,7 @@ def _outcomes(side: ComparedSide) -> Iterator[h.Node]:
 def _bullets(title: str, sentences: Sequence[str]) -> h.Element:
     return h.div[
         h.h3[title],
-        h.ul[(h.li[one_line(sentence)] for sentence in sentences)]
+        h.ul[(h.li[minus(one_line(sentence))] for sentence in sentences)]
         if sentences
         else h.p["Nothing."],
     ]
