@@ -203,7 +203,7 @@ CASES: Mapping[str, Case] = {
     "print": Case(
         lambda: monitor_of(Stream("fraud", a_day=2_000, changes=33.0, rarer=3.0)), print=True
     ),
-    "busy": Case(lambda: monitor_of(Stream("fraud"), Stream("churn")), busy=True),
+    "busy": Case(lambda: monitor_of(Stream("fraud"), Stream("churn")), "/?model=fraud", busy=True),
 }
 """By name."""
 

@@ -10,7 +10,7 @@ from monitor.snapshot import ModelState, Snapshot, Window
 
 
 def segments_answer(snapshot: Snapshot, model: ModelState, window: Window) -> SegmentsAnswer:
-    """Return every segment value with a prediction in the window, the largest first.
+    """Return every segment value with a prediction in the window, by key, the largest first.
 
     Args:
         snapshot: the state.
@@ -32,7 +32,7 @@ def segments_answer(snapshot: Snapshot, model: ModelState, window: Window) -> Se
         and series.segment is not None
         and window.predicted_positive[row] + window.predicted_negative[row] > 0
     ]
-    found.sort(key=lambda one: (-one.predictions, one.segment, one.value))
+    found.sort(key=lambda one: (one.segment, -one.predictions, one.value))
     return SegmentsAnswer(
         model=model.name, window=window.name, open=opens, close=closes, segments=tuple(found)
     )

@@ -35,7 +35,7 @@ class SegmentsAnswer(Struct, frozen=True, kw_only=True):
         window: name of the window.
         open: first moment inside; null before event time began.
         close: first moment after it; null likewise.
-        segments: every value with a prediction, the most predictions first.
+        segments: every value with a prediction, by key, the most predictions first.
     """
 
     model: str

@@ -48,6 +48,8 @@ class Selection(NamedTuple):
     offset: int = 0
 
 
+_DEGENERATE = 1
+"""Urgency of a model whose predictions are wrong and that does not page: after those that do."""
 EVERY_MODEL = Selection()
 
 
@@ -110,6 +112,8 @@ def selected(
 
 def _urgency(model: ModelState, judged: JudgedModel) -> int:
     pages = model.watched.degradation_detected
+    if not pages and model.watched.predictions.kind is not None:
+        return _DEGENERATE
     return urgency(judged.verdict, judged.because, pages=pages)
 
 

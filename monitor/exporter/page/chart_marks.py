@@ -62,7 +62,7 @@ def chosen_bands(frame: ChartFrame, chosen: Sequence[ComparedSide]) -> Iterator[
             for end in (side.open, side.close)
         )
         yield _band(f".chosen.{kind}", frame, left, max(right - left, 1.0))
-        yield h.text(f".chosen-name.{kind}", x=n(left + 4), y=n(TOP + 12))[kind]
+        yield h.text(f".chosen-name.{kind}", x=n(left), y=n(TOP - 8))[kind]
 
 
 def brushes(frame: ChartFrame) -> Iterator[h.Element]:
@@ -102,13 +102,16 @@ def deployments(series: SeriesAnswer, frame: ChartFrame) -> Iterator[h.Element]:
         name = one_line(found.version)
         yield h.g(".deployment")[
             h.title[f"{moment(found.first_prediction)}: version {name}"],
-            h.line(x1=n(x), x2=n(x), y1=n(TOP - 4), y2=n(frame.bottom)),
+            h.line(x1=n(x), x2=n(x), y1=n(TOP), y2=n(frame.bottom)),
         ]
         shown = name if len(name) <= _LONGEST_VERSION else f"{name[: _LONGEST_VERSION - 1]}…"
         if x >= free:
             end = x + _LETTER * len(shown) > frame.width
             yield h.text(
-                ".deployment-name", x=n(x), y=n(TOP - 8), text_anchor="end" if end else "start"
+                ".deployment-name",
+                x=n(x - 4 if end else x + 4),
+                y=n(TOP + 12),
+                text_anchor="end" if end else "start",
             )[shown]
             free = x + _LETTER * len(shown) + 8
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+import htpy as h
+
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.durations import duration_text
+from monitor.report.printable import one_line
 
 UNDEFINED = "—"
 _MINUS = "\N{MINUS SIGN}"
 _DAY = timedelta(days=1)
 _MINUTE, _HOUR = 60, 3_600
+_NEGATIVE = re.compile(r"(?<![\w.)-])-(?=[\d.])")
+"""The hyphen before a number that is no part of a date."""
 _SILENT, _PREDICTIONS = 6 * _HOUR, 50
 
 
@@ -29,7 +34,7 @@ def ratio(value: float | None, digits: int = 3) -> str:
     if value is None:
         return UNDEFINED
     small = 0.01
-    return f"{value:.2g}" if 0 < abs(value) < small else f"{value:.{digits}f}"
+    return f"{value:#.2g}" if 0 < abs(value) < small else f"{value:.{digits}f}"
 
 
 def interval(metric: MetricInterval, digits: int = 3) -> str:
@@ -66,7 +71,10 @@ def signed(value: float | None, digits: int = 2) -> str:
         value: the number; None where it is not known.
         digits: behind the point.
     """
-    return UNDEFINED if value is None else f"{value:+.{digits}f}".replace("-", _MINUS)
+    if value is None:
+        return UNDEFINED
+    text = f"{value:+.{digits}f}"
+    return text.replace("-", _MINUS) if float(text) else text[1:]
 
 
 def percent(value: float | None) -> str:
@@ -126,7 +134,10 @@ def range_text(opens: str | None, closes: str | None) -> str:
     """
     if opens is None or closes is None:
         return ""
-    ends = [text[:10] if text.endswith("T00:00:00Z") else text for text in (opens, closes)]
+    ends = [
+        text[:10] if text.endswith("T00:00:00Z") else text.removesuffix(":00Z")
+        for text in (opens, closes)
+    ]
     return "..".join(ends)
 
 
@@ -147,7 +158,7 @@ def last_prediction(model: ModelStatus) -> str:
         return f"at {moment(model.last_prediction)}"
     if age is None:
         return "none yet" if not model.predictions else "none for a year"
-    return "under a minute ago" if age < _MINUTE else f"{duration(age)} ago"
+    return "less than a minute ago" if age < _MINUTE else f"{duration(age)} ago"
 
 
 def last_label(model: ModelStatus) -> str:
@@ -155,7 +166,7 @@ def last_label(model: ModelStatus) -> str:
     age = model.last_label_age_seconds
     if age is None:
         return "none yet" if not model.labelled else "none for 90 days"
-    return "under an hour ago" if age < _HOUR else f"{duration(age)} ago"
+    return "less than an hour ago" if age < _HOUR else f"{duration(age)} ago"
 
 
 def is_silent(model: ModelStatus) -> bool:
@@ -174,11 +185,14 @@ def lacks_labels(model: ModelStatus) -> bool:
     """Return whether the last label is older than a day and than labels need to come."""
     age = model.last_label_age_seconds
     if age is None:
-        return bool(model.predictions)
+        return bool(model.labelled)
     return age > max(_DAY.total_seconds(), model.maturity_seconds or 0.0)
 
 
-_NEGATIVE = re.compile(r"(?<![\w.)-])-(?=[\d.])")
+def coded(text: str) -> list[h.Node]:
+    """Return a text for people with what stands between backticks as code."""
+    parts = one_line(minus(text)).split("`")
+    return [h.code[part] if place % 2 else part for place, part in enumerate(parts)]
 
 
 def minus(text: str) -> str:

@@ -11,15 +11,16 @@ from monitor.drift import Verdict
 from monitor.exporter.api.selection import DESCENDING, URGENCY
 from monitor.exporter.api.series_answer import Numbers
 from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
+from monitor.exporter.api.window_answer import WindowStatus
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import (
+    coded,
     count,
     interval,
     is_silent,
     lacks_labels,
     last_label,
     last_prediction,
-    minus,
     moment,
     ratio,
 )
@@ -29,7 +30,6 @@ from monitor.exporter.page.page_content import MODELS_A_PAGE, ModelListContent
 from monitor.exporter.page.paging import page_links
 from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.sparkline import sparkline
-from monitor.report.answer_parts import MetricIntervals
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import (
     BECAUSE,
@@ -41,6 +41,7 @@ from monitor.report.verdict_words import (
 )
 from monitor.report.vocabulary import PAGE_METRICS
 
+_FLAGGED = "Flagged"
 _WITH_INTERVAL = ("precision", "balanced_precision")
 SORT_WORDS = {
     URGENCY: "need of attention",
@@ -172,6 +173,7 @@ def _table(content: ModelListContent, query: PageQuery) -> h.Element:
                 _head("Verdict", URGENCY, query),
                 h.th(".trend", scope="col")["Trend", h.small["precision"]],
                 (_head(_title(metric.short), metric.name, query) for metric in PAGE_METRICS),
+                h.th(".number", scope="col")[_FLAGGED],
             ]
         ],
         h.tbody[
@@ -214,48 +216,61 @@ def _row(model: ModelStatus, window: str, trend: Numbers | None) -> h.Element:
         h.th(scope="row")[
             h.a(href=f"/?{address}")[one_line(model.name)],
             h.small({"class": "warn" if is_silent(model) else None})[
-                f"predicted {_seen(last_prediction(model))}"
+                _seen("prediction", last_prediction(model))
             ],
             h.small({"class": "warn" if lacks_labels(model) else None})[
-                f"labelled {_seen(last_label(model))}"
+                _seen("label", last_label(model))
             ],
         ],
         h.td(".verdict-cell")[
-            sign(words, tone_of(words, pages=pages)), " ", words.title, _why(model)
+            _degenerate(model),
+            h.div[sign(words, tone_of(words, pages=pages)), " ", words.title],
+            _why(model),
         ],
         h.td(".trend")[
             h.small(".later")["still to come"] if trend is None else sparkline(trend, "precision")
         ],
-        _metrics(model, model.windows[window].metrics),
+        _numbers(model, model.windows[window]),
     ]
 
 
-def _seen(text: str) -> str:
-    """Return an age in a narrow column."""
-    return text.removeprefix("under a ").removesuffix(" ago")
+def _seen(what: str, age: str) -> str:
+    """Return an age for a narrow column."""
+    if age.startswith("none"):
+        return age.replace("none", f"no {what}")
+    short = age.replace("less than a minute", "< 1 min").replace("less than an hour", "< 1 h")
+    return f"{what} {short}"
+
+
+def _degenerate(model: ModelStatus) -> h.Node:
+    text = model.predictions_degenerate.text
+    if text is None or model.detectors.degradation_detected:
+        return None
+    return h.div[sign(VERDICTS[Verdict.MODEL_DEGRADED], "bad"), f" It {text}"]
 
 
 def _why(model: ModelStatus) -> Iterator[h.Node]:
     """Yield the two answers in short; what is known of a model without labels."""
-    pages, moved, unlabelled = (
-        model.detectors.degradation_detected,
-        model.moved_precision,
-        model.without_labels,
-    )
-    if unlabelled is not None:
-        yield h.small[unlabelled.text]
-        yield h.small[unlabelled.known[0]] if unlabelled.known else None
+    if model.without_labels is not None:
+        yield h.small[coded(model.without_labels.text)]
         return
-    yield h.small[minus(f"{moved.text}.")] if moved.certain else None
-    yield h.small[h.strong["Pages. "] if pages else None, minus(one_line(model.worse.text))]
+    pages, moved = model.detectors.degradation_detected, model.moved_precision
+    yield h.small[coded(f"{moved.text}.")] if moved.certain else None
+    yield h.small[h.strong["Pages. "] if pages else None, coded(model.worse.text)]
 
 
-def _metrics(model: ModelStatus, metrics: MetricIntervals) -> Iterator[h.Element]:
+def _numbers(model: ModelStatus, window: WindowStatus) -> Iterator[h.Element]:
     for row in PAGE_METRICS:
-        metric = metrics.metric(row.name)
+        metric = window.metrics.metric(row.name)
         ends = interval(metric, 2) if row.name in _WITH_INTERVAL else ""
-        yield h.td(".number", {"data-title": _title(row.short)})[
+        empty = " empty" if metric.estimate is None else ""
+        yield h.td({"class": f"number{empty}", "data-title": _title(row.short)})[
             h.strong[ratio(metric.estimate)],
             h.small[ends],
             objective_mark(row.name, metric, model.objective.get(row.name)),
         ]
+    usual = model.usual_predicted_positive_rate
+    yield h.td(".number", {"data-title": _FLAGGED})[
+        h.strong[ratio(window.predicted_positive_rate)],
+        h.small["" if usual is None else f"usually {ratio(usual.rate)}"],
+    ]

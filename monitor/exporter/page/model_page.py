@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import htpy as h
 
+from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.errors import MonitorError
 from monitor.exporter.api.status_answer import ModelStatus
+from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import count, moment
 from monitor.exporter.page.html_document import SECTIONS, document, page_head
 from monitor.exporter.page.now import now_section
@@ -18,7 +20,7 @@ from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
 from monitor.exporter.page.why import two_answers, verdict_line, why_section
 from monitor.report.printable import one_line
-from monitor.report.verdict_words import words_of
+from monitor.report.verdict_words import VERDICTS, words_of
 
 
 def model_page(content: ModelContent, query: PageQuery) -> str:
@@ -39,7 +41,8 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         ],
         sections=[(name, title) for name, title in SECTIONS if name in sections],
         main=[
-            verdict_line(words, model.headline, pages=model.detectors.degradation_detected),
+            _degenerate(model),
+            verdict_line(words, _headline(model), pages=model.detectors.degradation_detected),
             two_answers(model.moved_precision, model.worse, _rests_on(model))
             if model.without_labels is None
             else without_labels_block(model.without_labels),
@@ -47,6 +50,26 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
             *sections.values(),
         ],
     )
+
+
+def _headline(model: ModelStatus) -> str:
+    """Return what happened since the reference, without what `_degenerate` says."""
+    return model.headline.removeprefix(f"The model {model.predictions_degenerate.text}. ")
+
+
+def _degenerate(model: ModelStatus) -> h.Node:
+    """Return what is wrong with the predictions, which labels show only later."""
+    found = model.predictions_degenerate
+    if found.text is None:
+        return None
+    return h.p(".verdict.bad")[
+        sign(VERDICTS[Verdict.MODEL_DEGRADED], "bad"),
+        h.strong[f"The model {found.text}"],
+        h.span[
+            f"since {moment(found.since)}, by its predictions alone. What follows rests on labels, "
+            "which come later."
+        ],
+    ]
 
 
 def _rests_on(model: ModelStatus) -> str:
@@ -92,13 +115,21 @@ def _sections(content: ModelContent, query: PageQuery) -> dict[str, h.Node]:
     view = SegmentView(query.segment, query.segments_page, links=links)
     if found is None:
         if not (asked and content.series is not None):
-            shown["why"] = _not_compared(content.error)
+            shown["why"] = _not_compared(_obstacle(content))
         return shown | {"where": where_section(None, view, content.segments)}
     return shown | {
         "why": why_section(found.answer),
         "where": where_section(found.answer, view, content.segments),
         "plane": plane_section(found.answer, found.curve, query.iso),
     }
+
+
+def _obstacle(content: ModelContent) -> str:
+    """Return why the reference and the window that decides are not compared."""
+    missing = content.model.missing_evidence
+    if content.series is None or missing is None:
+        return content.error
+    return f"{missing}. Choose two periods above to compare them"
 
 
 def _not_compared(error: str) -> h.Element:

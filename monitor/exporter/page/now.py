@@ -14,6 +14,7 @@ from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.expressions import expressions
 from monitor.exporter.page.formats import (
     UNDEFINED,
+    coded,
     count,
     duration,
     interval,
@@ -64,6 +65,8 @@ def now_section(
 
 
 def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None) -> h.Element:
+    if not any(window.predictions for window in model.windows.values()) and model.predictions:
+        return _so_far(model)
     names = status.windows
     windows = [model.windows[name] for name in names]
     many = len(names) > _MOST_ON_A_PHONE
@@ -91,6 +94,32 @@ def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None)
                 _context("Outcomes", "", [_outcomes(window) for window in windows]),
             ],
         ]
+    ]
+
+
+def _so_far(model: ModelStatus) -> h.Element:
+    """Return the metrics of everything so far, while windows lie before the first prediction."""
+    found, usual = model.lifetime, model.usual_predicted_positive_rate
+    outcomes = found.outcomes
+    rows: list[tuple[str, list[h.Node]]] = [
+        (row.title, _number(found.metrics.metric(row.name)))
+        for row in PAGE_METRICS
+        if found.metrics.metric(row.name).estimate is not None
+    ]
+    return h.table(".metrics")[
+        h.caption["Everything so far, quick labels first: windows show what is mature."],
+        h.thead[h.tr[h.th(scope="col")["Metric"], h.th(".number", scope="col")["so far"]]],
+        h.tbody[
+            (h.tr[h.th(scope="row")[name], h.td(".number")[cell]] for name, cell in rows),
+            h.tr[
+                h.th(scope="row")["Flagged"],
+                h.td(".number")[
+                    h.strong[ratio(None if usual is None else usual.rate)],
+                    h.small[f"of {count(model.predictions)}"],
+                ],
+            ],
+            h.tr(".context")[h.th(scope="row")["Outcomes"], h.td(".number")[count(outcomes.total)]],
+        ],
     ]
 
 
@@ -143,9 +172,14 @@ def _coverage(window: WindowStatus) -> list[h.Node]:
 def _outcomes(window: WindowStatus) -> list[h.Node]:
     return [
         count(window.outcomes.total),
-        h.small[moment(window.open)],
-        h.small[f"to {moment(window.close)}"],
+        h.small[_whole(moment(window.open))],
+        h.small["to ", _whole(moment(window.close))],
     ]
+
+
+def _whole(text: str) -> list[h.Node]:
+    """Return a time that breaks into two lines only between the day and the hour."""
+    return [[h.span(".whole")[part], " "] for part in text.split(" ")]
 
 
 def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
@@ -168,7 +202,7 @@ def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
 
 
 def _aged(text: str, *, late: bool) -> h.Node:
-    return h.span(".warn")[f"{text}: later than usual"] if late else text
+    return h.span(".warn")[f"{text}, later than usual"] if late else text
 
 
 def _predictions(model: ModelStatus) -> str:
@@ -193,9 +227,9 @@ def _maturity(model: ModelStatus) -> str:
     return text if model.maturity_settled else f"{text} (still being learned)"
 
 
-def _versions(model: ModelStatus) -> str:
+def _versions(model: ModelStatus) -> h.Node:
     if model.version is None:
-        return "events carry none; with a `version`, charts mark each deployment"
+        return coded("events carry none; with a `version`, the chart marks each deployment")
     since = next((v for v in model.versions if v.version == model.version), None)
     known = "" if since is None else f", since {moment(since.first_prediction)}"
     return one_line(f"{model.version}{known}")
@@ -227,7 +261,7 @@ def _unknown(model: ModelStatus) -> h.Element:
     return h.div[
         h.h3["What cannot be known"],
         h.p[LABELLINGS[model.labelling].meaning],
-        (h.p(".refused")[sentence] for sentence in _refused(model)),
+        (h.p(".refused")[coded(sentence)] for sentence in _refused(model)),
         h.ul[_missing(model)],
     ]
 

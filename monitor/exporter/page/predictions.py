@@ -10,7 +10,7 @@ from monitor.exporter.api.scores_answer import ScoresAnswer, ScoreShares
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.api.window_answer import EstimatedRate, WindowStatus
 from monitor.exporter.page.drawing import n, ticks
-from monitor.exporter.page.formats import UNDEFINED, count, interval, percent, period, ratio
+from monitor.exporter.page.formats import UNDEFINED, coded, count, interval, percent, period, ratio
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.report.without_labels import WithoutLabels
@@ -22,9 +22,9 @@ _ESTIMATED = ("precision", "prevalence")
 def without_labels_block(found: WithoutLabels) -> h.Element:
     """Return what is known of a model while no metric is, and what to send."""
     return h.div(".unlabelled")[
-        h.p[found.text],
-        h.ul[(h.li[sentence] for sentence in found.known)],
-        None if found.lost is None else h.p(".fault")[found.lost],
+        h.p[coded(found.text)],
+        h.ul[(h.li[coded(sentence)] for sentence in found.known)],
+        None if found.lost is None else h.p(".fault")[coded(found.lost)],
         [
             h.p["Send a label for each prediction, by its id:"],
             h.pre[h.code[found.send[0]]],
@@ -126,8 +126,8 @@ def scores_figure(found: ScoresAnswer | None) -> h.Node:
         None
         if found.distance is None
         else h.p(".muted")[
-            f"Below some score lie at most {percent(found.distance)} more of the predictions on "
-            "one side than on the other."
+            "The shares of predictions below a score differ by at most "
+            f"{100 * found.distance:.1f} points."
         ],
         _as_table(found, sides),
     ]

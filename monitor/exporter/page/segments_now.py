@@ -13,7 +13,7 @@ _ROWS = 100
 
 
 def segments_now(found: SegmentsAnswer) -> h.Node:
-    """Return the table, the values with the most predictions first; None without segments.
+    """Return the table, by key, the most predictions first; None without segments.
 
     Args:
         found: the segment values.
@@ -25,7 +25,7 @@ def segments_now(found: SegmentsAnswer) -> h.Node:
         h.h3[f"Each value in the last {found.window}"],
         h.p(".muted")[
             f"{moment(found.open)} to {moment(found.close)}. ",
-            f"The {_ROWS} with the most predictions of {count(len(found.segments))}."
+            f"The first {_ROWS} of {count(len(found.segments))}."
             if len(found.segments) > _ROWS
             else None,
         ],

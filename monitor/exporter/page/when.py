@@ -20,6 +20,12 @@ from monitor.report.vocabulary import METRIC_WORDS
 _MOST_ROWS = 400
 _MONTHS = 24
 _COLUMNS = ("precision", "balanced_precision", "recall", "false_positive_rate", "class_ratio")
+_TITLES = (
+    "predictions",
+    *(METRIC_WORDS[name].short for name in _COLUMNS),
+    "ratio, estimated",
+    "flagged",
+)
 
 
 class PeriodForm(NamedTuple):
@@ -69,13 +75,15 @@ def _form(series: SeriesAnswer, chosen: list[ComparedSide], form: PeriodForm) ->
             h.b["before"],
             ", then drag again to mark ",
             h.b["after"],
-            "; or write months (2013-07), days or times: A..B, end exclusive, UTC.",
+            "; or write a month (",
+            h.code["2013-07"],
+            "), a day, or two days or times A..B, UTC, the end exclusive.",
         ],
         h.div(".fields")[
             _field("before", form.before or before, form),
             _field("after", form.after or after, form),
             h.button(type="submit")["Explain"],
-            h.a(".button", href=_reset(form))["Reference and now"],
+            h.a(".button", href=_reset(form))["Reset"],
         ],
         h.p(".fault", id="choose-error", role="alert")[one_line(f"{form.error}.")]
         if form.error
@@ -124,15 +132,12 @@ def months(series: SeriesAnswer) -> list[str]:
 
 def _table(series: SeriesAnswer) -> h.Element:
     first = max(0, len(series.open) - _MOST_ROWS)
-    return h.table(".series", {"data-of": "timeline"})[
+    return h.table(".series.stacked", {"data-of": "timeline"})[
         h.caption(".unseen")["Metrics by step of time."],
         h.thead[
             h.tr[
                 h.th(scope="col")["from (UTC)"],
-                h.th(".number", scope="col")["predictions"],
-                (h.th(".number", scope="col")[METRIC_WORDS[name].short] for name in _COLUMNS),
-                h.th(".number", scope="col")["ratio, estimated"],
-                h.th(".number", scope="col")["flagged"],
+                (h.th(".number", scope="col")[title] for title in _TITLES),
             ]
         ],
         h.tbody[(_row(series, step) for step in range(first, len(series.open)))],
@@ -140,14 +145,18 @@ def _table(series: SeriesAnswer) -> h.Element:
 
 
 def _row(series: SeriesAnswer, step: int) -> h.Element:
-    metrics = (series.metrics.metric(name).estimate[step] for name in _COLUMNS)
     made, opens = series.predictions[step], series.open[step]
-    flagged = series.predicted_positive[step] / made if made else None
+    cells = [
+        count(made),
+        *(ratio(series.metrics.metric(name).estimate[step]) for name in _COLUMNS),
+        ratio(series.class_ratio_from_predictions[step]),
+        ratio(series.predicted_positive[step] / made if made else None),
+    ]
     middle = time_of(opens).timestamp() + series.step_seconds / 2
     return h.tr({"data-at": f"{middle:.0f}"})[
         h.th(scope="row")[moment(opens)],
-        h.td(".number")[count(made)],
-        (h.td(".number")[ratio(value)] for value in metrics),
-        h.td(".number")[ratio(series.class_ratio_from_predictions[step])],
-        h.td(".number")[ratio(flagged)],
+        (
+            h.td(".number", {"data-title": title})[cell]
+            for title, cell in zip(_TITLES, cells, strict=True)
+        ),
     ]

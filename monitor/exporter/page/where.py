@@ -9,7 +9,7 @@ import htpy as h
 
 from monitor.exporter.api.segments_answer import SegmentsAnswer
 from monitor.exporter.page.drawing import n
-from monitor.exporter.page.formats import count, points, ratio, signed
+from monitor.exporter.page.formats import coded, count, points, ratio, signed
 from monitor.exporter.page.paging import page_links
 from monitor.exporter.page.segments_now import segments_now
 from monitor.report.answer_parts import OutcomeSums
@@ -84,10 +84,11 @@ def _none(notes: Sequence[str]) -> h.Element:
     """Return why there are no segments: left out, with the reason, or not configured."""
     left_out = next((note for note in notes if note.startswith("segments are left out")), None)
     if left_out is not None:
-        return h.p(".muted")[f"{left_out[0].upper()}{left_out[1:]}."]
+        return h.p(".muted")[coded(f"{left_out[0].upper()}{left_out[1:]}.")]
     return h.p(".muted")[
-        "No segments: name keys under `segments` in the configuration of the model to see "
-        "where a change comes from."
+        "No segments: name keys under ",
+        h.code["segments"],
+        " in the configuration of the model to see where a change comes from.",
     ]
 
 

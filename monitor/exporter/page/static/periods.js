@@ -17,8 +17,7 @@ export function attachPeriods() {
 }
 
 function textOf(seconds, step) {
-  const text = new Date(seconds * 1000).toISOString().slice(0, 19);
-  return step % 86400 === 0 ? text.slice(0, 10) : `${text}Z`;
+  return new Date(seconds * 1000).toISOString().slice(0, step % 86400 === 0 ? 10 : 16);
 }
 
 function rangeOf(svg, one, other) {

@@ -14,6 +14,7 @@ export function swap(fresh) {
   const state = stateOf();
   const [old, update] = [parts(document), parts(fresh)];
   const next = texts(fresh);
+  fresh.querySelector("[autofocus]")?.removeAttribute("autofocus"); // `restore` sets the focus
   const alike = old.length === update.length && old.every((part, i) => part.id === update[i].id);
   if (alike) {
     update.forEach((part, i) => next[i] === sources[i] || old[i].replaceWith(part));
