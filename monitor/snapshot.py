@@ -127,6 +127,8 @@ class ModelState:
     Attributes:
         name: name of the model.
         version: version of its latest prediction; "" where no prediction had one.
+        versions: each version whose first prediction is known, with the time of that
+            prediction, epoch milliseconds, in order of time.
         row: row of the model's totals in the snapshot's series.
         predictions_positive: distinct predictions called positive, ever.
         predictions_negative: distinct predictions called negative, ever.
@@ -141,6 +143,8 @@ class ModelState:
         duplicates: repeated predictions.
         transitions: int64 (5, 5), moves of predictions from row to column of `CELL_NAMES`.
         maturity_ms: age at which windows end, milliseconds; None while unknown.
+        label_timeout_ms: age at which a prediction without a label expires, milliseconds; None
+            where none does.
         delay_counts: int64 (2, bins), labels in force by their delay, for actual negatives
             and actual positives, in the bins of `Snapshot.delay_edges`.
         delay_sum: float (2,), sum of these delays, seconds.
@@ -182,6 +186,8 @@ class ModelState:
     delay_counts: Int64Array
     delay_sum: FloatArray
     segments: tuple[str, ...]
+    versions: tuple[tuple[str, int], ...] = ()
+    label_timeout_ms: int | None = None
     labelling: str = "complete"
     refused: Mapping[str, str] = field(default_factory=dict)
     refused_because: str = ""

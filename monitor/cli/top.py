@@ -103,12 +103,29 @@ def _head(status: StatusAnswer, width: int) -> Iterator[str]:
 
 def _model(model: ModelStatus, name: str, width: int) -> Iterator[str]:
     yield _row(model, model.windows[name], _name_width(width))
-    for text in (
-        one_line(model.headline),
-        f"What moved precision? {model.moved_precision.text}.",
-        f"Is the model worse? {model.worse.text}.",
-    ):
+    for text in _answers(model) if model.without_labels is None else _unlabelled(model):
         yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
+
+
+def _answers(model: ModelStatus) -> Iterator[str]:
+    yield one_line(model.headline)
+    yield f"What moved precision? {model.moved_precision.text}."
+    yield f"Is the model worse? {model.worse.text}."
+
+
+def _unlabelled(model: ModelStatus) -> Iterator[str]:
+    """Yield what is known of a model while no metric is, and what to send."""
+    found = model.without_labels
+    if found is None:
+        return
+    yield found.text
+    yield from found.known
+    if found.lost is not None:
+        yield found.lost
+    if found.send:
+        event, feed = found.send
+        yield f"Send: {event}"
+        yield f"or map a table of labels: {feed}"
 
 
 def _row(model: ModelStatus, window: WindowStatus, width: int) -> str:

@@ -2,8 +2,8 @@
 
     before   the range asked for; else the model's reference: the configured window, trailing
              stretch or counts, else the first days (`monitor.watch.first_days`)
-    after    the range asked for; else the latest mature hours: as many as the longest
-             window of a running monitor has, or `JUDGED_MS` of recorded events
+    after    the range asked for; else the latest mature hours: as many as the window has that
+             gives the verdict of a running monitor, or `JUDGED_MS` of recorded events
 
 `compared_live` applies the rule to the snapshot of a running monitor, and
 `monitor.diagnosis.recorded` to recorded events.
@@ -81,7 +81,11 @@ def latest_hours(mature_until: int, length: int) -> TimeRange:
 
 
 def compared_live(
-    snapshot: Snapshot, model: ModelState, before: str | None, after: str | None
+    snapshot: Snapshot,
+    model: ModelState,
+    before: str | None,
+    after: str | None,
+    window: str | None = None,
 ) -> Comparison:
     """Return the stretches that a running monitor compares.
 
@@ -90,12 +94,13 @@ def compared_live(
         model: one of its models.
         before: a range of whole hours as text; None for the model's reference.
         after: a range of whole hours as text; None for the latest mature hours.
+        window: name of the window that these hours are as long as; None for the longest.
 
     Raises:
         UsageError: a range is invalid, is not whole hours, or they overlap; or one is
             left out and no default is known yet.
     """
-    later = _latest_live(snapshot, model) if after is None else _whole_hours("after", after)
+    later = _latest_live(snapshot, model, window) if after is None else _whole_hours("after", after)
     reference = model.watched.reference
     earlier: TimeRange | None
     if before is not None:
@@ -141,11 +146,12 @@ def check_silence(name: str, asked: TimeRange, until: int | None) -> None:
         )
 
 
-def _latest_live(snapshot: Snapshot, model: ModelState) -> TimeRange:
+def _latest_live(snapshot: Snapshot, model: ModelState, window: str | None) -> TimeRange:
     until = mature_until(model)
     if until is None:
         raise UsageError("after: cannot be left out, no label came yet; write A..B")
-    return latest_hours(until, max(parse_duration(window.name) for window in snapshot.windows))
+    names = [one.name for one in snapshot.windows] if window is None else [window]
+    return latest_hours(until, max(map(parse_duration, names)))
 
 
 def _whole_hours(name: str, text: str) -> TimeRange:

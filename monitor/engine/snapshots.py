@@ -244,12 +244,14 @@ class SnapshotReader:
         if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             matched, expired = matched + expired, 0
         row = self._catalogue.totals_row(name)
+        versions = self._received.versions(name)
         no = {**refused(lifetime.fault_of(row)), **REFUSED.get(setting.labelling, {})}
         delay_counts, delay_sum = self._delays.published(number)
         predictions, applied = (book[number].tolist() for book in books.ever)
         return ModelState(
             name=name,
-            version=self._received.version(name),
+            version=versions.latest,
+            versions=versions.appeared,
             row=row,
             predictions_positive=positive,
             predictions_negative=negative,
@@ -262,6 +264,7 @@ class SnapshotReader:
             duplicates=int(books.duplicates[number]),
             transitions=books.transitions[number].copy(),
             maturity_ms=maturity,
+            label_timeout_ms=setting.label_timeout,
             delay_counts=delay_counts,
             delay_sum=delay_sum,
             segments=tuple(setting.segments),

@@ -13,6 +13,7 @@ from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
 from monitor.events.columns import EventBatch, Int64Array, rows_where
 from monitor.events.reject_reasons import RejectReason
 from monitor.events.renumbering import State
+from monitor.events.versions import ModelVersions
 
 EVENT_OF_COLUMNS = {
     "predictions": "prediction",
@@ -41,15 +42,15 @@ class Received:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._versions: dict[str, tuple[int, str]] = {}
+        self._versions: dict[str, ModelVersions] = {}
         self.records = 0
         self.events: Counter[str] = Counter()
         self.rejected: Counter[RejectReason] = Counter()
         self.overflowed = 0
 
-    def version(self, model: str) -> str:
-        """Return the version of a model's latest prediction; empty if it had none."""
-        return self._versions.get(model, (0, ""))[1]
+    def versions(self, model: str) -> ModelVersions:
+        """Return the versions of a model; none where its predictions carry none."""
+        return self._versions.get(model, ModelVersions())
 
     def number_groups(self, batch: EventBatch, most: int) -> Iterator[None]:
         """Number the groups of a batch with many groups in steps, before `count`.
@@ -96,20 +97,23 @@ class Received:
         return batch
 
     def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
-        """Store the version of each model's latest prediction."""
+        """Store when each version of each model predicted."""
         if not any(group.version for group in batch.groups):
             return
-        latest = np.full(len(batch.groups), _BEFORE_ALL, dtype=np.int64)
-        np.maximum.at(latest, batch.predictions.group, batch.predictions.time)
-        for group, number, time in zip(batch.groups, numbers, latest.tolist(), strict=True):
-            if group.version and number != UNKNOWN_GROUP and time > _BEFORE_ALL:
-                known = self._versions.get(group.model, (_BEFORE_ALL, ""))
-                self._versions[group.model] = max(known, (time, group.version))
+        first = np.full(len(batch.groups), _AFTER_ALL, dtype=np.int64)
+        last = np.full(len(batch.groups), _BEFORE_ALL, dtype=np.int64)
+        np.minimum.at(first, batch.predictions.group, batch.predictions.time)
+        np.maximum.at(last, batch.predictions.group, batch.predictions.time)
+        times = zip(batch.groups, numbers, first.tolist(), last.tolist(), strict=True)
+        for group, number, earliest, latest in times:
+            if group.version and number != UNKNOWN_GROUP and latest > _BEFORE_ALL:
+                known = self._versions.setdefault(group.model, ModelVersions())
+                known.note(group.version, earliest, latest)
 
     def state(self) -> State:
         """All counts and versions as plain values; a copy."""
         return {
-            "versions": {name: list(known) for name, known in self._versions.items()},
+            "versions": {name: known.state() for name, known in self._versions.items()},
             "records": self.records,
             "events": dict(self.events),
             "rejected": {str(reason): count for reason, count in self.rejected.items()},
@@ -119,8 +123,8 @@ class Received:
     def restore(self, state: State) -> None:
         """Restore from `state` the models that the catalogue has."""
         self._versions = {
-            model: (time, version)
-            for model, (time, version) in state["versions"].items()
+            model: ModelVersions.restored(known)
+            for model, known in state["versions"].items()
             if model in self._catalogue.models
         }
         self.records, self.overflowed = state["records"], state["overflowed"]

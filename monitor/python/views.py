@@ -10,6 +10,7 @@ from typing import Any
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Estimated
 from monitor.drift import Verdict
+from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.python.frames import frame
@@ -167,7 +168,7 @@ class ModelView:
 
     def __init__(self, snapshot: Snapshot, model: ModelState) -> None:
         self.name = model.name
-        found = status_answer(snapshot, names=(model.name,), limit=1)
+        found = status_answer(snapshot, Selection(names=(model.name,)), limit=1)
         self.status: ModelStatus = found.models[0]
         self.verdict = ModelVerdict(
             verdict=self.status.verdict,

@@ -10,6 +10,8 @@ rate_changes.py      recall and the false positive rate, from what to what
 reference_text.py    a reference in one line
 deciding_window.py   the window whose verdict counts as the model's
 missing_class.py     which class of cases two stretches lack
+without_labels.py    what is known of a model while no metric is
+durations.py         lengths of time in words
 missing_evidence.py  what is missing where a verdict is `insufficient_evidence`
 diagnosis_text.py    the text of `diagnose`; diagnosis_json.py its JSON
 replay_json.py       the JSON of `replay`

@@ -13,6 +13,9 @@ import msgspec
 from monitor.config.quantities import format_duration
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.api.handlers import KINDS, ErrorAnswer
+from monitor.exporter.api.scores_answer import ScoresAnswer
+from monitor.exporter.api.segments_answer import SegmentsAnswer
+from monitor.exporter.api.selection import SORTS
 from monitor.exporter.api.series import STEPS_MS
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.status_answer import StatusAnswer
@@ -23,7 +26,15 @@ MOST_MODELS = 1_000
 """Models in one answer."""
 MOST_OFFSET = 10**9
 
-_ANSWERS = (StatusAnswer, SeriesAnswer, DiagnosisAnswer, CurveAnswer, ErrorAnswer)
+_ANSWERS = (
+    StatusAnswer,
+    SeriesAnswer,
+    DiagnosisAnswer,
+    CurveAnswer,
+    ScoresAnswer,
+    SegmentsAnswer,
+    ErrorAnswer,
+)
 _REF = "#/components/schemas/{name}"
 _TEXT = {"type": "string"}
 _PLAIN = {"200": {"description": "Text."}}
@@ -43,14 +54,16 @@ def document() -> dict[str, Any]:
         "before",
         "What to compare with: A..B, [A, B) in UTC, whole hours; the reference if left out.",
     )
-    after = _parameter("after", "What to judge, likewise; the longest window if left out.")
+    after = _parameter(
+        "after", "What to judge, likewise; the window that gives the verdict if left out."
+    )
     steps = {"enum": [format_duration(step) for step in STEPS_MS]}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Precision monitor: results", "version": __version__},
         "paths": {
             "/api/v1/status": _get(
-                "Every model now, the worst first.",
+                "Every model now, those first that need a look.",
                 StatusAnswer,
                 _parameter("model", "Only these models; may be given several times."),
                 _parameter("q", "Only models whose name contains this text."),
@@ -58,6 +71,12 @@ def document() -> dict[str, Any]:
                     "verdict",
                     "Only models with this verdict, or with this reason why there is none.",
                     {"enum": [str(kind) for kind in KINDS]},
+                ),
+                _parameter(
+                    "sort",
+                    "Order of the models, by the metrics of the longest window; `-` for the "
+                    "largest first.",
+                    {"enum": [*SORTS]},
                 ),
                 _parameter("offset", "Leave out this many models.", _whole(MOST_OFFSET)),
                 _parameter("limit", "Return at most this many models.", _whole(MOST_MODELS)),
@@ -82,6 +101,17 @@ def document() -> dict[str, Any]:
                 model,
                 before,
                 after,
+            ),
+            "/api/v1/scores": _get(
+                "The distribution of the scores now, beside an earlier one; needs no labels.",
+                ScoresAnswer,
+                model,
+            ),
+            "/api/v1/segments": _get(
+                "Every segment value in one window, without a comparison.",
+                SegmentsAnswer,
+                model,
+                _parameter("window", "Its name; the one that gives the verdict if left out."),
             ),
             "/metrics": {"get": {"summary": "Series for Prometheus.", "responses": _PLAIN}},
             "/healthz": {"get": {"summary": "Alive.", "responses": _PLAIN}},

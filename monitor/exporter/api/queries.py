@@ -18,13 +18,20 @@ from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.api.engine_access import EngineUnavailableError, ReadEngine
 from monitor.exporter.api.memo import RecentMemo, SnapshotMemo
+from monitor.exporter.api.scores import counted_scores, score_stretches, scores_answer
+from monitor.exporter.api.scores_answer import ScoresAnswer
+from monitor.exporter.api.segments import segments_answer
+from monitor.exporter.api.segments_answer import SegmentsAnswer
+from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.series import MOST_STEPS, SeriesContext, series_answer
 from monitor.exporter.api.series_answer import Numbers, SeriesAnswer
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
+from monitor.report.deciding_window import deciding_window
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
+from monitor.report.trend_answer import trend_answer
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT
 from monitor.windows.history import History
@@ -86,33 +93,17 @@ class Queries:
         """True where the history is served at all."""
         return self._read_engine is not None
 
-    def status(
-        self,
-        *,
-        matching: str = "",
-        kind: str = "",
-        names: tuple[str, ...] = (),
-        offset: int = 0,
-        limit: int,
-    ) -> StatusAnswer:
+    def status(self, asked: Selection, limit: int) -> StatusAnswer:
         """Return one page of the models as they are now.
 
         Args:
-            matching: only models whose name contains this text, in any case.
-            kind: only models with this verdict, or with this reason why there is none.
-            names: only these models; all if empty.
-            offset: leave out this many models.
+            asked: the models, and their order.
             limit: return at most this many.
         """
         snapshot = self._read_snapshot()
-
-        def make() -> StatusAnswer:
-            return status_answer(
-                snapshot, matching=matching, kind=kind, names=names, offset=offset, limit=limit
-            )
-
-        asked = ("status", matching, kind, names, offset, limit)
-        return self._answers.get(snapshot, asked, make)
+        return self._answers.get(
+            snapshot, ("status", asked, limit), lambda: status_answer(snapshot, asked, limit=limit)
+        )
 
     def series(
         self,
@@ -147,6 +138,50 @@ class Queries:
 
         return self._answers.get(snapshot, ("series", model.name, step, last, most), make)
 
+    def scores(self, name: str | None) -> ScoresAnswer:
+        """Return the distribution of a model's scores now, beside an earlier one.
+
+        Args:
+            name: of the model; None for the only one there is.
+
+        Raises:
+            UnknownModelError: no such model.
+            EngineUnavailableError: the history cannot be read.
+        """
+        snapshot = self._read_snapshot()
+        model = find_model(snapshot, name)
+
+        def make() -> ScoresAnswer:
+            asked = score_stretches(model)
+            if asked is None:
+                return scores_answer(model.name, None, None)
+            counted = self._from_engine(lambda monitor: counted_scores(monitor, model.name, asked))
+            return scores_answer(model.name, asked, counted)
+
+        return self._answers.get(snapshot, ("scores", model.name), make)
+
+    def segments(self, name: str | None, window: str | None) -> SegmentsAnswer:
+        """Return the segment values of a model in one window.
+
+        Args:
+            name: of the model; None for the only one there is.
+            window: its name; None for the one that gives the model's verdict.
+
+        Raises:
+            UnknownModelError: no such model.
+            UsageError: no such window.
+        """
+        snapshot = self._read_snapshot()
+        model, windows = find_model(snapshot, name), {one.name: one for one in snapshot.windows}
+        chosen = deciding_window(model, [*windows]) if window is None else window
+        if chosen not in windows:
+            raise UsageError(f"window: must be one of {', '.join(windows)}, got {chosen!r}")
+        return self._answers.get(
+            snapshot,
+            ("segments", model.name, chosen),
+            lambda: segments_answer(snapshot, model, windows[chosen]),
+        )
+
     def trends(self, names: Sequence[str], *, step: int, last: int) -> dict[str, Numbers]:
         """Return precision over time of several models, read from the engine at once.
 
@@ -171,7 +206,7 @@ class Queries:
         Args:
             name: of the model; None for the only one there is.
             before: as written; None for the reference.
-            after: as written; None for the longest window.
+            after: as written; None for the window that gives the verdict.
 
         Raises:
             UnknownModelError: no such model.
@@ -182,7 +217,8 @@ class Queries:
         model = find_model(snapshot, name)
 
         def make() -> Explanation:
-            asked = compared_live(snapshot, model, before, after)
+            deciding = deciding_window(model, [one.name for one in snapshot.windows])
+            asked = compared_live(snapshot, model, before, after, deciding)
             labelling = Labelling(model.labelling)
             counted = self._from_engine(lambda monitor: recall(monitor, asked, labelling))
             key = (asked, _digest(counted), is_mature(model, asked), _given(model))
@@ -249,7 +285,7 @@ def find_model(snapshot: Snapshot, name: str | None) -> ModelState:
 
 def series_context(model: ModelState) -> SeriesContext:
     """Return what the series of a model needs besides its counts."""
-    reference = model.watched.reference
+    reference, trend = model.watched.reference, trend_answer(model.watched.trend)
     if not _label_shift_holds(model):
         reference = None
     return SeriesContext(
@@ -258,6 +294,8 @@ def series_context(model: ModelState) -> SeriesContext:
         mature_until=mature_until(model),
         reference=None if reference is None else reference.counts,
         detections=model.watched.detections,
+        versions=model.versions,
+        changed=None if trend is None else trend.since,
     )
 
 

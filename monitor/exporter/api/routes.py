@@ -12,6 +12,7 @@ from monitor.errors import UsageError
 from monitor.exporter.api.handlers import KINDS, in_thread, json_response, one_of, whole_number
 from monitor.exporter.api.openapi import MOST_MODELS, MOST_OFFSET, document
 from monitor.exporter.api.queries import Explanation, Queries
+from monitor.exporter.api.selection import SORTS, URGENCY, Selection
 from monitor.exporter.api.series import STEPS_MS
 from monitor.report.diagnosis_text import diagnosis_text
 
@@ -23,15 +24,15 @@ def api_routes(queries: Queries) -> list[Route]:
 
     def status(request: Request) -> Response:
         query = request.query_params
-        return json_response(
-            queries.status(
-                matching=query.get("q", ""),
-                kind=one_of(query, "verdict", KINDS),
-                names=tuple(query.getlist("model")),
-                offset=whole_number(query, "offset", 0, most=MOST_OFFSET),
-                limit=whole_number(query, "limit", _DEFAULT_MODELS, most=MOST_MODELS),
-            )
+        asked = Selection(
+            matching=query.get("q", ""),
+            kind=one_of(query, "verdict", KINDS),
+            names=tuple(query.getlist("model")),
+            sort=one_of(query, "sort", SORTS) or URGENCY,
+            offset=whole_number(query, "offset", 0, most=MOST_OFFSET),
         )
+        limit = whole_number(query, "limit", _DEFAULT_MODELS, most=MOST_MODELS)
+        return json_response(queries.status(asked, limit))
 
     def series(request: Request) -> Response:
         query = request.query_params
@@ -46,6 +47,13 @@ def api_routes(queries: Queries) -> list[Route]:
     def curve(request: Request) -> Response:
         return json_response(_explanation(queries, request.query_params).curve)
 
+    def scores(request: Request) -> Response:
+        return json_response(queries.scores(request.query_params.get("model")))
+
+    def segments(request: Request) -> Response:
+        query = request.query_params
+        return json_response(queries.segments(query.get("model"), query.get("window")))
+
     def openapi(_: Request) -> Response:
         return json_response(document())
 
@@ -54,6 +62,8 @@ def api_routes(queries: Queries) -> list[Route]:
         Route("/api/v1/series", in_thread(series)),
         Route("/api/v1/diagnosis", in_thread(diagnosis)),
         Route("/api/v1/curve", in_thread(curve)),
+        Route("/api/v1/scores", in_thread(scores)),
+        Route("/api/v1/segments", in_thread(segments)),
         Route("/openapi.json", in_thread(openapi)),
     ]
 

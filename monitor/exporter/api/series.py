@@ -20,7 +20,7 @@ from monitor.exporter.api.series_answer import (
     OutcomeSeries,
     SeriesAnswer,
 )
-from monitor.exporter.api.status_answer import DetectionMark
+from monitor.exporter.api.status_answer import DetectionMark, VersionAppeared
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.labels.estimates import measure
 from monitor.labels.evidence import KIND_OF, Evidence, Kind
@@ -47,6 +47,8 @@ class SeriesContext(NamedTuple):
         reference: outcomes with which predictions alone are compared; None without one, or
             where label shift has no good record.
         detections: all there were, in their order.
+        versions: each with the time of its first prediction, epoch milliseconds.
+        changed: from when on its trend goes, ISO 8601 in UTC; None without one.
     """
 
     model: str
@@ -54,6 +56,8 @@ class SeriesContext(NamedTuple):
     mature_until: int | None
     reference: ConfusionCounts | None
     detections: Sequence[Detected] = ()
+    versions: Sequence[tuple[str, int]] = ()
+    changed: str | None = None
 
 
 def series_answer(
@@ -85,12 +89,18 @@ def series_answer(
         mature_until=time_text(context.mature_until),
         open=tuple(format_time(moment) for moment in opens.tolist()),
         predictions=tuple(cells[:, PREDICTED_POSITIVE:].sum(axis=1).tolist()),
+        predicted_positive=tuple(cells[:, PREDICTED_POSITIVE].tolist()),
         outcomes=OutcomeSeries(tp=tp, fp=fp, fn=fn, tn=tn),
         metrics=MetricSeries(**{name: _intervals(metrics[name]) for name in JSON_METRICS}),
         class_ratio_from_predictions=numbers(_estimated(cells, context.reference)),
         detections=tuple(
             DetectionMark(at=format_time(d.at), kind=d.kind) for d in context.detections
         ),
+        versions=tuple(
+            VersionAppeared(version=name, first_prediction=format_time(first))
+            for name, first in context.versions
+        ),
+        changed=context.changed,
     )
 
 

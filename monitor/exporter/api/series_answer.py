@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from monitor.exporter.api.status_answer import DetectionMark
+from monitor.exporter.api.status_answer import DetectionMark, VersionAppeared
 from monitor.report.answer_parts import Count, Time
 from monitor.report.metric_words import MetricValues
 
@@ -56,11 +56,15 @@ class SeriesAnswer(Struct, frozen=True, kw_only=True):
         mature_until: up to this moment labels have come; null where that is not known.
         open: first moment of each step.
         predictions: made in each step.
+        predicted_positive: of them, those called positive.
         outcomes: of each step, mature or not.
         metrics: of each step that is mature.
         class_ratio_from_predictions: from predictions alone, if the model is unchanged; null
             where past estimates of the model do not rest mostly on label shift.
         detections: all there were, in their order.
+        versions: every version with the time of its first prediction, in order of time.
+        changed: from when on the model is certainly better or worse, by its trend over weeks;
+            null where none is certain.
     """
 
     model: str
@@ -68,7 +72,10 @@ class SeriesAnswer(Struct, frozen=True, kw_only=True):
     mature_until: Time | None
     open: tuple[Time, ...]
     predictions: Counts
+    predicted_positive: Counts
     outcomes: OutcomeSeries
     metrics: MetricSeries
     class_ratio_from_predictions: Numbers
     detections: tuple[DetectionMark, ...]
+    versions: tuple[VersionAppeared, ...]
+    changed: Time | None

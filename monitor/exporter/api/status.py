@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
 
 from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
-from monitor.drift import Attribution, Judgement, MainDriver, Verdict
+from monitor.drift import Attribution, Judgement, MainDriver
 from monitor.drift.estimate_record import CheckedEstimate
-from monitor.drift.recall_evidence import Because
+from monitor.exporter.api.selection import EVERY_MODEL, Selection, judged_models, selected
 from monitor.exporter.api.status_answer import (
     DetectionMark,
     DetectorStatus,
     LifetimeTotals,
     ModelStatus,
     StatusAnswer,
+    VersionAppeared,
 )
 from monitor.exporter.api.window_answer import (
     CauseEffects,
@@ -44,7 +44,7 @@ from monitor.report.answer_parts import (
     reference_period,
     time_text,
 )
-from monitor.report.deciding_window import deciding_window, verdict_on
+from monitor.report.deciding_window import verdict_on
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import model_because, of_model
@@ -57,7 +57,13 @@ from monitor.report.replay_json import window_bounds
 from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
-from monitor.report.verdict_words import BECAUSE, VERDICTS, urgency
+from monitor.report.verdict_words import BECAUSE, VERDICTS
+from monitor.report.without_labels import (
+    label_delay,
+    predicted_positive_rate,
+    usual_rate,
+    without_labels,
+)
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import Watched, WindowEstimates
 from monitor.version import __version__
@@ -69,67 +75,38 @@ def longest_window(snapshot: Snapshot) -> str:
 
 
 def status_answer(
-    snapshot: Snapshot,
-    *,
-    matching: str = "",
-    kind: str = "",
-    names: Sequence[str] = (),
-    offset: int = 0,
-    limit: int,
+    snapshot: Snapshot, asked: Selection = EVERY_MODEL, *, limit: int
 ) -> StatusAnswer:
     """Return the monitor, and one page of its models with all their windows.
 
     Args:
         snapshot: the state.
-        matching: only models whose name contains this text, in any case.
-        kind: only models with this verdict, or with this reason why there is none.
-        names: only these models; all if empty.
-        offset: leave out this many models.
+        asked: the models to return, and their order.
         limit: return at most this many.
     """
-    windows = [window.name for window in snapshot.windows]
-    deciding = {model.name: deciding_window(model, windows) for model in snapshot.models}
-    verdicts = {
-        model.name: verdict_on(model, deciding[model.name]).verdict for model in snapshot.models
-    }
-    reasons = {
-        model.name: model_because(model, verdict_on(model, deciding[model.name]))
-        for model in snapshot.models
-    }
-    wanted = [
-        model
-        for model in snapshot.models
-        if matching.casefold() in model.name.casefold()
-        and (not names or model.name in names)
-        and kind in ("", verdicts[model.name], reasons[model.name])
-    ]
-    wanted.sort(key=lambda model: (_urgency(model, verdicts, reasons), model.name))
-    tally, open_ = Counter(verdicts.values()), Counter(reasons.values())
+    longest = longest_window(snapshot)
+    judged = judged_models(snapshot)
+    found = selected(snapshot, judged, asked, longest)
+    tally = Counter(one.verdict for one in judged.values())
+    open_ = Counter(one.because for one in judged.values())
     return StatusAnswer(
         version=__version__,
         now=time_text(snapshot.now_ms),
         watermark=time_text(snapshot.watermark_ms),
         records=snapshot.records,
         rejected={str(reason): n for reason, n in snapshot.rejected.items() if n},
-        windows=tuple(windows),
-        verdict_window=longest_window(snapshot),
+        windows=tuple(window.name for window in snapshot.windows),
+        verdict_window=longest,
         paging=sum(model.watched.degradation_detected for model in snapshot.models),
         verdicts={verdict: tally[verdict] for verdict in VERDICTS if tally[verdict]},
         because={reason: open_[reason] for reason in BECAUSE if open_[reason]},
-        total=len(wanted),
-        offset=offset,
+        total=len(found),
+        offset=asked.offset,
         models=tuple(
-            _model(snapshot, model, deciding[model.name])
-            for model in wanted[offset : offset + limit]
+            _model(snapshot, model, judged[model.name].deciding)
+            for model in found[asked.offset : asked.offset + limit]
         ),
     )
-
-
-def _urgency(
-    model: ModelState, verdicts: Mapping[str, Verdict], reasons: Mapping[str, Because | None]
-) -> int:
-    pages = model.watched.degradation_detected
-    return urgency(verdicts[model.name], reasons[model.name], pages=pages)
 
 
 def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
@@ -138,6 +115,10 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
     return ModelStatus(
         name=model.name,
         version=model.version or None,
+        versions=tuple(
+            VersionAppeared(version=name, first_prediction=format_time(first))
+            for name, first in model.versions
+        ),
         verdict=found.verdict,
         verdict_window=deciding,
         label_fault=_fault(found.label_fault),
@@ -171,6 +152,9 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         ),
         labels_missing_in=missing_label_shares(watched.missing_labels),
         predictions_degenerate=prediction_check(watched.predictions),
+        usual_predicted_positive_rate=usual_rate(model),
+        label_delay=label_delay(snapshot, model),
+        without_labels=without_labels(snapshot, model),
         trend=trend_answer(watched.trend),
         windows={w.name: _window(snapshot, model, w) for w in snapshot.windows_of(model)},
         unused_windows=model.unused_windows,
@@ -246,6 +230,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
         metrics=metric_intervals(window, row),
         status=label_status(window, row),
         predictions=int(window.predicted_positive[row] + window.predicted_negative[row]),
+        predicted_positive_rate=predicted_positive_rate(window, row),
         label_coverage=LabelCoverage(
             predicted_positive=defined(positive[row]), predicted_negative=defined(negative[row])
         ),

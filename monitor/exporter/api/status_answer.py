@@ -21,6 +21,7 @@ from monitor.report.answer_parts import (
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
+from monitor.report.without_labels import LabelDelay, UsualRate, WithoutLabels
 
 
 class DetectorStatus(Struct, frozen=True, kw_only=True):
@@ -58,6 +59,18 @@ class DetectionMark(Struct, frozen=True, kw_only=True):
     kind: str
 
 
+class VersionAppeared(Struct, frozen=True, kw_only=True):
+    """A version of a model.
+
+    Attributes:
+        version: its name.
+        first_prediction: the time of its first prediction.
+    """
+
+    version: str
+    first_prediction: Time
+
+
 class LifetimeTotals(Struct, frozen=True, kw_only=True):
     """Everything ever counted of a model.
 
@@ -76,6 +89,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     Attributes:
         name: its name.
         version: of its latest prediction; null where none names one.
+        versions: every version, by its first prediction; without those whose first prediction
+            is not known.
         verdict: the model's own verdict.
         verdict_window: the window that gives it.
         label_fault: what is wrong with the labels of that window; null where nothing is.
@@ -109,6 +124,11 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         detections: all there were, in their order.
         labels_missing_in: where labels are missing, the worst first.
         predictions_degenerate: predictions, without labels, against all that is known of them.
+        usual_predicted_positive_rate: to compare that of each window with; null where nothing
+            was predicted.
+        label_delay: how long its labels take; null where none came.
+        without_labels: what is known while no metric is; null where one is, where labels are at
+            fault and still come, and where nothing was predicted.
         trend: of its skill over weeks; null where none is certain.
         windows: its windows by their names; under `windows: auto` those that it uses.
         unused_windows: the others, which hold too few outcomes at its volume.
@@ -117,6 +137,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
 
     name: str
     version: str | None
+    versions: tuple[VersionAppeared, ...]
     verdict: Verdict
     verdict_window: str
     label_fault: LabelFault | None
@@ -148,6 +169,9 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     detections: tuple[DetectionMark, ...]
     labels_missing_in: tuple[MissingLabelShare, ...]
     predictions_degenerate: PredictionCheck
+    usual_predicted_positive_rate: UsualRate | None
+    label_delay: LabelDelay | None
+    without_labels: WithoutLabels | None
     trend: TrendAnswer | None
     windows: dict[str, WindowStatus]
     unused_windows: tuple[str, ...]

@@ -1,7 +1,8 @@
 """Precision over time of many models, for the small lines in a list of them.
 
 A thread of their own reads them from the engine. Where the engine is too busy to answer at
-once, a request gets the trends known before, and a later request gets the new ones.
+once, a request gets the trends known before, and a later request gets the new ones; only the
+first trends are waited for, three seconds at most.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from monitor.exporter.api.series_answer import Numbers
 from monitor.windows.history import History
 
 PATIENCE_SECONDS = 0.15
-"""How long a request waits for trends."""
+"""How long a request waits for newer trends than those it knows."""
+_FIRST_PATIENCE = 20.0
+"""How many times as long it waits for the first trend of a model."""
 
 ReadHistories = Callable[[Callable[[Monitor], dict[str, History]]], dict[str, History]]
 
@@ -28,7 +31,8 @@ class Trends:
 
     Args:
         read_engine: reads histories; raises `EngineUnavailableError` where it cannot.
-        patience: seconds that a request waits at most.
+        patience: seconds that a request waits for newer trends; 20 times as long for the first
+            trend of a model, so that the first page of a monitor is complete.
     """
 
     def __init__(self, read_engine: ReadHistories, patience: float) -> None:
@@ -60,13 +64,14 @@ class Trends:
                 self._under_way |= dict.fromkeys(new, reading)
                 reading.start()
             waited_for = {self._under_way[name] for name in stale}
-        self._wait(waited_for)
+            first = any(name not in self._known for name in stale)
+        self._wait(waited_for, self._patience * (_FIRST_PATIENCE if first else 1.0))
         with self._lock:
             return {name: self._known[name][1] for name in contexts if name in self._known}
 
-    def _wait(self, threads: Iterable[threading.Thread]) -> None:
+    def _wait(self, threads: Iterable[threading.Thread], seconds: float) -> None:
         for thread in threads:
-            thread.join(self._patience)
+            thread.join(seconds)
 
     def _is_stale(self, name: str, context: SeriesContext) -> bool:
         return name not in self._known or self._known[name][0] != _hour(context)

@@ -162,6 +162,7 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
         metrics: its metrics.
         status: how far its labels allow its metrics; null where that is not known.
         predictions: made in it, labelled or not.
+        predicted_positive_rate: share of them that is predicted positive; null without any.
         label_coverage: share of them that is labelled.
         precision_at: precision at each configured class ratio.
         precision_at_reference: precision at the class ratio of the reference.
@@ -184,6 +185,7 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
     metrics: MetricIntervals
     status: LabelStatus | None
     predictions: Count
+    predicted_positive_rate: Share | None
     label_coverage: LabelCoverage
     precision_at: tuple[PrecisionAtRatio, ...]
     precision_at_reference: MetricInterval

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+
+import htpy as h
 
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.report.answer_parts import MetricInterval
+from monitor.report.durations import duration_text
+from monitor.report.printable import one_line
 
 UNDEFINED = "—"
 _MINUS = "\N{MINUS SIGN}"
 _DAY = timedelta(days=1)
 _MINUTE, _HOUR = 60, 3_600
+_NEGATIVE = re.compile(r"(?<![\w.)-])-(?=[\d.])")
+"""The hyphen before a number that is no part of a date."""
+_SILENT, _PREDICTIONS = 6 * _HOUR, 50
 
 
 def ratio(value: float | None, digits: int = 3) -> str:
@@ -26,7 +34,7 @@ def ratio(value: float | None, digits: int = 3) -> str:
     if value is None:
         return UNDEFINED
     small = 0.01
-    return f"{value:.2g}" if 0 < abs(value) < small else f"{value:.{digits}f}"
+    return f"{value:#.2g}" if 0 < abs(value) < small else f"{value:.{digits}f}"
 
 
 def interval(metric: MetricInterval, digits: int = 3) -> str:
@@ -63,7 +71,10 @@ def signed(value: float | None, digits: int = 2) -> str:
         value: the number; None where it is not known.
         digits: behind the point.
     """
-    return UNDEFINED if value is None else f"{value:+.{digits}f}".replace("-", _MINUS)
+    if value is None:
+        return UNDEFINED
+    text = f"{value:+.{digits}f}"
+    return text.replace("-", _MINUS) if float(text) else text[1:]
 
 
 def percent(value: float | None) -> str:
@@ -123,7 +134,10 @@ def range_text(opens: str | None, closes: str | None) -> str:
     """
     if opens is None or closes is None:
         return ""
-    ends = [text[:10] if text.endswith("T00:00:00Z") else text for text in (opens, closes)]
+    ends = [
+        text[:10] if text.endswith("T00:00:00Z") else text.removesuffix(":00Z")
+        for text in (opens, closes)
+    ]
     return "..".join(ends)
 
 
@@ -133,32 +147,58 @@ def time_of(text: str) -> datetime:
 
 
 def duration(seconds: float | None) -> str:
-    """Format a length of time, roughly.
-
-    >>> duration(43_200), duration(7_200), duration(90), duration(1_000_000)
-    ('12 hours', '2 hours', '90 seconds', '11.6 days')
-    """
-    if seconds is None:
-        return UNDEFINED
-    for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}".replace(".0 ", " ")
-    return f"{seconds:.0f} seconds"
+    """Format a length of time, roughly."""
+    return UNDEFINED if seconds is None else duration_text(seconds)
 
 
 def last_prediction(model: ModelStatus) -> str:
     """Say how long ago a model last predicted, in event time."""
     age = model.last_prediction_age_seconds
     if age is None and model.last_prediction is not None:
-        return f"last prediction at {moment(model.last_prediction)}"
+        return f"at {moment(model.last_prediction)}"
     if age is None:
-        return "no prediction yet" if not model.predictions else "no prediction for a year"
-    return f"last prediction {'under a minute' if age < _MINUTE else duration(age)} ago"
+        return "none yet" if not model.predictions else "none for a year"
+    return "less than a minute ago" if age < _MINUTE else f"{duration(age)} ago"
 
 
 def last_label(model: ModelStatus) -> str:
     """Say how long ago the latest label of a model is dated, in event time."""
     age = model.last_label_age_seconds
     if age is None:
-        return "no label yet" if not model.labelled else "no label for 90 days"
-    return f"last label {'under an hour' if age < _HOUR else duration(age)} ago"
+        return "none yet" if not model.labelled else "none for 90 days"
+    return "less than an hour ago" if age < _HOUR else f"{duration(age)} ago"
+
+
+def is_silent(model: ModelStatus) -> bool:
+    """Return whether a model has not predicted for far longer than it usually takes.
+
+    That is six hours at least, and the time in which it usually predicts fifty times.
+    """
+    age, window = model.last_prediction_age_seconds, model.windows[model.verdict_window]
+    if age is None or not window.predictions or window.open is None or window.close is None:
+        return False
+    length = (time_of(window.close) - time_of(window.open)).total_seconds()
+    return age > max(_SILENT, _PREDICTIONS * length / window.predictions)
+
+
+def lacks_labels(model: ModelStatus) -> bool:
+    """Return whether the last label is older than a day and than labels need to come."""
+    age = model.last_label_age_seconds
+    if age is None:
+        return bool(model.labelled)
+    return age > max(_DAY.total_seconds(), model.maturity_seconds or 0.0)
+
+
+def coded(text: str) -> list[h.Node]:
+    """Return a text for people with what stands between backticks as code."""
+    parts = one_line(minus(text)).split("`")
+    return [h.code[part] if place % 2 else part for place, part in enumerate(parts)]
+
+
+def minus(text: str) -> str:
+    """Write the minus signs of numbers in a text as such, and leave hyphens alone.
+
+    >>> minus("-23.2 points (-36.2 to -10.2), from 2013-07-01").replace(_MINUS, "minus ")
+    'minus 23.2 points (minus 36.2 to minus 10.2), from 2013-07-01'
+    """
+    return _NEGATIVE.sub(_MINUS, text)

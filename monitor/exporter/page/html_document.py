@@ -29,7 +29,7 @@ def page_head() -> h.Node:
     return [
         h.link(rel="icon", href="/static/icon.svg", type="image/svg+xml"),
         h.link(rel="stylesheet", href="/static/page.css"),
-        h.script(src="/static/page.js", defer=True),
+        h.script(src="/static/page.js", type="module"),
     ]
 
 

@@ -8,23 +8,28 @@ from urllib.parse import urlencode
 import htpy as h
 
 from monitor.drift import Verdict
+from monitor.exporter.api.selection import DESCENDING, URGENCY
 from monitor.exporter.api.series_answer import Numbers
 from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
+from monitor.exporter.api.window_answer import WindowStatus
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import (
+    coded,
     count,
     interval,
+    is_silent,
+    lacks_labels,
     last_label,
     last_prediction,
     moment,
     ratio,
 )
 from monitor.exporter.page.html_document import document, page_head
+from monitor.exporter.page.objectives import objective_mark
 from monitor.exporter.page.page_content import MODELS_A_PAGE, ModelListContent
 from monitor.exporter.page.paging import page_links
 from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.sparkline import sparkline
-from monitor.report.answer_parts import MetricIntervals
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import (
     BECAUSE,
@@ -36,7 +41,22 @@ from monitor.report.verdict_words import (
 )
 from monitor.report.vocabulary import PAGE_METRICS
 
+_FLAGGED = "Flagged"
 _WITH_INTERVAL = ("precision", "balanced_precision")
+SORT_WORDS = {
+    URGENCY: "need of attention",
+    "name": "name, A to Z",
+    "-name": "name, Z to A",
+    "-predictions": "predictions, most first",
+    "predictions": "predictions, fewest first",
+    "last_prediction": "last prediction, oldest first",
+    "-last_prediction": "last prediction, latest first",
+    "last_label": "last label, oldest first",
+    "-last_label": "last label, latest first",
+    **{row.name: f"{row.words}, lowest first" for row in PAGE_METRICS},
+    **{f"-{row.name}": f"{row.words}, highest first" for row in PAGE_METRICS},
+}
+"""Words for every order."""
 
 
 def model_list_page(content: ModelListContent, query: PageQuery) -> str:
@@ -60,13 +80,23 @@ def _tally(status: StatusAnswer, query: PageQuery) -> h.Element:
 
     def link(kind: str, words: VerdictWords | BecauseWords, number: int) -> h.Element:
         shown = kind == query.kind
-        asked = [("q", query.matching), ("verdict", "" if shown else kind)]
-        address = urlencode([(name, value) for name, value in asked if value], errors="replace")
-        return h.a(".key", href=f"/?{address}", aria_current="true" if shown else None)[
+        address = _address(query, verdict="" if shown else kind)
+        return h.a(".key", href=address, aria_current="true" if shown else None)[
             sign(words), f"{count(number)} {words.title}"
         ]
 
     return h.p(".tally")[(link(*kind) for kind in _kinds(status))]
+
+
+def _address(query: PageQuery, **other: str) -> str:
+    """Return the address of the list with some parameters changed; "" leaves one out."""
+    asked = {"q": query.matching, "verdict": query.kind, "sort": _order(query), **other}
+    given = {name: value for name, value in asked.items() if value}
+    return f"/?{urlencode(given, errors='replace')}"
+
+
+def _order(query: PageQuery) -> str:
+    return "" if query.sort == URGENCY else query.sort
 
 
 def _kinds(status: StatusAnswer) -> Iterator[tuple[str, VerdictWords | BecauseWords, int]]:
@@ -84,32 +114,38 @@ def _filter(query: PageQuery) -> h.Element:
             h.span["models with"],
             h.input(type="search", name="q", value=query.matching, autocomplete="off"),
         ],
+        h.label[
+            h.span["sorted by"],
+            h.select(name="sort")[
+                (
+                    h.option(value=sort, selected=sort == query.sort)[words]
+                    for sort, words in SORT_WORDS.items()
+                )
+            ],
+        ],
         h.input(type="hidden", name="verdict", value=query.kind) if query.kind else None,
-        h.button(type="submit")["Filter"],
+        h.button(type="submit")["Show"],
     ]
 
 
 def _models(content: ModelListContent, query: PageQuery) -> h.Element:
-    status, missing = content.status, content.missing_trends
+    status = content.status
     return h.section("#models", aria_labelledby="models-title")[
         h.h2(id="models-title")[f"Models, last {status.verdict_window}"],
         h.p(".muted")[
-            f"Event time {moment(status.now)}. Models that need attention are listed first."
+            f"Event time {moment(status.now)}. Sorted by {SORT_WORDS[query.sort]}; numbers that "
+            "are not known come last."
+            if query.sort != URGENCY
+            else f"Event time {moment(status.now)}. Models that need attention are listed first."
         ],
-        h.p(".muted")[
-            f"The monitor is busy: trends of {count(missing)} models are missing. Load the page "
-            "again to see them."
-        ]
-        if missing
-        else None,
         h.div(".scroll", tabindex="0", role="region", aria_label="Models")[
-            _table(content) if status.models else _no_models(status, query)
+            _table(content, query) if status.models else _no_models(status, query)
         ],
         page_links(
             query.models_page,
             MODELS_A_PAGE,
             status.total,
-            [("q", query.matching), ("verdict", query.kind)],
+            [("q", query.matching), ("verdict", query.kind), ("sort", _order(query))],
             "models",
         )
         if status.total > MODELS_A_PAGE
@@ -127,24 +163,44 @@ def _no_models(status: StatusAnswer, query: PageQuery) -> h.Element:
     return h.p["No model yet. A model appears with its first prediction."]
 
 
-def _table(content: ModelListContent) -> h.Element:
+def _table(content: ModelListContent, query: PageQuery) -> h.Element:
     status = content.status
-    return h.table(".fleet")[
+    return h.table(".fleet.stacked")[
         h.caption(".unseen")["Models with their verdicts and metrics."],
         h.thead[
             h.tr[
-                h.th(scope="col")["Model"],
-                h.th(scope="col")["Verdict"],
+                _head("Model", "name", query),
+                _head("Verdict", URGENCY, query),
                 h.th(".trend", scope="col")["Trend", h.small["precision"]],
-                (h.th(".number", scope="col")[_title(metric.short)] for metric in PAGE_METRICS),
+                (_head(_title(metric.short), metric.name, query) for metric in PAGE_METRICS),
+                h.th(".number", scope="col")[_FLAGGED],
             ]
         ],
         h.tbody[
             (
-                _row(model, status.verdict_window, content.trends.get(model.name, ()))
+                _row(model, status.verdict_window, content.trends.get(model.name))
                 for model in status.models
             )
         ],
+    ]
+
+
+def _head(title: str, order: str, query: PageQuery) -> h.Element:
+    """Return the head of a column, a link that sorts by it, the other way round if it does."""
+    sorted_by = query.sort.removeprefix(DESCENDING) == order
+    down = query.sort.startswith(DESCENDING)
+    other = "" if order == URGENCY else f"{DESCENDING}{order}" if sorted_by and not down else order
+    direction = "descending" if down else "ascending"
+    number = order not in ("name", URGENCY)
+    return h.th(
+        {"class": "number" if number else None},
+        scope="col",
+        aria_sort=direction if sorted_by and order != URGENCY else None,
+    )[
+        h.a(".plain", href=_address(query, sort=other))[title],
+        h.span(aria_hidden="true")[" ↓" if down else " ↑"]
+        if sorted_by and order != URGENCY
+        else None,
     ]
 
 
@@ -152,30 +208,69 @@ def _title(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def _row(model: ModelStatus, window: str, trend: Numbers) -> h.Element:
+def _row(model: ModelStatus, window: str, trend: Numbers | None) -> h.Element:
     words = words_of(model.verdict, model.verdict_because)
-    pages, moved = model.detectors.degradation_detected, model.moved_precision
+    pages = model.detectors.degradation_detected
     address = urlencode({"model": model.name}, errors="replace")
     return h.tr[
         h.th(scope="row")[
             h.a(href=f"/?{address}")[one_line(model.name)],
-            h.small[last_prediction(model)],
-            h.small[last_label(model)],
+            h.small({"class": "warn" if is_silent(model) else None})[
+                _seen("prediction", last_prediction(model))
+            ],
+            h.small({"class": "warn" if lacks_labels(model) else None})[
+                _seen("label", last_label(model))
+            ],
         ],
-        h.td[
-            sign(words, tone_of(words, pages=pages)),
-            " ",
-            words.title,
-            h.small[f"{moved.text}."] if moved.certain else None,
-            h.small[h.strong["Pages. "] if pages else None, one_line(model.worse.text)],
+        h.td(".verdict-cell")[
+            _degenerate(model),
+            h.div[sign(words, tone_of(words, pages=pages)), " ", words.title],
+            _why(model),
         ],
-        h.td(".trend")[sparkline(trend, "precision")],
-        _metrics(model.windows[window].metrics),
+        h.td(".trend")[
+            h.small(".later")["still to come"] if trend is None else sparkline(trend, "precision")
+        ],
+        _numbers(model, model.windows[window]),
     ]
 
 
-def _metrics(metrics: MetricIntervals) -> Iterator[h.Element]:
+def _seen(what: str, age: str) -> str:
+    """Return an age for a narrow column."""
+    if age.startswith("none"):
+        return age.replace("none", f"no {what}")
+    short = age.replace("less than a minute", "< 1 min").replace("less than an hour", "< 1 h")
+    return f"{what} {short}"
+
+
+def _degenerate(model: ModelStatus) -> h.Node:
+    text = model.predictions_degenerate.text
+    if text is None or model.detectors.degradation_detected:
+        return None
+    return h.div[sign(VERDICTS[Verdict.MODEL_DEGRADED], "bad"), f" It {text}"]
+
+
+def _why(model: ModelStatus) -> Iterator[h.Node]:
+    """Yield the two answers in short; what is known of a model without labels."""
+    if model.without_labels is not None:
+        yield h.small[coded(model.without_labels.text)]
+        return
+    pages, moved = model.detectors.degradation_detected, model.moved_precision
+    yield h.small[coded(f"{moved.text}.")] if moved.certain else None
+    yield h.small[h.strong["Pages. "] if pages else None, coded(model.worse.text)]
+
+
+def _numbers(model: ModelStatus, window: WindowStatus) -> Iterator[h.Element]:
     for row in PAGE_METRICS:
-        metric = metrics.metric(row.name)
+        metric = window.metrics.metric(row.name)
         ends = interval(metric, 2) if row.name in _WITH_INTERVAL else ""
-        yield h.td(".number")[h.strong[ratio(metric.estimate)], h.small[ends]]
+        empty = " empty" if metric.estimate is None else ""
+        yield h.td({"class": f"number{empty}", "data-title": _title(row.short)})[
+            h.strong[ratio(metric.estimate)],
+            h.small[ends],
+            objective_mark(row.name, metric, model.objective.get(row.name)),
+        ]
+    usual = model.usual_predicted_positive_rate
+    yield h.td(".number", {"data-title": _FLAGGED})[
+        h.strong[ratio(window.predicted_positive_rate)],
+        h.small["" if usual is None else f"usually {ratio(usual.rate)}"],
+    ]

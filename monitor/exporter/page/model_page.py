@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import htpy as h
 
+from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.errors import MonitorError
 from monitor.exporter.api.status_answer import ModelStatus
+from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import count, moment
 from monitor.exporter.page.html_document import SECTIONS, document, page_head
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.page_content import ModelContent
 from monitor.exporter.page.plane import plane_section
+from monitor.exporter.page.predictions import without_labels_block
 from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
 from monitor.exporter.page.why import two_answers, verdict_line, why_section
 from monitor.report.printable import one_line
-from monitor.report.verdict_words import words_of
+from monitor.report.verdict_words import VERDICTS, words_of
 
 
 def model_page(content: ModelContent, query: PageQuery) -> str:
@@ -34,16 +37,39 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         head=page_head(),
         aside=[
             h.a(href="/")["Precision monitor"],
-            h.span(".muted")[f"event time {moment(content.status.now)}"],
+            h.span(".muted.now")[f"event time {moment(content.status.now)}"],
         ],
         sections=[(name, title) for name, title in SECTIONS if name in sections],
         main=[
-            verdict_line(words, model.headline, pages=model.detectors.degradation_detected),
-            two_answers(model.moved_precision, model.worse, _rests_on(model)),
+            _degenerate(model),
+            verdict_line(words, _headline(model), pages=model.detectors.degradation_detected),
+            two_answers(model.moved_precision, model.worse, _rests_on(model))
+            if model.without_labels is None
+            else without_labels_block(model.without_labels),
             _mixed_reference(model),
             *sections.values(),
         ],
     )
+
+
+def _headline(model: ModelStatus) -> str:
+    """Return what happened since the reference, without what `_degenerate` says."""
+    return model.headline.removeprefix(f"The model {model.predictions_degenerate.text}. ")
+
+
+def _degenerate(model: ModelStatus) -> h.Node:
+    """Return what is wrong with the predictions, which labels show only later."""
+    found = model.predictions_degenerate
+    if found.text is None:
+        return None
+    return h.p(".verdict.bad")[
+        sign(VERDICTS[Verdict.MODEL_DEGRADED], "bad"),
+        h.strong[f"The model {found.text}"],
+        h.span[
+            f"since {moment(found.since)}, by its predictions alone. What follows rests on labels, "
+            "which come later."
+        ],
+    ]
 
 
 def _rests_on(model: ModelStatus) -> str:
@@ -77,19 +103,33 @@ def _sections(content: ModelContent, query: PageQuery) -> dict[str, h.Node]:
     """Return the sections that can be shown, by name, in order."""
     name, found = content.model.name, content.explanation
     diagnosis = None if found is None else found.answer
-    shown: dict[str, h.Node] = {"now": now_section(content.status, content.model, content.trend)}
+    shown: dict[str, h.Node] = {
+        "now": now_section(content.status, content.model, content.trend, content.scores)
+    }
+    asked = bool(query.before or query.after)
     if content.series is not None:
-        form = PeriodForm(name, query.before or "", query.after or "")
+        fault = content.error if asked else ""
+        form = PeriodForm(name, query.before or "", query.after or "", fault)
         shown["when"] = when_section(content.series, diagnosis, form)
-    if found is None:
-        return shown | {"why": _not_compared(content.error)}
     links = [("model", name), *query.periods()]
     view = SegmentView(query.segment, query.segments_page, links=links)
+    if found is None:
+        if not (asked and content.series is not None):
+            shown["why"] = _not_compared(_obstacle(content))
+        return shown | {"where": where_section(None, view, content.segments)}
     return shown | {
         "why": why_section(found.answer),
-        "where": where_section(found.answer, view),
+        "where": where_section(found.answer, view, content.segments),
         "plane": plane_section(found.answer, found.curve, query.iso),
     }
+
+
+def _obstacle(content: ModelContent) -> str:
+    """Return why the reference and the window that decides are not compared."""
+    missing = content.model.missing_evidence
+    if content.series is None or missing is None:
+        return content.error
+    return f"{missing}. Choose two periods above to compare them"
 
 
 def _not_compared(error: str) -> h.Element:

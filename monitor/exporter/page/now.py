@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import htpy as h
 
+from monitor.exporter.api.scores_answer import ScoresAnswer
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.status_answer import DetectorStatus, ModelStatus, StatusAnswer
-from monitor.exporter.api.window_answer import EstimatedRate, WindowStatus
+from monitor.exporter.api.window_answer import WindowStatus
 from monitor.exporter.page.drawing import sign
+from monitor.exporter.page.expressions import expressions
 from monitor.exporter.page.formats import (
     UNDEFINED,
+    coded,
     count,
     duration,
     interval,
+    is_silent,
+    lacks_labels,
     last_label,
     last_prediction,
+    minus,
     moment,
     percent,
     ratio,
 )
+from monitor.exporter.page.objectives import objective_mark, objective_text
+from monitor.exporter.page.predictions import estimate_notes, prediction_rows, scores_figure
 from monitor.exporter.page.sparkline import sparkline
 from monitor.report.answer_parts import LabelStatus, MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
@@ -29,29 +37,43 @@ from monitor.report.unused_windows import unused_windows_text
 from monitor.report.verdict_words import tone_of, words_of
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
+_MOST_ON_A_PHONE = 3
+"""Windows that fit beside each other on a phone."""
 
-def now_section(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None) -> h.Element:
+
+def now_section(
+    status: StatusAnswer,
+    model: ModelStatus,
+    trend: SeriesAnswer | None,
+    scores: ScoresAnswer | None,
+) -> h.Element:
     """Return the section.
 
     Args:
         status: of the monitor.
         model: one of its models.
         trend: its metrics by days, for the small lines; None where the history cannot be read.
+        scores: the distribution of its scores; None likewise.
     """
     return h.section("#now", aria_labelledby="now-title")[
         h.h2(id="now-title")["Now"],
         _table(status, model, trend),
         h.p[unused] if (unused := unused_windows_text(model.unused_windows)) else None,
-        _estimated(model),
+        estimate_notes(model),
+        expressions(model),
+        scores_figure(scores),
         h.div(".facts")[_fresh(status, model), _unknown(model)],
     ]
 
 
 def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None) -> h.Element:
+    if not any(window.predictions for window in model.windows.values()) and model.predictions:
+        return _so_far(model)
     names = [name for name in status.windows if name in model.windows]
     windows = [model.windows[name] for name in names]
+    many = len(names) > _MOST_ON_A_PHONE
     return h.div(".scroll", tabindex="0", role="region", aria_label="Metrics by window")[
-        h.table(".metrics")[
+        h.table({"class": "metrics stacked" if many else "metrics"})[
             h.caption(".unseen")["Each metric in each window, with its 95 % interval."],
             h.thead[
                 h.tr[
@@ -61,61 +83,75 @@ def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None)
                 ]
             ],
             h.tbody[
-                (_metric(row, windows, trend) for row in PAGE_METRICS),
-                _ahead(windows),
-                h.tr(".context")[
-                    h.th(scope="row")["Verdict"],
-                    h.td(".trend"),
-                    (h.td(".number")[_verdict(window)] for window in windows),
-                ],
-                h.tr(".context")[
-                    h.th(scope="row")["Labelled", h.small["of flagged; of the others"]],
-                    h.td(".trend"),
-                    (h.td(".number")[_coverage(window)] for window in windows),
-                ],
-                h.tr(".context")[
-                    h.th(scope="row")["Outcomes"],
-                    h.td(".trend"),
-                    (h.td(".number")[_outcomes(window)] for window in windows),
-                ],
+                (_metric(row, model, windows, trend) for row in PAGE_METRICS)
+                if model.without_labels is None
+                else None,
+                prediction_rows(model, windows),
+                _context("Verdict", "", [_verdict(window) for window in windows]),
+                _context(
+                    "Labelled",
+                    "Share of the flagged cases; of the others.",
+                    [_coverage(window) for window in windows],
+                ),
+                _context("Outcomes", "", [_outcomes(window) for window in windows]),
             ],
         ]
     ]
 
 
-def _metric(row: MetricWords, windows: list[WindowStatus], trend: SeriesAnswer | None) -> h.Element:
-    values = () if trend is None else trend.metrics.metric(row.name).estimate
-    return h.tr[
-        h.th(scope="row")[row.title, h.small[row.meaning]],
-        h.td(".trend")[sparkline(values, row.name)],
-        (h.td(".number")[_number(window.metrics.metric(row.name))] for window in windows),
+def _so_far(model: ModelStatus) -> h.Element:
+    """Return the metrics of everything so far, while windows lie before the first prediction."""
+    found, usual = model.lifetime, model.usual_predicted_positive_rate
+    outcomes = found.outcomes
+    rows: list[tuple[str, list[h.Node]]] = [
+        (row.title, _number(found.metrics.metric(row.name)))
+        for row in PAGE_METRICS
+        if found.metrics.metric(row.name).estimate is not None
+    ]
+    return h.table(".metrics")[
+        h.caption["Everything so far, quick labels first: windows show what is mature."],
+        h.thead[h.tr[h.th(scope="col")["Metric"], h.th(".number", scope="col")["so far"]]],
+        h.tbody[
+            (h.tr[h.th(scope="row")[name], h.td(".number")[cell]] for name, cell in rows),
+            h.tr[
+                h.th(scope="row")["Flagged"],
+                h.td(".number")[
+                    h.strong[ratio(None if usual is None else usual.rate)],
+                    h.small[f"of {count(model.predictions)}"],
+                ],
+            ],
+            h.tr(".context")[h.th(scope="row")["Outcomes"], h.td(".number")[count(outcomes.total)]],
+        ],
     ]
 
 
-def _ahead(windows: list[WindowStatus]) -> h.Element | None:
-    """Return precision of each window ahead of its labels; None where none is published."""
-    found = [None if one.nowcast is None else one.nowcast.precision for one in windows]
-    if all(one is None or one.withheld is not None for one in found):
-        return None
-    return h.tr[
-        h.th(scope="row")["Precision, estimated", h.small["up to the last day, before its labels"]],
+def _context(title: str, meaning: str, cells: Sequence[h.Node]) -> h.Element:
+    return h.tr(".context")[
+        h.th(scope="row")[title, h.small[meaning] if meaning else None],
         h.td(".trend"),
-        (h.td(".number")[_estimate(one)] for one in found),
+        (h.td(".number")[cell] for cell in cells),
     ]
 
 
-def _estimate(found: EstimatedRate | None) -> list[h.Node] | str:
-    if found is None:
-        return UNDEFINED
-    ends = MetricInterval(estimate=found.estimate, lower=found.lower, upper=found.upper)
-    return _number(ends)
-
-
-def _estimated(model: ModelStatus) -> Iterator[h.Node]:
-    """Yield what the published estimate of each window rests on."""
-    for name, window in model.windows.items():
-        if window.nowcast is not None and window.nowcast.precision.withheld is None:
-            yield h.p[f"Precision up to the last day, {name}: {window.nowcast.precision.rests_on}."]
+def _metric(
+    row: MetricWords, model: ModelStatus, windows: list[WindowStatus], trend: SeriesAnswer | None
+) -> h.Element:
+    values = () if trend is None else trend.metrics.metric(row.name).estimate
+    objective = model.objective.get(row.name)
+    numbers = [window.metrics.metric(row.name) for window in windows]
+    return h.tr[
+        h.th(scope="row")[
+            h.a(".plain", href="#expressions", title="Its Prometheus expression")[row.title],
+            h.small[f"{row.meaning} {objective_text(row.name, objective)}".strip()],
+        ],
+        h.td(".trend")[sparkline(values, row.name)],
+        (
+            h.td(".number", {"data-title": f"last {name}"})[
+                _number(number), objective_mark(row.name, number, objective)
+            ]
+            for name, number in zip(model.windows, numbers, strict=True)
+        ),
+    ]
 
 
 def _number(metric: MetricInterval) -> list[h.Node]:
@@ -138,28 +174,67 @@ def _coverage(window: WindowStatus) -> list[h.Node]:
 def _outcomes(window: WindowStatus) -> list[h.Node]:
     return [
         count(window.outcomes.total),
-        h.small[moment(window.open)],
-        h.small[f"to {moment(window.close)}"],
+        h.small[_whole(moment(window.open))],
+        h.small["to ", _whole(moment(window.close))],
     ]
 
 
+def _whole(text: str) -> list[h.Node]:
+    """Return a time that breaks into two lines only between the day and the hour."""
+    return [[h.span(".whole")[part], " "] for part in text.split(" ")]
+
+
 def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
-    rows = {
+    rows: dict[str, h.Node] = {
         "Event time now": moment(status.now),
-        "Last prediction": last_prediction(model).removeprefix("last prediction "),
-        "Last label": last_label(model).removeprefix("last label "),
-        "Predictions": f"{count(model.predictions)}, {count(model.pending)} wait for a label",
-        "Maturity": f"{duration(model.maturity_seconds)}; windows end this long before now"
-        + ("" if model.maturity_settled else " (still being learned)"),
+        "Last prediction": _aged(last_prediction(model), late=is_silent(model)),
+        "Last label": _aged(last_label(model), late=lacks_labels(model)),
+        "Predictions": _predictions(model),
+        "Labels": _delay(model),
+        "Maturity": _maturity(model),
         "Evidence for a worse model": _evidence(model.detectors),
         "Predictions alone": _alone(model.predictions_degenerate),
-        **({} if model.trend is None else {"Trend over weeks": model.trend.text}),
-        "Version": one_line(model.version or UNDEFINED),
+        **({} if model.trend is None else {"Trend over weeks": minus(model.trend.text)}),
+        "Version": _versions(model),
     }
     return h.div[
         h.h3["How fresh the data is"],
         h.dl[([h.dt[name], h.dd[text]] for name, text in rows.items())],
     ]
+
+
+def _aged(text: str, *, late: bool) -> h.Node:
+    return h.span(".warn")[f"{text}, later than usual"] if late else text
+
+
+def _predictions(model: ModelStatus) -> str:
+    text = f"{count(model.predictions)}; {count(model.pending)} wait for a label"
+    return f"{text}, {count(model.expired)} expired without one" if model.expired else text
+
+
+def _delay(model: ModelStatus) -> str:
+    delay = model.label_delay
+    if delay is None:
+        return "none yet"
+    text = f"{count(delay.labels)}, {duration(delay.mean_seconds)} after the prediction on average"
+    if delay.most_within_seconds is None:
+        return text
+    return f"{text}; 99 of 100 within {duration(delay.most_within_seconds)}"
+
+
+def _maturity(model: ModelStatus) -> str:
+    if model.maturity_seconds is None:
+        return "not known before labels come; windows end now"
+    text = f"{duration(model.maturity_seconds)}: windows end this long before now"
+    return text if model.maturity_settled else f"{text} (still being learned)"
+
+
+def _versions(model: ModelStatus) -> h.Node:
+    if model.version is None:
+        return coded("events carry none; with a `version`, the chart marks each deployment")
+    since = next((v for v in model.versions if v.version == model.version), None)
+    known = "" if since is None else f", since {moment(since.first_prediction)}"
+    return one_line(f"{model.version}{known}")
 
 
 def _alone(found: PredictionCheck) -> str:
@@ -188,19 +263,19 @@ def _unknown(model: ModelStatus) -> h.Element:
     return h.div[
         h.h3["What cannot be known"],
         h.p[LABELLINGS[model.labelling].meaning],
-        (h.p(".refused")[sentence] for sentence in _refused(model)),
+        (h.p(".refused")[coded(sentence)] for sentence in _refused(model)),
         h.ul[_missing(model)],
     ]
 
 
 def _refused(model: ModelStatus) -> list[str]:
-    """Return why metrics are withheld, of the model and of each window."""
-    windows = [
-        f"Last {name}: {window.refused_because}."
-        for name, window in model.windows.items()
-        if window.refused_because
-    ]
-    return [model.refused_because, *windows] if model.refused_because else windows
+    """Return why metrics are withheld, each reason once with the windows that it holds for."""
+    windows: dict[str, list[str]] = {}
+    for name, window in model.windows.items():
+        if window.refused_because:
+            windows.setdefault(window.refused_because, []).append(name)
+    found = [f"Last {', '.join(names)}: {reason}." for reason, names in windows.items()]
+    return [model.refused_because, *found] if model.refused_because else found
 
 
 def _missing(model: ModelStatus) -> Iterator[h.Node]:

@@ -9,6 +9,9 @@ from monitor.clock import DAY_MS
 from monitor.errors import UsageError
 from monitor.exporter.api.engine_access import EngineUnavailableError
 from monitor.exporter.api.queries import Explanation, Queries, UnknownModelError
+from monitor.exporter.api.scores_answer import ScoresAnswer
+from monitor.exporter.api.segments_answer import SegmentsAnswer
+from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.series_answer import Numbers, SeriesAnswer
 from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
 from monitor.exporter.page.query import PageQuery
@@ -24,13 +27,12 @@ class ModelListContent(NamedTuple):
 
     Attributes:
         status: the models of one page.
-        trends: precision over time by the name of the model.
-        missing_trends: models of the page whose trend is still to come.
+        trends: precision over time by the name of the model; a model without one has its
+            trend still to come.
     """
 
     status: StatusAnswer
     trends: Mapping[str, Numbers]
-    missing_trends: int
 
 
 class ModelContent(NamedTuple):
@@ -41,6 +43,8 @@ class ModelContent(NamedTuple):
         model: its state.
         series: its metrics over time, for the chart; None where the history cannot be read.
         trend: the same by days, for small lines; None likewise.
+        scores: their distribution now, beside an earlier one; None likewise.
+        segments: each segment value in the window that gives the verdict.
         explanation: why precision moved; None where nothing can be compared.
         error: why nothing can be compared; "" where something is.
     """
@@ -49,6 +53,8 @@ class ModelContent(NamedTuple):
     model: ModelStatus
     series: SeriesAnswer | None = None
     trend: SeriesAnswer | None = None
+    scores: ScoresAnswer | None = None
+    segments: SegmentsAnswer | None = None
     explanation: Explanation | None = None
     error: str = ""
 
@@ -66,31 +72,34 @@ def page_content(queries: Queries, query: PageQuery) -> ModelListContent | Model
     """
     if query.model is not None:
         return _model(queries, query, query.model)
-    status = queries.status(
+    asked = Selection(
         matching=query.matching,
         kind=query.kind,
+        sort=query.sort,
         offset=query.models_page * MODELS_A_PAGE,
-        limit=MODELS_A_PAGE,
     )
+    status = queries.status(asked, MODELS_A_PAGE)
     if status.total == 1 and status.models and not (query.matching or query.kind):
         return _model(queries, query, status.models[0].name)
     names = [model.name for model in status.models]
     trends = queries.trends(names, step=DAY_MS, last=_TREND_DAYS)
-    missing = len(names) - len(trends) if queries.has_history else 0
-    return ModelListContent(status, trends, missing)
+    if not queries.has_history:
+        trends = dict.fromkeys(names, ())
+    return ModelListContent(status, trends)
 
 
 def _model(queries: Queries, query: PageQuery, name: str) -> ModelContent:
-    status = queries.status(names=(name,), limit=1)
+    status = queries.status(Selection(names=(name,)), 1)
     if not status.models:
         raise UnknownModelError(f"model: there is no such model, got {name!r}")
-    content = ModelContent(status, status.models[0])
+    content = ModelContent(status, status.models[0], segments=queries.segments(name, None))
     try:
         series = queries.series(name, most=_DRAWN_STEPS)
         trend = queries.series(name, step=DAY_MS, last=_TREND_DAYS)
+        scores = queries.scores(name)
     except EngineUnavailableError as error:
         return content._replace(error=str(error))
-    content = content._replace(series=series, trend=trend)
+    content = content._replace(series=series, trend=trend, scores=scores)
     try:
         explanation = queries.explanation(name, query.before, query.after)
     except UsageError as error:

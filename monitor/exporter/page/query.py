@@ -8,6 +8,7 @@ from starlette.datastructures import QueryParams
 
 from monitor.errors import UsageError
 from monitor.exporter.api.handlers import KINDS, one_of, whole_number
+from monitor.exporter.api.selection import SORTS, URGENCY
 from monitor.exporter.page.iso_curves import IsoCurves
 
 _MOST_PAGES = 10**6
@@ -21,9 +22,10 @@ class PageQuery(NamedTuple):
         model: name of the model to show; None for the list of models.
         matching: only models whose name contains this text.
         kind: only models with this verdict, or with this reason why there is none; "" for all.
+        sort: order of the list.
         models_page: page of the list, from 0 on.
         before: the earlier period, as written; None for the reference.
-        after: the later one, as written; None for the longest window.
+        after: the later one, as written; None for the window that gives the verdict.
         segment: only segments whose name contains this text.
         segments_page: page of the segments, from 0 on.
         iso: the curves of equal score to draw.
@@ -32,6 +34,7 @@ class PageQuery(NamedTuple):
     model: str | None
     matching: str
     kind: str
+    sort: str
     models_page: int
     before: str | None
     after: str | None
@@ -50,6 +53,7 @@ class PageQuery(NamedTuple):
             model=query.get("model"),
             matching=query.get("q", ""),
             kind=one_of(query, "verdict", KINDS),
+            sort=one_of(query, "sort", SORTS) or URGENCY,
             models_page=whole_number(query, "models-page", 0, most=_MOST_PAGES),
             before=query.get("before") or None,
             after=query.get("after") or None,

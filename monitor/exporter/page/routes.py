@@ -23,7 +23,12 @@ POLICY = (
 )
 """What a browser may do on the page: nothing from elsewhere, nothing inline."""
 
-_TYPES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_SCRIPTS = ("page", "swap", "charts", "periods", "copying", "refresh")
+_TYPES = {
+    "page.css": "text/css",
+    "icon.svg": "image/svg+xml",
+    **{f"{name}.js": "text/javascript" for name in _SCRIPTS},
+}
 
 
 def page_routes(queries: Queries) -> list[Route]:

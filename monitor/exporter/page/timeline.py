@@ -1,4 +1,4 @@
-"""The chart of precision and balanced precision over time, with the class ratio below.
+"""The chart of precision over time, with the class ratio and the share of flagged cases below.
 
 It is drawn twice, for a wide and for a narrow screen, since text in a shrunk picture
 cannot be read. Whatever a pointer can select in it, the form below it takes as text.
@@ -14,41 +14,38 @@ from typing import NamedTuple
 import htpy as h
 
 from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.page.chart_marks import (
+    LEFT,
+    RIGHT,
+    TOP,
+    ChartFrame,
+    brushes,
+    change,
+    chosen_bands,
+    deployments,
+    detections,
+    immature_band,
+)
 from monitor.exporter.page.drawing import band, line, n, ticks
 from monitor.exporter.page.formats import moment, time_of
 from monitor.report.diagnosis_answer import ComparedSide
 
-_LEFT, _RIGHT, _TOP = 44.0, 12.0, 10.0
 _GAP, _BELOW = 30.0, 26.0
 _MONTHS_A_LABEL = (1, 2, 3, 6, 12, 24, 60)
 
 
-class ChartFrame(NamedTuple):
-    """Size of a chart and the range of its time axis.
-
-    Attributes:
-        width: of the whole.
-        upper: height of the upper panel.
-        lower: height of the lower panel.
-        first: left end of the time axis, epoch seconds.
-        last: right end.
-    """
+class _Size(NamedTuple):
+    """Size of the chart: its width, and the heights of its panels from above."""
 
     width: float
-    upper: float
-    lower: float
-    first: float
-    last: float
+    metrics: float
+    ratio: float
+    flagged: float
 
-    def x(self, seconds: float) -> float:
-        """Return the place of a time, epoch seconds."""
-        inside = self.width - _LEFT - _RIGHT
-        return _LEFT + inside * (seconds - self.first) / (self.last - self.first)
 
-    @property
-    def bottom(self) -> float:
-        """Lower edge of the lower panel."""
-        return _TOP + self.upper + _GAP + self.lower
+_WIDE, _NARROW = _Size(960.0, 210.0, 110.0, 60.0), _Size(380.0, 180.0, 100.0, 60.0)
+_Draw = Callable[[SeriesAnswer, ChartFrame, Sequence[float], float, float], Iterator[h.Node]]
+"""Draws one panel: series, frame, places of the steps, upper edge, height."""
 
 
 class Panel(NamedTuple):
@@ -84,71 +81,76 @@ def timelines(series: SeriesAnswer, chosen: Sequence[ComparedSide]) -> h.Node:
     if len(series.open) < 2:  # noqa: PLR2004  # a line has two ends
         return h.p(".muted")["There is not enough history for a chart yet."]
     return [
-        h.div(".wide")[_drawing("wide", series, chosen, (960.0, 210.0, 120.0))],
-        h.div(".narrow")[_drawing("narrow", series, chosen, (380.0, 180.0, 100.0))],
+        h.div(".wide")[_drawing("wide", series, chosen, _WIDE)],
+        h.div(".narrow")[_drawing("narrow", series, chosen, _NARROW)],
     ]
 
 
 def _drawing(
-    name: str,
-    series: SeriesAnswer,
-    chosen: Sequence[ComparedSide],
-    size: tuple[float, float, float],
+    name: str, series: SeriesAnswer, chosen: Sequence[ComparedSide], size: _Size
 ) -> h.Element:
-    width, upper, lower = size
     step = series.step_seconds
     starts = [time_of(text).timestamp() for text in series.open]
-    frame = ChartFrame(width, upper, lower, starts[0], starts[-1] + step)
+    panels = list(_panels(series, size))
+    bottom = TOP + sum(height for _, height in panels) + _GAP * (len(panels) - 1)
+    frame = ChartFrame(size.width, bottom, starts[0], starts[-1] + step)
     middles = [frame.x(start + step / 2) for start in starts]
-    height = frame.bottom + _BELOW
+    drawn, top = [], TOP
+    for draw, height in panels:
+        drawn.append(draw(series, frame, middles, top, height))
+        top += height + _GAP
     title = f"timeline-title-{name}"
     return h.svg(
-        f"#timeline-{name}.timeline",
+        f"#timeline-{name}.timeline.readable",
         {
             "data-from": str(round(frame.first)),
             "data-to": str(round(frame.last)),
-            "data-left": n(_LEFT),
-            "data-right": n(width - _RIGHT),
+            "data-left": n(LEFT),
+            "data-right": n(size.width - RIGHT),
             "data-step": str(min(step, 86_400)),
         },
-        viewBox=f"0 0 {n(width)} {n(height)}",
+        viewBox=f"0 0 {n(size.width)} {n(bottom + _BELOW)}",
         role="img",
         aria_labelledby=title,
     )[
         h.title(id=title)[
-            "Precision and balanced precision above, the class ratio below, "
-            f"{moment(series.open[0])} to {moment(series.open[-1])}. "
+            f"{_title(len(panels))}, {moment(series.open[0])} to {moment(series.open[-1])}. "
             "The same numbers are in the table below."
         ],
-        _chosen(frame, chosen),
+        chosen_bands(frame, chosen),
         _time_axis(frame),
-        _metrics(series, frame, middles),
-        _ratios(series, frame, middles),
-        _immature(series, frame),
-        _detections(series, frame),
-        h.rect(".brush", x="0", y=n(_TOP), width="0", height=n(frame.bottom - _TOP)),
+        drawn,
+        immature_band(series, frame),
+        deployments(series, frame),
+        change(series, frame),
+        detections(series, frame),
+        brushes(frame),
+        h.line(".cursor", x1="0", x2="0", y1=n(TOP), y2=n(bottom), visibility="hidden"),
     ]
 
 
-def _chosen(frame: ChartFrame, chosen: Sequence[ComparedSide]) -> Iterator[h.Element]:
-    for side, kind in zip(chosen, ("before", "after"), strict=False):
-        if side.open is None or side.close is None:
-            continue
-        left, right = (
-            frame.x(min(max(time_of(end).timestamp(), frame.first), frame.last))
-            for end in (side.open, side.close)
-        )
-        yield h.rect(
-            f".chosen.{kind}",
-            x=n(left),
-            y=n(_TOP),
-            width=n(max(right - left, 1.0)),
-            height=n(frame.bottom - _TOP),
-        )
-        yield h.text(f".chosen-name.{kind}", x=n(left + 4), y=n(_TOP + 12))[kind]
+def _panels(series: SeriesAnswer, size: _Size) -> Iterator[tuple[_Draw, float]]:
+    """Yield the panels for which there are numbers, each with its height, from above."""
+    if any(value is not None for value in series.metrics.precision.estimate):
+        yield _metrics, size.metrics
+    ratios = (*series.metrics.class_ratio.estimate, *series.class_ratio_from_predictions)
+    if any(value is not None for value in ratios):
+        yield _ratios, size.ratio
+    yield _flagged, size.flagged
 
 
-def _metrics(series: SeriesAnswer, frame: ChartFrame, xs: Sequence[float]) -> Iterator[h.Node]:
+def _title(panels: int) -> str:
+    if panels == 1:
+        return "The share of flagged cases"
+    return (
+        "Precision and balanced precision above, the class ratio and the share of flagged cases "
+        "below"
+    )
+
+
+def _metrics(
+    series: SeriesAnswer, frame: ChartFrame, xs: Sequence[float], top: float, height: float
+) -> Iterator[h.Node]:
     metrics = {
         "precision": series.metrics.precision,
         "balanced_precision": series.metrics.balanced_precision,
@@ -156,7 +158,7 @@ def _metrics(series: SeriesAnswer, frame: ChartFrame, xs: Sequence[float]) -> It
     known = [v for metric in metrics.values() for v in metric.estimate if v is not None]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     room = max((high - low) * 0.15, 0.02)
-    panel = Panel(_TOP, frame.upper, max(low - room, 0.0), min(high + room, 1.0))
+    panel = Panel(top, height, max(low - room, 0.0), min(high + room, 1.0))
     yield _value_axis(frame, panel, ticks(panel.low, panel.high), "{:g}".format)
     for name, metric in metrics.items():
         lower, upper = ([panel.y(v) for v in ends] for ends in (metric.lower, metric.upper))
@@ -166,7 +168,23 @@ def _metrics(series: SeriesAnswer, frame: ChartFrame, xs: Sequence[float]) -> It
         yield h.path(f".line.{name}", d=line(places))
 
 
-def _ratios(series: SeriesAnswer, frame: ChartFrame, xs: Sequence[float]) -> Iterator[h.Node]:
+def _flagged(
+    series: SeriesAnswer, frame: ChartFrame, xs: Sequence[float], top: float, height: float
+) -> Iterator[h.Node]:
+    """Draw the share of flagged cases, which needs no labels."""
+    pairs = zip(series.predicted_positive, series.predictions, strict=True)
+    shares = [positive / made if made > 0 else None for positive, made in pairs]
+    high = max((share for share in shares if share is not None), default=0.0)
+    panel = Panel(top, height, 0.0, min(1.0, 1.2 * high or 1.0))
+    yield _value_axis(frame, panel, ticks(panel.low, panel.high, 3), "{:g}".format)
+    yield h.text(".panel-name", x=n(LEFT), y=n(top - 8))["flagged cases, share of the predictions"]
+    places = zip(xs, map(panel.y, shares), strict=True)
+    yield h.path(".line.flagged", d=line(places))
+
+
+def _ratios(
+    series: SeriesAnswer, frame: ChartFrame, xs: Sequence[float], top: float, height: float
+) -> Iterator[h.Node]:
     """Draw the class ratio on a log scale, from labels and from predictions."""
     labelled = [_log(v) for v in series.metrics.class_ratio.estimate]
     estimated = [_log(v) for v in series.class_ratio_from_predictions]
@@ -175,11 +193,11 @@ def _ratios(series: SeriesAnswer, frame: ChartFrame, xs: Sequence[float]) -> Ite
     )
     estimated = [None if v is None or not low <= v <= high else v for v in estimated]
     room = max((high - low) * 0.25, 0.15)
-    panel = Panel(_TOP + frame.upper + _GAP, frame.lower, low - room, high + room)
+    panel = Panel(top, height, low - room, high + room)
     yield _value_axis(
         frame, panel, _log_ticks(panel), lambda v: f"{10**v:.3g}".removeprefix("0") or "0"
     )
-    yield h.text(".panel-name", x=n(_LEFT), y=n(panel.top - 8))[
+    yield h.text(".panel-name", x=n(LEFT), y=n(panel.top - 8))[
         "class ratio, positives per negative (log scale)"
     ]
     for values, kind in ((estimated, "estimated"), (labelled, "prevalence")):
@@ -219,15 +237,15 @@ def _value_axis(
 ) -> Iterator[h.Element]:
     for value in values:
         y = n(panel.y(value) or 0.0)
-        yield h.line(".grid", x1=n(_LEFT), x2=n(frame.width - _RIGHT), y1=y, y2=y)
-        yield h.text(".tick", x=n(_LEFT - 6), y=y, dy="4", text_anchor="end")[label(value)]
+        yield h.line(".grid", x1=n(LEFT), x2=n(frame.width - RIGHT), y1=y, y2=y)
+        yield h.text(".tick", x=n(LEFT - 6), y=y, dy="4", text_anchor="end")[label(value)]
 
 
 def _time_axis(frame: ChartFrame) -> Iterator[h.Element]:
     for at, label in _moments(frame):
         x = frame.x(at)
-        yield h.line(".grid", x1=n(x), x2=n(x), y1=n(_TOP), y2=n(frame.bottom))
-        edge = x > frame.width - _RIGHT - 24
+        yield h.line(".grid", x1=n(x), x2=n(x), y1=n(TOP), y2=n(frame.bottom))
+        edge = x > frame.width - RIGHT - 24
         yield h.text(
             ".tick", x=n(x), y=n(frame.bottom + 17), text_anchor="end" if edge else "middle"
         )[label]
@@ -258,30 +276,3 @@ def _months(first: datetime, last: datetime, most: int) -> list[tuple[float, str
             label = f"{start:%b %Y}" if start.month == 1 and every < 12 else label  # noqa: PLR2004
             found.append((max(start, first).timestamp(), label))
     return found
-
-
-def _immature(series: SeriesAnswer, frame: ChartFrame) -> h.Node:
-    if series.mature_until is None:
-        return None
-    until = min(max(time_of(series.mature_until).timestamp(), frame.first), frame.last)
-    left, right = frame.x(until), frame.width - _RIGHT
-    if right - left < 1:
-        return None
-    return h.rect(
-        ".immature", x=n(left), y=n(_TOP), width=n(right - left), height=n(frame.bottom - _TOP)
-    )
-
-
-def _detections(series: SeriesAnswer, frame: ChartFrame) -> Iterator[h.Node]:
-    for found in series.detections:
-        at = time_of(found.at).timestamp()
-        if not frame.first <= at <= frame.last:
-            continue
-        x, degraded = frame.x(at), found.kind == "model_degraded"
-        kind = "bad" if degraded else "world"
-        down = f"M{n(x - 6)} {n(frame.bottom - 12)}h12l-6 10Z"
-        diamond = f"M{n(x)} {n(frame.bottom - 13)}l6 6-6 6-6-6Z"
-        yield h.line(f".detection.{kind}", x1=n(x), x2=n(x), y1=n(_TOP), y2=n(frame.bottom))
-        yield h.path(f".detection-sign.{kind}", d=down if degraded else diamond)[
-            h.title[f"{moment(found.at)}: {found.kind.replace('_', ' ')}"]
-        ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -10,16 +9,23 @@ from urllib.parse import urlencode
 import htpy as h
 
 from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.page.chart_legend import legend
+from monitor.exporter.page.chart_marks import SIDES
 from monitor.exporter.page.formats import count, moment, range_text, ratio, time_of
 from monitor.exporter.page.timeline import timelines
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
+from monitor.report.printable import one_line
 from monitor.report.vocabulary import METRIC_WORDS
 
 _MOST_ROWS = 400
 _MONTHS = 24
-
-
 _COLUMNS = ("precision", "balanced_precision", "recall", "false_positive_rate", "class_ratio")
+_TITLES = (
+    "predictions",
+    *(METRIC_WORDS[name].short for name in _COLUMNS),
+    "ratio, estimated",
+    "flagged",
+)
 
 
 class PeriodForm(NamedTuple):
@@ -29,11 +35,13 @@ class PeriodForm(NamedTuple):
         model: name of the model.
         before: as it was asked for; "" for the default.
         after: likewise.
+        error: why the periods that were asked for cannot be compared; "" where they can.
     """
 
     model: str
     before: str
     after: str
+    error: str = ""
 
 
 def when_section(
@@ -49,43 +57,13 @@ def when_section(
     chosen = [] if diagnosis is None else [diagnosis.before, diagnosis.after]
     return h.section("#when", aria_labelledby="when-title")[
         h.h2(id="when-title")["When"],
-        h.figure[timelines(series, chosen), h.figcaption[_legend(series)]],
+        h.figure[timelines(series, chosen), h.figcaption[legend(series)]],
         None if form is None else _form(series, chosen, form),
-        h.details[
+        h.details(id="when-details")[
             h.summary["The same as a table"],
             h.div(".scroll", tabindex="0", role="region", aria_label="Series")[_table(series)],
         ],
     ]
-
-
-def _legend(series: SeriesAnswer) -> Iterator[h.Node]:
-    lines = {
-        "precision": "precision",
-        "balanced_precision": "balanced precision (prevalence cancelled out)",
-        "prevalence": "class ratio, labelled",
-    }
-    if any(ratio is not None for ratio in series.class_ratio_from_predictions):
-        lines["estimated"] = "class ratio, estimated from predictions if the model is unchanged"
-    for kind, words in lines.items():
-        yield h.span(".key")[
-            h.svg(viewBox="0 0 24 8", width="24", height="8", aria_hidden="true")[
-                h.path(f".line.{kind}", d="M0 4H24")
-            ],
-            words,
-        ]
-    yield h.span(".key")[
-        h.svg(viewBox="0 0 12 12", width="12", height="12", aria_hidden="true")[
-            h.path(".detection-sign.bad", d="M0 1h12l-6 10Z")
-        ],
-        "a worse model was detected",
-    ]
-    yield h.span(".key")[
-        h.svg(viewBox="0 0 12 12", width="12", height="12", aria_hidden="true")[
-            h.path(".detection-sign.world", d="M6 0l6 6-6 6-6-6Z")
-        ],
-        "a shift of prevalence was detected",
-    ]
-    yield h.span(".key")["shaded bands: 95 % intervals; at the right: labels still to come"]
 
 
 def _form(series: SeriesAnswer, chosen: list[ComparedSide], form: PeriodForm) -> h.Element:
@@ -97,14 +75,19 @@ def _form(series: SeriesAnswer, chosen: list[ComparedSide], form: PeriodForm) ->
             h.b["before"],
             ", then drag again to mark ",
             h.b["after"],
-            "; or write months (2013-07), days or times: A..B, end exclusive, UTC.",
+            "; or write a month (",
+            h.code["2013-07"],
+            "), a day, or two days or times A..B, UTC, the end exclusive.",
         ],
         h.div(".fields")[
-            _field("before", form.before or before),
-            _field("after", form.after or after),
+            _field("before", form.before or before, form),
+            _field("after", form.after or after, form),
             h.button(type="submit")["Explain"],
-            h.a(".button", href=_reset(form))["Reference and now"],
+            h.a(".button", href=_reset(form))["Reset"],
         ],
+        h.p(".fault", id="choose-error", role="alert")[one_line(f"{form.error}.")]
+        if form.error
+        else None,
         h.datalist(id="months")[(h.option(value=month) for month in months(series))],
     ]
 
@@ -113,8 +96,12 @@ def _reset(form: PeriodForm) -> str:
     return f"/?{urlencode({'model': form.model}, errors='replace')}"
 
 
-def _field(name: str, value: str) -> h.Element:
-    return h.label[
+def _field(name: str, value: str, form: PeriodForm) -> h.Element:
+    wrong = form.error.startswith(name) or (
+        bool(form.error) and not form.error.startswith(SIDES) and name == SIDES[-1]
+    )
+    described = "choose-error choose-hint" if wrong else "choose-hint"
+    return h.label(".period")[
         h.span[name],
         h.input(
             type="text",
@@ -123,7 +110,9 @@ def _field(name: str, value: str) -> h.Element:
             list="months",
             autocomplete="off",
             spellcheck="false",
-            aria_describedby="choose-hint",
+            autofocus=wrong,
+            aria_invalid="true" if wrong else None,
+            aria_describedby=described,
         ),
     ]
 
@@ -143,14 +132,12 @@ def months(series: SeriesAnswer) -> list[str]:
 
 def _table(series: SeriesAnswer) -> h.Element:
     first = max(0, len(series.open) - _MOST_ROWS)
-    return h.table(".series")[
+    return h.table(".series.stacked", {"data-of": "timeline"})[
         h.caption(".unseen")["Metrics by step of time."],
         h.thead[
             h.tr[
                 h.th(scope="col")["from (UTC)"],
-                h.th(".number", scope="col")["predictions"],
-                (h.th(".number", scope="col")[METRIC_WORDS[name].short] for name in _COLUMNS),
-                h.th(".number", scope="col")["ratio, estimated"],
+                (h.th(".number", scope="col")[title] for title in _TITLES),
             ]
         ],
         h.tbody[(_row(series, step) for step in range(first, len(series.open)))],
@@ -158,10 +145,18 @@ def _table(series: SeriesAnswer) -> h.Element:
 
 
 def _row(series: SeriesAnswer, step: int) -> h.Element:
-    metrics = (series.metrics.metric(name).estimate[step] for name in _COLUMNS)
-    return h.tr[
-        h.th(scope="row")[moment(series.open[step])],
-        h.td(".number")[count(series.predictions[step])],
-        (h.td(".number")[ratio(value)] for value in metrics),
-        h.td(".number")[ratio(series.class_ratio_from_predictions[step])],
+    made, opens = series.predictions[step], series.open[step]
+    cells = [
+        count(made),
+        *(ratio(series.metrics.metric(name).estimate[step]) for name in _COLUMNS),
+        ratio(series.class_ratio_from_predictions[step]),
+        ratio(series.predicted_positive[step] / made if made else None),
+    ]
+    middle = time_of(opens).timestamp() + series.step_seconds / 2
+    return h.tr({"data-at": f"{middle:.0f}"})[
+        h.th(scope="row")[moment(opens)],
+        (
+            h.td(".number", {"data-title": title})[cell]
+            for title, cell in zip(_TITLES, cells, strict=True)
+        ),
     ]

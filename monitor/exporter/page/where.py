@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import htpy as h
 
+from monitor.exporter.api.segments_answer import SegmentsAnswer
 from monitor.exporter.page.drawing import n
-from monitor.exporter.page.formats import count, points, ratio, signed
+from monitor.exporter.page.formats import coded, count, points, ratio, signed
 from monitor.exporter.page.paging import page_links
+from monitor.exporter.page.segments_now import segments_now
 from monitor.report.answer_parts import OutcomeSums
 from monitor.report.diagnosis_answer import DiagnosisAnswer, SegmentEffect
 from monitor.report.printable import one_line
@@ -20,6 +22,7 @@ _EXPLAINED = (
     "effect of the value's own rates. Mix: the effect of the value's becoming more or less "
     "frequent. The values of each key add up to the whole change."
 )
+_RATES = ("Prevalence", "Recall", "FPR")
 ROWS = 25
 """Segments on a page."""
 
@@ -41,17 +44,23 @@ class SegmentView(NamedTuple):
     links: Sequence[tuple[str, str]] | None = None
 
 
-def where_section(diagnosis: DiagnosisAnswer, view: SegmentView) -> h.Element:
+def where_section(
+    diagnosis: DiagnosisAnswer | None, view: SegmentView, now: SegmentsAnswer | None = None
+) -> h.Element:
     """Return the section: segment values by the points they contributed, small samples last.
 
     Args:
-        diagnosis: with its segments.
+        diagnosis: with its segments; None where nothing is compared.
         view: the segments to show.
+        now: the segment values without a comparison; None in a report.
     """
-    segments = diagnosis.segments
+    segments = () if diagnosis is None else diagnosis.segments
+    table = None if now is None else segments_now(now)
+    compared = _body(segments, view) if segments else None
+    if not segments and (table is None or diagnosis is not None):
+        compared = _none(() if diagnosis is None else diagnosis.notes)
     return h.section("#where", aria_labelledby="where-title")[
-        h.h2(id="where-title")["Where"],
-        _body(segments, view) if segments else _none(diagnosis.notes),
+        h.h2(id="where-title")["Where"], compared, table
     ]
 
 
@@ -75,10 +84,11 @@ def _none(notes: Sequence[str]) -> h.Element:
     """Return why there are no segments: left out, with the reason, or not configured."""
     left_out = next((note for note in notes if note.startswith("segments are left out")), None)
     if left_out is not None:
-        return h.p(".muted")[f"{left_out[0].upper()}{left_out[1:]}."]
+        return h.p(".muted")[coded(f"{left_out[0].upper()}{left_out[1:]}.")]
     return h.p(".muted")[
-        "No segments: name keys under `segments` in the configuration of the model to see "
-        "where a change comes from."
+        "No segments: name keys under ",
+        h.code["segments"],
+        " in the configuration of the model to see where a change comes from.",
     ]
 
 
@@ -92,7 +102,7 @@ def _name(part: SegmentEffect) -> str:
 
 def _table(shown: Sequence[SegmentEffect]) -> h.Element:
     widest = max((abs(part.points or 0.0) for part in shown), default=0.0) or 1.0
-    return h.table(".segments")[
+    return h.table(".segments.stacked")[
         h.caption(".unseen")["Segments by what they contributed to the change of precision."],
         h.thead[
             h.tr[
@@ -101,9 +111,7 @@ def _table(shown: Sequence[SegmentEffect]) -> h.Element:
                 h.th(".figure", scope="col")[h.span(".unseen")["Picture"]],
                 h.th(".number", scope="col")["Within", h.small["log-odds"]],
                 h.th(".number", scope="col")["Mix", h.small["log-odds"]],
-                h.th(".number", scope="col")["Prevalence"],
-                h.th(".number", scope="col")["Recall"],
-                h.th(".number", scope="col")["FPR"],
+                (h.th(".number", scope="col")[title] for title in _RATES),
                 h.th(".number", scope="col")["Outcomes"],
             ]
         ],
@@ -115,13 +123,17 @@ def _row(part: SegmentEffect, widest: float) -> h.Element:
     small = part.small_sample
     return h.tr({"class": "small" if small else None})[
         h.th(scope="row")[_name(part), h.small["small sample"] if small else None],
-        h.td(".number")[h.strong[points(part.points)]],
+        _cell("Points", h.strong[points(part.points)]),
         h.td(".figure")[_bar(part.points, widest)],
-        h.td(".number")[signed(part.within.total)],
-        h.td(".number")[signed(part.mix.total)],
-        (h.td(".number")[cell] for cell in _rates(part)),
-        h.td(".number")[f"{_total(part.before)} → {_total(part.after)}"],
+        _cell("Within", signed(part.within.total)),
+        _cell("Mix", signed(part.mix.total)),
+        (_cell(title, rates) for title, rates in zip(_RATES, _rates(part), strict=True)),
+        _cell("Outcomes", f"{_total(part.before)} → {_total(part.after)}"),
     ]
+
+
+def _cell(title: str, content: h.Node) -> h.Element:
+    return h.td(".number", {"data-title": title})[content]
 
 
 def _total(outcomes: OutcomeSums) -> str:

@@ -9,6 +9,7 @@ import htpy as h
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import (
     UNDEFINED,
+    coded,
     count,
     interval,
     percent,
@@ -19,7 +20,6 @@ from monitor.exporter.page.formats import (
 )
 from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
-from monitor.report.printable import one_line
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 from monitor.report.verdict_words import BecauseWords, VerdictWords, tone_of, words_of
 from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords
@@ -32,7 +32,7 @@ def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
         h.h2(id="why-title")["Why"],
         verdict_line(words, diagnosis.headline),
         two_answers(diagnosis.moved_precision, diagnosis.worse),
-        h.p(".plainly")[" ".join(diagnosis.plainly)] if diagnosis.plainly else None,
+        h.p(".plainly")[coded(" ".join(diagnosis.plainly))] if diagnosis.plainly else None,
         h.p[words.meaning, " ", h.em[diagnosis.certainties]],
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],
         (h.p(".muted")[sentence] for sentence in diagnosis.footnotes),
@@ -57,7 +57,7 @@ def verdict_line(
     """
     tone = tone_of(words, pages=pages)
     title = f"Pages: {words.title}" if pages else words.title
-    return h.p(f".verdict.{tone}")[sign(words, tone), h.strong[title], h.span[one_line(headline)]]
+    return h.p(f".verdict.{tone}")[sign(words, tone), h.strong[title], h.span[coded(headline)]]
 
 
 def two_answers(moved: PrecisionAnswer, worse: WorseAnswer, rests_on: str = "") -> h.Element:
@@ -70,9 +70,9 @@ def two_answers(moved: PrecisionAnswer, worse: WorseAnswer, rests_on: str = "") 
     """
     return h.dl(".answers")[
         h.dt["What moved precision?"],
-        h.dd[one_line(f"{moved.text}.")],
+        h.dd[coded(f"{moved.text}.")],
         h.dt["Is the model worse?"],
-        h.dd[one_line(f"{worse.text}.")],
+        h.dd[coded(f"{worse.text}.")],
         [h.dt["Rests on"], h.dd[rests_on]] if rests_on else None,
     ]
 
@@ -148,7 +148,5 @@ def _outcomes(side: ComparedSide) -> Iterator[h.Node]:
 def _bullets(title: str, sentences: Sequence[str]) -> h.Element:
     return h.div[
         h.h3[title],
-        h.ul[(h.li[one_line(sentence)] for sentence in sentences)]
-        if sentences
-        else h.p["Nothing."],
+        h.ul[(h.li[coded(sentence)] for sentence in sentences)] if sentences else h.p["Nothing."],
     ]

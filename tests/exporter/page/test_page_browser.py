@@ -18,8 +18,10 @@ from monitor.config.quantities import parse_time
 from monitor.engine import Monitor
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.app import create_app
 from monitor.exporter.page.html_report import report_html
 from monitor.report.diagnosis_answer import DiagnosisAnswer
+from monitor.web.server import BackgroundServer
 
 pytestmark = pytest.mark.system
 
@@ -85,6 +87,9 @@ def test_july_and_september_are_chosen_with_a_brush_and_the_link_carries_them(br
     picture.scroll_into_view_if_needed()
     drag(page, picture, "2013-07-01", "2013-08-01")
     assert page.locator("input[name=before]").input_value() == "2013-07-01..2013-08-01"
+    chosen = page.locator("#timeline-wide .brush.before")
+    assert float(chosen.get_attribute("width")) > 0, "the first band is seen while the second is"
+    assert page.locator("#timeline-wide .chosen.before").is_hidden()
     with page.expect_response(lambda answer: "after=" in answer.url):
         drag(page, picture, "2013-09-01", "2013-10-01")
     page.wait_for_url("**after=2013-09-01..2013-10-01**")
@@ -173,6 +178,99 @@ def test_no_serious_fault_of_accessibility_and_nothing_wider_than_the_screen(
     grave = [v for v in found if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in grave] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
+    cut = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+    assert page.evaluate(f"{cut}.map(e => e.ariaLabel)") == []
+
+
+def test_the_chart_is_read_by_arrow_keys_and_under_the_pointer(browser, september):
+    page = browser.page()
+    page.goto(september)
+    chart, readout = page.locator("#timeline-wide"), page.locator("#when output.readout")
+    assert readout.get_attribute("aria-live") == "polite"
+    found = httpx.get(f"{september}/api/v1/series", params={"step": "7d"}).json()
+    numbers, days = found["metrics"]["precision"]["estimate"], found["open"]
+    rows = page.locator("#when table tbody tr")
+    chart.focus()
+    for key, place in (("End", -1), ("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2)):
+        page.keyboard.press(key)
+        text = readout.inner_text()
+        day = rows.nth(place % rows.count()).locator("th").text_content()
+        assert text.startswith(f"{day}: ")
+        if place >= 0:
+            i = days.index(f"{day}T00:00:00Z")
+            assert f"precision {numbers[i]:.3f}" in text
+    assert chart.locator(".cursor").get_attribute("visibility") == "visible"
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 40)
+    assert readout.inner_text() != text
+    assert page.complaints == []
+
+
+def test_a_range_is_marked_by_keyboard_on_the_chart(browser, september):
+    page = browser.page()
+    page.goto(september)
+    page.locator("#timeline-wide").focus()
+    for key in ("Home", "Enter", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    first, end = page.locator("input[name=before]").input_value().split("..")
+    assert first < end
+    for key in ("ArrowRight", "Enter", "End", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_url("**after=**")
+    assert page.complaints == []
+
+
+def test_a_wrong_range_is_told_at_its_field_which_has_the_focus(browser, september):
+    page = browser.page()
+    page.goto(september)
+    page.locator("input[name=after]").fill("yesterday")
+    page.keyboard.press("Enter")
+    fault = page.locator("#choose [role=alert]")
+    fault.wait_for()
+    assert "after: must be a range, got 'yesterday'" in fault.inner_text()
+    assert page.evaluate("document.activeElement.name") == "after"
+    assert page.locator("input[name=after]").get_attribute("aria-invalid") == "true"
+    assert page.complaints == []
+
+
+def test_new_numbers_come_by_themselves_and_leave_the_reader_in_place(browser):
+    config = Config(models={"m": {"maturity": "1h", "segments": ["shop"]}}, windows=["1d", "7d"])
+    monitor = Monitor(config)
+
+    def days(first, end):
+        cells = (80, 45, 20, 855)
+        fed(monitor, [counts("m", d * DAY + 60, cells, shop="a") for d in range(first, end)])
+        states.append(monitor.snapshot())
+
+    states = []
+    days(40, 70)
+    app = create_app(
+        lambda: states[-1], ready=lambda: True, read_engine=lambda read: read(monitor), patience=60
+    )
+    with BackgroundServer(app) as server:
+        page = browser.page()
+        page.clock.install()
+        page.goto(server.url)
+        page.locator("#when-details summary").click()
+        page.locator("input[name=before]").fill("half a ra")
+        page.evaluate("window.scrollBy(0, 150)")
+        where = page.evaluate("document.querySelector('#choose').getBoundingClientRect().top")
+        assert "30,000" in text_of(page, "#now")
+        days(70, 75)
+        with page.expect_response(server.url + "/"):
+            page.clock.run_for(11_000)
+        page.wait_for_function("document.querySelector('#now').innerText.includes('35,000')")
+        assert page.locator("#when-details").get_attribute("open") is not None
+        assert page.locator("input[name=before]").input_value() == "half a ra"
+        assert page.evaluate("document.activeElement.name") == "before"
+        moved = page.evaluate("document.querySelector('#choose').getBoundingClientRect().top")
+        assert abs(moved - where) < 60
+        page.get_by_role("button", name="Pause updates").click()
+        page.clock.run_for(1_000)
+        days(75, 80)
+        page.clock.run_for(60_000)
+        assert "35,000" in text_of(page, "#now")
+        assert page.complaints == []
 
 
 def nasty_monitor():

@@ -1,0 +1,122 @@
+"""The distribution of a model's scores now, beside that of the reference or of earlier days."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from monitor.clock import DAY_MS
+from monitor.config.quantities import format_time
+from monitor.engine import Monitor
+from monitor.events.columns import FloatArray, Int64Array
+from monitor.events.score_bins import SCORE_BINS
+from monitor.exporter.api.scores_answer import ScoresAnswer, ScoreShares
+from monitor.snapshot import ModelState
+from monitor.windows.scores import DAYS
+
+RANGES = 20
+"""Ranges of the score, each as wide as the others."""
+_NOW_MS, _EARLIER_MS = 7 * DAY_MS, 28 * DAY_MS
+
+
+class ScoreStretches(NamedTuple):
+    """The whole days whose scores are compared, epoch milliseconds.
+
+    Attributes:
+        now: the last days.
+        before: the days to compare them with; None without any.
+        before_is: as in the answer.
+    """
+
+    now: tuple[int, int]
+    before: tuple[int, int] | None
+    before_is: Literal["reference", "earlier"]
+
+
+class CountedScores(NamedTuple):
+    """Number of predictions in each bin of the score, (bins,).
+
+    Attributes:
+        now: of the last days.
+        before: of the days to compare them with; zeros without any.
+    """
+
+    now: Int64Array
+    before: Int64Array
+
+
+def score_stretches(model: ModelState) -> ScoreStretches | None:
+    """Return the days to compare; None before any event.
+
+    Args:
+        model: the state of the model.
+    """
+    if model.now_ms is None:
+        return None
+    closes = -(-model.now_ms // DAY_MS) * DAY_MS
+    opens, stored = closes - _NOW_MS, closes - (DAYS - 1) * DAY_MS
+    reference = model.watched.reference
+    if reference is not None and reference.opens is not None and reference.closes is not None:
+        first = reference.opens // DAY_MS * DAY_MS
+        last = min(-(-reference.closes // DAY_MS) * DAY_MS, opens)
+        if stored <= first < last:
+            return ScoreStretches((opens, closes), (first, last), "reference")
+    return ScoreStretches((opens, closes), (max(stored, opens - _EARLIER_MS), opens), "earlier")
+
+
+def counted_scores(monitor: Monitor, model: str, asked: ScoreStretches) -> CountedScores:
+    """Read the scores of both stretches; only for the thread that feeds the monitor.
+
+    Args:
+        monitor: the running monitor.
+        model: name of the model.
+        asked: the days.
+    """
+    now, before = (
+        np.zeros(SCORE_BINS, dtype=np.int64)
+        if days is None
+        else monitor.scores(model, *days).total.copy()
+        for days in (asked.now, asked.before)
+    )
+    return CountedScores(now, before)
+
+
+def scores_answer(
+    model: str, asked: ScoreStretches | None, counted: CountedScores | None
+) -> ScoresAnswer:
+    """Return both distributions, and how far they lie apart.
+
+    Args:
+        model: its name.
+        asked: the days; None before any event.
+        counted: their scores; None likewise.
+    """
+    edges = tuple(np.linspace(0, 1, RANGES + 1).round(6).tolist())
+    if asked is None or counted is None:
+        return ScoresAnswer(
+            model=model, edges=edges, now=None, before=None, before_is="earlier", distance=None
+        )
+    has_before = asked.before is not None and bool(counted.before.sum())
+    both = has_before and bool(counted.now.sum())
+    apart = np.abs(_cumulated(counted.now) - _cumulated(counted.before)).max() if both else None
+    return ScoresAnswer(
+        model=model,
+        edges=edges,
+        now=_shares(asked.now, counted.now),
+        before=_shares(asked.before, counted.before) if asked.before and has_before else None,
+        before_is=asked.before_is,
+        distance=None if apart is None else float(apart),
+    )
+
+
+def _cumulated(counts: Int64Array) -> FloatArray:
+    return np.asarray(np.cumsum(counts) / counts.sum())
+
+
+def _shares(days: tuple[int, int], counts: Int64Array) -> ScoreShares:
+    scored = int(counts.sum())
+    in_ranges = counts.reshape(RANGES, -1).sum(axis=1)
+    opens, closes = map(format_time, days)
+    shares = tuple((in_ranges / scored).tolist()) if scored else ()
+    return ScoreShares(open=opens, close=closes, scored=scored, shares=shares)

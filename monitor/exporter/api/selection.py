@@ -1,0 +1,133 @@
+"""Which models an answer holds, and in which order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
+from monitor.report.deciding_window import deciding_window, verdict_on
+from monitor.report.findings import model_because
+from monitor.report.verdict_words import urgency
+from monitor.report.vocabulary import PAGE_METRICS
+from monitor.snapshot import ModelState, Snapshot, Window
+
+URGENCY = "urgency"
+"""The default order: pages first, then certain falls, then whatever else moved."""
+DESCENDING = "-"
+"""Before the name of an order, the largest come first."""
+ORDERS = (
+    URGENCY,
+    "name",
+    *(row.name for row in PAGE_METRICS),
+    "predictions",
+    "last_prediction",
+    "last_label",
+)
+"""What models can be sorted by. A number that is not known comes last either way."""
+SORTS = (*ORDERS, *(f"{DESCENDING}{order}" for order in ORDERS[1:]))
+
+
+class Selection(NamedTuple):
+    """The models that are asked for.
+
+    Attributes:
+        matching: only models whose name contains this text, in any case.
+        kind: only models with this verdict, or with this reason why there is none; "" for all.
+        names: only these models; all if empty.
+        sort: one of `SORTS`.
+        offset: leave out this many models.
+    """
+
+    matching: str = ""
+    kind: str = ""
+    names: tuple[str, ...] = ()
+    sort: str = URGENCY
+    offset: int = 0
+
+
+_DEGENERATE = 1
+"""Urgency of a model whose predictions are wrong and that does not page: after those that do."""
+EVERY_MODEL = Selection()
+
+
+class JudgedModel(NamedTuple):
+    """The verdict of a model.
+
+    Attributes:
+        deciding: name of the window that gives it.
+        verdict: the verdict.
+        because: why it is `insufficient_evidence`; None for any other.
+    """
+
+    deciding: str
+    verdict: Verdict
+    because: Because | None
+
+
+def judged_models(snapshot: Snapshot) -> dict[str, JudgedModel]:
+    """Return the verdict of every model by its name."""
+    windows = [window.name for window in snapshot.windows]
+    found = {}
+    for model in snapshot.models:
+        deciding = deciding_window(model, windows)
+        given = verdict_on(model, deciding)
+        found[model.name] = JudgedModel(deciding, given.verdict, model_because(model, given))
+    return found
+
+
+def selected(
+    snapshot: Snapshot, judged: Mapping[str, JudgedModel], asked: Selection, window: str
+) -> list[ModelState]:
+    """Return the models that are asked for, in their order.
+
+    Args:
+        snapshot: the state.
+        judged: the verdict of every model.
+        asked: the selection; its offset is not applied.
+        window: name of the window whose metrics models are sorted by.
+    """
+    found = [
+        model
+        for model in snapshot.models
+        if asked.matching.casefold() in model.name.casefold()
+        and (not asked.names or model.name in asked.names)
+        and asked.kind in ("", judged[model.name].verdict, judged[model.name].because)
+    ]
+    by_name = sorted(found, key=lambda model: model.name)
+    order = asked.sort.removeprefix(DESCENDING)
+    descending = order != asked.sort
+    if order == "name":
+        return by_name[::-1] if descending else by_name
+    if order == URGENCY:
+        return sorted(by_name, key=lambda model: _urgency(model, judged[model.name]))
+    shown = next(one for one in snapshot.windows if one.name == window)
+    number = _number(order, shown)
+    known = [model for model in by_name if not math.isnan(number(model))]
+    unknown = [model for model in by_name if math.isnan(number(model))]
+    return sorted(known, key=number, reverse=descending) + unknown
+
+
+def _urgency(model: ModelState, judged: JudgedModel) -> int:
+    pages = model.watched.degradation_detected
+    if not pages and model.watched.predictions.kind is not None:
+        return _DEGENERATE
+    return urgency(judged.verdict, judged.because, pages=pages)
+
+
+def _number(order: str, window: Window) -> Callable[[ModelState], float]:
+    """Return what models are sorted by, a number of each; NaN where it is not known."""
+    if order == "predictions":
+        return lambda model: model.predictions_positive + model.predictions_negative
+    if order == "last_prediction":
+        return lambda model: _moment(model.last_prediction_ms)
+    if order == "last_label":
+        return lambda model: _moment(model.last_label_ms)
+    values = window.metrics[order].estimate
+    return lambda model: float(values[model.row])
+
+
+def _moment(milliseconds: int | None) -> float:
+    return math.nan if milliseconds is None else float(milliseconds)

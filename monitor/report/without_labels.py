@@ -1,0 +1,262 @@
+"""What is known of a model while no metric is: its predictions, its labels, what to send."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from msgspec import Struct
+
+from monitor.clock import DAY_MS
+from monitor.config.quantities import format_time
+from monitor.report.answer_parts import Share, defined
+from monitor.report.durations import duration_text
+from monitor.report.estimate_words import rests_on
+from monitor.report.prediction_words import degenerate_text
+from monitor.report.rate_changes import short
+from monitor.report.vocabulary import JSON_METRICS, METRIC_WORDS
+from monitor.snapshot import LabelTotals, ModelState, Snapshot, Window
+
+_MOST = 0.99
+_ID = "ID-OF-ITS-PREDICTION"
+_MAPPING = "{type: file, path: labels.csv, fields: {id: COLUMN, ts: COLUMN, label: COLUMN}}"
+_NOTHING = "there is no reference with labels to estimate from"
+
+
+class UsualRate(Struct, frozen=True, kw_only=True):
+    """The share of predicted positives to compare the present one with.
+
+    Attributes:
+        rate: predicted positives over all predictions.
+        source: `reference`, or `all` for every prediction ever counted.
+    """
+
+    rate: Share
+    source: Literal["reference", "all"]
+
+
+class LabelDelay(Struct, frozen=True, kw_only=True):
+    """How long after its prediction a label comes, of all labels in force.
+
+    Attributes:
+        labels: how many they are.
+        mean_seconds: their mean delay.
+        half_within_seconds: half of them came within this delay, or sooner; null where that
+            is beyond the longest delay that is told apart.
+        most_within_seconds: 99 % of them did; null likewise.
+    """
+
+    labels: int
+    mean_seconds: float
+    half_within_seconds: float | None
+    most_within_seconds: float | None
+
+
+class WithoutLabels(Struct, frozen=True, kw_only=True):
+    """A model with predictions of which no metric is known.
+
+    Attributes:
+        reason: `none_yet` where no label has come and none is overdue, `expired` where
+            predictions expired without one, `stopped` where labels came and no longer do,
+            `too_recent` where the labels belong to predictions that windows do not show yet.
+        text: the same in a sentence, with the numbers of predictions.
+        known: what predictions alone show, in sentences.
+        lost: labels that count for no prediction of any model, in a sentence; null for none.
+        send: an event that labels a prediction, and the feed that maps a table of them; empty
+            where labels come.
+    """
+
+    reason: Literal["none_yet", "expired", "stopped", "too_recent"]
+    text: str
+    known: tuple[str, ...]
+    lost: str | None
+    send: tuple[str, ...]
+
+
+def predicted_positive_rate(window: Window, row: int) -> float | None:
+    """Return the share of predicted positives of a series in a window; None without predictions.
+
+    Args:
+        window: of the snapshot.
+        row: of the series.
+    """
+    positive, negative = window.predicted_positive[row], window.predicted_negative[row]
+    return _share(float(positive), float(positive + negative))
+
+
+def usual_rate(model: ModelState) -> UsualRate | None:
+    """Return the share of predicted positives of the reference, else of all predictions ever."""
+    reference = model.watched.reference
+    if reference is not None:
+        counts = reference.counts
+        rate = _share(float(counts.predicted_positive), float(counts.total))
+        return None if rate is None else UsualRate(rate=rate, source="reference")
+    made = model.predictions_positive + model.predictions_negative
+    rate = _share(model.predictions_positive, made)
+    return None if rate is None else UsualRate(rate=rate, source="all")
+
+
+def label_delay(snapshot: Snapshot, model: ModelState) -> LabelDelay | None:
+    """Return how long the labels of a model take; None where it has none.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+    """
+    counts = model.delay_counts.sum(axis=0)
+    labels = int(counts.sum())
+    if not labels:
+        return None
+    half, most = (
+        defined(float(snapshot.delay_edges[np.searchsorted(np.cumsum(counts), share * labels)]))
+        for share in (0.5, _MOST)
+    )
+    return LabelDelay(
+        labels=labels,
+        mean_seconds=float(model.delay_sum.sum()) / labels,
+        half_within_seconds=half,
+        most_within_seconds=most,
+    )
+
+
+def without_labels(snapshot: Snapshot, model: ModelState) -> WithoutLabels | None:
+    """Return what is known of a model while no metric is; None where one is, or nothing came.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+    """
+    made = model.predictions_positive + model.predictions_negative
+    if not made or any(_has_metric(window, model.row) for window in snapshot.windows):
+        return None
+    reason = _reason(model)
+    if reason is None:
+        return None
+    second = (model.now_ms or 0) // 1000 * 1000
+    event = {"type": "label", "id": _ID, "ts": format_time(second), "label": 1}
+    return WithoutLabels(
+        reason=reason,
+        text=_text(model, made, reason),
+        known=(*_so_far(snapshot.lifetime, model), *_known(snapshot, model)),
+        lost=_lost(snapshot.labels),
+        send=() if reason == "too_recent" else (json.dumps(event), _MAPPING),
+    )
+
+
+def _has_metric(window: Window, row: int) -> bool:
+    return any(math.isfinite(window.metrics[name].estimate[row]) for name in JSON_METRICS)
+
+
+def _reason(model: ModelState) -> Literal["none_yet", "expired", "stopped", "too_recent"] | None:
+    if not model.labelled and not model.matched:
+        return "expired" if model.expired else "none_yet"
+    if model.now_ms is None or model.last_label_ms is None:
+        return "stopped"
+    if model.now_ms - model.last_label_ms >= max(DAY_MS, model.maturity_ms or 0):
+        return "stopped"
+    faults = (found.label_fault for found in model.watched.verdicts.values())
+    return None if any(faults) else "too_recent"
+
+
+def _text(model: ModelState, made: int, reason: str) -> str:
+    limit = model.label_timeout_ms
+    timeout = "" if limit is None else duration_text(limit / 1000)
+    expired = (
+        f"{model.expired:,} expired without a label {timeout} after they were made "
+        "(`label_timeout`)"
+    )
+    if reason == "none_yet":
+        ends = f"; each expires {timeout} after it was made (`label_timeout`)" if timeout else ""
+        return f"No label has come: {made:,} predictions wait for one{ends}."
+    if reason == "expired":
+        return f"No label has come: of {made:,} predictions {expired}, {model.pending:,} wait."
+    if reason == "stopped":
+        last = "more than 90 days ago"
+        if model.now_ms is not None and model.last_label_ms is not None:
+            last = f"{duration_text((model.now_ms - model.last_label_ms) / 1000)} ago"
+        lapsed = f"; {expired}" if model.expired else ""
+        return f"The last label is from {last}: {model.pending:,} predictions wait for one{lapsed}."
+    wait = model.maturity_ms
+    age = "old enough" if wait is None else f"{duration_text(wait / 1000)} old"
+    return (
+        f"{model.labelled:,} of {made:,} predictions have a label. Windows show predictions that "
+        f"are {age}, when nearly all labels have come; there are none yet."
+    )
+
+
+def _so_far(lifetime: Window, model: ModelState) -> Iterator[str]:
+    """Yield the metrics of everything that has a label, mature or not."""
+    shown = []
+    for name in ("precision", "recall"):
+        ends = [bound[model.row] for bound in lifetime.metrics[name]]
+        if all(map(math.isfinite, ends)):
+            estimate, lower, upper = (short(float(end), 2) for end in ends)
+            shown.append(f"{METRIC_WORDS[name].words} {estimate} ({lower} to {upper})")
+    if shown:
+        yield f"Of all {model.matched:,} labelled so far, quick labels first: {', '.join(shown)}."
+
+
+def _known(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
+    rates = [
+        f"{short(rate, 3)} over the last {window.name}"
+        for window in snapshot.windows
+        if (rate := predicted_positive_rate(window, model.row)) is not None
+    ]
+    usual = usual_rate(model)
+    beside = "" if usual is None else short(usual.rate, 3)
+    source = "in the reference" if usual is not None and usual.source == "reference" else "ever"
+    flagged = ", ".join([*rates, f"{beside} {source}"] if beside else rates)
+    if flagged:
+        yield f"Share of flagged cases: {flagged}."
+    if (wrong := degenerate_text(model.watched.predictions)) is not None:
+        yield f"The model {wrong}."
+    elif model.watched.predictions.known:
+        yield "The rate of flagged cases and the scores are within all that is known of the model."
+    yield from _estimates(model)
+    delay = label_delay(snapshot, model)
+    if delay is not None and delay.most_within_seconds is not None:
+        most = duration_text(delay.most_within_seconds)
+        yield f"99 of 100 labels that came took less than {most}."
+
+
+def _estimates(model: ModelState) -> Iterator[str]:
+    """Yield the estimates ahead of labels by window, and once why others are withheld."""
+    withheld: dict[str, None] = {}
+    for name, found in model.watched.verdicts.items():
+        if found.nowcast is None:
+            continue
+        for metric in ("precision", "prevalence"):
+            one, words = getattr(found.nowcast, metric), METRIC_WORDS[metric]
+            if one.withheld is not None:
+                withheld[rests_on(one).removeprefix("no estimate: ")] = None
+                continue
+            ends = f"{short(one.lower, 3)} to {short(one.upper, 3)}"
+            yield (
+                f"{words.title} of the last {name} is estimated at {short(one.estimate, 3)} "
+                f"({ends}), {rests_on(one)}."
+            )
+    none = not any(one.nowcast for one in model.watched.verdicts.values())
+    if reasons := [*withheld] or [_NOTHING] * none:
+        yield f"Precision and prevalence are not estimated: {'; '.join(reasons)}."
+
+
+def _lost(labels: LabelTotals) -> str | None:
+    parts = [
+        f"{number:,} {what}"
+        for number, what in (
+            (labels.held, "wait for a prediction with their id"),
+            (labels.orphaned, "never found one"),
+            (labels.late, "came after `label_timeout`"),
+        )
+        if number
+    ]
+    if not parts:
+        return None
+    return f"Of the labels of all models, {', '.join(parts)}: compare their ids and times."
+
+
+def _share(part: float, whole: float) -> float | None:
+    return min(max(part / whole, 0.0), 1.0) if whole > 0 else None

@@ -1,0 +1,46 @@
+"""Versions of a model: the order of their predictions does not matter, old states are read."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.events.versions import MOST_VERSIONS, ModelVersions
+
+SEEN = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9), st.integers(0, 9)), max_size=9)
+
+
+def noted(seen):
+    versions = ModelVersions()
+    for name, one, other in seen:
+        versions.note(name, min(one, other), max(one, other))
+    return versions
+
+
+@given(SEEN, st.randoms())
+def test_each_version_appears_with_its_first_prediction_in_any_order(seen, chance):
+    firsts = {}
+    for name, *times in seen:
+        firsts[name] = min(firsts.get(name, 99), *times)
+    shuffled = sorted(seen, key=lambda _: chance.random())
+    expected = tuple(sorted(firsts.items(), key=lambda one: (one[1], one[0])))
+    assert noted(seen).appeared == noted(shuffled).appeared == expected
+    assert noted(seen).latest == noted(shuffled).latest
+    assert ModelVersions.restored(noted(seen).state()).state() == noted(seen).state()
+
+
+def test_the_version_that_predicted_last_is_the_latest():
+    assert noted([("v1", 5, 9), ("v2", 6, 8)]).latest == "v1"
+    assert ModelVersions().latest == ""
+
+
+def test_a_state_without_first_predictions_marks_only_what_comes_after_it():
+    versions = ModelVersions.restored([7, "v1"])
+    assert (versions.latest, versions.appeared) == ("v1", ())
+    versions.note("v1", 8, 8)
+    versions.note("v2", 9, 9)
+    assert versions.appeared == (("v2", 9),)
+
+
+def test_the_versions_that_have_not_predicted_for_longest_are_forgotten():
+    versions = noted([(f"v{number:03}", number, number) for number in range(MOST_VERSIONS + 5)])
+    assert len(versions.appeared) == MOST_VERSIONS
+    assert versions.appeared[0] == ("v005", 5)

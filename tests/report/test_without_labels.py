@@ -1,0 +1,105 @@
+"""What is known of a model while no metric is, in each case of missing labels."""
+
+import json
+
+import numpy as np
+import pytest
+import yaml
+from exporter.page.pages import fed
+
+from monitor.cli.top import table
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.exporter.api.status import status_answer
+from monitor.feeds.decode import Decoder, DecodeSettings
+
+DAY = 86_400
+START = 20_000 * DAY
+
+
+def predictions(days, a_day=50, flagged=0.2):
+    rng = np.random.default_rng(4)
+    return [
+        {"type": "prediction", "id": f"p{number}", "ts": START + DAY * number / a_day}
+        | {"model": "m", "prediction": int(rng.random() < flagged)}
+        for number in range(days * a_day)
+    ]
+
+
+def labels(made, until, hours=2):
+    return [
+        {"type": "label", "id": one["id"], "ts": one["ts"] + 3600 * hours, "label": 1}
+        for one in made
+        if one["ts"] < START + DAY * until
+    ]
+
+
+def answered(records, **settings):
+    config = Config(defaults={"label_timeout": "3d", **settings}, windows=["1d", "7d"])
+    in_order = sorted(records, key=lambda one: one["ts"])
+    return status_answer(fed(Monitor(config), in_order).snapshot(), limit=1)
+
+
+def test_predictions_that_expired_are_counted_and_what_to_send_is_an_event_that_decodes():
+    made = predictions(10)
+    status = answered(made)
+    (model,) = status.models
+    found = model.without_labels
+    assert found.reason == "expired"
+    assert f"of 500 predictions {model.expired} expired without a label 3 days after" in found.text
+    assert model.expired + model.pending == 500
+    assert model.expired > 300
+    flagged = sum(one["prediction"] for one in made) / len(made)
+    assert model.usual_predicted_positive_rate.rate == pytest.approx(flagged)
+    assert model.usual_predicted_positive_rate.source == "all"
+    last = [one["prediction"] for one in made[-350:]]
+    assert model.windows["7d"].predicted_positive_rate == pytest.approx(np.mean(last), abs=0.01)
+    assert any(f"{flagged:.3f}".removeprefix("0") + " ever" in text for text in found.known)
+    event, feed = found.send
+    decoder = Decoder(DecodeSettings.from_config(Config()))
+    batch = decoder.decode_lines(event.encode() + b"\n", source="test", first_line=1)
+    assert (len(batch.labels), len(batch.rejected)) == (1, 0)
+    (mapped,) = Config(feeds=[yaml.safe_load(feed)]).feeds
+    assert set(mapped.fields) == {"id", "ts", "label"}
+
+
+def test_before_anything_is_overdue_all_predictions_wait():
+    (model,) = answered(predictions(1)).models
+    assert model.without_labels.reason == "none_yet"
+    assert "50 predictions wait for one; each expires 3 days after" in model.without_labels.text
+
+
+def test_labels_that_stopped_are_told_from_labels_that_never_came():
+    made = predictions(20)
+    (model,) = answered(made + labels(made, 8), maturity="6h").models
+    assert model.without_labels.reason == "stopped"
+    assert "The last label is from 11.9 days ago" in model.without_labels.text
+    assert model.without_labels.known[0].startswith("Of all 400 labelled so far")
+
+
+def test_labels_whose_ids_are_unknown_are_named():
+    made = predictions(2)
+    others = [one | {"id": f"other-{one['id']}"} for one in labels(made, 1)]
+    (model,) = answered(made + others).models
+    assert "50 wait for a prediction with their id" in model.without_labels.lost
+
+
+def test_a_model_with_metrics_or_without_predictions_has_nothing_to_say():
+    made = predictions(9)
+    (model,) = answered(made + labels(made, 9), maturity="6h").models
+    assert model.without_labels is None
+    assert model.label_delay.labels == 450
+    assert model.label_delay.mean_seconds == pytest.approx(7200, rel=0.01)
+    config = Config(models={"m": {}})
+    (empty,) = status_answer(Monitor(config).snapshot(), limit=1).models
+    assert empty.without_labels is None
+
+
+def test_top_prints_what_is_known_and_a_line_to_send():
+    lines = table(answered(predictions(10)))
+    text = " ".join(line.strip() for line in lines)
+    assert "No label has come" in text
+    assert "Share of flagged cases" in text
+    assert 'Send: {"type": "label"' in text
+    assert max(map(len, lines)) <= 80
+    assert json.loads(answered(predictions(10)).models[0].without_labels.send[0])["label"] == 1
