@@ -313,7 +313,7 @@ def _stretches(
 
 def _left(part: Deviations) -> float:
     """Share of the variance of rows about their mean that is left about the fitted levels."""
-    days = part.rest.shape[1]
+    days = int(part.rest.shape[1])
     return (days - part.fitted) / (days - 1)
 
 
