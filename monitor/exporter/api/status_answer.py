@@ -82,8 +82,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
             change, and a fall of recall by a quarter is excluded), `moved_cause_open`,
             `too_few_outcomes` or `no_reference_yet`; null for any other verdict.
         missing_evidence: what must come before a comparison; null where there is one.
-        moved_precision: what moved precision.
-        worse: whether the model is worse.
+        moved_precision: answer to "What moved precision?".
+        worse: answer to "Is the model worse?".
         headline: what happened since the reference, in one line.
         labelling: how its labels come.
         refused: metrics that the labelling does not allow, each with the reason.

@@ -1,4 +1,4 @@
-"""Whether the client library of Kafka feeds, an extra, is installed."""
+"""Looks for the client library of Kafka feeds, an extra."""
 
 import importlib.util
 
