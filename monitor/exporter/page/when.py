@@ -23,7 +23,7 @@ _COLUMNS = ("precision", "balanced_precision", "recall", "false_positive_rate", 
 
 
 class PeriodForm(NamedTuple):
-    """What the form that chooses periods holds.
+    """Values of the form that chooses periods.
 
     Attributes:
         model: name of the model.
