@@ -25,7 +25,7 @@ def install_command(extra: str) -> str:
 
 
 def _origin() -> dict[str, Any]:
-    """What pip wrote about where the program came from; empty for an index."""
+    """Return pip's record of the program's source; empty where it came from an index."""
     try:
         text = distribution(_NAME).read_text("direct_url.json")
     except PackageNotFoundError:

@@ -138,7 +138,7 @@ class WindowVerdict:
 
 
 class AwaitedReference(NamedTuple):
-    """What a model still lacks of its reference.
+    """Evidence that a model's reference still lacks.
 
     Attributes:
         about_ms: when it will be complete if outcomes come as they have so far, epoch
@@ -180,7 +180,7 @@ class MissingLabels(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DegeneratePredictions:
-    """Whether a model's predictions, without labels, have left all that their past knows.
+    """Test of a model's predictions, without labels, against all of their past.
 
     Attributes:
         known: False while the past is too short to know what is usual.
@@ -226,7 +226,7 @@ class Watched:
         day_scatter: how much the days of the model scatter; None without a reference.
         awaited: what a model without a reference lacks; None with one, and before its first
             outcome.
-        predictions: whether predictions have left all that is known of them.
+        predictions: the test of its predictions against their past.
         trend: slope of the model's skill over weeks, looked at once a week; None where none
             is certain.
     """

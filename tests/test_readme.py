@@ -15,6 +15,8 @@ from monitor.prometheus.families import table_of_series
 
 MOST_WORDS = 1_000
 MOST_PICTURE_BYTES = 150_000
+CHANGELOG = ROOT / "CHANGELOG.md"
+KINDS_OF_CHANGE = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 PICTURE = ROOT / "deploy" / "page" / "page.png"
 VERDICTS = ROOT / "monitor" / "drift" / "README.md"
 
@@ -69,7 +71,7 @@ def test_its_examples_of_python_run(path):
     assert doctest.DocTestRunner().run(examples).failed == 0
 
 
-@every_readme
+@pytest.mark.parametrize("path", [*READMES, CHANGELOG], ids=name_of)
 def test_its_links_lead_somewhere(path):
     links = [one for one in LINK.findall(prose_of(path)) if "://" not in one]
     faults = []
@@ -150,3 +152,17 @@ def test_every_verdict_has_a_heading_that_alerts_can_link_to():
 def test_every_reject_reason_is_there():
     text = text_of(ROOT / "monitor" / "feeds" / "README.md")
     assert [reason for reason in RejectReason if f"`{reason}`" not in text] == []
+
+
+def test_the_changelog_has_the_form_of_keep_a_changelog():
+    headings = re.findall(r"^(#+) (.+)$", text_of(CHANGELOG), re.MULTILINE)
+    versions = [text for level, text in headings if level == "##"]
+    assert versions[0] == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", text) for text in versions[1:])
+    assert {text for level, text in headings if level == "###"} <= KINDS_OF_CHANGE
+
+
+def test_the_changelog_names_series_that_there_are():
+    names = re.findall(r"`((?:classifier|precision_monitor)_\w+)`", text_of(CHANGELOG))
+    assert names
+    assert set(names) <= {series.name for series in table_of_series()}

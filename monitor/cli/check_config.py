@@ -6,6 +6,7 @@ from monitor.cli.config_warnings import warn
 from monitor.cli.failures import USAGE
 from monitor.cli.output import show, tell
 from monitor.config import describe, load_config
+from monitor.exporter.otlp.availability import unavailable_push
 from monitor.service.listeners import refused_listeners
 from monitor.service.sources import missing_files, unavailable_feeds
 
@@ -21,7 +22,7 @@ def run(args: Namespace) -> int:
     """
     config = load_config(args.file)
     feeds = (*unavailable_feeds(config), *missing_files(config)) if config.feeds else ()
-    faults = (*feeds, *refused_listeners(config))
+    faults = (*feeds, *unavailable_push(config), *refused_listeners(config))
     for fault in faults:
         tell(f"`run` would stop: {fault}")
     show(describe(config))

@@ -68,7 +68,7 @@ def _surveyed(looked: Looked, given: MappedRecords | None) -> tuple[str, tuple[S
         tell(text)
     models = surveyor.models()
     if not models:
-        raise FeedError(f"{looked.name}: has no predictions; give what has them")
+        raise FeedError(f"{looked.name}: has no predictions; give the input that has them")
     segments = _segments(head, mapping)
     return "\n".join(_document(looked, mapping, models, segments, scored=scored)), models
 

@@ -1,4 +1,4 @@
-"""What `init` looks at: a file, topics of Kafka, or a recorded file behind a link or in a store."""
+"""The input of `init`: a file, topics of Kafka, or a recorded file behind a link or in a store."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _estimate(counts: ConfusionCounts, name: str) -> str:
 
 
 def _too_few(counts: ConfusionCounts) -> str:
-    """What is too rare for any verdict; "" for nothing."""
+    """Return the classes that are too rare for any verdict, in words; "" for none."""
     cases = {
         "actual positives": counts.actual_positive,
         "actual negatives": counts.actual_negative,

@@ -68,7 +68,7 @@ def _judged(found: Mapping[str, Compared]) -> Iterator[str]:
 
 
 def _next(snapshot: Snapshot, found: Mapping[str, Compared], args: Namespace) -> str:
-    """What to do, by what is missing of a comparison, or by what it shows."""
+    """Return the next step: by the evidence that is missing, or by the verdict."""
     if not int(snapshot.lifetime.counts.total.sum()):
         return f"{without_outcomes(snapshot)}."
     moved = [name for name, one in found.items() if not _is_open(one) and not _is_quiet(one)]
@@ -81,12 +81,12 @@ def _next(snapshot: Snapshot, found: Mapping[str, Compared], args: Namespace) ->
             f"{_command('diagnose', args)} --before A..B --after C..D."
         )
     if args.config:
-        return f"{PROGRAM} run -c {shlex.quote(args.config)} watches what comes."
-    return f"{_command('init', args)} writes a configuration to watch what comes."
+        return f"{PROGRAM} run -c {shlex.quote(args.config)} watches new events."
+    return f"{_command('init', args)} writes a configuration to watch new events."
 
 
 def _is_open(found: Compared) -> bool:
-    """Whether nothing is compared; a fault of labels is a result."""
+    """Return True where nothing is compared; a fault of labels is a result."""
     return bool(found.obstacle) and found.verdict is Verdict.INSUFFICIENT_EVIDENCE
 
 

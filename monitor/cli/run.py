@@ -20,9 +20,11 @@ from monitor.config import Config, HttpFeed, load_config
 from monitor.errors import ConfigError, MonitorError
 from monitor.events.keys import PUBLIC_SEED
 from monitor.exporter.app import create_app
+from monitor.exporter.otlp.availability import unavailable_push
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.source import Source
-from monitor.prometheus.process_series import ProcessCollector
+from monitor.prometheus.exposition import Exposition
+from monitor.prometheus.process_series import STATE_BEGAN, ProcessCollector
 from monitor.service import Service
 from monitor.service.changes import Reloadable, ReloadableDecoder
 from monitor.service.checkpointing import Checkpointer
@@ -47,7 +49,7 @@ from monitor.web.server import BackgroundServer
 from monitor.web.tokens import is_loopback
 
 _PUBLIC_IDS = (
-    "this state began before state directories had a secret for ids: whoever chooses ids can "
+    "this state began before state directories had a secret for ids: clients that choose ids can "
     "make them collide; a new state directory gets a secret"
 )
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -103,7 +105,7 @@ def _checked(args: Namespace) -> Config:
         MonitorError: the test set cannot be used.
     """
     config = load_config(args.config)
-    faults = unavailable_feeds(config)
+    faults = unavailable_feeds(config) + unavailable_push(config)
     if not getattr(args, "insecure", False):
         faults += exposed_listeners(config)
     if faults:
@@ -165,6 +167,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         all_readings = (checkpointer.readings, *of_feeds)
         for readings in (*all_readings, *(feed.readings for feed in posted)):
             telemetry.add(readings)
+        exposed: list[Exposition] = []
         app = create_app(
             lambda: service.snapshot,
             ready=lambda: service.ready,
@@ -177,6 +180,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             reload=reloads.ask if config.exporter.allow_reload else None,
             access=access,
             hosts=AllowedHosts(config.exporter.hosts) if is_loopback(host) else None,
+            exposed=exposed.append,
         )
         reloadables.append(ExporterAccess(app))
         for feed in posted:
@@ -195,9 +199,35 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
                 _say(_PUBLIC_IDS)
             if begins:
                 _say(f"no state in {config.state.directory}; counting begins")
+            opened.callback(_push(config, exposed[0], checkpointer, service, telemetry))
             notify.ready()
             service.run(stopping)
             notify.stopping()
+
+
+def _push(
+    config: Config,
+    exposition: Exposition,
+    checkpointer: Checkpointer,
+    service: Service,
+    telemetry: ProcessCollector,
+) -> Callable[[], None]:
+    """Begin to push the series by OTLP, where that is configured; return what ends it."""
+    if config.exporter.otlp is None:
+        return lambda: None
+    from monitor.exporter.otlp.pusher import OtlpPusher  # noqa: PLC0415  # an extra
+
+    pusher = OtlpPusher(
+        config,
+        exposition,
+        SystemClock(),
+        _say,
+        began=checkpointer.readings[STATE_BEGAN]()[()],
+        ready=lambda: service.restored,
+    )
+    telemetry.add(pusher.readings)
+    pusher.start()
+    return pusher.stop
 
 
 def _most_connections(config: Config) -> int:

@@ -1,4 +1,4 @@
-"""What recorded events show about how to monitor them: models, labels, delays, volume."""
+"""Surveys recorded events for a configuration: their models, labels, delays and volume."""
 
 from __future__ import annotations
 

@@ -34,6 +34,7 @@ from monitor.config.fields import (
     setting,
 )
 from monitor.config.model import ModelConfig
+from monitor.config.otlp import OtlpConfig
 from monitor.config.sql_feed import SqlFeed
 from monitor.config.window_names import WindowNames, auto_windows
 
@@ -67,6 +68,9 @@ class ExporterConfig(Section):
     max_connections: PositiveInt = setting(1024, "Connections served at a time; others wait.")
     allow_reload: bool = setting(
         False, "Whether POST /-/reload reloads the configuration, as SIGHUP does."
+    )
+    otlp: OtlpConfig | None = setting(
+        None, "Push the series of /metrics by OTLP as well, for what is not scraped."
     )
 
     @property

@@ -55,11 +55,16 @@ def describe(config: Config) -> str:
         f"Models: {named}.",
         f"Windows: {windows}, advancing in steps of {step}.",
         f"Feeds: {feeds}.",
-        f"Exporter: http on {config.exporter.listen}.",
+        f"Exporter: http on {config.exporter.listen}{_push(config)}.",
         f"Rejected records: {config.dead_letter_path}.",
         *(f"{name}: {_sentence(model)}" for name, model in models.items()),
     ]
     return "\n".join(lines)
+
+
+def _push(config: Config) -> str:
+    otlp = config.exporter.otlp
+    return "" if otlp is None else f", pushed to {otlp.url} every {format_duration(otlp.every)}"
 
 
 def _sentence(model: ModelConfig) -> str:

@@ -55,5 +55,5 @@ class InferenceConfig(Section):
 
     @property
     def needs_requests(self) -> bool:
-        """Whether predictions need fields of the request, too."""
+        """True where predictions need fields of the request, too."""
         return self.id is not None or bool(self.segments)

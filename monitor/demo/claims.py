@@ -39,7 +39,7 @@ _NORMAL = NormalDist()
 
 
 class Story(StrEnum):
-    """What happens two weeks before the end."""
+    """The change two weeks before the end."""
 
     HEALTHY = "healthy"
     """Nothing."""

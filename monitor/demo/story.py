@@ -25,8 +25,8 @@ def story(months: Sequence[Month], moved: str, worse: str) -> str:
 
     Args:
         months: all months of the demo.
-        moved: what moved precision between `RANGES`.
-        worse: whether the model is worse.
+        moved: answer to "What moved precision?" between `RANGES`.
+        worse: answer to "Is the model worse?".
     """
     counts = {f"{month.start:%B}": month.counts for month in months}
     before, after = _MonthRatios(counts[BEFORE]), _MonthRatios(counts[AFTER])

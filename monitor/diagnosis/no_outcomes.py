@@ -1,4 +1,4 @@
-"""What to do where events hold no outcome, by what came."""
+"""Advice where events hold no outcome, by the kinds of events that came."""
 
 from __future__ import annotations
 

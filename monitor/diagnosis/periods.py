@@ -186,7 +186,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
-    """What the errors of a change from one period to another rest on.
+    """The basis of the errors of a change from one period to another.
 
     Attributes:
         rows: variance of the rows over that of independent ones, above 1 where labels are

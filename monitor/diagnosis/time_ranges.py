@@ -78,7 +78,7 @@ def check_apart(before: TimeRange, after: TimeRange, *, prefix: str = "--") -> N
     if overlap > 0:
         raise UsageError(
             f"{first} and {second}: overlap by {format_duration(overlap)}, got {before} and "
-            f"{after}; what counts on both sides cannot have changed"
+            f"{after}; give ranges that do not overlap"
         )
     if before.opens > after.opens:
         raise UsageError(f"{first}: lies after {second}, got {before} and {after}; swap them")

@@ -99,7 +99,7 @@ class Attribution:
 
     @property
     def by_prevalence(self) -> bool:
-        """Whether precision certainly changed, most of it certainly by the class ratio.
+        """Test for a certain change of precision, most of it certainly by the class ratio.
 
         The intervals of the change and of its part leave out 0, both point the same way, and
         the part is the largest of the three.

@@ -31,7 +31,7 @@ _HALF_A_CASE = 0.5
 
 
 class BetweenDays(NamedTuple):
-    """What the scatter of days adds to the errors of a change; see `DayScatter.between`.
+    """Part of the scatter of days in the errors of a change; see `DayScatter.between`.
 
     Attributes:
         before: variance of each component of the window before, (8,).

@@ -45,7 +45,7 @@ _BACK_EXPECTED, _BACK_CASES, _BACK_SHARE = 3, 3, 0.5
 
 
 class Degeneracy(StrEnum):
-    """What is wrong with predictions that have left all that the past knows."""
+    """Fault of predictions that are unlike any of the model's past."""
 
     CONSTANT_SCORE = "constant_score"
     ALWAYS_NEGATIVE = "always_negative"
@@ -154,7 +154,7 @@ class Present:
         self._far = self._far_from_known()
 
     def _far_from_known(self) -> BoolArray:
-        """Whether the rate over each length is far below and far above, (2, lengths, stretches)."""
+        """Test each length for a rate far below or far above the past, (2, lengths, stretches)."""
         lowest, highest = self._known.lowest[:, None], self._known.highest[:, None]
         enough = self._due >= FEWEST_EXPECTED
         below = enough & (self._seen * _TIMES < self._due * lowest)
@@ -165,7 +165,7 @@ class Present:
 
     @property
     def suspicious(self) -> BoolArray:
-        """Whether a test of flagged cases finds anything at the end of each stretch."""
+        """Test the flagged cases at the end of each stretch."""
         silent = (self._silences >= self._known.silence[:, None]).any(axis=0)
         return np.asarray(silent | self._far.any(axis=(0, 1)))
 

@@ -1,4 +1,4 @@
-"""What a model's past predictions show to be usual: how often it flags, and how that scatters.
+"""The usual predictions of a model, from its past: how often it flags, and how that scatters.
 
 A model that has died flags nothing, flags everything, or gives every case the same score. Its
 predictions show this before any label comes. This module learns from the hours of the past how
@@ -64,7 +64,7 @@ class Hours(NamedTuple):
 
 
 class KnownPredictions(NamedTuple):
-    """What the past of one model shows to be usual.
+    """The usual predictions of one model, from its past.
 
     Attributes:
         profile: share of flagged cases at each hour of the day (UTC), (24,), in (0, 1).

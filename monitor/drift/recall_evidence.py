@@ -1,4 +1,4 @@
-"""What the outcomes of a window exclude: how low can recall be, where no change is shown?
+"""Bounds on recall where no change is shown: the outcomes of a window exclude lower values.
 
 A window without a certain change still says much: a fall to half of the usual recall would
 have left a trace. `recall_evidence` gives the bound below which recall certainly does not
@@ -55,7 +55,7 @@ class Because(StrEnum):
 
 
 class RecallEvidence(NamedTuple):
-    """What the outcomes of a window say about recall; NaN without actual positives.
+    """Bounds on recall from the outcomes of a window; NaN without actual positives.
 
     Attributes:
         lower: lower limit of the 95 % interval of one look, in [0, 1].

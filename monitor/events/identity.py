@@ -1,4 +1,4 @@
-"""What distinguishes one event from another: a key by which an event delivered again is known."""
+"""Identity of events: a key that is the same where an event is delivered again."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from monitor.events.timed_events import EventKind, TimedEvents, one_by_one, time
 from monitor.events.watermark import third_highest_time
 
 FIRST = 16
-"""Distinct events from which the bulk of a stream can be told from strays."""
+"""Distinct events that suffice to distinguish the bulk of a stream from strays."""
 SHARE = 16
 """One in so many events so far must agree with a jump, "the bulk"."""
 FEWEST, MOST = 4, 1024
@@ -102,7 +102,7 @@ class ModelTime:
 
     @property
     def row(self) -> ModelRow:
-        """What events in pace change, and what decides which are."""
+        """The part of the state that decides which events are in pace, and that these change."""
         known = (self.time, self.settled, self._events, self.jump_ms, self._near)
         return ModelRow(*known, self._highest)
 

@@ -49,11 +49,11 @@ class ModelRow(NamedTuple):
 
 
 class TimeColumns(NamedTuple):
-    """What events in pace change, by model number; arrays are never changed in place.
+    """The state that events in pace change, by model number; its arrays are never changed in place.
 
     Attributes:
         time: epoch milliseconds; `NO_TIME` before three distinct events.
-        settled: whether the bulk of the stream has decided the time.
+        settled: True where the bulk of the stream has decided the time.
         events: events so far.
         jump: length of a jump, milliseconds.
         near: time of the model at which the first of the events counts that are set aside;

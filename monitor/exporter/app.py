@@ -55,6 +55,7 @@ def create_app(
     read_engine: ReadEngine | None = None,
     clock: Clock | None = None,
     patience: float = PATIENCE_SECONDS,
+    exposed: Callable[[Exposition], None] = lambda _: None,
 ) -> AccessMiddleware:
     """Return the ASGI app of the exporter.
 
@@ -76,6 +77,7 @@ def create_app(
         read_engine: reads the history for the API, which answers 503 where None.
         clock: measures how long scrapes take; the machine's where None.
         patience: seconds that a list of models waits for its trends.
+        exposed: called with what /metrics serves, for serving the same elsewhere.
     """
     scrapes = ScrapeTelemetry([_format_name(fmt) for fmt in (Format.TEXT, Format.OPENMETRICS)])
     registry = CollectorRegistry()
@@ -92,6 +94,7 @@ def create_app(
             {SERIES_LEFT_OUT: lambda: {(k,): n for k, n in exposition.left_out._asdict().items()}}
         )
     )
+    exposed(exposition)
     metrics = _Metrics(exposition, scrapes, clock or SystemClock(), restored)
     queries = Queries(read_snapshot, read_engine, patience)
     routes = [

@@ -62,7 +62,7 @@ class _Waiting:
 
     Attributes:
         reached: the latest event time that it has given, epoch milliseconds.
-        finished: whether it is at its end.
+        finished: True at its end.
         error: why it ended early; None if it did not.
     """
 

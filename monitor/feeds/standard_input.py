@@ -24,7 +24,7 @@ class StandardInput:
         descriptor: file descriptor to read; that of standard input by default.
 
     Attributes:
-        ended: whether the end of the input was reached.
+        ended: True once the end of the input was reached.
     """
 
     name = identity = "stdin"

@@ -29,7 +29,7 @@ class Succession(NamedTuple):
 
 
 def succession(slots: Int64Array, given: KeyArray, own: KeyArray) -> Succession:
-    """What each label finds, and what it leaves; the greater word stays.
+    """Return the state that each label finds, and the state it leaves: the greater word.
 
     Args:
         slots: of the predictions that labels are for, in the order of arrival.

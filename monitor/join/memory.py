@@ -1,4 +1,4 @@
-"""What the join remembers: predictions, labels that wait, and the books of both."""
+"""The state of the join: predictions, labels that wait, and the counters of both."""
 
 from __future__ import annotations
 

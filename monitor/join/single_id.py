@@ -77,7 +77,7 @@ class Terms(NamedTuple):
     Attributes:
         label_timeout: a label later than this after its prediction does not count, milliseconds.
         horizon: how long labels may revise a matched prediction, milliseconds.
-        weighted: whether labels are weighted by how they were sampled.
+        weighted: True where labels count by their sampling probability.
     """
 
     label_timeout: int

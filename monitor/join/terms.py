@@ -24,8 +24,8 @@ class ModelTerms:
     Attributes:
         label_timeout: a label dated later than this after its prediction is late, milliseconds.
         horizon: how long a matched prediction waits for revisions, milliseconds.
-        weighted: whether labels count by their sampling probability.
-        silence_is_negative: whether a prediction without a label past its label timeout
+        weighted: True where labels count by their sampling probability.
+        silence_is_negative: True where a prediction without a label past its label timeout
             counts as an actual negative.
     """
 

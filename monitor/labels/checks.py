@@ -81,7 +81,7 @@ def label_fault(
         before: counts by blocks of time, (blocks, 6), of the reference.
         after: the same of the window to judge, all of it mature.
         strictness: thresholds.
-        given: whether the reference is given as counts, so that its coverage is not known.
+        given: True where the reference is given as counts, so that its coverage is not known.
 
     Returns:
         The fault; None without one, or with too few blocks or labels to tell.

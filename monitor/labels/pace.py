@@ -107,7 +107,7 @@ def _compared(
 
     Args:
         labels: labels of every cohort at the age of each young one.
-        mature: whether each cohort is mature.
+        mature: True for each cohort that is mature.
         ages: indices of the young cohorts.
         moments: by how many cohorts each earlier moment lies back.
     """

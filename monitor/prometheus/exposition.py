@@ -15,8 +15,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import Metric
 from prometheus_client.openmetrics import exposition as openmetrics_encoder
 
+from monitor.prometheus.collector import SnapshotCollector
 from monitor.prometheus.series_limit import LeftOut, limited
 from monitor.prometheus.text import TextWriter
 from monitor.snapshot import Snapshot
@@ -87,6 +89,12 @@ class Exposition:
             start, compressor = self._compressed_text(text, openmetrics=openmetrics)
             compressor = compressor.copy()
             return start + compressor.compress(rest) + compressor.flush()
+
+    def families(self) -> tuple[list[Metric], list[Metric]]:
+        """Return what a scrape shows: the families of the snapshot, and those of the registry."""
+        with self._lock:
+            exported = self._limited(self._read())
+        return list(SnapshotCollector(lambda: exported).collect()), list(self._registry.collect())
 
     def _text(self, *, openmetrics: bool) -> bytes:
         snapshot = self._read()

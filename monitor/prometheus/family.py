@@ -44,14 +44,14 @@ BOUNDS = (
 
 
 class WindowShape(NamedTuple):
-    """What the samples of one window depend on, besides its rows."""
+    """The properties of one window that decide its samples, besides its rows."""
 
     name: str
     class_ratios: tuple[float, ...]
 
 
 class ModelShape(NamedTuple):
-    """What the samples of one model depend on."""
+    """The properties of one model that decide its samples."""
 
     name: str
     version: str

@@ -24,7 +24,7 @@ class Format(Enum):
 
     @property
     def is_openmetrics(self) -> bool:
-        """Whether headings are OpenMetrics's and the body ends with EOF."""
+        """True where headings are OpenMetrics's and the body ends with EOF."""
         return self is Format.OPENMETRICS
 
 

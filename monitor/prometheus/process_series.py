@@ -180,6 +180,13 @@ DEAD_LETTERS = SeriesDescription(
     "or dropped because it is full or cannot be written.",
 )
 
+OTLP_PUSHES = SeriesDescription(
+    name="precision_monitor_otlp_pushes_total",
+    kind="counter",
+    labels=("outcome",),
+    meaning="Pushes by OTLP since the start, by whether the receiver took them: sent or failed.",
+)
+
 PROCESS_SERIES = (
     SCRAPE_DURATION,
     SERIES_LEFT_OUT,
@@ -203,6 +210,7 @@ PROCESS_SERIES = (
     DEAD_LETTERS,
     CONFIG_LAST_RELOAD_SUCCESSFUL,
     CONFIG_LAST_RELOAD_SUCCESS,
+    OTLP_PUSHES,
 )
 """Families that the running process alone serves, as those of `feed_series`; `SnapshotCollector`
 does not."""

@@ -23,7 +23,7 @@ from monitor.snapshot import Estimate, Snapshot, Window
 
 
 class LeftOut(NamedTuple):
-    """What a scrape leaves out.
+    """Number of models, sources and segment values that a scrape leaves out.
 
     Attributes:
         models: number of models.

@@ -157,7 +157,7 @@ class _Reading:
         return first, second
 
     def _is_timed(self, table: Any) -> bool:
-        """Whether some column holds the time: one that is named, or has a common name."""
+        """Return True where a column holds the time: one that is named, or has a common name."""
         if "ts" in self._columns:
             return True
         mapping = mapping_of(self._columns, self._values, self._time)

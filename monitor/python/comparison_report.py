@@ -46,12 +46,12 @@ class ComparisonReport:
 
     @property
     def verdict(self) -> Verdict:
-        """What happened, in one word."""
+        """The verdict, in one word."""
         return self.diagnosis.verdict
 
     @property
     def headline(self) -> str:
-        """What happened, in one line."""
+        """The result, in one line."""
         return headline(self.diagnosis)
 
     @property
@@ -66,7 +66,7 @@ class ComparisonReport:
 
     @property
     def causes(self) -> dict[str, CausePart]:
-        """What `prevalence`, `recall`, `false_positives` and `skill` contributed."""
+        """Contributions of `prevalence`, `recall`, `false_positives` and `skill`."""
         return dict(self.diagnosis.attribution)
 
     def to_dict(self) -> dict[str, Any]:

@@ -33,7 +33,7 @@ _EPOCH = np.datetime64("1970-01-01", "us")
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TableRead:
-    """What became of the rows of a table.
+    """Numbers of rows of a table that were read, and that were rejected.
 
     Attributes:
         rows: number of rows read.

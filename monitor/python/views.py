@@ -131,7 +131,7 @@ class WindowViews(Mapping[str, WindowView]):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ModelVerdict:
-    """What happened to a model since its reference.
+    """Verdict on a model since its reference.
 
     Attributes:
         verdict: in one word.

@@ -1,4 +1,4 @@
-"""What to do next, by the verdict and by the numbers behind it."""
+"""Advice: the next step, by the verdict and by the numbers behind it."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class OutcomeSums(Struct, frozen=True, kw_only=True):
 
 
 class ReferencePeriod(Struct, frozen=True, kw_only=True):
-    """What the windows of a model are compared with.
+    """The reference: the outcomes that the windows of a model are compared with.
 
     Attributes:
         source: `first`, `window`, `trailing` or `counts`, as configured.

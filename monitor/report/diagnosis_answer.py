@@ -60,7 +60,7 @@ class PrecisionChange(Struct, frozen=True, kw_only=True):
 
 
 class CauseEffect(Struct, frozen=True, kw_only=True):
-    """What one cause contributed to the change of precision.
+    """Contribution of one cause to the change of precision.
 
     Attributes:
         logit: to the change of logit(precision), exact.
@@ -76,11 +76,11 @@ class CauseEffect(Struct, frozen=True, kw_only=True):
 
 
 class JudgedEffect(CauseEffect, frozen=True, kw_only=True):
-    """What one cause contributed, and what is known of it.
+    """Contribution of one cause, and the status of its component.
 
     Attributes:
         status: of the component behind it.
-        said: the same in a word or two, for people.
+        said: the status in a word or two, for people.
     """
 
     status: Status
@@ -88,7 +88,7 @@ class JudgedEffect(CauseEffect, frozen=True, kw_only=True):
 
 
 class JudgedEffects(Struct, frozen=True, kw_only=True):
-    """What each cause contributed; skill is recall and false positives together.
+    """Contribution of each cause; skill is recall and false positives together.
 
     Attributes:
         prevalence: of the change of prevalence.
@@ -193,7 +193,7 @@ class CauseNumbers(Struct, frozen=True, kw_only=True):
 
 
 class SegmentEffect(Struct, frozen=True, kw_only=True):
-    """What one segment value contributed to the change of precision.
+    """Contribution of one segment value to the change of precision.
 
     Attributes:
         segment: the segment key.
@@ -230,14 +230,14 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         headline: what happened, in one line.
         certainties: what certainly fell, rose, and is as before.
         answers: both answers, as few values.
-        excluded: what the outcomes exclude.
-        moved_precision: what moved precision.
-        worse: whether the model is worse.
+        excluded: ranges of recall and of the false positive rate that the outcomes exclude.
+        moved_precision: answer to "What moved precision?".
+        worse: answer to "Is the model worse?".
         before: what is compared with.
         after: what is judged.
         change: of precision.
         plainly: what happened, in sentences that need no knowledge of the terms.
-        attribution: what each cause contributed.
+        attribution: contribution of each cause.
         footnotes: meanings of the words in `attribution`, where they need one.
         log_likelihood_ratio: skill, as in `components`.
         components: what the verdict rests on.

@@ -1,4 +1,4 @@
-"""What was found, live or recorded, as `two_answers` reads it."""
+"""Findings of a live or recorded comparison, as `two_answers` reads them."""
 
 from __future__ import annotations
 

@@ -70,6 +70,6 @@ WINDOW_STATUSES: Mapping[str, str] = {
     "mature": "all labels that are to come have come",
     "corrected": "young: its metrics, not its counts, are corrected for labels still to come",
     "immature": "too young: too few of its labels have come for any metric",
-    "untrusted": "its labels cannot be trusted: what they do not allow is withheld, see below",
+    "untrusted": "its labels cannot be trusted: the metrics they distort are withheld, see below",
 }
 """What a window's metrics rest on, by `Window.status`."""

@@ -1,4 +1,4 @@
-"""What is missing where a window cannot be compared yet, in a few words."""
+"""The evidence that is missing where a window cannot be compared yet, in a few words."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def useless_reference(model: ModelState) -> str:
 
 
 def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
-    """What a model lacks, in the order in which it comes, and whether it is missing now."""
+    """Yield each kind of evidence in the order in which it comes, with True where it is missing."""
     row, reference = model.row, model.watched.reference
     made = int(window.predicted_positive[row] + window.predicted_negative[row])
     yield "no predictions yet", not model.predictions_positive + model.predictions_negative
@@ -72,7 +72,7 @@ def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
 
 
 def _progress(model: ModelState) -> str:
-    """What a reference has of what it needs, and about when it has all."""
+    """Return how much of its evidence a reference has, and about when it is complete."""
     awaited = model.watched.awaited
     if awaited is None:
         return ""

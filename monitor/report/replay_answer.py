@@ -87,9 +87,9 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
         verdict_because: why it is `insufficient_evidence`; null for any other.
         verdict_window: the window that gives it.
         answers: both answers, as few values.
-        excluded: what the outcomes exclude.
-        moved_precision: what moved precision.
-        worse: whether the model is worse.
+        excluded: ranges of recall and of the false positive rate that the outcomes exclude.
+        moved_precision: answer to "What moved precision?".
+        worse: answer to "Is the model worse?".
         paging: the model pages.
         refused: metrics that its labelling does not allow, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is refused.

@@ -217,7 +217,7 @@ def _unplaced(diagnosis: Diagnosis, how: str) -> Iterator[str]:
     open_rates = [_RATES[name] for name in _RATES if judgement.status[name] is Status.UNKNOWN]
     fell = judgement.change["log_likelihood_ratio"] < 0
     yield (
-        f"Skill (log LR+) certainly {how}; what became of {' and '.join(open_rates)} is not "
+        f"Skill (log LR+) certainly {how}; the change of {' and '.join(open_rates)} is not "
         f"certain, so that a {'worse' if fell else 'better'} model cannot be distinguished from "
         "a slide of the threshold."
     )

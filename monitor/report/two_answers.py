@@ -29,7 +29,7 @@ _STAYED = 0.02
 
 
 class PrecisionAnswer(Struct, frozen=True, kw_only=True):
-    """What moved precision.
+    """Answer to "What moved precision?".
 
     Attributes:
         cause: `prevalence`, `recall` or `false_positives`, the one with the largest part in
@@ -45,7 +45,7 @@ class PrecisionAnswer(Struct, frozen=True, kw_only=True):
 
 
 class WorseAnswer(Struct, frozen=True, kw_only=True):
-    """Whether the model is worse.
+    """Answer to "Is the model worse?".
 
     Attributes:
         answer: `yes`, `no`, `not_shown` or `unknown`.
@@ -75,12 +75,12 @@ class Points(NamedTuple):
 
     @property
     def certain(self) -> bool:
-        """Whether the interval leaves out 0."""
+        """Return True where the interval excludes 0."""
         return self.lower > 0 or self.upper < 0
 
 
 class Compared(NamedTuple):
-    """What was found between two stretches of time.
+    """Findings on two stretches of time.
 
     Attributes:
         verdict: what happened.
@@ -188,7 +188,7 @@ def _no_positives(found: Compared) -> str:
 
 
 def _doubt(found: Compared, judgement: Judgement) -> str:
-    """What may be a worse model and is not shown to be one; "" where nothing is."""
+    """Return the changes that may be a worse model and are not shown to be one; "" for none."""
     if found.mix_of:
         open_ = found.verdict is Verdict.INSUFFICIENT_EVIDENCE
         return f"the mix of {found.mix_of} changed, which explains most of it" if open_ else ""
@@ -231,7 +231,7 @@ def _answer(
 
 
 def _direction(judgement: Judgement) -> str:
-    """What the one rate that changed would make of the model: a worse, or a better one."""
+    """Return the meaning of the one rate that changed: a worse model, or a better one."""
     recall = judgement.status["recall"] is Status.CHANGED
     change = judgement.change["recall" if recall else "false_positive_rate"]
     return "worse" if (change < 0) == recall else "better"
@@ -291,7 +291,7 @@ def _ends(part: Points) -> str:
 
 
 def _excludes_much(found: Compared) -> bool:
-    """Whether a fall of recall that matters is excluded."""
+    """Return True where a fall of recall that matters is excluded."""
     return found.recall.excluded >= (1 - MATTERS) * found.rates["recall"][0]
 
 

@@ -113,7 +113,7 @@ VERDICTS: Mapping[Verdict, VerdictWords] = {
         title="Not enough evidence",
         tone="unknown",
         icon=_RING,
-        meaning="What is certain does not suffice to say why. That does not mean that all is well.",
+        meaning="The evidence does not suffice to say why. That does not mean that all is well.",
         headline="{open}",
         advice=None,
     ),

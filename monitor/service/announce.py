@@ -45,8 +45,8 @@ def _set_aside(model: ModelState, old: ModelState | None) -> Iterator[str]:
         yield (
             f"CAUTION: {model.name}: {model.aside[1] - before[1]} events are dated far ahead of "
             f"{format_time(model.watermark_ms)}, the time of the model, or of the clock; they "
-            f"count, but move no window until one in {SHARE} events agrees with them: mend the "
-            "clock or the unit of time of their producer"
+            f"count, but move no window until one in {SHARE} events agrees with them: correct "
+            "the clock or the unit of time of their producer"
         )
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with the journal at a start: reported, counted, or a reason to refuse."""
+"""Faults of the journal at a start: reported, counted, or a reason to refuse."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ def check_journal(
     try:
         journal.check(JournalPosition(**older))
     except StateError as error:
-        say(f"the older checkpoint is of no use, the newest one is used: {error}")
+        say(f"the older checkpoint cannot be used, the newest one is: {error}")
         faults.note(StateFault.JOURNAL_DAMAGED)

@@ -1,7 +1,8 @@
 """The seed of the keys of ids: a secret of the state directory.
 
-Whoever knows the seed can choose ids whose keys collide. The first start draws it, and writes it to
-a file that only the owner may read, with a checksum behind it. Every checkpoint has it, too.
+Clients that know the seed can choose ids whose keys collide. The first start draws it, and
+writes it to a file that only the owner may read, with a checksum behind it. Every checkpoint has
+it, too.
 """
 
 from __future__ import annotations

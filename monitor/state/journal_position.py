@@ -15,7 +15,7 @@ class JournalPosition(NamedTuple):
         segment: number of the segment; 0 before the first.
         offset: offset of a frame in it.
         bodies: number of bodies of that frame before the position.
-        salt: salt of the segment, by which another journal is told; 0 before the first
+        salt: salt of the segment, which differs in another journal; 0 before the first
             segment, and in positions of versions that did not know it.
     """
 

@@ -96,5 +96,5 @@ def check_place(path: Path, descriptor: int) -> None:
     if not same:
         raise StateGoneError(
             f"{path}: was removed or replaced while the monitor runs; move it back, or restart "
-            "the monitor, which then continues from what it finds there"
+            "the monitor, which then continues from the state in it"
         )

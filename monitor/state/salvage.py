@@ -20,7 +20,7 @@ _OWN = (_CHECKPOINTS, JOURNAL, "lock")
 
 
 class Salvaged(NamedTuple):
-    """What became of one file.
+    """Result for one file.
 
     Attributes:
         path: the file in the damaged directory.
@@ -81,7 +81,7 @@ def _salvaged(directory: Path, to: Path) -> Iterator[Salvaged]:
 
 
 class _Known(NamedTuple):
-    """What checkpoints hold about a segment.
+    """Data of the checkpoints about a segment.
 
     Attributes:
         offsets: offsets of frames in it.

@@ -260,7 +260,7 @@ def damage(path: Path, offset: int) -> StateError:
         offset: where the damage begins.
     """
     return StateError(
-        f"{path}: offset {offset}: is damaged; take what is whole with `precision-monitor state "
+        f"{path}: offset {offset}: is damaged; copy the rest with `precision-monitor state "
         "salvage`, restore the file from a backup, or move the whole state directory away to start "
         "over"
     )

@@ -208,7 +208,7 @@ class Judge:
         return closes is not None and now - age - self._windows.length(name) < closes
 
     def _is_open(self, name: str, now: int, age: int, cuts: Cuts) -> bool:
-        """Return whether nothing can be said of a window, or its labels are at fault."""
+        """Return True where a window cannot be judged, or its labels are at fault."""
         if self._reaches_back(name, now, age) or self.reports_are_missing(name, now, age):
             return True
         return self._labels.latest_fault(now, age, cuts.totals) is not None

@@ -1,4 +1,4 @@
-"""What is known of one model's predictions: what is usual, its alarm, and its latest scores."""
+"""Knowledge of one model's predictions: their usual rate, the alarm, and the latest scores."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Alarm(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class ModelPredictions:
-    """What is known of one model's predictions.
+    """Knowledge of one model's predictions.
 
     Attributes:
         done: end of the last look, epoch milliseconds.

@@ -22,7 +22,7 @@ _CERTAINTY = 0.9
 
 
 class ModelPage:
-    """Whether a model pages: from a certain degradation on, until it is certainly back.
+    """The page of one model: from a certain degradation on, until it is certainly back.
 
     A page starts where a detector has fired within 28 days and the last 7 or 28 days are
     judged degraded; a fall that is large enough starts it within the day. A day on which the

@@ -40,11 +40,11 @@ class ModelWatch:
         judge: of its windows, against the reference.
         level: judge of days and pages, against the level that the detectors watch (see
             `monitor.watch.level`); the same one while that is the reference.
-        page: whether the model pages.
+        page: the model's page.
         done: first coarse pane that the detectors have not seen.
         day: first day since 1970, UTC, that is not closed.
         learned_until: first day of the stretch that the scatter is learned from next.
-        paged: whether the model paged when the last stretch ended.
+        paged: True where the model paged when the last stretch ended.
         trend: since the level opened, as of the last week's end; None where none is certain.
         ratio: its live class ratio.
         nowcasts: its estimates ahead of the labels; None where labels are a sample.

@@ -42,7 +42,7 @@ class Access:
 
     @property
     def restricted(self) -> bool:
-        """Whether clients must authenticate, by token, password or TLS certificate."""
+        """True where clients must authenticate, by token, password or TLS certificate."""
         return bool(self._tokens) or self.web.authenticates
 
     @property

@@ -28,7 +28,7 @@ SECURITY_HEADERS = {
 
 
 _OTHER_HOST = (
-    "this name is not answered, so that no web page reads the monitor by a name of its own; use "
+    "requests for this host name are refused, as a web page could send them by DNS rebinding; use "
     "an address or localhost, or add the name to exporter.hosts\n"
 )
 

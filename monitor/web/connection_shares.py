@@ -128,7 +128,7 @@ def held(port: int) -> Iterator[Held]:
 
 
 def network(address: str) -> str:
-    """Return what one client is told by: its address, or of IPv6 the network of 64 bits.
+    """Return the identity of one client: its address, or of IPv6 the network of 64 bits.
 
     >>> network("192.0.2.1"), network("2001:db8::1:2:3"), network("::ffff:192.0.2.1")
     ('192.0.2.1', '2001:db8::', '192.0.2.1')

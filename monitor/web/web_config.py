@@ -85,7 +85,7 @@ class WebConfig:
 
     @property
     def authenticates(self) -> bool:
-        """Whether clients must authenticate, by password or certificate."""
+        """True where clients must authenticate, by password or certificate."""
         return bool(self.users) or (self.tls is not None and self.tls.client_ca is not None)
 
 

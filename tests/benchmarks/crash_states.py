@@ -22,7 +22,8 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from simulator.disk import DONE, Outcome, Tree, write_tree
+from simulator.crash_content import Tree, write_tree
+from simulator.disk import DONE, Outcome
 from simulator.process import Process
 from simulator.world import Steps, World
 

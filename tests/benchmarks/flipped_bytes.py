@@ -20,7 +20,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from simulator.disk import Tree, read_tree, write_tree
+from simulator.crash_content import Tree, read_tree, write_tree
 from simulator.process import Counts, Process, reproducible
 
 from monitor.clock import ManualClock

@@ -184,17 +184,32 @@ def _verdicts(watched: Watched) -> list[str]:
     return [SILENT if one is None else str(one.verdict) for one in found]
 
 
-def page_starts(run: Run) -> list[list[float]]:
-    """Run the streams through a monitor; starts of each model's pages, days of the stream."""
+class Pages(NamedTuple):
+    """Pages of one model.
+
+    Attributes:
+        starts: when each began, days of the stream.
+        lasts: the model pages at the end of the stream.
+    """
+
+    starts: list[float]
+    lasts: bool
+
+
+def pages(run: Run) -> list[Pages]:
+    """Run the streams through a monitor; the pages of each model."""
     monitor = _monitor(run)
     for batch in batches(streams(run)):
         monitor.apply(batch)
     return [
-        [
-            (one.at - START_MS) / (DAY * HOUR_MS)
-            for one in model.watched.detections
-            if one.kind == "model_degraded"
-        ]
+        Pages(
+            [
+                (one.at - START_MS) / (DAY * HOUR_MS)
+                for one in model.watched.detections
+                if one.kind == "model_degraded"
+            ],
+            model.watched.degradation_detected,
+        )
         for model in monitor.snapshot().models
     ]
 
@@ -202,16 +217,20 @@ def page_starts(run: Run) -> list[list[float]]:
 def null(run: Run) -> str:
     """A row about pages of a model that is as ever."""
     years = run.models * run.days / 365
-    return f"{sum(map(len, page_starts(run))) / years:.2f}"
+    return f"{sum(len(one.starts) for one in pages(run)) / years:.2f}"
 
 
 def found(run: Run) -> str:
-    """A row about a fault that lasts: how many models page, after how many days, how often."""
-    began = run.reference_days + run.days - run.fault_days
-    starts = [[day - began for day in days if day >= began] for days in page_starts(run)]
+    """A row about a fault that lasts: how many models page, after how many days, how often.
+
+    A model that paged falsely when the fault began, and pages to the end, is found as well.
+    """
+    began, seen = run.reference_days + run.days - run.fault_days, pages(run)
+    starts = [[day - began for day in one.starts if day >= began] for one in seen]
     first = [days[0] for days in starts if days]
+    paging = sum(bool(days) or one.lasts for days, one in zip(starts, seen, strict=True))
     median = np.median(first) if first else np.nan
-    return f"{len(first) / run.models:.0%} | {median:.1f} | {max(map(len, starts))}"
+    return f"{paging / run.models:.0%} | {median:.1f} | {max(map(len, starts))}"
 
 
 def verdicts(run: Run) -> str:

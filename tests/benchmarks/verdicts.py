@@ -10,9 +10,6 @@ the one given, and the rain stream where its path is given.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +18,12 @@ from scipy.stats import norm
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict, attribute, judge, judge_within_segments, verdicts
-from monitor.drift.components import block_seconds
 from monitor.drift.label_free import nowcast
 from monitor.drift.prevalence import adjusted_count, expectation_maximisation, goodness_of_fit
 from monitor.drift.roc import below_reference_curve
 from monitor.drift.verdict import DEGRADED, IMPROVED, OF_THE_MODEL, roc_decides
 from monitor.metrics.histogram import ScoreHistogram
+from tests.benchmarks.recorded_stream import Stream
 
 FLIGHTS = Path(__file__).parents[2] / "monitor" / "demo" / "flights.ndjson.gz"
 
@@ -268,61 +265,6 @@ def _expected(rates: tuple[float, float, float]) -> ConfusionCounts:
 
 def _expit(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(1 / (1 + np.exp(-x)))
-
-
-class Stream:
-    """Outcomes of a recorded stream, ready to be counted by blocks of time."""
-
-    def __init__(self, path: Path) -> None:
-        predictions, labels = {}, {}
-        with gzip.open(path, "rt") as lines:
-            for event in map(json.loads, lines):
-                if event["type"] == "prediction":
-                    predictions[event["id"]] = event
-                else:
-                    labels[event["id"]] = event["label"]
-        rows = [
-            (event["ts"], event["prediction"], label, event["score"])
-            for key, event in predictions.items()
-            if (label := labels.get(key)) is not None
-        ]
-        self.time, predicted, label, self.score = np.array(rows, dtype=np.float64).T
-        self.positive = label == 1
-        # tp, fp, fn, tn
-        self.cell = np.where(predicted == 1, 1 - label, 3 - label).astype(np.int64)
-
-    def blocks(self, start: str, end: str) -> ConfusionCounts:
-        """Counts of [start, end) by blocks of days, or of hours where it has under 20 days."""
-        opens, closes = (_seconds(day) for day in (start, end))
-        length = block_seconds(closes - opens)
-        inside = (self.time >= opens) & (self.time < closes)
-        cells = np.zeros((int(-(-(closes - opens) // length)), 4), dtype=np.int64)
-        block = ((self.time[inside] - opens) // length).astype(np.int64)
-        np.add.at(cells, (block, self.cell[inside]), 1)
-        return ConfusionCounts.from_cells(cells)
-
-    def scores(self, start: str, end: str) -> ScoreHistogram:
-        """Labelled scores of [start, end) by the same blocks."""
-        opens, closes = (_seconds(day) for day in (start, end))
-        length = block_seconds(closes - opens)
-        edges = np.arange(opens, closes, length)
-        blocks = [(self.time >= edge) & (self.time < min(edge + length, closes)) for edge in edges]
-        histograms = [
-            ScoreHistogram.from_scores(
-                positive=self.score[block & self.positive],
-                negative=self.score[block & ~self.positive],
-            )
-            for block in blocks
-        ]
-        positive = np.stack([histogram.positive for histogram in histograms])
-        negative = np.stack([histogram.negative for histogram in histograms])
-        return ScoreHistogram(
-            positive=positive, negative=negative, unlabelled=np.zeros_like(positive)
-        )
-
-
-def _seconds(day: str) -> float:
-    return datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
 
 
 def real_streams(path: Path, episodes: list[tuple[str, str, str, str]]) -> None:

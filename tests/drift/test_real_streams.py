@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from benchmarks.verdicts import EPISODES, FLIGHTS, Stream
+from benchmarks.recorded_stream import Stream
+from benchmarks.verdicts import EPISODES, FLIGHTS
 
 from monitor.drift import Verdict, attribute, judge
 from monitor.drift.roc import below_reference_curve

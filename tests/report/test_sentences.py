@@ -96,7 +96,7 @@ def test_skill_that_fell_behind_a_better_precision_is_reported():
     diagnosis = found(MANY, (285, 128, 90, 1_997))
     text = " ".join(explanation(diagnosis))
     assert diagnosis.verdict == "insufficient_evidence"
-    assert "Skill (log LR+) certainly fell, by 0.24 ± 0.09; what became of recall" in text
+    assert "Skill (log LR+) certainly fell, by 0.24 ± 0.09; the change of recall" in text
     assert "Precision rose all the same: it does not show that skill fell." in text
     assert "Likely, not certainly: false positives rose (-" in text
 

@@ -18,7 +18,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
-from simulator.disk import DONE, Crash, Outcome, SimulatedDisk, read_tree
+from simulator.crash_content import read_tree
+from simulator.disk import DONE, Crash, Outcome, SimulatedDisk
 from simulator.ledger import Delivery, Ledger
 from simulator.process import NAMES, Process, reproducible
 

@@ -5,7 +5,8 @@ from random import Random
 
 import pytest
 from benchmarks.crash_states import check_states
-from simulator.disk import SimulatedDisk, read_tree
+from simulator.crash_content import read_tree
+from simulator.disk import SimulatedDisk
 
 from monitor.state import Body, Checkpoints, Journal, StateFullError
 from monitor.state.disk import make_directory, write_file

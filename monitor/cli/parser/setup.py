@@ -47,7 +47,7 @@ SAMPLE = Command(
     about="""\
 Prints ten weeks of made-up events (70,000 claims, 15 MB), as a model that flags
 insurance claims would send them: predictions with scores and regions, and labels
-that come within two days. Two weeks before the end happens what STORY says.
+that come within two days. STORY is the change two weeks before the end.
 """,
     examples=f"""\
   {PROGRAM} sample rarer > events.ndjson
@@ -263,7 +263,7 @@ def _state(parser: argparse.ArgumentParser) -> None:
         "action",
         choices=("check", "show", "salvage"),
         help="check: read every file and list damaged ones; show: describe the newest checkpoint; "
-        "salvage: copy what is whole",
+        "salvage: copy what is not damaged",
     )
     parser.add_argument("directory", metavar="DIR", help="configured state.directory")
     parser.add_argument("--to", metavar="NEW_DIR", help="of salvage: the directory to create")

@@ -1,4 +1,4 @@
-"""What the routes of the API and of the page share: threads, parameters, errors as JSON."""
+"""Shared by the routes of the API and of the page: threads, parameters, errors as JSON."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ MOST_STEPS = 400
 
 
 class SeriesContext(NamedTuple):
-    """What a series needs to know of a model besides its counts.
+    """Settings of a model that its series needs besides the counts.
 
     Attributes:
         model: its name.

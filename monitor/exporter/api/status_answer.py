@@ -99,9 +99,9 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
             `too_few_outcomes` or `no_reference`; null for any other verdict.
         missing_evidence: what must come before a comparison; null where there is one.
         answers: both answers, as few values.
-        excluded: what the outcomes exclude.
-        moved_precision: what moved precision.
-        worse: whether the model is worse.
+        excluded: ranges of recall and of the false positive rate that the outcomes exclude.
+        moved_precision: answer to "What moved precision?".
+        worse: answer to "Is the model worse?".
         headline: what happened since the reference, in one line.
         labelling: how its labels come.
         refused: metrics that the labelling does not allow, each with the reason.

@@ -63,7 +63,7 @@ class JudgedDriver(Struct, frozen=True, kw_only=True):
 
 
 class WindowJudgement(Struct, frozen=True, kw_only=True):
-    """What the verdict on a window rests on.
+    """The evidence behind the verdict on a window.
 
     Attributes:
         operating_point_moved: recall and false positives moved the same way.
@@ -81,7 +81,7 @@ class WindowJudgement(Struct, frozen=True, kw_only=True):
 
 
 class CauseEffects(Struct, frozen=True, kw_only=True):
-    """What each cause contributed to the change of precision.
+    """Contribution of each cause to the change of precision.
 
     Attributes:
         prevalence: of the change of prevalence.
@@ -97,11 +97,11 @@ class CauseEffects(Struct, frozen=True, kw_only=True):
 
 
 class WindowAttribution(Struct, frozen=True, kw_only=True):
-    """What moved precision between the reference and a window.
+    """Attribution of the change of precision between the reference and a window.
 
     Attributes:
         change: of precision.
-        causes: what each contributed.
+        causes: contribution of each.
         precision_had_prevalence_stayed: precision of the window at the reference's class
             ratio.
     """
@@ -174,7 +174,7 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
         refused: metrics that are withheld, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is withheld.
         judgement: what the verdict rests on; null where nothing could be judged.
-        attribution: what each cause contributed; null likewise.
+        attribution: contribution of each cause; null likewise.
         nowcast: ahead of the labels; null without a reference, where labels are a sample, and
             where the window is not whole days long.
     """

@@ -1,4 +1,4 @@
-"""What all figures are drawn with: signs of verdicts, coordinates, lines, bands, ticks."""
+"""Parts of all figures: signs of verdicts, coordinates, lines, bands, ticks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page shows, read from the queries before anything is drawn."""
+"""Content of the page, read from the queries before anything is drawn."""
 
 from __future__ import annotations
 

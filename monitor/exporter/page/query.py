@@ -1,4 +1,4 @@
-"""What a request for the page asks for."""
+"""Parameters of a request for the page."""
 
 from __future__ import annotations
 

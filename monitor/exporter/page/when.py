@@ -29,7 +29,7 @@ _TITLES = (
 
 
 class PeriodForm(NamedTuple):
-    """What the form that chooses periods holds.
+    """Values of the form that chooses periods.
 
     Attributes:
         model: name of the model.

@@ -70,7 +70,7 @@ class Lines:
 
     @property
     def splits_objects(self) -> bool:
-        """Whether every newline is directly between two JSON objects.
+        """Return True where every newline is directly between two JSON objects.
 
         Inside a JSON value no closing brace is followed by an opening one, so if this is
         true, no object spans two lines. Blank lines, stray blanks and most kinds of damage
@@ -84,5 +84,5 @@ class Lines:
 
     @property
     def is_utf8(self) -> bool:
-        """Whether the block is UTF-8."""
+        """Return True where the block is UTF-8."""
         return is_utf8(self.data)

@@ -31,7 +31,7 @@ _MAX_SHOWN = 60
 
 
 class Fault(NamedTuple):
-    """What is wrong with a record.
+    """Fault of a record.
 
     Attributes:
         reason: one of the closed set.

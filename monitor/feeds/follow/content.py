@@ -87,7 +87,7 @@ class Content(Protocol):
 
     Attributes:
         before: mark of the bytes before the offset from which it was opened.
-        packed: whether it is gzip; then it is complete, and never grows.
+        packed: True for gzip; then it is complete, and never grows.
     """
 
     before: Mark
@@ -136,7 +136,7 @@ class Head(NamedTuple):
 
     Attributes:
         first: its first bytes, decompressed.
-        packed: whether it is gzip.
+        packed: True for gzip.
     """
 
     first: bytes = b""
@@ -253,7 +253,7 @@ class Plain:
 
     @property
     def holds_what_was_read(self) -> bool:
-        """Whether the file still holds the last bytes read."""
+        """Return True where the file still holds the last bytes read."""
         known = len(self._tail)
         return self.peek(known, self._offset - known) == self._tail
 

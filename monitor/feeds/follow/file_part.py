@@ -24,13 +24,13 @@ class FilePart:
         got: mark of its first bytes that were read; beyond `given` is an unfinished line.
         line: number of the line at `offset`, from 1 on.
         unfinished: the line without an end yet, cut once it is too long for a record.
-        done: whether it is read to its end.
-        torn: whether it is done because its gzip file is damaged, perhaps still being written.
+        done: True once it is read to its end.
+        torn: True where it is done because its gzip file is damaged, perhaps still being written.
         left: the inode of the file from which it was truncated.
-        packed: whether it is in a gzip file, whose size does not show how much was read.
+        packed: True in a gzip file, whose size does not show how much was read.
         reached: its latest event time, epoch milliseconds.
         content: the open file; None while it is closed.
-        current: whether its file matches the path or pattern, and is not rotated.
+        current: True where its file matches the path or pattern, and is not rotated.
         active: when it last had new bytes, in seconds of the clock.
         listed: when it, or a copy of it, was last seen.
     """

@@ -83,7 +83,7 @@ class FollowedFiles:
 
     @property
     def attached(self) -> bool:
-        """Whether there is a file to read; always true for a pattern, which may match none."""
+        """True while there is a file to read; always for a pattern, which may match none."""
         return self._many or any(part.current and part.content for part in self._parts)
 
     def poll(self) -> EventBatch | None:
@@ -302,7 +302,7 @@ class FollowedFiles:
         return rest
 
     def _moved(self) -> bool:
-        """Whether a followed file was replaced or truncated, or does not exist yet."""
+        """Return True where a followed file was replaced or truncated, or does not exist yet."""
         return not self.attached or any(
             _has_left(part) for part in self._parts if part.current and part.content
         )

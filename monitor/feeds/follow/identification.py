@@ -54,7 +54,7 @@ class UnknownFile:
         one: the file.
         head: how it begins.
         alike: the contents that begin with the same bytes.
-        is_there: whether a content is in an open or a listed file.
+        is_there: returns True where a content is in an open or a listed file.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class UnknownFile:
 
     @property
     def may_be_growing(self) -> bool:
-        """Whether a program may just be compressing another listed file into this one."""
+        """Return True where a program may just be compressing another listed file into this one."""
         return self._head.packed and bool(self._there)
 
     def by_trailer(self) -> Answer | None:

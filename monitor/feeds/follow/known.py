@@ -1,4 +1,4 @@
-"""Whether files still hold the content that was read from them."""
+"""Recognizes files that still hold the content that was read from them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def whole(one: Listed, *, packed: bool) -> Mark:
 
     Args:
         one: the file.
-        packed: whether it is gzip.
+        packed: True for gzip.
     """
     if packed:
         return trailer_of(one.path)

@@ -24,7 +24,7 @@ class Listed(NamedTuple):
     Attributes:
         path: of the file.
         status: as `stat` returns it.
-        current: whether the path or pattern matches its name; else the name is that of a
+        current: True where the path or pattern matches its name; else the name is that of a
             rotated file.
     """
 
@@ -39,7 +39,7 @@ class Listed(NamedTuple):
 
     @property
     def stamp(self) -> tuple[int, ...]:
-        """What `stat` shows of a change of the file."""
+        """Return the fields of `stat` that change with the file."""
         return (*self.inode, self.status.st_size, self.status.st_mtime_ns)
 
 

@@ -103,7 +103,7 @@ class Intake(Protocol):
 
     @property
     def ready(self) -> bool:
-        """Whether it accepts events now."""
+        """True while it accepts events."""
         ...
 
     @property

@@ -39,7 +39,7 @@ class AssignedPartitions:
 
     Attributes:
         partitions: the assigned partitions.
-        begun: whether the group, or the configuration, has assigned partitions yet.
+        begun: True once the group, or the configuration, has assigned partitions.
         rebalances: number of assignments by the group.
         checkpoint: writes a checkpoint and returns whether that succeeded; None if the
             monitor has no state directory. Called before a partition is given up.

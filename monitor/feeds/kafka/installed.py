@@ -1,4 +1,4 @@
-"""Whether what Kafka feeds need, extras, is installed."""
+"""Looks for the packages that Kafka feeds need, extras."""
 
 from importlib.util import find_spec
 

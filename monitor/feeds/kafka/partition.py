@@ -27,12 +27,12 @@ class Partition:
         held: messages that were read and not yet delivered.
         held_bytes: size of the held messages.
         time_ms: time of the message read last, epoch milliseconds.
-        at_end: whether all messages of the partition have been read.
+        at_end: True once all messages of the partition have been read.
         end: offset after the last message of the partition, as far as known.
         skipped: number of offsets without a message.
         deleted: number of the skipped offsets whose messages were deleted before they
             were read.
-        paused: whether fetching is paused.
+        paused: True while fetching is paused.
         paused_seconds: total time that fetching was paused.
     """
 

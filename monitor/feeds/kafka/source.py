@@ -110,7 +110,7 @@ class KafkaSource:
 
     @property
     def attached(self) -> bool:
-        """Whether partitions have been assigned."""
+        """True once partitions have been assigned."""
         return self._assigned.begun
 
     @property

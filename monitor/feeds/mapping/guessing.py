@@ -166,7 +166,7 @@ def suffices(fields: Collection[str]) -> bool:
 
 
 def _asked(known: Collection[str], certain: dict[str, str]) -> dict[str, str]:
-    """What is still to be written, with a placeholder where no column is certain."""
+    """Return the mapping to complete, with a placeholder where no column is certain."""
     asked = {"ts": _UNKNOWN, **certain}
     if not {"prediction", "score"} & {*known, *asked}:
         asked["prediction"] = _UNKNOWN

@@ -109,8 +109,8 @@ def _prevalence_shift(scope: Scope) -> Alert:
         summary=summaries.prevalence_moved(window),
         description="Precision moved with the class ratio, and nothing shows that the model "
         "separates the classes worse. If recall and false positives moved together, "
-        "OperatingPointMoved fires as well. Look at the world and at what is sent to the model. If "
-        "it stays, choose the threshold anew for the new class ratio.",
+        "OperatingPointMoved fires as well. Look for a change in the world, and in the inputs of "
+        "the model. If it persists, choose a new threshold for the new class ratio.",
         numbers=templates.in_windows(_SHIFT, templates.class_ratio_moved(), always=scope.long),
         runbook=scope.verdict_link(Verdict.PREVALENCE_SHIFT),
         page=links.page_of_comparison(scope, window),

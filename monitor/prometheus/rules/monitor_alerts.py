@@ -171,7 +171,7 @@ def _stalled(scope: Scope) -> Alert:
         summary=f"{templates.INSTANCE}: nothing was read or counted for "
         "{{ $value | humanizeDuration }}",
         description="The loop that reads and counts did not turn. "
-        "What is published stands still meanwhile, posted events wait, and systemd's "
+        "The published numbers do not change meanwhile, posted events wait, and systemd's "
         "watchdog ends the process after a minute of it. Nothing is lost. Look at the CPU and the "
         "disk of the machine, and at the stall of checkpoints.",
         runbook=scope.link("deploy/README.md#monitorloopstalled"),

@@ -104,7 +104,7 @@ def _precision(scope: Scope) -> Alert:
         hold="15m",
         keep="30m",
         summary=f"{_summary(scope, kind)}{_MAINLY}",
-        description=f"{_certainty(kind)} The label cause names what pulled it down most: "
+        description=f"{_certainty(kind)} The label cause names the largest cause: "
         "prevalence is not the model's fault, recall and false_positives may be.",
         numbers=_in_the_reference(kind),
         runbook=scope.link("deploy/README.md#precisionbelowobjective"),

@@ -45,7 +45,7 @@ _META = re.compile(r"[.^$*+?()\[\]{}|\\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What the rules are about.
+    """Configuration that the rules are made for.
 
     Attributes:
         models: names of the models; empty for any model.
