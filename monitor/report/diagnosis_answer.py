@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import Because
-from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Time
+from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Share, Time
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
 Unit = Literal["hour", "day"]
@@ -33,6 +33,8 @@ class ComparedSide(Struct, frozen=True, kw_only=True):
         source: `counts`, `first`, `window` or `trailing` where it is the configured
             reference, `mature` for the last mature days; null where its bounds were given.
         predictions: made in it, labelled or not; null where that is not known.
+        predicted_positive_rate: share of them that is predicted positive; null likewise, and
+            without predictions.
         outcomes: its labelled outcomes.
         precision: share of the predicted positives that are positive.
         balanced_precision: precision at as many positives as negatives.
@@ -46,6 +48,7 @@ class ComparedSide(Struct, frozen=True, kw_only=True):
     close: Time | None
     source: str | None
     predictions: Count | None
+    predicted_positive_rate: Share | None
     outcomes: OutcomeSums
     precision: MetricInterval
     balanced_precision: MetricInterval

@@ -33,7 +33,7 @@ def _known(series: SeriesAnswer) -> bool:
 
 def _lines(series: SeriesAnswer) -> dict[str, str]:
     """Return the words for each line by its class."""
-    lines = {}
+    lines: dict[str, str] = {}
     if _known(series):
         lines |= {
             "precision": "precision",

@@ -14,7 +14,7 @@ from monitor.exporter.page.html_document import SECTIONS, document, page_head
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.page_content import ModelContent
 from monitor.exporter.page.plane import plane_section
-from monitor.exporter.page.predictions import without_labels_block
+from monitor.exporter.page.prediction_parts import without_labels_block
 from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
