@@ -26,8 +26,7 @@ NOW = datetime(2013, 10, 3, tzinfo=UTC)
 """September is labelled in full by then."""
 COMPARED = f"?model={MODEL}&before=2013-07&after=2013-09"
 LEFT_OUT = (
-    "#choose, #when details, .readout, .key:not(:has(svg)), "
-    "#why .verdict ~ p:not(.counterfactual)"
+    "#choose, #when details, .readout, .key:not(:has(svg)), #why .verdict ~ p:not(.counterfactual)"
 )
 WIDTH, HEIGHT = 850, 1000
 MARGIN = 8
