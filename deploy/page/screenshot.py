@@ -25,7 +25,9 @@ FILE = Path(__file__).with_name("page.png")
 NOW = datetime(2013, 10, 3, tzinfo=UTC)
 """September is labelled in full by then."""
 COMPARED = f"?model={MODEL}&before=2013-07&after=2013-09"
-LEFT_OUT = "#choose, #when details, #why .verdict ~ p:not(.counterfactual)"
+LEFT_OUT = (
+    "#choose, #when details, .readout, .key:not(:has(svg)), #why .verdict ~ p:not(.counterfactual)"
+)
 WIDTH, HEIGHT = 850, 1000
 MARGIN = 8
 PATIENCE_SECONDS = 60

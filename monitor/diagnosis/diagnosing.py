@@ -169,6 +169,7 @@ def _side(period: Period, refused: Refusal | None) -> Side:
         closes=period.closes,
         source=period.source,
         predictions=period.predictions,
+        predicted_positive=period.predicted_positive,
         counts=period.labelled,
         metrics={name: _estimated(period, name, refused) for name in DIAGNOSED_METRICS},
         blocks=period.held,

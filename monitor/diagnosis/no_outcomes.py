@@ -17,7 +17,11 @@ def without_outcomes(snapshot: Snapshot) -> str:
     if came == {"counts"}:
         return "tp, fp, fn and tn of all counts add up to 0; send counts with outcomes"
     if "label" not in came:
-        return "no label came; give the labels, too, in the same file or in another"
+        return (
+            "no label came; give the labels, too, in the same file or in another, such as "
+            '{"id": "ID OF A PREDICTION", "ts": TIME, "label": 1}, or name the column that holds '
+            "the outcome: --field label=COLUMN"
+        )
     if came == {"label"}:
         return "labels came without predictions; give these, too, in the same file or in another"
     return "no label has the id of a prediction; check the ids"

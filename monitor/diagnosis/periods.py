@@ -49,6 +49,7 @@ class Period:
             time is known. Those expected of all predictions where labels are a sample.
         block_ms: length of a block; None where no time is known.
         predictions: made in it, labelled or not; None where it is not known.
+        predicted_positive: of them, those predicted positive; None likewise.
         segments: outcomes of each segment value by the same blocks of time.
         source: where it comes from, such as `first` for the first days of a
             feed; "" where its bounds were asked for.
@@ -67,6 +68,7 @@ class Period:
     blocks: ConfusionCounts
     block_ms: int | None
     predictions: int | None = None
+    predicted_positive: int | None = None
     segments: Mapping[Series, ConfusionCounts] = field(default_factory=dict)
     source: str = ""
     sample: Sample | None = None
@@ -107,14 +109,15 @@ class Period:
         }
         totals, *segments = found
         cells = counts.blocks(totals, opens, closes, width)
-        made = cells[:, PREDICTED_POSITIVE:].sum()
+        made = cells[:, PREDICTED_POSITIVE:].sum(axis=0)
         samples = {series: found[series].sample for series in segments}
         return cls(
             opens=opens,
             closes=closes,
             blocks=found[totals].blocks,
             block_ms=width,
-            predictions=int(made),
+            predictions=int(made.sum()),
+            predicted_positive=int(made[0]),
             segments={series: found[series].blocks for series in segments},
             source=source,
             sample=found[totals].sample,

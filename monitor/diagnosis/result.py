@@ -53,6 +53,7 @@ class Side:
             configured reference, `mature` for the last days that are mature;
             "" where its bounds were asked for.
         predictions: made in it, labelled or not; None where it is not known.
+        predicted_positive: of them, those predicted positive; None likewise.
         counts: its labelled outcomes, a scalar.
         metrics: by the names in `DIAGNOSED_METRICS`; intervals as of independent rows,
             as everywhere where a single period is shown.
@@ -64,10 +65,18 @@ class Side:
     closes: int | None
     source: str
     predictions: int | None
+    predicted_positive: int | None
     counts: ConfusionCounts
     metrics: Mapping[str, Estimated]
     blocks: int
     block_ms: int | None
+
+    @property
+    def predicted_positive_rate(self) -> float:
+        """Share of the predictions that is predicted positive; NaN where it is not known."""
+        if not self.predictions or self.predicted_positive is None:
+            return float("nan")
+        return self.predicted_positive / self.predictions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

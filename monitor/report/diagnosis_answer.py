@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import Because
-from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Time
+from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Share, Time
 from monitor.report.metric_words import MetricValues
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
@@ -37,6 +37,8 @@ class ComparedSide(MetricValues[MetricInterval], frozen=True):
         source: `counts`, `first`, `window` or `trailing` where it is the configured
             reference, `mature` for the last mature days; null where its bounds were given.
         predictions: made in it, labelled or not; null where that is not known.
+        predicted_positive_rate: share of them that is predicted positive; null likewise, and
+            without predictions.
         outcomes: its labelled outcomes.
     """
 
@@ -44,6 +46,7 @@ class ComparedSide(MetricValues[MetricInterval], frozen=True):
     close: Time | None
     source: str | None
     predictions: Count | None
+    predicted_positive_rate: Share | None
     outcomes: OutcomeSums
 
 

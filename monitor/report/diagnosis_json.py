@@ -95,6 +95,7 @@ def _side(side: Side) -> ComparedSide:
         close=time_text(side.closes),
         source=side.source or None,
         predictions=side.predictions,
+        predicted_positive_rate=defined(side.predicted_positive_rate),
         outcomes=outcome_sums(side.counts),
         **{name: _interval(side.metrics[name]) for name in JSON_METRICS},
     )

@@ -72,6 +72,8 @@ def _sides(diagnosis: Diagnosis) -> Iterator[str]:
     yield _row("to, exclusive", _time(before.closes), _time(after.closes))
     yield _row("outcomes", _outcomes(before), _outcomes(after))
     yield _row("without a label", _unlabelled(before), _unlabelled(after))
+    old, new = before.predicted_positive_rate, after.predicted_positive_rate
+    yield _row("flagged", _ratio(old), _ratio(new), _signed(new - old, 3))
     for row in TEXT_METRICS:
         old, new = before.metrics[row.name].estimate, after.metrics[row.name].estimate
         yield _row(row.words, _ratio(old), _ratio(new), _signed(new - old, 3))
@@ -92,7 +94,8 @@ def _outcomes(side: Side) -> str:
 
 
 def _causes(diagnosis: Diagnosis) -> Iterator[str]:
-    if diagnosis.refusal is not None:
+    sides = (diagnosis.before, diagnosis.after)
+    if diagnosis.refusal is not None or not any(side.counts.total for side in sides):
         return
     yield (
         f"{'What moved precision':<24}{'log-odds':>10}{'points':>10}{'95 % interval':>20}   status"

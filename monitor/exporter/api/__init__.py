@@ -3,7 +3,7 @@
 routes           the routes below /api/v1
 handlers         threads, parameters and errors, which the page's routes use as well
 queries, memo    each question with its answer, remembered until the state changes
-status, selection, series, scores, segments, compare, curve, trends
+status, selection, series, score_shares, segment_values, compare, curve, trends
                  how an answer is made, from frozen input
 *_answer         the Structs of each answer; `diagnose --json` has its own in
                  `monitor.report.diagnosis_answer`

@@ -18,9 +18,9 @@ from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.api.engine_access import EngineUnavailableError, ReadEngine
 from monitor.exporter.api.memo import RecentMemo, SnapshotMemo
-from monitor.exporter.api.scores import counted_scores, score_stretches, scores_answer
+from monitor.exporter.api.score_shares import counted_scores, score_stretches, scores_answer
 from monitor.exporter.api.scores_answer import ScoresAnswer
-from monitor.exporter.api.segments import segments_answer
+from monitor.exporter.api.segment_values import segments_answer
 from monitor.exporter.api.segments_answer import SegmentsAnswer
 from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.series import MOST_STEPS, SeriesContext, series_answer

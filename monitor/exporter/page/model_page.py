@@ -9,12 +9,12 @@ from monitor.drift.verdict import DEGRADED
 from monitor.errors import MonitorError
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.page.drawing import sign
-from monitor.exporter.page.formats import count, moment
+from monitor.exporter.page.formats import coded, count, moment
 from monitor.exporter.page.html_document import SECTIONS, document, page_head
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.page_content import ModelContent
 from monitor.exporter.page.plane import plane_section
-from monitor.exporter.page.predictions import without_labels_block
+from monitor.exporter.page.prediction_parts import without_labels_block
 from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
@@ -115,7 +115,7 @@ def _sections(content: ModelContent, query: PageQuery) -> dict[str, h.Node]:
     view = SegmentView(query.segment, query.segments_page, links=links)
     if found is None:
         if not (asked and content.series is not None):
-            shown["why"] = _not_compared(_obstacle(content))
+            shown["why"] = _not_compared(content)
         return shown | {"where": where_section(None, view, content.segments)}
     return shown | {
         "why": why_section(found.answer),
@@ -129,13 +129,21 @@ def _obstacle(content: ModelContent) -> str:
     missing = content.model.missing_evidence
     if content.series is None or missing is None:
         return content.error
-    return f"{missing}. Choose two periods above to compare them"
+    return (
+        f"{missing}. Choose two periods above to compare them"
+        if content.model.labelled
+        else missing
+    )
 
 
-def _not_compared(error: str) -> h.Element:
+def _not_compared(content: ModelContent) -> h.Element:
+    """Return the section "Why" without a comparison; the script soon tries a busy monitor again."""
+    busy = content.series is None
     return h.section("#why", aria_labelledby="why-title")[
         h.h2(id="why-title")["Why"],
-        h.p(".fault", role="alert")[one_line(f"Nothing is compared: {error}.")],
+        h.p({"class": "fault later" if busy else "fault"}, role="alert")[
+            coded(f"Nothing is compared: {_obstacle(content)}.")
+        ],
     ]
 
 

@@ -28,7 +28,7 @@ from monitor.exporter.page.formats import (
     ratio,
 )
 from monitor.exporter.page.objectives import objective_mark, objective_text
-from monitor.exporter.page.predictions import estimate_notes, prediction_rows, scores_figure
+from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
 from monitor.exporter.page.sparkline import sparkline
 from monitor.report.answer_parts import LabelStatus, MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS

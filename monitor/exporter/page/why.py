@@ -115,6 +115,7 @@ def _sides(diagnosis: DiagnosisAnswer) -> h.Element:
             ],
             h.tbody[
                 (_metric(row, before, after) for row in PAGE_METRICS),
+                _flagged(before, after),
                 h.tr[
                     h.th(scope="row")["Outcomes"],
                     (h.td(".number")[_outcomes(side)] for side in (before, after)),
@@ -133,6 +134,17 @@ def _metric(row: MetricWords, before: ComparedSide, after: ComparedSide) -> h.El
     return h.tr[
         h.th(scope="row")[row.title],
         (h.td(".number")[h.strong[ratio(m.estimate)], h.small[interval(m)]] for m in (old, new)),
+        h.td(".number")[change],
+    ]
+
+
+def _flagged(before: ComparedSide, after: ComparedSide) -> h.Element:
+    """Return the share of flagged cases of both, labelled or not."""
+    old, new = before.predicted_positive_rate, after.predicted_positive_rate
+    change = UNDEFINED if old is None or new is None else signed(new - old, 3)
+    return h.tr[
+        h.th(scope="row")["Flagged"],
+        (h.td(".number")[h.strong[ratio(rate)]] for rate in (old, new)),
         h.td(".number")[change],
     ]
 

@@ -5,11 +5,12 @@ import re
 import httpx
 import numpy as np
 import pytest
+from exporter.page import pictures
 from exporter.page.pages import counts, fed, served
 
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.exporter.api.scores import RANGES
+from monitor.exporter.api.score_shares import RANGES
 
 DAY = 86_400
 START = 20_000 * DAY
@@ -199,3 +200,12 @@ def test_an_error_stands_beside_the_field_that_caused_it(three, before, after, w
     assert 'aria-describedby="choose-error choose-hint"' in invalid
     assert 'id="choose-error" role="alert"' in form
     assert '<section id="why"' not in text
+
+
+def test_pictures_are_drawn_of_the_same_page_each_time():
+    texts = []
+    for _ in range(2):
+        with pictures.served(pictures.CASES["first-day"]) as url:
+            texts.append(httpx.get(url).text)
+    assert texts[0] == texts[1]
+    assert len(pictures.CASES) == 12

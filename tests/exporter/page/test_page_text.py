@@ -134,7 +134,7 @@ def test_a_model_without_any_event_has_a_page():
         code, text = page(url)
     assert code == 200
     assert "no predictions yet" in text
-    assert "Nothing is compared: after: cannot be left out" in text
+    assert "Nothing is compared: no predictions yet." in text
 
 
 def test_refusals_of_a_regime_are_named_and_not_drawn():

@@ -1,6 +1,6 @@
 """Pictures of the page in every state that it can be in, to look at one by one.
 
-    python -m tests.benchmarks.pictures DIRECTORY [CASE …]
+    python -m tests.exporter.page.pictures DIRECTORY [CASE …]
 
 Each case is a monitor that has counted a seeded stream; its page is drawn in Chromium, for a
 desk and for a phone, light and dark, and once for print. The same program draws the same
