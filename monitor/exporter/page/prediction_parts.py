@@ -70,7 +70,7 @@ def _estimated(name: str, windows: Sequence[WindowStatus]) -> h.Node:
         return None
     return h.tr[
         h.th(scope="row")[
-            f"{METRIC_WORDS[name].title}, estimated",
+            f"Estimated {METRIC_WORDS[name].words}",
             h.small["Up to the last whole day, before its labels."],
         ],
         h.td(".trend"),
