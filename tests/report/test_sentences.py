@@ -2,6 +2,7 @@
 
 import pytest
 from diagnosis.episodes import PAIRS, period
+from exporter.page.pages import plain
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
@@ -49,15 +50,15 @@ def test_text_page_and_json_say_the_same(name):
     diagnosis = found(*pair) if pair else diagnose(*map(period, PAIRS[name][:2]))
     printed = diagnosis_answer(diagnosis)
     text = " ".join(diagnosis_text(diagnosis).split())
-    page = " ".join(str(why_section(printed)).split())
+    page = plain(str(why_section(printed)))
     for cause in ("prevalence", "recall", "false_positives"):
         reported = cause_status(diagnosis, cause)
         assert printed.attribution.of(cause).said == reported
-        assert f"<td>{reported}</td>" in page
+        assert f" {reported} " in page
         assert f" {reported} " in text
     for sentence in (*explanation(diagnosis), *footnotes(diagnosis)):
         assert sentence in text
-        assert sentence.replace("'", "&#39;") in page
+        assert sentence in page
 
 
 def test_a_slide_says_first_what_became_of_the_rates_and_whose_doing_it_is():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -56,3 +58,9 @@ def served(monitor: Monitor) -> Iterator[str]:
     )
     with BackgroundServer(app) as server:
         yield server.url
+
+
+def plain(page: str) -> str:
+    """The words of a page: without tags, with plain minus signs and single spaces."""
+    words = html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"</?code>", "", page)))
+    return " ".join(words.replace("\N{MINUS SIGN}", "-").split())
