@@ -1,5 +1,7 @@
 """Text description of a configuration: models, windows, feeds, and which metrics are known."""
 
+import re
+
 from monitor.config.config import Config
 from monitor.config.feeds import Feed, FileFeed, HttpFeed
 from monitor.config.labelling import Labelling, WindowClock
@@ -7,6 +9,7 @@ from monitor.config.model import ModelConfig
 from monitor.config.quantities import format_duration
 from monitor.config.sql_feed import SqlFeed
 
+_ACCOUNT = re.compile(r"(?<=:)//[^/]*@")
 _EVERYTHING = "precision, recall, false-positive rate, prevalence and balanced precision"
 _IDENTIFIABLE = {
     Labelling.COMPLETE: (
@@ -69,7 +72,8 @@ def _push(config: Config) -> str:
 
 def _feed(feed: Feed) -> str:
     if isinstance(feed, FileFeed):
-        return f"file {feed.path}" + (" (followed)" if feed.follow else "")
+        place = _ACCOUNT.sub("//", str(feed.path))
+        return f"file {place}" + (" (followed)" if feed.follow else "")
     if isinstance(feed, HttpFeed):
         return f"http on {feed.listen}"
     if isinstance(feed, SqlFeed):
