@@ -1,5 +1,6 @@
 """Settings of feeds: files, HTTP listeners, Kafka topics, and databases (`sql_feed`)."""
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -30,6 +31,8 @@ from monitor.config.kafka_values import KafkaValue, PropertyValue
 from monitor.config.mapping import MappedRecords
 from monitor.config.sql_feed import SqlFeed
 
+_ACCOUNT = re.compile(r"(?<=:)//[^/]*@")
+"""User and password of a URL."""
 _TABLES = {".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
 
 
@@ -54,7 +57,8 @@ class FileFeed(MappedRecords):
     @property
     def summary(self) -> str:
         """The type and place of the feed, in a few words."""
-        return f"file {self.path}" + (" (followed)" if self.follow else "")
+        place = _ACCOUNT.sub("//", str(self.path))
+        return f"file {place}" + (" (followed)" if self.follow else "")
 
     @field_validator("follow")
     @classmethod

@@ -120,7 +120,8 @@ def counted(found):
         name: {key: value for key, value in window.items() if "reference" not in key}
         for name, window in model["windows"].items()
     }
-    later = ("reference", "detections", "moved_precision", "worse", "paging")
+    later = ("reference", "detections", "paging")
+    later += ("answers", "excluded", "moved_precision", "worse")
     return {key: value for key, value in model.items() if key not in later} | {"windows": windows}
 
 

@@ -69,3 +69,8 @@ def test_a_database_is_described_without_its_url() -> None:
     assert describe(Config(feeds=[feed])).splitlines()[2] == (
         "Feeds: sql labels, a query every 1m."
     )
+
+
+def test_the_account_of_a_store_is_not_shown() -> None:
+    feed = {"type": "file", "path": "ftp://me:s3cret@host/a@b.csv"}
+    assert describe(Config(feeds=[feed])).splitlines()[2] == "Feeds: file ftp://host/a@b.csv."

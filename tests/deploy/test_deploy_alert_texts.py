@@ -3,7 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -204,7 +204,9 @@ def test_the_link_leaves_out_windows_that_reach_back_into_the_reference(system_p
     assert (closes - opens).days == 7
     with served(early) as url:
         assert httpx.get(f"{url}/api/v1/diagnosis", params=asked).status_code == 200
-        assert httpx.get(f"{url}/api/v1/diagnosis", params={"model": MODEL}).status_code == 400
+        longer = f"{closes - timedelta(days=28):%Y-%m-%dT%H:%M}..{closes:%Y-%m-%dT%H:%M}"
+        refused = httpx.get(f"{url}/api/v1/diagnosis", params=asked | {"after": longer})
+        assert refused.status_code == 400
 
 
 @pytest.mark.parametrize(("degraded", "window"), [("28d", "28d"), ("7d", "7d"), ("", "28d")])

@@ -13,8 +13,8 @@ from monitor.feeds.sql.cursor import Cursor, CursorError, NewRows, new_rows
 from monitor.feeds.sql.row_decoder import RowDecoder
 from monitor.feeds.sql.row_query import QueryError, ReadPage, RowQuery
 
-PAGE_ROWS = 10_000
-"""Rows of a page, as many as decode fast; more where as many have one cursor."""
+PAGE_ROWS = 5_000
+"""Rows of a page, decoded within some 50 ms; more where as many have one cursor."""
 
 
 class FoundRows(NamedTuple):

@@ -3,11 +3,10 @@
 import gzip
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from threading import Thread
 
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
-    ExportMetricsServiceRequest,
-)
+SERVICE = "opentelemetry.proto.collector.metrics.v1.metrics_service_pb2"
 
 
 class Receiver:
@@ -28,6 +27,7 @@ class Receiver:
 def receiving():
     """A receiver, and its URL."""
     receiver = Receiver()
+    message = import_module(SERVICE).ExportMetricsServiceRequest  # a package of the extra dev
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
@@ -35,8 +35,7 @@ def receiving():
             receiver.headers.append({k.lower(): v for k, v in self.headers.items()})
             receiver.paths.append(self.path)
             if receiver.status == 200:
-                request = ExportMetricsServiceRequest.FromString(gzip.decompress(body))
-                receiver.requests.append(request)
+                receiver.requests.append(message.FromString(gzip.decompress(body)))
             self.send_response(receiver.status)
             self.send_header("Content-Type", "application/x-protobuf")
             self.send_header("Content-Length", "0")

@@ -7,10 +7,10 @@ from decimal import Decimal
 from importlib.util import find_spec
 
 import pytest
+from at_once import AtOnce
 from feeds.kafka.cluster import FakeCluster, places
 from feeds.kafka.reader import Reader, cells, counted, stream
 from feeds.kafka.test_kafka_cluster import DEADLINE, Cluster, reading, turn
-from feeds.sql.warehouse import AtOnce
 
 from monitor.config import Config
 from monitor.engine import Monitor

@@ -1,9 +1,9 @@
 """A service that reads Kafka and keeps its state on disk, killed and started again."""
 
 import random
-from concurrent.futures import Future
 
 import pytest
+from at_once import AtOnce
 from feeds.kafka.cluster import FakeCluster, places
 from feeds.kafka.reader import EXTRA, cells, counted, stream
 
@@ -16,21 +16,6 @@ from monitor.service.checkpointing import Checkpointer
 from monitor.state import Checkpoints, StateFaults
 
 KAFKA = {"type": "kafka", "brokers": ["unused:1"], "topics": ["predictions", "labels"]}
-
-
-class AtOnce:
-    """Does at once what a thread would do."""
-
-    def submit(self, work, *args):
-        done = Future()
-        try:
-            done.set_result(work(*args))
-        except Exception as error:  # noqa: BLE001  # as an executor does
-            done.set_exception(error)
-        return done
-
-    def shutdown(self):
-        pass
 
 
 class StoredRejections:

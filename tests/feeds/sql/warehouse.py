@@ -1,7 +1,6 @@
 """A table of labels and predictions, and a service that reads it and keeps its state on disk."""
 
-from concurrent.futures import Future
-
+from at_once import AtOnce
 from sqlalchemy import NullPool, create_engine, text
 
 from monitor.clock import ManualClock
@@ -19,21 +18,6 @@ TABLE = (
     "prediction INTEGER, label INTEGER)"
 )
 COLUMNS = ("seq", "type", "id", "ts", "prediction", "label")
-
-
-class AtOnce:
-    """Does at once what a thread would do."""
-
-    def submit(self, work, *args):
-        done = Future()
-        try:
-            done.set_result(work(*args))
-        except Exception as error:  # noqa: BLE001  # as an executor does
-            done.set_exception(error)
-        return done
-
-    def shutdown(self, **_):
-        pass
 
 
 class Warehouse:
