@@ -11,6 +11,7 @@ deciding_window.py   the window whose verdict counts as the model's
 missing_class.py     which class of cases two stretches lack
 missing_evidence.py  what is missing where a verdict is `insufficient_evidence`
 diagnosis_text.py    the text of `diagnose`; diagnosis_json.py its JSON
+versions_text.py     the text of `compare`; versions_answer.py its JSON
 replay_json.py       the JSON of `replay`
 printable.py         text that is safe to show
 """
