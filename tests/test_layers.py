@@ -25,6 +25,7 @@ MOST_LINES_OF_INIT = 39
 
 SAME_MEANING = {
     "app": "the ASGI app of a listener: one for the exporter, one for the feed",
+    "compare": "two things compared: versions by the command, time ranges by the API",
     "openapi": "a listener's OpenAPI document",
     "public": "the public names of a package, and those of the whole",
     "recorded": "recorded events: the commands that read them, and their comparison",

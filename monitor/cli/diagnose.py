@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
-from monitor.cli.recorded_tables import table_names
+from monitor.cli.recorded_input import check_segments, check_usable, config_of, paths_of
 from monitor.cli.remote import Remote
-from monitor.cli.unknown_segments import unknown_segments, warn_of_unknown_segments
-from monitor.cli.usable import rejected_text
-from monitor.config import Config, FileFeed, load_config
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
 from monitor.engine import Monitor
-from monitor.errors import FeedError, UsageError
+from monitor.errors import UsageError
 from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.headline import headline
@@ -43,18 +40,16 @@ def run(args: Namespace) -> int:
     failing = _verdicts(args.fail_on)
     if args.url is not None:
         return _finding(_ask(args), failing)
-    config = _config(args)
-    feed = RecordedFeed(_paths(args, config), config, mapping_of(args))
+    config = config_of(args)
+    feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
     monitor = Monitor(config)
     compared = RecordedComparison(monitor, args.model, before=args.before, after=args.after)
     data = None if args.html is None else _report_data(monitor, args.after)
     for batch in feed.batches():
         monitor.apply(batch)
-    _check_usable(monitor)
-    if args.segments is not None:
-        _refuse_unknown_segments(monitor, feed)
-    else:
-        warn_of_unknown_segments(monitor.snapshot(), feed)
+    snapshot = monitor.snapshot()
+    check_usable(snapshot)
+    check_segments(snapshot, feed, asked=args.segments is not None)
     diagnosis = _diagnosis(monitor, compared)
     if data is not None:
         _write(args.html, data.report(diagnosis), headline(diagnosis))
@@ -112,33 +107,6 @@ def _verdicts(names: Sequence[str]) -> frozenset[Verdict]:
     return frozenset(map(Verdict, names))
 
 
-def _config(args: Namespace) -> Config:
-    """Return the configuration; `--segments` replaces its segment keys."""
-    config = load_config(args.config) if args.config else Config.without_file()
-    if args.segments is None:
-        return config
-    keys = tuple(dict.fromkeys(key for key in args.segments.split(",") if key))
-    if not keys:
-        raise UsageError(f"--segments: must name a key, got {args.segments!r}; write KEY,KEY")
-    chosen = {"segments": keys}
-    return config.model_copy(
-        update={
-            "defaults": config.defaults.model_copy(update=chosen),
-            "models": {
-                name: model.model_copy(update=chosen) for name, model in config.models.items()
-            },
-        }
-    )
-
-
-def _paths(args: Namespace, config: Config) -> list[str]:
-    configured = [str(f.path) for f in config.feeds if isinstance(f, FileFeed)]
-    paths = args.feed or [*configured, *table_names(config)]
-    if not paths:
-        raise UsageError("--feed: must name recorded events; give --feed FILE, or - for stdin")
-    return list(paths)
-
-
 def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
     model = compared.model()
     mature_until = compared.mature_until(model)
@@ -151,18 +119,3 @@ def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
         mature_until=mature_until,
         scatter=compared.day_scatter(model),
     )
-
-
-def _check_usable(monitor: Monitor) -> None:
-    """Say how many records were rejected; fail if all were."""
-    snapshot = monitor.snapshot()
-    if text := rejected_text(snapshot):
-        if sum(snapshot.rejected.values()) == snapshot.records:
-            raise FeedError(f"--feed: {text}")
-        tell(text)
-
-
-def _refuse_unknown_segments(monitor: Monitor, feed: RecordedFeed) -> None:
-    """Refuse a segment key of the option that no prediction has."""
-    for fault in unknown_segments(monitor.snapshot(), feed).values():
-        raise UsageError(f"--segments: {fault}")

@@ -9,6 +9,8 @@
     caveats        limits of the result, in words
     diagnosing     `diagnose(before, after)`, which combines these into a `Diagnosis`
     result         `Diagnosis` and its parts
+    version_events events of one model by version, and their outcomes
+    versions       two versions over the same stretch of recorded events
 
 `monitor.report` puts a `Diagnosis` into words, `monitor.exporter` and `monitor.cli` show it.
 """

@@ -74,6 +74,8 @@ class Series(NamedTuple):
 
 MISSING_VALUE = "__missing__"
 """Segment value of a prediction that does not carry the key."""
+VERSION_KEY = "version"
+"""Segment key whose value is a prediction's `version`, where its segment does not hold the key."""
 OTHER_VALUE = "__other__"
 """Segment value that stands for all values above the limit on values."""
 

@@ -14,6 +14,7 @@ without_labels.py    what is known of a model while no metric is
 durations.py         lengths of time in words
 missing_evidence.py  what is missing where a verdict is `insufficient_evidence`
 diagnosis_text.py    the text of `diagnose`; diagnosis_json.py its JSON
+versions_text.py     the text of `compare`; versions_answer.py its JSON
 replay_json.py       the JSON of `replay`
 printable.py         text that is safe to show
 """

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from monitor.cli.parser.cluster import SPARK
 from monitor.cli.parser.command import PROGRAM
-from monitor.cli.parser.recorded import DIAGNOSE, REPLAY, THRESHOLD
+from monitor.cli.parser.recorded import COMPARE, DIAGNOSE, REPLAY, THRESHOLD
 from monitor.cli.parser.serving import DEMO, HEALTHCHECK, RUN, TOP
 from monitor.cli.parser.setup import (
     CHECK_CONFIG,
@@ -31,6 +31,7 @@ COMMANDS = {
         REPLAY,
         THRESHOLD,
         DIAGNOSE,
+        COMPARE,
         TOP,
         DEMO,
         SPARK,
@@ -50,8 +51,8 @@ COMMANDS = {
 EXIT_CODES = {
     0: "success",
     1: "a finding: `healthcheck` found no healthy monitor, `state` a damaged file or a loss, "
-    "`threshold` no threshold that meets the objective, `diagnose` a verdict of `--fail-on`, "
-    "`demo --alerts` an alert that should not fire, or one that did not",
+    "`threshold` no threshold that meets the objective, `diagnose` or `compare` a verdict "
+    "of `--fail-on`, `demo --alerts` an alert that should not fire, or one that did not",
     2: "wrong usage, a configuration with faults or that `run` refuses, a state directory that "
     "cannot be used, or an address that is taken",
     3: "a feed that cannot be read, or none of whose records can be used; of a torn file, `replay` "

@@ -1,4 +1,4 @@
-"""Options of `replay`, `threshold` and `diagnose`."""
+"""Options of `replay`, `threshold`, `diagnose` and `compare`."""
 
 from __future__ import annotations
 
@@ -196,4 +196,66 @@ A prediction counts at its own time, whenever its label arrives.
       --fail-on prevalence_shift_and_model_degraded
 """,
     arguments=_diagnose,
+)
+
+
+def _compare(parser: argparse.ArgumentParser) -> None:
+    add_config(parser, required=False)
+    add_mapping(parser)
+    parser.add_argument(
+        "--feed",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="recorded events, as for replay (default: the configured file feeds)",
+    )
+    parser.add_argument("--model", metavar="NAME", help="model, if there are several")
+    parser.add_argument(
+        "--versions",
+        metavar="A,B",
+        help="version to compare with, and version to judge; __missing__ for predictions without "
+        "one (default: the two that began last)",
+    )
+    parser.add_argument(
+        "--last",
+        metavar="DURATION",
+        help="compare only so much time before the end (default: all in which both predicted)",
+    )
+    parser.add_argument(
+        "--segments",
+        metavar="KEY,KEY",
+        help="segment keys by which the mix is made equal (default: the configured ones)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--fail-on",
+        action="append",
+        default=[],
+        choices=("better", "worse", "equal", "not_shown"),
+        metavar="VERDICT",
+        help="exit with 1 on this verdict: worse, not_shown, equal or better; repeatable",
+    )
+
+
+COMPARE = Command(
+    "compare",
+    "compare two versions of a model: is the new one worse",
+    about="""\
+Compares two versions of a model over the same time, at equal class ratio and
+equal mix of segments: a canary gets other traffic than the version it is to
+replace. Prints the verdict (better, worse, equal, not_shown), the differences
+with intervals, how much of the difference of precision is the model, its class
+ratio and its mix, and how many more outcomes would settle an open verdict.
+
+The verdict may be asked for as often as you like: over a whole rollout a version
+that is not worse is called worse with a probability of at most 5 %. Where both
+versions scored the same ids, the pairs decide, with a fraction of the outcomes.
+""",
+    examples=f"""\
+  {PROGRAM} compare --feed events.ndjson --versions 6,7 --last 7d
+  {PROGRAM} compare -c monitor.yaml --model fraud --fail-on worse
+  {PROGRAM} compare --feed events.ndjson --segments region,channel --json
+""",
+    arguments=_compare,
 )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.events.columns import MISSING_VALUE, FloatArray, Group, Int64Array
+from monitor.events.columns import MISSING_VALUE, VERSION_KEY, FloatArray, Group, Int64Array
 from monitor.feeds.decode.records import Grouped
 from monitor.feeds.decode.settings import MAX_NAME_BYTES, DecodeSettings
 
@@ -77,6 +77,7 @@ class GroupNames:
         if not (name and fields and all(named) and all(map(name_fits, [*named, version or ""]))):
             return None
         by_key = dict(zip(self._segment_keys, values, strict=True))
+        by_key[VERSION_KEY] = by_key.get(VERSION_KEY) or version
         kept = tuple(by_key[key] or MISSING_VALUE for key in fields.segments)
         return Named(Group(name, version or "", kept), fields.threshold)
 

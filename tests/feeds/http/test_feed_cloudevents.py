@@ -12,6 +12,8 @@ from cloudevents.core.v1.event import CloudEvent
 from feeds.http.test_feed_events import checked
 
 from monitor.config.inference import InferenceConfig
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decode.settings import ModelFields
 from monitor.feeds.http import inference_events as pairing
 
 NOW = 1_700_000_000
@@ -242,6 +244,14 @@ def test_a_request_gives_the_ids_and_segments_of_its_response(make_feed, asked):
     assert [record["id"] for record in found] == ["t1", "12"]
     assert found[0]["segment"] == {"region": "eu", "shop": "7"}
     assert found[1]["segment"]["region"] == "true"
+
+
+def test_the_version_that_a_server_names_is_a_segment(make_feed):
+    feed = make_feed(threshold=0.5, inference=config(score={}))
+    logged(feed, RESPONSE, v2([1], [0.9], model_version="3"))
+    decoder = Decoder(DecodeSettings(default=ModelFields(0.5, ("version",))))
+    batch = decoder.decode_fields(stored(feed), position=str, record=lambda _: b"")
+    assert [group.values for group in batch.groups] == [("3",)]
 
 
 def both(feed, first, second):

@@ -1,0 +1,97 @@
+"""What commands on recorded events have in common: configuration, files, checks of the records."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from monitor.cli.mapped_files import RecordedFeed
+from monitor.cli.output import tell
+from monitor.cli.recorded_tables import table_names
+from monitor.cli.unknown_segments import unknown_segments, warn_of_unknown_segments
+from monitor.cli.usable import rejected_text
+from monitor.config import Config, FileFeed, load_config
+from monitor.errors import FeedError, UsageError
+from monitor.snapshot import Snapshot
+
+
+def config_of(args: Namespace) -> Config:
+    """Return the configuration; `--segments` replaces its segment keys.
+
+    Raises:
+        MonitorError: the configuration has faults, or `--segments` names no key.
+    """
+    config = load_config(args.config) if args.config else Config.without_file()
+    if args.segments is None:
+        return config
+    keys = tuple(dict.fromkeys(key for key in args.segments.split(",") if key))
+    if not keys:
+        raise UsageError(f"--segments: must name a key, got {args.segments!r}; write KEY,KEY")
+    return with_segments(config, dict.fromkeys(config.models, keys), keys)
+
+
+def with_segments(
+    config: Config, by_model: dict[str, tuple[str, ...]], defaults: tuple[str, ...]
+) -> Config:
+    """Return the configuration with other segment keys.
+
+    Args:
+        config: the configuration.
+        by_model: keys of each configured model.
+        defaults: keys of all other models.
+    """
+    models = {
+        name: model.model_copy(update={"segments": by_model[name]})
+        for name, model in config.models.items()
+    }
+    rest = config.defaults.model_copy(update={"segments": defaults})
+    return config.model_copy(update={"defaults": rest, "models": models})
+
+
+def paths_of(args: Namespace, config: Config) -> list[str]:
+    """Return the files to read.
+
+    Args:
+        args: as parsed.
+        config: its files and databases are read where `--feed` is left out.
+
+    Raises:
+        UsageError: there is no file.
+    """
+    configured = [str(f.path) for f in config.feeds if isinstance(f, FileFeed)]
+    paths = args.feed or [*configured, *table_names(config)]
+    if not paths:
+        raise UsageError("--feed: must name recorded events; give --feed FILE, or - for stdin")
+    return list(paths)
+
+
+def check_usable(snapshot: Snapshot) -> None:
+    """Print how many records were rejected.
+
+    Args:
+        snapshot: after all records.
+
+    Raises:
+        FeedError: all were.
+    """
+    if text := rejected_text(snapshot):
+        if sum(snapshot.rejected.values()) == snapshot.records:
+            raise FeedError(f"--feed: {text}")
+        tell(text)
+
+
+def check_segments(snapshot: Snapshot, feed: RecordedFeed, *, asked: bool) -> None:
+    """Refuse, or warn of, a segment key that no prediction has.
+
+    Args:
+        snapshot: after all records.
+        feed: what was read.
+        asked: the keys come from `--segments`.
+
+    Raises:
+        UsageError: a key of `--segments` is one.
+    """
+    if not asked:
+        warn_of_unknown_segments(snapshot, feed)
+        return
+    for fault in unknown_segments(snapshot, feed).values():
+        raise UsageError(f"--segments: {fault}")

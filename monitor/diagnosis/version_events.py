@@ -1,0 +1,205 @@
+"""Events of one model by version, and their outcomes by day and stratum.
+
+Two versions may score the same ids, as champion and challenger do: one label then serves
+both. So each version has a join of its own, in which a second prediction of an id is no
+duplicate. A stratum is a combination of segment values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from monitor.clock import DAY_MS
+from monitor.config import Config, Labelling, ModelConfig
+from monitor.diagnosis.time_ranges import TimeRange
+from monitor.drift.rates_of_two import Joint
+from monitor.events.batches import concatenate, with_groups_in_use
+from monitor.events.catalogue import MAX_GROUPS, Catalogue
+from monitor.events.columns import (
+    MISSING_VALUE,
+    NO_TIME,
+    BoolArray,
+    EventBatch,
+    Group,
+    Int64Array,
+    Labels,
+    Predictions,
+)
+from monitor.join import CELLS, Deltas, Join, Over
+from monitor.join.deltas import known, settled
+
+_STRATUM = "stratum"
+_GROUPED = ("predictions", "outcomes", "counts")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionTraffic:
+    """Predictions of a version.
+
+    Attributes:
+        name: of the version; `__missing__` for predictions without one.
+        predictions: how many there are, or were counted elsewhere.
+        first: event time of the first, epoch milliseconds.
+        last: event time of the last.
+    """
+
+    name: str
+    predictions: int
+    first: int
+    last: int
+
+
+class VersionEvents:
+    """All events of a model, in memory: about 100 bytes each.
+
+    Args:
+        batches: as decoded, of all models.
+        model: its name.
+        settings: of the model; `segments` are those that the batches were decoded by.
+    """
+
+    def __init__(self, batches: Sequence[EventBatch], model: str, settings: ModelConfig) -> None:
+        whole = concatenate([replace(batch, rejected=()) for batch in batches])
+        mine = np.array([group.model == model for group in whole.groups], np.bool_)
+        self._batch = with_groups_in_use(_rows_of_groups(whole, mine))
+        self._model, self._settings = model, settings
+
+    @cached_property
+    def versions(self) -> tuple[VersionTraffic, ...]:
+        """The versions, in the order of their first predictions."""
+        names = [group.version or MISSING_VALUE for group in self._batch.groups]
+        found: dict[str, tuple[int, int, int]] = {}
+        for kind in _GROUPED:
+            columns = getattr(self._batch, kind)
+            many = columns.population.sum(axis=1) if kind == "counts" else np.ones(len(columns))
+            for code in np.unique(columns.group).tolist():
+                rows = columns.group == code
+                times = columns.time[rows]
+                made, first, last = found.get(names[code], (0, int(times[0]), int(times[0])))
+                found[names[code]] = (
+                    made + int(many[rows].sum()),
+                    min(first, int(times.min())),
+                    max(last, int(times.max())),
+                )
+        traffic = [VersionTraffic(name, *numbers) for name, numbers in found.items()]
+        return tuple(sorted(traffic, key=lambda one: (one.first, one.name)))
+
+    def cells(self, names: tuple[str, str], within: TimeRange) -> Int64Array:
+        """Return the outcomes of two versions.
+
+        Args:
+            names: of the versions.
+            within: of the times of the predictions.
+
+        Returns:
+            (2, days, strata, 6): the versions in order, days of UTC, combinations of segment
+            values, and the cells of `monitor.join.deltas`. Where silence is a negative, a
+            prediction without a label is one.
+        """
+        strata = sorted({group.values for group in self._batch.groups})
+        return np.stack([self._counted(self._of(name), strata, within) for name in names])
+
+    def pairs(self, names: tuple[str, str], within: TimeRange) -> tuple[Int64Array, Int64Array]:
+        """Return the outcomes of ids that both versions scored, by which flagged them.
+
+        Args:
+            names: of the versions, A and B.
+            within: of the times of both predictions.
+
+        Returns:
+            Actual positives, and actual negatives, (days, 4) each, see `Joint`.
+        """
+        a, b = (_earliest(self._of(name).predictions, within) for name in names)
+        _, of_a, of_b = np.intersect1d(a.key, b.key, assume_unique=True, return_indices=True)
+        both, flags = a.take(of_a), (a.predicted_positive[of_a], b.predicted_positive[of_b])
+        joint = np.select(
+            [flags[0] & flags[1], *flags], [Joint.BOTH, Joint.ONLY_A, Joint.ONLY_B], Joint.NEITHER
+        )
+        strata = [(str(one.value),) for one in Joint]
+        batch = EventBatch(
+            predictions=replace(both, group=joint.astype(np.int64)),
+            labels=self._batch.labels,
+            groups=tuple(Group(self._model, "", values) for values in strata),
+        )
+        cells = self._counted(batch, strata, within)
+        return cells[..., [0, 2]].sum(axis=-1), cells[..., [1, 3]].sum(axis=-1)
+
+    def _of(self, name: str) -> EventBatch:
+        names = np.array([group.version or MISSING_VALUE for group in self._batch.groups])
+        return _rows_of_groups(self._batch, names == name)
+
+    def _counted(
+        self, batch: EventBatch, strata: Sequence[tuple[str, ...]], within: TimeRange
+    ) -> Int64Array:
+        """Outcomes by day of UTC and stratum, (days, strata, 6)."""
+        place = {values: number for number, values in enumerate(strata)}
+        stratum = np.array([place[group.values] for group in batch.groups], dtype=np.int64)
+        catalogue = Catalogue(_config_of(self._model, self._settings))
+        names = [Group(self._model, "", (str(number),)) for number in range(len(strata))]
+        numbers, _ = catalogue.groups_of(names)
+        stratum_of = np.full(int(numbers.max(initial=0)) + 1, 0)
+        stratum_of[numbers] = np.arange(len(strata))
+        columns = {
+            kind: replace(some, group=numbers[stratum[some.group]])
+            for kind in _GROUPED
+            for some in [getattr(batch, kind)]
+            if len(some)
+        }
+        first, end = within.opens // DAY_MS, -(-within.closes // DAY_MS)
+        cells = np.zeros((end - first, len(strata), CELLS), dtype=np.int64)
+        for deltas in _joined(replace(batch, **columns), catalogue):
+            inside = (deltas.time >= within.opens) & (deltas.time < within.closes)
+            some = deltas.take(inside)
+            day = some.time // DAY_MS - first
+            np.add.at(cells, (day, stratum_of[some.group], some.cell), some.count)
+        silent = self._settings.labelling is Labelling.NEGATIVES_BY_TIMEOUT
+        return settled(known(cells)) if silent else known(cells)
+
+
+def _config_of(model: str, settings: ModelConfig) -> Config:
+    """A configuration of this model alone, whose groups are strata."""
+    own = settings.model_copy(update={"segments": (_STRATUM,), "max_segment_values": MAX_GROUPS})
+    limits = {"max_series": 2 * MAX_GROUPS, "models": {model: own}}
+    return Config.without_file().model_copy(update=limits)
+
+
+def _joined(batch: EventBatch, catalogue: Catalogue) -> list[Deltas]:
+    join = Join(catalogue, max_pending=len(batch.predictions) + 1)
+    found = [join.apply(batch.predictions, _labels_of(batch), Over.nothing())]
+    if len(batch.outcomes):
+        found.append(join.count(batch.outcomes))
+    if len(batch.counts):
+        found.append(join.add(batch.counts))
+    return found
+
+
+def _labels_of(batch: EventBatch) -> Labels:
+    """The labels of a batch's predictions.
+
+    A label that came in the record of another version's prediction counts like one that
+    came alone.
+    """
+    labels = batch.labels.take(np.isin(batch.labels.key, batch.predictions.key))
+    theirs = ~np.isin(labels.row, batch.predictions.row)
+    return replace(labels, prediction_time=np.where(theirs, NO_TIME, labels.prediction_time))
+
+
+def _rows_of_groups(batch: EventBatch, wanted: BoolArray) -> EventBatch:
+    """The predictions, outcomes and counts of some groups; all labels."""
+    columns = {}
+    for kind in _GROUPED:
+        some = getattr(batch, kind)
+        columns[kind] = some.take(wanted[some.group]) if len(some) else some
+    return replace(batch, **columns)
+
+
+def _earliest(predictions: Predictions, within: TimeRange) -> Predictions:
+    """The prediction of each id that counts, the earliest, where it lies in the range."""
+    order = np.lexsort((predictions.predicted_positive, predictions.time, predictions.key))
+    _, first = np.unique(predictions.key[order], return_index=True)
+    found = predictions.take(order[first])
+    return found.take((found.time >= within.opens) & (found.time < within.closes))

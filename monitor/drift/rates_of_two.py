@@ -1,0 +1,211 @@
+"""Recall and false-positive rate of two versions, and the errors of what follows from them.
+
+The versions are A, the one to compare with, and B, the one that is judged. Cases that only one
+of them scored are compared at the same mix (`at_equal_mix`). Cases that both scored are
+compared pair by pair (`of_pairs`): the two predictions of a case agree mostly, so that their
+difference is far better known than either rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
+
+from monitor.counts import ConfusionCounts
+from monitor.drift.equal_mix import equal_mix_rate
+from monitor.metrics.ratio import FloatArray, ratio
+
+FEWEST_DAYS = 10
+"""Least number of days for errors between days."""
+_HALF = 0.5
+_CERTAIN = 0.975
+
+
+class Joint(IntEnum):
+    """Index of the last axis of cases that both versions scored."""
+
+    BOTH = 0
+    ONLY_A = 1
+    ONLY_B = 2
+    NEITHER = 3
+
+
+class Change(IntEnum):
+    """Index of a change from A to B."""
+
+    RECALL = 0
+    FALSE_POSITIVE_RATE = 1
+    LOG_LIKELIHOOD_RATIO = 2
+    NEGATIVE_LOG_LIKELIHOOD_RATIO = 3
+    ODDS_RATIO = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatesOfTwo:
+    """Recall of A and of B, and false-positive rate of A and of B, in this order.
+
+    Attributes:
+        rates: as they are, (4,); NaN without cases.
+        smoothed: with half a case added to hits and misses, (4,), in (0, 1).
+        cases: number of independent cases with as much information, (4,).
+        covariance: of the smoothed rates for independent cases, (4, 4).
+        influence: effect of each day on the rates, (4, days).
+        days: days that have cases of both versions.
+        left_out: share of the positives, and of the negatives, that could not be compared
+            since their stratum lacks one version, (2,); NaN without cases.
+    """
+
+    rates: FloatArray
+    smoothed: FloatArray
+    cases: FloatArray
+    covariance: FloatArray
+    influence: FloatArray
+    days: int
+    left_out: FloatArray
+
+    @classmethod
+    def at_equal_mix(cls, cells: FloatArray) -> Self:
+        """Return the rates of two versions at the same mix of strata.
+
+        Args:
+            cells: outcomes, (2, days, segments, 4), the versions along the first axis, the
+                cells of `Outcome` along the last.
+        """
+        counts = ConfusionCounts.from_cells(np.asarray(cells, dtype=np.float64))
+        recall = equal_mix_rate(counts.tp, counts.actual_positive)
+        false = equal_mix_rate(counts.fp, counts.actual_negative)
+        with np.errstate(invalid="ignore"):
+            variance = np.concatenate([recall.variance, false.variance])
+        return cls(
+            rates=np.concatenate([recall.rate, false.rate]),
+            smoothed=np.concatenate([recall.smoothed, false.smoothed]),
+            cases=np.concatenate([r.cases / r.within for r in (recall, false)]),
+            covariance=np.diag(variance),
+            influence=np.concatenate([recall.influence, false.influence]),
+            days=min(recall.days, false.days),
+            left_out=np.array([recall.left_out, false.left_out]),
+        )
+
+    @classmethod
+    def of_pairs(cls, positive: FloatArray, negative: FloatArray) -> Self:
+        """Return the rates on cases that both versions scored.
+
+        Args:
+            positive: actual positives by day, (days, 4), by which versions flagged them
+                (`Joint`).
+            negative: actual negatives, likewise.
+        """
+        found = [_pairs(np.asarray(one, dtype=np.float64)) for one in (positive, negative)]
+        covariance = np.zeros((4, 4))
+        covariance[:2, :2], covariance[2:, 2:] = (one.covariance for one in found)
+        occupied = (np.sum(positive, axis=1) > 0) & (np.sum(negative, axis=1) > 0)
+        return cls(
+            rates=np.concatenate([one.rates for one in found]),
+            smoothed=np.concatenate([one.smoothed for one in found]),
+            cases=np.repeat([one.cases for one in found], 2),
+            covariance=covariance,
+            influence=np.concatenate([one.influence for one in found]),
+            days=int(occupied.sum()),
+            left_out=np.zeros(2),
+        )
+
+    @property
+    def is_known(self) -> bool:
+        """True where both versions have positives and negatives that can be compared."""
+        return bool(np.isfinite(self.rates).all())
+
+    def changes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the changes from A to B, and their standard errors, (5,) each, see `Change`.
+
+        The error is that of independent cases, or that between days where there are at least
+        10 and it is larger. What a day does to both versions alike cancels out.
+
+        Returns:
+            Changes of logit TPR, logit FPR, log LR+, log LR- and of the log odds ratio; the
+            errors are infinite where a version has no case to compare.
+        """
+        recall, false = self.smoothed[:2], self.smoothed[2:]
+        components = [
+            np.log(recall / (1 - recall)),
+            np.log(false / (1 - false)),
+            np.log(recall / false),
+            np.log((1 - recall) / (1 - false)),
+        ]
+        components.append(components[0] - components[1])
+        change = np.array([float(pair[1] - pair[0]) for pair in components])
+        return change, self.errors(self._gradients())
+
+    def errors(self, gradients: FloatArray) -> FloatArray:
+        """Return the standard errors of functions of the rates.
+
+        Args:
+            gradients: derivatives by the four rates, (functions, 4).
+        """
+        if not self.is_known:
+            return np.full(len(gradients), np.inf)
+        rows = np.einsum("ci,ij,cj->c", gradients, self.covariance, gradients)
+        return np.asarray(np.sqrt(np.maximum(rows, self._between_days(gradients))))
+
+    def inflation(self, gradients: FloatArray) -> FloatArray:
+        """Return the factor by which days raise the variances of functions above that of rows.
+
+        Args:
+            gradients: derivatives by the four rates, (functions, 4).
+        """
+        rows = np.einsum("ci,ij,cj->c", gradients, self.covariance, gradients)
+        return np.asarray(np.maximum(ratio(self._between_days(gradients), rows), 1.0))
+
+    def _between_days(self, gradients: FloatArray) -> FloatArray:
+        if self.days < FEWEST_DAYS:
+            return np.zeros(len(gradients))
+        effects = gradients @ self.influence
+        few = stdtrit(self.days - 1, _CERTAIN) / ndtri(_CERTAIN)
+        variance = (effects**2).sum(axis=1) * self.days / (self.days - 1)
+        return np.asarray(variance * few**2)
+
+    def _gradients(self) -> FloatArray:
+        recall, false = self.smoothed[:2], self.smoothed[2:]
+        sign, none = np.array([-1.0, 1.0]), np.zeros(2)
+        logit_recall, logit_false = 1 / (recall * (1 - recall)), 1 / (false * (1 - false))
+        return np.array(
+            [
+                [*(sign * logit_recall), *none],
+                [*none, *(sign * logit_false)],
+                [*(sign / recall), *(-sign / false)],
+                [*(-sign / (1 - recall)), *(sign / (1 - false))],
+                [*(sign * logit_recall), *(-sign * logit_false)],
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """The rates of A and B on the actual positives, or negatives, that both scored."""
+
+    rates: FloatArray
+    smoothed: FloatArray
+    cases: float
+    covariance: FloatArray
+    influence: FloatArray
+
+
+def _pairs(by_day: FloatArray) -> _Pairs:
+    flagged: NDArray[np.float64] = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0]])
+    joint, cases = by_day.sum(axis=0), float(by_day.sum())
+    rates = ratio(flagged @ joint, cases)
+    share = (joint + _HALF) / (cases + 4 * _HALF)
+    smoothed = flagged @ share
+    covariance = (flagged * share) @ flagged.T - np.outer(smoothed, smoothed)
+    deviation = flagged @ by_day.T - np.outer(np.nan_to_num(rates), by_day.sum(axis=1))
+    return _Pairs(
+        rates=np.asarray(rates),
+        smoothed=smoothed,
+        cases=cases,
+        covariance=covariance / max(cases, _HALF),
+        influence=np.nan_to_num(ratio(deviation, cases)),
+    )

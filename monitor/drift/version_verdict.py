@@ -1,0 +1,174 @@
+"""The verdict on two versions: is B worse than A? Valid however often it is asked.
+
+The log odds ratio of recall and false positives decides, as in `skill`: another threshold
+hardly moves it. Its confidence sequence gives the verdict:
+
+    worse       it lies below 0
+    better      it lies above 0
+    equal       it lies within ± .2 (`EQUIVALENCE`)
+    not_shown   else
+
+Where recall and false positives moved in one direction, as by another threshold, B is worse
+only if no slide along a concave ROC curve leads to it: both fell and LR+ fell, or both rose and
+LR- rose; and better likewise (Biggerstaff 2000). Where both certainly moved, a sequence of the
+ratio's own decides that, and if it does not, the verdict is `not_shown`: another operating
+point.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from monitor.drift.confidence_sequence import information_for, radius
+from monitor.drift.rates_of_two import Change, RatesOfTwo
+from monitor.drift.skill import EQUIVALENCE
+from monitor.metrics.ratio import FloatArray
+
+_COMPARABLE = 0.25
+_FEWEST_CASES = 10.0
+
+
+class VersionVerdict(StrEnum):
+    """Verdict on version B, compared with version A."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    EQUAL = "equal"
+    NOT_SHOWN = "not_shown"
+
+
+class NotShown(StrEnum):
+    """Why a verdict is `not_shown`."""
+
+    MISSING_CLASS = "missing_class"
+    TOO_FEW_OUTCOMES = "too_few_outcomes"
+    ANOTHER_OPERATING_POINT = "another_operating_point"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialVerdict:
+    """The verdict, the sequence it rests on, and what would settle it.
+
+    Attributes:
+        verdict: on B.
+        because: why it is not shown; None where it is.
+        change: of the log odds ratio from A to B; NaN where it is not known.
+        standard_error: of the change; infinite where it is not known.
+        lower: lower end of the confidence sequence; -∞ where nothing is known.
+        upper: upper end; ∞ where nothing is known.
+        times_the_outcomes: how many times as many outcomes would settle it, if the change
+            stays as it is; 1 where it is settled, infinite where no number would.
+    """
+
+    verdict: VersionVerdict
+    because: NotShown | None
+    change: float
+    standard_error: float
+    lower: float
+    upper: float
+    times_the_outcomes: float
+
+
+def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
+    """Return the verdict on B.
+
+    Args:
+        rates: of both versions, over all outcomes since the comparison began.
+
+    Returns:
+        `not_shown` where one version lacks positives or negatives to compare, or has fewer
+        than 10 of either.
+    """
+    if not rates.is_known:
+        return SequentialVerdict(
+            verdict=VersionVerdict.NOT_SHOWN,
+            because=NotShown.MISSING_CLASS,
+            change=math.nan,
+            standard_error=math.inf,
+            lower=-math.inf,
+            upper=math.inf,
+            times_the_outcomes=math.inf,
+        )
+    change, error = rates.changes()
+    found = _Sequences(change, error)
+    verdict = found.verdict
+    missing = _FEWEST_CASES / float(rates.cases.min())
+    if missing > 1:
+        verdict = VersionVerdict.NOT_SHOWN
+    settled = verdict is not VersionVerdict.NOT_SHOWN
+    middle, half = float(change[Change.ODDS_RATIO]), float(found.half_width[Change.ODDS_RATIO])
+    return SequentialVerdict(
+        verdict=verdict,
+        because=None if settled else found.because,
+        change=middle,
+        standard_error=float(error[Change.ODDS_RATIO]),
+        lower=middle - half,
+        upper=middle + half,
+        times_the_outcomes=1.0 if settled else max(found.times_the_outcomes, missing),
+    )
+
+
+class _Sequences:
+    """The confidence sequences of all changes at one moment."""
+
+    def __init__(self, change: FloatArray, error: FloatArray) -> None:
+        self.change = change
+        self.information = 1 / error**2
+        self.half_width = np.array([radius(float(one)) for one in self.information])
+        self.certain = np.abs(change) > self.half_width
+        recall, false = change[Change.RECALL], change[Change.FALSE_POSITIVE_RATE]
+        sizes = abs(recall), abs(false)
+        moved = self.certain[Change.RECALL] and self.certain[Change.FALSE_POSITIVE_RATE]
+        self.moved = bool(recall * false > 0 and moved)
+        comparable = min(sizes) >= _COMPARABLE * max(sizes)
+        self.slid = bool(recall * false > 0 and (moved or comparable))
+        self.worse = bool(change[Change.ODDS_RATIO] < 0)
+        self.ratio, self.ratio_for_the_worse = self._ratio_that_proves(rising=bool(recall > 0))
+
+    @property
+    def verdict(self) -> VersionVerdict:
+        """The verdict of these sequences."""
+        proven = not self.moved or self.certain[self.ratio]
+        proven = (self.agrees and proven) or not self.slid
+        if self.certain[Change.ODDS_RATIO] and proven:
+            return VersionVerdict.WORSE if self.worse else VersionVerdict.BETTER
+        index = Change.ODDS_RATIO
+        within = abs(self.change[index]) + self.half_width[index] < EQUIVALENCE
+        return VersionVerdict.EQUAL if within and not self.moved else VersionVerdict.NOT_SHOWN
+
+    @property
+    def agrees(self) -> bool:
+        """True where the likelihood ratio moved for the worse, or the better, like the odds."""
+        return self.ratio_for_the_worse == self.worse
+
+    @property
+    def because(self) -> NotShown:
+        """Why nothing is shown."""
+        return NotShown.ANOTHER_OPERATING_POINT if self.moved else NotShown.TOO_FEW_OUTCOMES
+
+    @property
+    def times_the_outcomes(self) -> float:
+        """How many times as many outcomes would settle it, if all changes stay as they are."""
+        size = abs(float(self.change[Change.ODDS_RATIO]))
+        equal = math.inf if self.moved else self._times(Change.ODDS_RATIO, EQUIVALENCE - size)
+        different = self._times(Change.ODDS_RATIO, size)
+        if self.slid and not self.agrees:
+            different = math.inf
+        elif self.moved:
+            needed = abs(float(self.change[self.ratio]))
+            different = max(different, self._times(self.ratio, needed))
+        return min(equal, different)
+
+    def _times(self, index: Change, half_width: float) -> float:
+        return max(information_for(half_width) / float(self.information[index]), 1.0)
+
+    def _ratio_that_proves(self, *, rising: bool) -> tuple[Change, bool]:
+        """Likelihood ratio that no slide in this direction moves so, and if for the worse."""
+        ends = (Change.LOG_LIKELIHOOD_RATIO, Change.NEGATIVE_LOG_LIKELIHOOD_RATIO)
+        ratio = ends[rising == self.worse]
+        fell = bool(self.change[ratio] < 0)
+        return ratio, fell if ratio is Change.LOG_LIKELIHOOD_RATIO else not fell

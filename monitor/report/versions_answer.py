@@ -1,0 +1,300 @@
+"""The object that `compare --json` prints."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from monitor.diagnosis.version_events import VersionTraffic
+from monitor.diagnosis.versions import VersionsCompared
+from monitor.drift.rates_of_two import Joint
+from monitor.drift.version_comparison import Pairs, Part, Range, RatesCompared
+from monitor.drift.version_verdict import NotShown, VersionVerdict
+from monitor.metrics import intervals, precision
+from monitor.metrics.ratio import FloatArray
+from monitor.report.answer_parts import (
+    Count,
+    MetricInterval,
+    OutcomeSums,
+    Share,
+    Sum,
+    Time,
+    defined,
+    json_text,
+    outcome_sums,
+    time_text,
+)
+from monitor.report.versions_words import versions_headline
+
+
+class EqualMixMetrics(Struct, frozen=True, kw_only=True):
+    """Metrics of a version at the class ratio and the mix that both are compared at.
+
+    Attributes:
+        recall: share of the positives that are predicted positive.
+        false_positive_rate: share of the negatives that are predicted positive.
+        precision: at the class ratio of both versions together.
+        balanced_precision: precision at as many positives as negatives.
+        log_likelihood_ratio: log LR+.
+    """
+
+    recall: MetricInterval
+    false_positive_rate: MetricInterval
+    precision: MetricInterval
+    balanced_precision: MetricInterval
+    log_likelihood_ratio: MetricInterval
+
+
+class ComparedVersion(Struct, frozen=True, kw_only=True):
+    """One of the two versions.
+
+    Attributes:
+        version: its name; `__missing__` for predictions without one.
+        first: time of its first prediction in all events.
+        last: time of its last one.
+        predictions: in the stretch that is compared, labelled or not.
+        outcomes: its labelled outcomes in the stretch.
+        precision: as it was.
+        at_equal_mix: what both versions are compared by.
+    """
+
+    version: str
+    first: Time | None
+    last: Time | None
+    predictions: Count
+    outcomes: OutcomeSums
+    precision: MetricInterval
+    at_equal_mix: EqualMixMetrics
+
+
+class VersionDifferences(Struct, frozen=True, kw_only=True):
+    """B less A at the class ratio and the mix that both are compared at.
+
+    Attributes:
+        recall: difference of recall.
+        false_positive_rate: difference of the false-positive rate.
+        precision: difference of precision.
+    """
+
+    recall: MetricInterval
+    false_positive_rate: MetricInterval
+    precision: MetricInterval
+
+
+class PrecisionPart(Struct, frozen=True, kw_only=True):
+    """Contribution to the difference of precision as it was, B less A.
+
+    Attributes:
+        logit: in log-odds.
+        points: as a fraction of precision.
+    """
+
+    logit: float | None
+    points: float | None
+
+
+class PrecisionParts(Struct, frozen=True, kw_only=True):
+    """What the difference of precision consists of; the three add up to it.
+
+    Attributes:
+        model: recall and false positives at the same mix.
+        prevalence: the class ratio.
+        mix: the mix of segments and days.
+    """
+
+    model: PrecisionPart
+    prevalence: PrecisionPart
+    mix: PrecisionPart
+
+
+class LogOddsRatio(Struct, frozen=True, kw_only=True):
+    """Change of the log odds ratio from A to B, with its confidence sequence.
+
+    Attributes:
+        change: below 0 where B separates the classes worse.
+        se: standard error.
+        lower: lower end of the sequence, which holds however often it is looked at.
+        upper: upper end.
+    """
+
+    change: float | None
+    se: float | None
+    lower: float | None
+    upper: float | None
+
+
+class JointOutcomes(Struct, frozen=True, kw_only=True):
+    """Cases that both versions scored, by which of them flagged the case.
+
+    Attributes:
+        both: both did.
+        only_a: A alone.
+        only_b: B alone.
+        neither: none did.
+        p_value: of McNemar's exact test that A and B flag equally many, two-sided.
+    """
+
+    both: Sum
+    only_a: Sum
+    only_b: Sum
+    neither: Sum
+    p_value: Share
+
+
+class PairedCases(Struct, frozen=True, kw_only=True):
+    """Cases that both versions scored.
+
+    Attributes:
+        share: of the outcomes of the version with fewer outcomes.
+        positives: the actual positives.
+        negatives: the actual negatives.
+        differences: B less A on these cases.
+    """
+
+    share: float
+    positives: JointOutcomes
+    negatives: JointOutcomes
+    differences: VersionDifferences
+
+
+class CasesLeftOut(Struct, frozen=True, kw_only=True):
+    """Shares of the cases whose stratum lacks one of the versions.
+
+    Attributes:
+        positives: of the actual positives; null without any.
+        negatives: of the actual negatives; null without any.
+    """
+
+    positives: float | None
+    negatives: float | None
+
+
+class VersionsAnswer(Struct, frozen=True, kw_only=True):
+    """Version B compared with version A over the same stretch of time.
+
+    Attributes:
+        model: its name.
+        headline: the result in one sentence.
+        verdict: on B: `better`, `worse`, `equal` or `not_shown`.
+        because: why it is `not_shown`: `missing_class`, `too_few_outcomes` or
+            `another_operating_point`; null for any other verdict.
+        open: first moment of the stretch.
+        close: first moment after it.
+        a: the version to compare with.
+        b: the version that is judged.
+        class_ratio: positives per negative of both together.
+        segments: keys whose combinations of values are compared one by one.
+        decided_by: `pairs` where nearly all cases were scored by both versions, else `strata`.
+        differences: B less A, with 95 % intervals for one look.
+        log_odds_ratio: what the verdict rests on.
+        parts: of the difference of precision as it was.
+        left_out: shares of the cases that could not be compared.
+        paired: the cases that both versions scored; null where there are none.
+        outcomes_to_settle: how many more outcomes of both versions would settle the verdict at
+            the present difference and share of the traffic; 0 where it is settled, null where
+            no number would.
+        days_to_settle: how long these take at the present rate; null likewise.
+    """
+
+    model: str
+    headline: str
+    verdict: VersionVerdict
+    because: NotShown | None
+    open: Time | None
+    close: Time | None
+    a: ComparedVersion
+    b: ComparedVersion
+    class_ratio: float | None
+    segments: tuple[str, ...]
+    decided_by: str
+    differences: VersionDifferences
+    log_odds_ratio: LogOddsRatio
+    parts: PrecisionParts
+    left_out: CasesLeftOut
+    paired: PairedCases | None
+    outcomes_to_settle: float | None
+    days_to_settle: float | None
+
+
+def versions_json(found: VersionsCompared) -> str:
+    """Return the JSON text, one object over several lines, ASCII only."""
+    return json_text(versions_answer(found), indent=2)
+
+
+def versions_answer(found: VersionsCompared) -> VersionsAnswer:
+    """Return the comparison as an object."""
+    comparison = found.comparison
+    decided = comparison.decided_by
+    sequence = decided.found
+    left = decided.rates.left_out.tolist()
+    more = comparison.outcomes_to_settle
+    return VersionsAnswer(
+        model=found.model,
+        headline=versions_headline(found),
+        verdict=sequence.verdict,
+        because=sequence.because,
+        open=time_text(found.within.opens),
+        close=time_text(found.within.closes),
+        a=_version(found, 0),
+        b=_version(found, 1),
+        class_ratio=defined(comparison.class_ratio),
+        segments=found.segments,
+        decided_by="pairs" if comparison.by_pairs else "strata",
+        differences=_differences(decided),
+        log_odds_ratio=LogOddsRatio(
+            change=defined(sequence.change),
+            se=defined(sequence.standard_error),
+            lower=defined(sequence.lower),
+            upper=defined(sequence.upper),
+        ),
+        parts=PrecisionParts(**{name: _part(part) for name, part in decided.parts.items()}),
+        left_out=CasesLeftOut(positives=defined(left[0]), negatives=defined(left[1])),
+        paired=None if comparison.pairs is None else _pairs(comparison.pairs, comparison.paired),
+        outcomes_to_settle=None if defined(more) is None else float(round(more)),
+        days_to_settle=defined(found.days_to_settle),
+    )
+
+
+def _version(found: VersionsCompared, index: int) -> ComparedVersion:
+    traffic: VersionTraffic = found.versions[index]
+    counts = found.comparison.counts[index]
+    lower, upper = intervals(counts, "precision")
+    measured = found.comparison.decided_by.metrics[index]
+    return ComparedVersion(
+        version=traffic.name,
+        first=time_text(traffic.first),
+        last=time_text(traffic.last),
+        predictions=found.predictions[index],
+        outcomes=outcome_sums(counts),
+        precision=_interval(Range(float(precision(counts)), float(lower), float(upper))),
+        at_equal_mix=EqualMixMetrics(**{name: _interval(one) for name, one in measured.items()}),
+    )
+
+
+def _interval(found: Range) -> MetricInterval:
+    return MetricInterval(
+        estimate=defined(found.estimate), lower=defined(found.lower), upper=defined(found.upper)
+    )
+
+
+def _differences(compared: RatesCompared) -> VersionDifferences:
+    return VersionDifferences(
+        **{name: _interval(one) for name, one in compared.differences.items()}
+    )
+
+
+def _part(part: Part) -> PrecisionPart:
+    return PrecisionPart(logit=defined(part.logit), points=defined(part.points))
+
+
+def _pairs(pairs: Pairs, share: float) -> PairedCases:
+    return PairedCases(
+        share=share,
+        positives=_joint(pairs.positive, pairs.p_values["recall"]),
+        negatives=_joint(pairs.negative, pairs.p_values["false_positive_rate"]),
+        differences=_differences(pairs.compared),
+    )
+
+
+def _joint(cases: FloatArray, p_value: float) -> JointOutcomes:
+    counted = {one.name.lower(): float(cases[one]) for one in Joint}
+    return JointOutcomes(**counted, p_value=p_value)

@@ -1,0 +1,168 @@
+"""The text that `compare` prints; at most 100 columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from textwrap import wrap
+
+from monitor.diagnosis.versions import VersionsCompared
+from monitor.drift.rates_of_two import Joint
+from monitor.drift.version_comparison import RATES, Pairs, Range
+from monitor.drift.version_verdict import VersionVerdict
+from monitor.metrics import class_ratio, precision
+from monitor.metrics.ratio import FloatArray
+from monitor.report.printable import one_line
+from monitor.report.versions_words import to_settle, versions_headline
+from monitor.report.vocabulary import METRIC_WORDS
+
+COLUMNS = 100
+UNDEFINED = "—"
+_LONGEST_NAME = 18
+_WIDTHS = (19, 19, 13, 20)
+_PARTS = {"model": "the model", "prevalence": "prevalence", "mix": "mix of cases"}
+_METRICS = (*RATES, "balanced_precision", "log_likelihood_ratio")
+_CLASSES = ("positives", "negatives")
+_SMALLEST_P = 1e-300
+_SHOWN = 0.005
+
+
+def versions_text(found: VersionsCompared) -> str:
+    """Return the verdict, then what it rests on and what is not known."""
+    sections = (
+        iter(wrap(versions_headline(found), COLUMNS)),
+        _sides(found),
+        _parts(found),
+        _pairs(found),
+        _limits(found),
+    )
+    return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines)
+
+
+def _sides(found: VersionsCompared) -> Iterator[str]:
+    comparison = found.comparison
+    compared = comparison.decided_by
+    names = [_name(one.name) for one in found.versions]
+    yield _row(one_line(found.model), *names, "difference", "95 % interval")
+    yield _row("predictions", *(f"{n:,}" for n in found.predictions))
+    yield _row("outcomes", *(f"{int(one.total):,}" for one in comparison.counts))
+    yield _row(
+        "positives per negative", *(_ratio(float(class_ratio(c))) for c in comparison.counts)
+    )
+    before, after = (float(precision(one)) for one in comparison.counts)
+    yield _row("precision as it was", _ratio(before), _ratio(after), _signed(after - before))
+    yield "on the same cases:" if comparison.by_pairs else "at equal class ratio and mix:"
+    a, b = compared.metrics
+    for name in _METRICS:
+        values = (a[name].estimate, b[name].estimate)
+        one = compared.differences.get(name)
+        ends = () if one is None or math.isnan(one.lower) else (_between(one),)
+        difference = _signed(values[1] - values[0])
+        yield _row(f"  {METRIC_WORDS[name].words}", *map(_ratio, values), difference, *ends)
+
+
+def _row(title: str, *cells: str) -> str:
+    return f"{title:<27.27}" + "".join(
+        f"{cell:>{width}}" for cell, width in zip(cells, _WIDTHS, strict=False)
+    )
+
+
+def _between(found: Range) -> str:
+    return f"{_signed(found.lower)} to {_signed(found.upper)}"
+
+
+def _name(name: str) -> str:
+    shown = one_line(name)
+    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
+
+
+def _parts(found: VersionsCompared) -> Iterator[str]:
+    parts = found.comparison.decided_by.parts
+    if not math.isfinite(sum(part.points for part in parts.values())):
+        return
+    yield f"{'What the difference of precision is':<46}{'log-odds':>19}{'points':>13}"
+    for name, part in parts.items():
+        yield f"{_PARTS[name]:<46}{part.logit:>+19.2f}{100 * part.points:>+13.1f}"
+    whole = [
+        sum(values) for values in zip(*((p.logit, p.points) for p in parts.values()), strict=True)
+    ]
+    yield f"{'= precision as it was':<46}{whole[0]:>+19.2f}{100 * whole[1]:>+13.1f}"
+
+
+def _pairs(found: VersionsCompared) -> Iterator[str]:
+    pairs = found.comparison.pairs
+    if pairs is None:
+        return
+    a, b = (_name(one.name) for one in found.versions)
+    share = min(found.comparison.paired, 1.0)
+    yield (
+        f"Both versions scored {int(pairs.positive.sum() + pairs.negative.sum()):,} cases, "
+        f"{100 * share:.0f} % of those of the version with fewer:"
+    )
+    for word, cases, rate in zip(_CLASSES, (pairs.positive, pairs.negative), RATES, strict=False):
+        yield from wrap(
+            f"{word}: {_flagged(cases, a, b)}; McNemar's exact p {_p_value(pairs, rate)}",
+            COLUMNS,
+            initial_indent="  ",
+            subsequent_indent="    ",
+        )
+
+
+def _flagged(cases: FloatArray, a: str, b: str) -> str:
+    both, only_a, only_b, neither = (int(cases[one]) for one in Joint)
+    alone = f"{only_a:,} by {a} alone, {only_b:,} by {b} alone"
+    return f"{both:,} flagged by both, {alone}, {neither:,} by none"
+
+
+def _p_value(pairs: Pairs, rate: str) -> str:
+    value = pairs.p_values[rate]
+    if value < _SMALLEST_P:
+        return f"below {_SMALLEST_P:g}"
+    return f"{value:.3f}" if value >= _SHOWN else f"{value:.1g}"
+
+
+def _limits(found: VersionsCompared) -> Iterator[str]:
+    comparison = found.comparison
+    compared = comparison.decided_by
+    within = f"{_time(found.within.opens)} to {_time(found.within.closes)}"
+    yield f"Compared from {within} UTC, when both predicted and outcomes are mature."
+    if not comparison.by_pairs:
+        yield from wrap(_strata(found), COLUMNS)
+    sequence = compared.found
+    if math.isfinite(sequence.change):
+        text = (
+            f"Log odds ratio {sequence.change:+.2f} ± {sequence.standard_error:.2f}; the verdict "
+            f"rests on {sequence.lower:+.2f} to {sequence.upper:+.2f}, which holds however often "
+            "one looks. The 95 % intervals hold for one look."
+        )
+        yield from wrap(text, COLUMNS)
+    if sequence.verdict is VersionVerdict.NOT_SHOWN:
+        text = to_settle(found)
+        yield from wrap(f"{text[0].upper()}{text[1:]}.", COLUMNS)
+
+
+def _strata(found: VersionsCompared) -> str:
+    keys = ", ".join(map(one_line, found.segments))
+    compared = f"{keys} and day" if keys else "day"
+    left = found.comparison.strata.rates.left_out
+    shares = [
+        f"{100 * share:.0f} % of the {word}"
+        for share, word in zip(left.tolist(), _CLASSES, strict=True)
+        if share >= _SHOWN
+    ]
+    rest = f"; {' and '.join(shares)} fall where one version has none" if shares else ""
+    hint = "" if keys else " Name segment keys with --segments to make it equal by these, too."
+    return f"The mix is equal by {compared}{rest}.{hint}"
+
+
+def _time(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.3f}" if math.isfinite(value) else UNDEFINED
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}" if math.isfinite(value) else UNDEFINED

@@ -1,0 +1,123 @@
+"""Two versions compared, in one sentence."""
+
+from __future__ import annotations
+
+import math
+
+from monitor.config.quantities import format_duration
+from monitor.diagnosis.versions import VersionsCompared
+from monitor.drift.rates_of_two import Change
+from monitor.drift.skill import EQUIVALENCE
+from monitor.drift.version_comparison import RatesCompared
+from monitor.drift.version_verdict import NotShown, VersionVerdict
+from monitor.report.printable import one_line
+from monitor.report.rate_changes import short
+from monitor.report.vocabulary import METRIC_WORDS
+
+_POINT = 0.005
+"""Precision that differs by less than half a point counts as equal."""
+_HOUR_MS = 3_600_000
+_DAY_MS = 24 * _HOUR_MS
+_SMALL = 0.1
+_ROUNDED = 2
+
+
+def versions_headline(found: VersionsCompared) -> str:
+    """Return the verdict, what it rests on, and what the traffic does, in one sentence."""
+    compared = found.comparison.decided_by
+    a, b = (one_line(one.name) for one in found.versions)
+    because = compared.found.because
+    if because is NotShown.MISSING_CLASS:
+        return (
+            f"Whether version {b} is worse than {a} is not shown: {_missing(found)} to compare yet."
+        )
+    recall, false = (_against(compared, name) for name in ("recall", "false_positive_rate"))
+    where = "on the same cases" if found.comparison.by_pairs else "at equal class ratio and mix"
+    if because is NotShown.ANOTHER_OPERATING_POINT:
+        return (
+            f"Version {b} has another operating point than {a}: {recall}, {false} {where}; "
+            "whether it is better or worse is not shown."
+        )
+    verdict = compared.found.verdict
+    if verdict is VersionVerdict.EQUAL:
+        start = f"Versions {b} and {a} are equal within {short(EQUIVALENCE, 1)} log-odds"
+        return f"{start}: {recall}, {false} {where}{_traffic(compared)}."
+    rate = _main_rate(compared)
+    numbers = f"{_against(compared, rate)} (difference {_interval(compared, rate)}) {where}"
+    if verdict is VersionVerdict.NOT_SHOWN:
+        return f"Whether version {b} is worse than {a} is not shown: {numbers}; {to_settle(found)}."
+    return f"Version {b} is {verdict} than {a}: {numbers}{_traffic(compared)}."
+
+
+def to_settle(found: VersionsCompared) -> str:
+    """Return how many more outcomes would settle the verdict, and how long they take."""
+    more = found.comparison.outcomes_to_settle
+    if not math.isfinite(more):
+        return "no number of outcomes would settle it at these rates"
+    count = math.ceil(more)
+    digits = max(len(str(count)) - _ROUNDED, 0)
+    rounded = math.ceil(count / 10**digits) * 10**digits
+    text = f"about {rounded:,} more outcomes would settle it"
+    days = found.days_to_settle
+    if not math.isfinite(days):
+        return text
+    unit = _DAY_MS if days >= _ROUNDED else _HOUR_MS
+    length = math.ceil(days * _DAY_MS / unit) * unit
+    shown = f"{length // _DAY_MS:,}d" if unit == _DAY_MS else format_duration(length)
+    return f"{text}, {shown} at the present rate"
+
+
+def number(value: float) -> str:
+    """Return a rate with two digits, with three below .1."""
+    return short(value, 3 if abs(value) < _SMALL else 2)
+
+
+def signed(value: float) -> str:
+    """Return a difference of rates with its sign, as `number` writes it."""
+    text = number(abs(value))
+    return f"{'-' if value < 0 else '+'}{text}"
+
+
+def _against(compared: RatesCompared, name: str) -> str:
+    a, b = (one[name].estimate for one in compared.metrics)
+    return f"{METRIC_WORDS[name].words} {number(b)} against {number(a)}"
+
+
+def _interval(compared: RatesCompared, name: str) -> str:
+    found = compared.differences[name]
+    return f"{signed(found.estimate)}, {signed(found.lower)} to {signed(found.upper)}"
+
+
+def _main_rate(compared: RatesCompared) -> str:
+    """The rate that moved the log odds ratio most in the direction that it moved."""
+    change, _ = compared.rates.changes()
+    recall, false = change[Change.RECALL], -change[Change.FALSE_POSITIVE_RATE]
+    way = 1 if recall + false > 0 else -1
+    return "recall" if way * recall >= way * false else "false_positive_rate"
+
+
+def _traffic(compared: RatesCompared) -> str:
+    """How much of the difference of precision is mix and prevalence; "" where it is little."""
+    whole = sum(part.points for part in compared.parts.values())
+    traffic = whole - compared.parts["model"].points
+    if not (math.isfinite(whole) and abs(traffic) >= _POINT):
+        return ""
+    own, points = f"{100 * abs(traffic):.0f}", f"{100 * abs(whole):.0f}"
+    if abs(traffic - whole) < _POINT:
+        return f"; the {points} points of precision between them are mix and prevalence"
+    if whole * traffic < 0 or abs(traffic) > abs(whole):
+        way = "raise" if traffic > 0 else "lower"
+        return f"; mix and prevalence {way} its precision by {own} point{'s' * (own != '1')}"
+    return f"; {own} of the {points} points of precision are mix and prevalence"
+
+
+def _missing(found: VersionsCompared) -> str:
+    lacking = []
+    for traffic, counts in zip(found.versions, found.comparison.counts, strict=True):
+        for cases, word in (
+            (counts.actual_positive, "positives"),
+            (counts.actual_negative, "negatives"),
+        ):
+            if not cases:
+                lacking.append(f"version {one_line(traffic.name)} has no labelled {word}")
+    return lacking[0] if lacking else "no stratum has outcomes of both versions"

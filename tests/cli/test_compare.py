@@ -1,0 +1,217 @@
+"""`compare`: canaries on the bundled flights, and what is refused."""
+
+import json
+import random
+
+import pytest
+from cli.commands import ran
+from cli.test_diagnose import written
+from streams import flights
+
+DAY = 86_400
+FROM, TO = 1_372_636_800, 1_380_585_600  # July to September 2013
+
+
+@pytest.fixture(scope="module")
+def summer():
+    """Three months of flights without scores, and the label of each id."""
+    events = [{k: v for k, v in e.items() if k != "score"} for e in flights()]
+    made = {e["id"] for e in events if e["type"] == "prediction" and FROM <= e["ts"] < TO}
+    events = [e for e in events if e["id"] in made]
+    return events, {e["id"]: e["label"] for e in events if e["type"] == "label"}
+
+
+def canary(summer, share, missing=0.0):
+    """The same events by version; version 7 gets a share of each flight's traffic.
+
+    Args:
+        summer: events, and labels.
+        share: of version 7, by the event.
+        missing: share of the true positives that version 7 does not flag.
+    """
+    events, labels = summer
+    rng, found = random.Random(22), []  # a simulated canary
+    for event in events:
+        if event["type"] == "prediction":
+            new = rng.random() < share(event)
+            missed = event["prediction"] and labels.get(event["id"]) and rng.random() < missing
+            event = event | {"version": "7" if new else "6"}  # noqa: PLW2901
+            if new and missed:
+                event["prediction"] = 0
+        found.append(event)
+    return found
+
+
+def compared(capsys, path, *words):
+    done = ran(capsys, "compare", "--feed", path, *words, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def test_a_worse_canary_is_called_worse(capsys, tmp_path, summer):
+    path = written(tmp_path / "a.ndjson", *canary(summer, lambda _: 0.2, missing=0.3))
+    found = compared(capsys, path)
+    assert (found["verdict"], found["a"]["version"], found["b"]["version"]) == ("worse", "6", "7")
+    recall = found["differences"]["recall"]
+    assert recall["upper"] < -0.1 < 0.1 < abs(recall["lower"])
+    assert found["headline"].startswith("Version 7 is worse than 6: recall .")
+    assert found["log_odds_ratio"]["upper"] < 0
+    assert (found["outcomes_to_settle"], found["because"]) == (0, None)
+    done = ran(capsys, "compare", "--feed", path, "--fail-on", "worse")
+    assert done.code == 1
+    assert max(map(len, done.out.splitlines())) <= 100
+    assert "What the difference of precision is" in done.out
+
+
+def test_an_equal_canary_is_not_called_worse(capsys, tmp_path, summer):
+    path = written(tmp_path / "a.ndjson", *canary(summer, lambda _: 0.2))
+    found = compared(capsys, path)
+    assert found["verdict"] in ("equal", "not_shown")
+    assert abs(found["differences"]["recall"]["estimate"]) < 0.04
+    if found["verdict"] == "not_shown":
+        assert found["outcomes_to_settle"] > 0
+        assert found["days_to_settle"] > 0
+        assert "more outcomes would settle it" in found["headline"]
+
+
+def test_an_equal_canary_with_other_traffic_is_told_from_a_worse_one(capsys, tmp_path, summer):
+    """Most of the morning stays with version 6: its cases are easier, and rarely positive."""
+
+    def share(event):
+        return 0.05 if event["segment"]["part_of_day"] == "morning" else 0.5
+
+    path = written(tmp_path / "a.ndjson", *canary(summer, share))
+    found = compared(capsys, path, "--segments", "part_of_day")
+    assert found["verdict"] in ("equal", "not_shown")
+    parts = found["parts"]
+    raw = found["b"]["precision"]["estimate"] - found["a"]["precision"]["estimate"]
+    assert sum(part["points"] for part in parts.values()) == pytest.approx(raw)
+    assert parts["prevalence"]["points"] > 0.05 > abs(parts["model"]["points"])
+    assert raw > 0.03
+
+
+def test_shadow_versions_are_compared_pair_by_pair(capsys, tmp_path, summer):
+    events, labels = summer
+    rng, found = random.Random(22), []  # a simulated shadow
+    for event in events:
+        if event["type"] == "label":
+            found.append(event)
+            continue
+        missed = event["prediction"] and labels.get(event["id"]) and rng.random() < 0.05
+        found.append(event | {"version": "6"})
+        found.append(
+            event | {"version": "7", "prediction": int(event["prediction"] and not missed)}
+        )
+    done = compared(capsys, written(tmp_path / "a.ndjson", *found), "--versions", "6,7")
+    assert (done["decided_by"], done["verdict"]) == ("pairs", "worse")
+    assert done["paired"]["share"] == 1
+    assert done["a"]["predictions"] == done["b"]["predictions"]
+    assert done["paired"]["positives"]["only_b"] == 0
+    assert done["paired"]["positives"]["only_a"] > 50
+    assert done["paired"]["positives"]["p_value"] < 1e-9
+    assert done["paired"]["negatives"]["p_value"] == 1
+    text = ran(capsys, "compare", "--feed", tmp_path / "a.ndjson").out
+    assert "on the same cases" in text
+    assert "McNemar" in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def counted(version, *, tp=800, day=10, days=1):
+    return [
+        {
+            "type": "counts",
+            "ts": (day + i) * DAY,
+            "tp": tp,
+            "fp": 100,
+            "fn": 1_000 - tp,
+            "tn": 900,
+            "version": version,
+        }
+        for i in range(days)
+    ]
+
+
+@pytest.fixture
+def three(tmp_path):
+    """Three versions, a month of counts each, two of them at the same time."""
+    events = [*counted("5", day=10, days=30), *counted("6", day=50, days=30)]
+    events += [event | {"ts": event["ts"] + 3_600} for event in counted("7", day=50, days=30)]
+    return written(tmp_path / "three.ndjson", *sorted(events, key=lambda event: event["ts"]))
+
+
+def test_without_versions_the_two_latest_are_compared(capsys, three):
+    found = compared(capsys, three)
+    assert (found["a"]["version"], found["b"]["version"]) == ("6", "7")
+    assert (found["verdict"], found["paired"]) == ("equal", None)
+    swapped = compared(capsys, three, "--versions", "7,6")
+    assert (swapped["a"]["version"], swapped["b"]["version"]) == ("7", "6")
+
+
+@pytest.mark.parametrize(("verdict", "code"), [("equal", 1), ("worse", 0), ("not_shown", 0)])
+def test_the_exit_code_is_1_on_a_verdict_that_fails(capsys, three, verdict, code):
+    assert ran(capsys, "compare", "--feed", three, "--fail-on", verdict).code == code
+
+
+def test_last_takes_the_end_of_the_stretch(capsys, three):
+    whole, last = compared(capsys, three), compared(capsys, three, "--last", "5d")
+    assert last["close"] == whole["close"]
+    assert last["open"] > whole["open"]
+    assert last["a"]["predictions"] == pytest.approx(whole["a"]["predictions"] / 6, abs=3_000)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("--versions", "6,8"), "no such version, got '8'; There is '5' (60,000 predictions, 1970"),
+        (("--versions", "5,6"), "'5' and '6' never predicted at the same time"),
+        (("--versions", "6"), "--versions: must be two different versions, got '6'; write A,B"),
+        (("--versions", "6,6"), "--versions: must be two different versions"),
+        (("--last", "soon"), "--last: must be a duration"),
+        (("--last", "0"), "--last: must be above 0"),
+        (("--model", "fraud"), "--model: the feed has no such model"),
+        (("--segments", "region"), "--segments: no prediction has the key 'region'"),
+        (("--fail-on", "wrose"), "invalid choice: 'wrose'"),
+    ],
+)
+def test_wrong_options_are_told_with_what_there_is(capsys, three, words, text):
+    done = ran(capsys, "compare", "--feed", three, *words)
+    assert (done.code, done.out) == (2, "")
+    assert text in done.err
+
+
+def test_one_version_is_too_few(capsys, tmp_path):
+    path = written(tmp_path / "a.ndjson", *counted("6", days=20))
+    done = ran(capsys, "compare", "--feed", path)
+    assert done.code == 2
+    assert "two versions are compared, there is '6' (40,000 predictions" in done.err
+
+
+def test_a_file_that_cannot_be_read_and_one_of_rubbish_end_with_3(capsys, tmp_path):
+    (tmp_path / "a.ndjson").write_text("rubbish\n")
+    for name in ("a.ndjson", "missing.ndjson"):
+        assert ran(capsys, "compare", "--feed", tmp_path / name).code == 3
+
+
+def test_without_a_file_it_is_asked_for(capsys):
+    done = ran(capsys, "compare")
+    assert (done.code, "--feed: must name recorded events" in done.err) == (2, True)
+
+
+def test_the_version_as_a_configured_segment_is_no_stratum(capsys, tmp_path, three):
+    config = tmp_path / "monitor.yaml"
+    config.write_text("defaults: {segments: [version]}\n")
+    found = compared(capsys, three, "-c", config)
+    assert (found["segments"], found["verdict"]) == ([], "equal")
+
+
+def test_a_class_that_is_missing_is_named(capsys, tmp_path):
+    events = [*counted("6", days=20), *counted("7", tp=0, days=20)]
+    for event in events[20:]:
+        event["fn"] = 0
+    found = compared(capsys, written(tmp_path / "a.ndjson", *events), "--versions", "6,7")
+    assert (found["verdict"], found["because"]) == ("not_shown", "missing_class")
+    assert "version 7 has no labelled positives" in found["headline"]
+    assert found["differences"]["recall"]["estimate"] is None
+    assert found["outcomes_to_settle"] is None
+    shown = ran(capsys, "compare", "--feed", tmp_path / "a.ndjson")
+    assert (shown.code, "nan" in shown.out) == (0, False)

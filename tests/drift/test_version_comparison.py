@@ -1,0 +1,250 @@
+"""Two versions compared: against statsmodels, against plain counting, and by laws."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from statsmodels.stats.contingency_tables import StratifiedTable, mcnemar
+
+from monitor.drift import version_comparison as versions
+from monitor.drift.equal_mix import equal_mix_rate
+from monitor.drift.rates_of_two import Change, RatesOfTwo
+from monitor.drift.version_comparison import compare_two
+from monitor.drift.version_verdict import NotShown, VersionVerdict, sequential_verdict
+
+TP, FP, FN, TN = range(4)
+CELLS = arrays(np.int64, (2, 3, 2, 4), elements=st.integers(0, 40))
+FILLED = arrays(np.int64, (2, 3, 2, 4), elements=st.integers(1, 40))
+
+
+def table(a, b):
+    """One day and one segment."""
+    return np.array([a, b], dtype=float)[:, None, None]
+
+
+def rates_at(recall_a, recall_b, false_a, false_b, *, positive=1e4, negative=1e5):
+    cells = [
+        (r * positive, f * negative, (1 - r) * positive, (1 - f) * negative)
+        for r, f in ((recall_a, false_a), (recall_b, false_b))
+    ]
+    return RatesOfTwo.at_equal_mix(table(*cells))
+
+
+@pytest.mark.parametrize(
+    ("operating_points", "verdict", "because"),
+    [
+        ((0.8, 0.7, 0.1, 0.1), "worse", None),
+        ((0.8, 0.8, 0.1, 0.15), "worse", None),
+        ((0.7, 0.8, 0.1, 0.1), "better", None),
+        ((0.8, 0.802, 0.1, 0.1), "equal", None),
+        # Along one ROC curve, whose odds ratio rises by 40 % on the way.
+        ((0.9, 0.7, 0.179, 0.047), "not_shown", NotShown.ANOTHER_OPERATING_POINT),
+        ((0.7, 0.9, 0.047, 0.179), "not_shown", NotShown.ANOTHER_OPERATING_POINT),
+        # Both fell, to below the chord to the origin; both rose, to below that to (1, 1).
+        ((0.8, 0.3, 0.1, 0.05), "worse", None),
+        ((0.8, 0.85, 0.1, 0.5), "worse", None),
+        # Both fell, and fewer positives are missed among what is not flagged.
+        ((0.8, 0.78, 0.5, 0.1), "better", None),
+    ],
+)
+def test_the_verdict_follows_from_the_two_operating_points(operating_points, verdict, because):
+    found = sequential_verdict(rates_at(*operating_points))
+    assert (found.verdict, found.because) == (verdict, because)
+
+
+def test_few_outcomes_show_nothing_and_say_how_many_more_would():
+    few = sequential_verdict(rates_at(0.8, 0.7, 0.1, 0.1, positive=60, negative=600))
+    assert (few.verdict, few.because) == (VersionVerdict.NOT_SHOWN, NotShown.TOO_FEW_OUTCOMES)
+    times = few.times_the_outcomes
+    assert 1 < times < 20
+
+    def at(factor):
+        rates = rates_at(0.8, 0.7, 0.1, 0.1, positive=60 * factor, negative=600 * factor)
+        return sequential_verdict(rates).verdict
+
+    assert at(1.05 * times) is VersionVerdict.WORSE
+    assert at(0.95 * times) is VersionVerdict.NOT_SHOWN
+
+
+def test_no_number_of_outcomes_settles_a_moved_threshold():
+    found = sequential_verdict(rates_at(0.9, 0.7, 0.179, 0.047))
+    assert found.times_the_outcomes == math.inf
+
+
+@pytest.mark.parametrize("missing", [(TP, FN), (FP, TN)])
+def test_a_version_without_a_class_is_not_judged(missing):
+    cells = table((80, 10, 20, 90), (80, 10, 20, 90))
+    cells[1, ..., missing] = 0
+    found = compare_two(cells).strata
+    assert found.found.because is NotShown.MISSING_CLASS
+    assert not found.rates.is_known
+    rate = "recall" if missing == (TP, FN) else "false_positive_rate"
+    assert math.isnan(found.differences[rate].estimate)
+    assert math.isnan(found.parts["model"].points)
+
+
+@given(FILLED)
+@settings(max_examples=60, deadline=None)
+def test_the_difference_is_that_of_mantel_and_haenszel(cells):
+    """Weights nm/(n + m) are those of the common risk difference; plain loops as the oracle."""
+    hits, cases = cells[..., TP], cells[..., TP] + cells[..., FN]
+    found = equal_mix_rate(hits, cases)
+    above = below = 0.0
+    for day in range(cells.shape[1]):
+        for segment in range(cells.shape[2]):
+            n, m = cases[:, day, segment].tolist()
+            x, y = hits[:, day, segment].tolist()
+            above += (y * n - x * m) / (n + m)
+            below += n * m / (n + m)
+    assert found.block_days == 1
+    assert found.rate[1] - found.rate[0] == pytest.approx(above / below)
+
+
+def test_the_log_odds_ratio_agrees_with_the_common_one_of_statsmodels():
+    """Of versions by flagged among positives, over segments with one odds ratio."""
+    rng = np.random.default_rng(1)
+    odds, tables, cells = [0.5, 2.0, 6.0], [], np.zeros((2, 1, 3, 4))
+    for segment, odd in enumerate(odds):
+        for version, factor in enumerate((1.0, 0.6)):
+            n = 20_000 if version == 0 else 6_000 * (segment + 1)
+            hits = rng.binomial(n, odd * factor / (1 + odd * factor))
+            cells[version, 0, segment, [TP, FN]] = hits, n - hits
+            cells[version, 0, segment, [FP, TN]] = 100, 900
+        tables.append(cells[::-1, 0, segment][:, [TP, FN]])
+    common = StratifiedTable([one.astype(float) for one in tables])
+    rates = RatesOfTwo.at_equal_mix(cells)
+    change, error = rates.changes()
+    assert change[Change.RECALL] < -0.3
+    # That of the standardised rates is closer to 0 than that within segments: not collapsible.
+    assert common.logodds_pooled < change[Change.RECALL] < 0.75 * common.logodds_pooled
+    z = change[Change.RECALL] / error[Change.RECALL]
+    assert z == pytest.approx(common.logodds_pooled / common.logodds_pooled_se, rel=0.05)
+
+
+@pytest.mark.parametrize(("b", "c"), [(10, 2), (0, 7), (31, 30), (0, 0), (250, 180)])
+def test_mcnemar_is_that_of_statsmodels(b, c):
+    expected = mcnemar(np.array([[50, b], [c, 20]]), exact=True).pvalue if b + c else 1.0
+    assert versions.mcnemar(b, c) == pytest.approx(expected)
+
+
+@given(CELLS)
+@settings(max_examples=100, deadline=None)
+def test_the_parts_add_up_to_the_difference_of_precision(cells):
+    found = compare_two(cells)
+    sums = cells.sum(axis=(1, 2)).tolist()
+    for compared in (found.strata, found.decided_by):
+        parts = compared.parts.values()
+        if not all(math.isfinite(part.logit) for part in parts):
+            continue
+        precision = [one[TP] / (one[TP] + one[FP]) for one in sums]
+        logit = [math.log(one[TP] / one[FP]) for one in sums]
+        assert sum(part.points for part in parts) == pytest.approx(precision[1] - precision[0])
+        assert sum(part.logit for part in parts) == pytest.approx(logit[1] - logit[0], abs=1e-9)
+
+
+@given(CELLS, arrays(np.int64, (2, 3, 4), elements=st.integers(0, 30)))
+@settings(max_examples=60, deadline=None)
+def test_the_other_way_round_every_sign_flips(cells, joint):
+    swapped = joint[..., [0, 2, 1, 3]]
+    forth = compare_two(cells, *joint.astype(float))
+    back = compare_two(cells[::-1], *swapped.astype(float))
+    opposite = {"better": "worse", "worse": "better"}
+    sides = [(forth.strata, back.strata)]
+    if forth.pairs is not None:
+        sides.append((forth.pairs.compared, back.pairs.compared))
+        assert forth.pairs.p_values == back.pairs.p_values
+    for one, other in sides:
+        verdict = str(one.found.verdict)
+        assert str(other.found.verdict) == opposite.get(verdict, verdict)
+        assert one.found.because == other.found.because
+        same(one.found.change, -other.found.change)
+        same(one.found.lower, -other.found.upper)
+        same(one.found.times_the_outcomes, other.found.times_the_outcomes)
+        for name, range_ in one.differences.items():
+            same(range_.estimate, -other.differences[name].estimate)
+            same(range_.lower, -other.differences[name].upper)
+        for name, part in one.parts.items():
+            same(part.points, -other.parts[name].points)
+            same(part.logit, -other.parts[name].logit)
+
+
+def same(a, b):
+    assert a == pytest.approx(b, nan_ok=True, abs=1e-9, rel=1e-6)
+
+
+def test_other_traffic_alone_is_no_difference_of_the_model():
+    """Versions of the same rates, of which B gets the hard segment and fewer positives."""
+    recall, false = np.array([0.9, 0.5]), np.array([0.05, 0.2])
+    positive = np.array([[8_000, 2_000], [400, 1_600]])
+    negative = np.array([[32_000, 8_000], [3_600, 14_400]])
+    cells = np.stack(
+        [positive * recall, negative * false, positive * (1 - recall), negative * (1 - false)],
+        axis=-1,
+    )[:, None]
+    found = compare_two(cells).strata
+    assert found.found.verdict is VersionVerdict.EQUAL
+    assert found.differences["recall"].estimate == pytest.approx(0)
+    assert found.differences["precision"].estimate == pytest.approx(0)
+    assert found.parts["model"].points == pytest.approx(0)
+    assert found.parts["prevalence"].points < -0.1
+    assert found.parts["mix"].points < -0.1
+
+
+def test_what_a_day_does_to_both_versions_cancels_out():
+    """Days on which both flag less say nothing of B; days on which B alone does, do."""
+    rng = np.random.default_rng(3)
+    swing = np.where(np.arange(20) % 2, 0.25, -0.25)[:, None]
+
+    def errors(of_b):
+        cells = np.zeros((2, 20, 1, 4))
+        for version, effect in enumerate((swing, of_b)):
+            hits = rng.binomial(200, np.clip(0.6 + effect, 0, 1))
+            cells[version, :, :, TP], cells[version, :, :, FN] = hits, 200 - hits
+            cells[version, :, :, FP], cells[version, :, :, TN] = 50, 450
+        return RatesOfTwo.at_equal_mix(cells).changes()[1][Change.RECALL]
+
+    shared, own = errors(swing), errors(-swing)
+    assert own > 4 * shared
+    rows = math.sqrt(2 / (0.24 * 4_000))
+    assert shared == pytest.approx(rows, rel=0.5)
+
+
+def test_blocks_of_days_become_longer_where_days_lack_a_version():
+    cases = np.zeros((2, 8, 1))
+    cases[0], cases[1, ::2] = 10, 1  # B has a case every other day
+    found = equal_mix_rate(cases / 2, cases)
+    assert (found.block_days, found.left_out) == (2, 0.0)
+    cases[1] = 0
+    alone = equal_mix_rate(cases / 2, cases)
+    assert (alone.left_out, np.isnan(alone.rate).all()) == (1.0, True)
+
+
+def test_a_stratum_without_one_version_is_left_out_and_its_share_told():
+    cells = table((80, 10, 20, 90), (70, 10, 30, 90)).repeat(2, axis=2)
+    cells[1, :, 1] = 0
+    rates = compare_two(cells).strata.rates
+    assert rates.rates.tolist() == pytest.approx([0.8, 0.7, 0.1, 0.1])
+    assert rates.left_out.tolist() == pytest.approx([1 / 3, 1 / 3])
+
+
+def test_pairs_know_the_difference_better_than_strata_do():
+    """Versions that agree but for some cases that B alone misses."""
+    positive = np.array([[700.0, 100.0, 20.0, 180.0]])
+    negative = np.array([[450.0, 30.0, 30.0, 4_490.0]])
+    flagged = [positive[0, [0, 1]].sum(), positive[0, [0, 2]].sum()]
+    cells = table((flagged[0], 480, 1_000 - flagged[0], 4_520), (flagged[1], 480, 280, 4_520))
+    found = compare_two(cells, positive, negative)
+    pairs, strata = found.pairs.compared, found.strata
+    assert found.by_pairs
+    assert pairs.rates.rates.tolist() == pytest.approx(strata.rates.rates.tolist())
+    assert pairs.found.standard_error < 0.6 * strata.found.standard_error
+    assert pairs.found.verdict is VersionVerdict.WORSE
+    widths = [one.differences["recall"] for one in (pairs, strata)]
+    assert widths[0].upper - widths[0].lower < 0.65 * (widths[1].upper - widths[1].lower)
+    wald = 1.96 * math.sqrt(100 + 20 - 80**2 / 1_000) / 1_000
+    assert widths[0].upper - widths[0].lower == pytest.approx(2 * wald, rel=0.05)
+    assert found.pairs.p_values["recall"] < 1e-10
+    assert found.pairs.p_values["false_positive_rate"] == 1.0
