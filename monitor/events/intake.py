@@ -13,7 +13,7 @@ from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
 from monitor.events.columns import EventBatch, Int64Array, rows_where
 from monitor.events.reject_reasons import RejectReason
 from monitor.events.renumbering import State
-from monitor.events.versions import ModelVersions
+from monitor.events.version_starts import ModelVersions
 
 EVENT_OF_COLUMNS = {
     "predictions": "prediction",

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.events.versions import MOST_VERSIONS, ModelVersions
+from monitor.events.version_starts import MOST_VERSIONS, ModelVersions
 
 SEEN = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9), st.integers(0, 9)), max_size=9)
 
