@@ -256,7 +256,7 @@ def test_every_field_of_the_document_has_a_description(client):
 def test_the_answers_hold_the_metrics_of_the_vocabulary():
     assert MetricIntervals.__struct_fields__ == JSON_METRICS
     assert MetricSeries.__struct_fields__ == JSON_METRICS
-    period = ("open", "close", "source", "predictions", "outcomes")
+    period = ("open", "close", "source", "predictions", "predicted_positive_rate", "outcomes")
     assert ComparedSide.__struct_fields__ == (*period, *JSON_METRICS)
 
 
