@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from monitor.cli.output import tell
 from monitor.config import KafkaFeed
+from monitor.config.quantities import without_account
 from monitor.errors import ConfigError, FeedError, UsageError
 from monitor.extras import install_command
 from monitor.feeds.kafka import installed
@@ -61,7 +62,8 @@ def looked_at(place: str, properties: str | None) -> Iterator[Looked]:
     scheme = urlsplit(place).scheme if "://" in place else ""
     if properties is not None and scheme != "kafka":
         raise UsageError(
-            f"--properties: is for kafka://BROKERS/TOPICS, got {place!r}; leave it out"
+            f"--properties: is for kafka://BROKERS/TOPICS, got {without_account(place)!r}; "
+            "leave it out"
         )
     if scheme not in ("kafka", *_LINKS):
         comment = "" if scheme else "follow: true reads a file of lines as it grows"
@@ -78,11 +80,13 @@ def _link(place: str, folder: Path, _: str | None) -> Looked:
         with urlopen(place, timeout=_SECONDS) as answer, path.open("wb") as out:  # noqa: S310  # http or https
             shutil.copyfileobj(answer, out)
     except HTTPError as error:
-        raise FeedError(f"{place}: answered {error.code} {error.reason}; check the link") from error
+        fault = f"answered {error.code} {error.reason}"
+        raise FeedError(f"{without_account(place)}: {fault}; check the link") from error
     except (OSError, HTTPException, ValueError) as error:
-        raise FeedError(f"{place}: cannot be read: {error}; check the link") from error
-    comment = f"from {place}; download it there first"
-    return Looked(place, str(path), {"type": "file", "path": name}, comment)
+        fault = f"cannot be read: {without_account(str(error))}"
+        raise FeedError(f"{without_account(place)}: {fault}; check the link") from error
+    comment = f"from {without_account(place)}; download it there first"
+    return Looked(without_account(place), str(path), {"type": "file", "path": name}, comment)
 
 
 def _topics(place: str, folder: Path, properties: str | None) -> Looked:
@@ -117,5 +121,6 @@ def _kafka_feed(place: str, properties: str | None) -> KafkaFeed:
         )
     except ValidationError as error:
         raise UsageError(
-            f"init: must be kafka://HOST:PORT[,HOST:PORT]/TOPIC[,TOPIC], got {place!r}"
+            "init: must be kafka://HOST:PORT[,HOST:PORT]/TOPIC[,TOPIC], "
+            f"got {without_account(place)!r}"
         ) from error

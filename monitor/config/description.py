@@ -3,7 +3,7 @@
 from monitor.config.config import Config
 from monitor.config.labelling import Labelling, WindowClock
 from monitor.config.model import ModelConfig
-from monitor.config.quantities import format_duration
+from monitor.config.quantities import format_duration, without_account
 
 _EVERYTHING = "precision, recall, false-positive rate, prevalence and balanced precision"
 _IDENTIFIABLE = {
@@ -64,7 +64,11 @@ def describe(config: Config) -> str:
 
 def _push(config: Config) -> str:
     otlp = config.exporter.otlp
-    return "" if otlp is None else f", pushed to {otlp.url} every {format_duration(otlp.every)}"
+    return (
+        ""
+        if otlp is None
+        else f", pushed to {without_account(otlp.url)} every {format_duration(otlp.every)}"
+    )
 
 
 def _sentence(model: ModelConfig) -> str:

@@ -5,12 +5,14 @@ is allowed.
 """
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from monitor.config import quantities as q
 from monitor.config.config import Config
 from monitor.config.feeds import FEED_TYPES
 from monitor.config.fields import Section
@@ -23,6 +25,8 @@ _BOOL = ("must be true or false", "write true or false")
 _LIST = ("must be a list", "write [A, B]")
 _TEXT = ("must be a single value", "write one value")
 _TYPES = f"type: {', '.join(FEED_TYPES[:-1])} or {FEED_TYPES[-1]}"
+_ACCOUNT = re.compile(r"://[^\s'\"]*@")
+"""User and password of a URL, one that is not encoded as well."""
 _UNION_TAGS = (*FEED_TYPES, "auto", "fixed", "listed")
 
 _WORDS: Mapping[str, tuple[str, str]] = {
@@ -122,7 +126,9 @@ def _got(path: KeyPath, detail: ErrorDetails, document: Document) -> str:
     if path not in document.written and shared in document.written:
         return f"{document.written[shared].shown} from defaults"
     place = document.written.get(path)
-    return place.shown if place else f"{detail['input']!r} by default"
+    if place is None:
+        return f"{detail['input']!r} by default"
+    return _ACCOUNT.sub("://", q.without_account(place.shown))
 
 
 def _line(path: KeyPath, instead: KeyPath, document: Document) -> int:

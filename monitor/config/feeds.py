@@ -1,6 +1,5 @@
 """Settings of feeds: files, HTTP listeners, Kafka topics, and databases (`sql_feed`)."""
 
-import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -31,8 +30,6 @@ from monitor.config.kafka_values import KafkaValue, PropertyValue
 from monitor.config.mapping import MappedRecords
 from monitor.config.sql_feed import SqlFeed
 
-_ACCOUNT = re.compile(r"(?<=:)//[^/]*@")
-"""User and password of a URL."""
 _TABLES = {".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
 
 
@@ -57,7 +54,7 @@ class FileFeed(MappedRecords):
     @property
     def summary(self) -> str:
         """The type and place of the feed, in a few words."""
-        place = _ACCOUNT.sub("//", str(self.path))
+        place = q.without_account(str(self.path))
         return f"file {place}" + (" (followed)" if self.follow else "")
 
     @field_validator("follow")

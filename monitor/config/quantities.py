@@ -43,6 +43,9 @@ _HIGHEST_PORT = 65_535
 
 BASE_URL_PATTERN = r"^https?://[^\s?#\"\\{}<>`]+$"
 """Regular expression of the texts that `parse_base_url` accepts, faults of the host aside."""
+_ACCOUNT = re.compile(r"://[^/?#\s]*@")
+_QUERY = re.compile(r"(://[^?\s]*)\?[^\s'\"]+")
+"""Users and passwords of URLs; their queries, which may hold a token."""
 _BASE_URL = re.compile(BASE_URL_PATTERN)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -175,6 +178,15 @@ def parse_base_url(text: str) -> str:
             "write it like https://monitor.example.org",
         )
     return f"{text.rstrip('/')}/"
+
+
+def without_account(text: str) -> str:
+    """Return a text without the users, passwords and queries of the URLs in it.
+
+    >>> without_account("pushed to http://monitor:s3cret@collector:4318/v1?token=s3cret")
+    'pushed to http://collector:4318/v1?***'
+    """
+    return _QUERY.sub(r"\1?***", _ACCOUNT.sub("://", text))
 
 
 def parse_time(text: str) -> int:

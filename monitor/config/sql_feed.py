@@ -11,6 +11,10 @@ from monitor.config.mapping import MappedRecords
 
 _BIND = re.compile(r"(?<![:\w\\]):cursor\b")
 _LEAVES_TIES_OUT = re.compile(r">\s*:cursor\b|(?<![:\w\\]):cursor\s*<(?![=>])")
+_AUTHORITY = re.compile(
+    r"[^:]+://([^@/?#]*@)?(\[[0-9a-fA-F:.]*\]|[^@:/?#\[\]]*)(:[0-9]*)?([/?#][^@]*(@.*)?)?$"
+)
+"""A URL whose account, host and port are told apart by @ and : alone."""
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 
 
@@ -23,6 +27,15 @@ def _query(text: str) -> str:
             "write >= :cursor; rows that were counted are recognized",
         )
     return text.strip().removesuffix(";")
+
+
+def _url(url: SecretStr) -> SecretStr:
+    if "://" in url.get_secret_value() and not _AUTHORITY.match(url.get_secret_value()):
+        raise q.unfit(
+            "must have @, :, / and ? of the user and password percent-encoded",
+            "write %40, %3A, %2F and %3F",
+        )
+    return url
 
 
 def _start(value: Any) -> Any:
@@ -53,7 +66,7 @@ class SqlFeed(MappedRecords):
         "Name of the feed in messages, series and checkpoints; each sql feed needs its own. A "
         "restart continues where the feed of this name was.",
     )
-    url: SecretStr = Field(
+    url: Annotated[SecretStr, AfterValidator(_url)] = Field(
         min_length=1,
         description="URL of the database as SQLAlchemy takes it, such as "
         "postgresql+psycopg://monitor:${DB_PASSWORD}@warehouse/labels; stays hidden.",

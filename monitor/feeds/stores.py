@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import Any, BinaryIO, TypeVar, cast
 from urllib.parse import urlsplit
 
+from monitor.config.quantities import without_account
 from monitor.errors import FeedError
 from monitor.extras import install_command
 
@@ -114,14 +115,9 @@ def _info(url: str) -> dict[str, Any]:
 def _system(url: str) -> tuple[Any, str]:
     """Return the file system of a URL, and the path in it."""
     if fault := fault_of_store(url):
-        raise FeedError(f"{_without_account(url)}: {fault}")
+        raise FeedError(f"{without_account(url)}: {fault}")
     found: tuple[Any, str] = _answered(lambda: import_module("fsspec").core.url_to_fs(url))
     return found
-
-
-def _without_account(url: str) -> str:
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _protocol(url: str) -> str:

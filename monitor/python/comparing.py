@@ -150,6 +150,11 @@ class _Reading:
         except UsageError as error:
             raise ValueError(str(error)) from error
         batches = self._batches("table", table, timed=True)
+        times = np.concatenate([_times(batch) for batch in batches])
+        for name, one in zip(("before", "after"), asked, strict=True):
+            if not ((times >= one.opens) & (times < one.closes)).any():
+                held = TimeRange(int(times.min()), int(times.max()))
+                raise ValueError(f"{name}: no row is in {one}; the table has {held}")
         first, second = (
             self._counted([_within(batch, one) for batch in batches], one, timed=True)
             for one in asked

@@ -161,7 +161,20 @@ class TableReader:
         except arrow.ArrowException as error:
             raise ValueError(f"table: a column cannot be read: {error}") from error
 
+    def _refuse_periods(self, schema: Any) -> None:
+        """Raise ValueError for periods of pandas, whose numbers would be read as seconds."""
+        for field, column in self._sources.columns.items():
+            at = schema.get_field_index(column)
+            kind = schema.field(at) if at >= 0 else None
+            extension = getattr(getattr(kind, "type", None), "extension_name", "")
+            named = (getattr(kind, "metadata", None) or {}).get(b"ARROW:extension:name", b"")
+            if "pandas.period" in (extension, named.decode()):
+                raise ValueError(
+                    f"{field}: is a column of periods, not of times; give it as .dt.to_timestamp()"
+                )
+
     def _by_columns(self, stream: Any) -> Iterator[EventBatch]:
+        self._refuse_periods(stream.schema)
         decoding = import_module("monitor.feeds.arrow.decoding")
         reader = decoding.ArrowDecoder("row", stream.schema, self._decoder, self._mapping)
         first = 1

@@ -169,3 +169,26 @@ def test_auto_windows_need_a_pane_that_divides_one_of_them() -> None:
 def test_what_is_neither_windows_nor_auto_is_named(text: str, message: str) -> None:
     (found,) = faults(text)
     assert message in found
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg://monitor:S3CRET@rest@127.0.0.1:5432/x",
+        "postgresql+psycopg://monitor:S3CRET@a:T0P@127.0.0.1:5432/x",
+        "postgresql+psycopg://monitor:S3/CRET@127.0.0.1:5432/x",
+        "postgresql+psycopg://monitor:S3CRET@127.0.0.1:port/x?token=T0P",
+    ],
+)
+def test_a_password_that_is_not_encoded_is_a_fault_and_stays_hidden(url: str) -> None:
+    query = "SELECT a FROM t WHERE a >= :cursor"
+    (found,) = faults(f"feeds: [{{type: sql, url: '{url}', query: '{query}', cursor: a}}]\n")
+    assert "percent-encoded" in found
+    assert not {"S3", "CRET", "T0P", "rest"} & set(re.split(r"[^A-Za-z0-9]", found))
+
+
+def test_no_account_of_a_url_is_shown() -> None:
+    (found,) = faults("exporter: {otlp: {endpoint: 'http://u:S3CRET@collector/?token=T0P'}}\n")
+    assert "S3CRET" not in found
+    assert "T0P" not in found
+    assert "http://collector/?***" in found

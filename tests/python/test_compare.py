@@ -191,3 +191,11 @@ def test_verdicts_of_simulated_changes():
 
     assert compare(side(0.2, 0.8), side(0.05, 0.8)).verdict is Verdict.PREVALENCE_SHIFT
     assert compare(side(0.2, 0.8), side(0.2, 0.5)).verdict is Verdict.MODEL_DEGRADED
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "side"), [("2012-07", "2013-09", "before"), ("2013-07", "2015-01", "after")]
+)
+def test_a_range_without_rows_is_named_beside_what_the_table_has(frame, before, after, side):
+    with pytest.raises(ValueError, match=rf"^{side}: no row is in 201[25]-.*; the table has 2013-"):
+        compare(before, after, frame, prediction="decided", **COLUMNS)

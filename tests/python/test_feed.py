@@ -227,3 +227,13 @@ def test_a_segment_key_that_no_model_keeps_is_a_note(form):
     monitor = Monitor(Config(defaults={"segments": ["region"]}))
     assert monitor.feed(table, segment={"region": "region"}).note == ""
     assert set(monitor["default"]["all"].by("region")) == {"eu", "us"}
+
+
+def test_periods_of_pandas_are_refused_instead_of_read_as_seconds():
+    """Their numbers count days since 1970."""
+    days = pd.Series(pd.date_range("2026-07-01", periods=3, freq="D"))
+    table = pd.DataFrame({"day": days.dt.to_period("D"), "called": 1, "label": 1})
+    with pytest.raises(ValueError, match=r"^ts: is a column of periods.*to_timestamp"):
+        Monitor().feed(table, ts="day", prediction="called", label="label")
+    times = table.assign(day=table.day.dt.to_timestamp())
+    assert Monitor().feed(times, ts="day", prediction="called", label="label").rejected == {}

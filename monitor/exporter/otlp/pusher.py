@@ -23,6 +23,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from monitor.clock import SECOND_MS, Clock
 from monitor.config import Config
 from monitor.config.otlp import OtlpConfig
+from monitor.config.quantities import without_account
 from monitor.exporter.otlp.conversion import converted
 from monitor.prometheus.exposition import Exposition
 from monitor.prometheus.process_series import OTLP_PUSHES, NumberByLabels, SeriesDescription
@@ -71,7 +72,7 @@ class OtlpPusher:
     ) -> None:
         assert config.exporter.otlp is not None  # noqa: S101  # checked by the caller
         otlp = config.exporter.otlp
-        self._endpoint = otlp.url
+        self._endpoint = without_account(otlp.url)
         self._every = otlp.every / SECOND_MS
         self._exposition = exposition
         self._clock = clock
