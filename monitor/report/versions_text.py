@@ -126,7 +126,8 @@ def _limits(found: VersionsCompared) -> Iterator[str]:
     comparison = found.comparison
     compared = comparison.decided_by
     within = f"{_time(found.within.opens)} to {_time(found.within.closes)}"
-    yield f"Compared from {within} UTC, when both predicted and outcomes are mature."
+    if not found.is_moment:
+        yield f"Compared from {within} UTC, when both predicted and outcomes are mature."
     if not comparison.by_pairs:
         yield from wrap(_strata(found), COLUMNS)
     sequence = compared.found
@@ -144,7 +145,10 @@ def _limits(found: VersionsCompared) -> Iterator[str]:
 
 def _strata(found: VersionsCompared) -> str:
     keys = ", ".join(map(one_line, found.segments))
-    compared = f"{keys} and day" if keys else "day"
+    by = [*([keys] if keys else []), *([] if found.is_moment else ["day"])]
+    if not by:
+        return "The mix is as it was: neither segments nor days are known."
+    compared = " and ".join(by)
     left = found.comparison.strata.rates.left_out
     shares = [
         f"{100 * share:.0f} % of the {word}"

@@ -46,6 +46,10 @@ def rates_at(recall_a, recall_b, false_a, false_b, *, positive=1e4, negative=1e5
         # Both fell, to below the chord to the origin; both rose, to below that to (1, 1).
         ((0.8, 0.3, 0.1, 0.05), "worse", None),
         ((0.8, 0.85, 0.1, 0.5), "worse", None),
+        # B flags nothing, everything, or at random.
+        ((0.8, 0.0, 0.1, 0.0), "worse", None),
+        ((0.8, 1.0, 0.1, 1.0), "worse", None),
+        ((0.8, 0.1, 0.1, 0.1), "worse", None),
         # Both fell, and fewer positives are missed among what is not flagged.
         ((0.8, 0.78, 0.5, 0.1), "better", None),
     ],
