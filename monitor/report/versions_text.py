@@ -132,15 +132,24 @@ def _limits(found: VersionsCompared) -> Iterator[str]:
         yield from wrap(_strata(found), COLUMNS)
     sequence = compared.found
     if math.isfinite(sequence.change):
-        text = (
-            f"Log odds ratio {sequence.change:+.2f} ± {sequence.standard_error:.2f}; the verdict "
-            f"rests on {sequence.lower:+.2f} to {sequence.upper:+.2f}, which holds however often "
-            "one looks. The 95 % intervals hold for one look."
-        )
-        yield from wrap(text, COLUMNS)
+        yield from wrap(_sequence(found), COLUMNS)
     if sequence.verdict is VersionVerdict.NOT_SHOWN:
         text = to_settle(found)
         yield from wrap(f"{text[0].upper()}{text[1:]}.", COLUMNS)
+
+
+def _sequence(found: VersionsCompared) -> str:
+    sequence = found.comparison.decided_by.found
+    text = (
+        f"Log odds ratio {sequence.change:+.2f} ± {sequence.standard_error:.2f}, "
+        f"{sequence.lower:+.2f} to {sequence.upper:+.2f} however often one looks; the 95 % "
+        "intervals hold for one look."
+    )
+    judged = sequence.verdict in (VersionVerdict.WORSE, VersionVerdict.BETTER)
+    if judged and sequence.lower <= 0 <= sequence.upper:
+        useless = found.versions[sequence.verdict is VersionVerdict.WORSE].name
+        text += f" Version {one_line(useless)} hardly tells the classes apart, which decides."
+    return text
 
 
 def _strata(found: VersionsCompared) -> str:

@@ -226,7 +226,7 @@ def test_blocks_of_days_become_longer_where_days_lack_a_version():
     assert (alone.left_out, np.isnan(alone.rate).all()) == (1.0, True)
 
 
-def test_a_stratum_without_one_version_is_left_out_and_its_share_told():
+def test_a_stratum_without_one_version_is_left_out_and_counted():
     cells = table((80, 10, 20, 90), (70, 10, 30, 90)).repeat(2, axis=2)
     cells[1, :, 1] = 0
     rates = compare_two(cells).strata.rates
