@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from monitor.errors import MonitorError
     from monitor.python.comparing import compare
     from monitor.python.embedded import EmbeddedMonitor as Monitor
+    from monitor.python.version_tables import compare_versions
     from monitor.snapshot import Snapshot
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "__getattr__",
     "__version__",
     "compare",
+    "compare_versions",
     "drift",
     "load_config",
     "metrics",

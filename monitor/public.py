@@ -14,6 +14,7 @@ _MODULES = {
     "MonitorError": "monitor.errors",
     "Snapshot": "monitor.snapshot",
     "compare": "monitor.python.comparing",
+    "compare_versions": "monitor.python.version_tables",
     "load_config": "monitor.config",
 }
 _OWN_NAMES = {"Monitor": "EmbeddedMonitor"}

@@ -49,10 +49,15 @@ class VersionsCompared:
 
     @property
     def days_to_settle(self) -> float:
-        """Days until the verdict settles at the present rate; NaN without outcomes."""
-        length = (self.within.closes - self.within.opens) / DAY_MS
-        a_day = self.comparison.outcomes / length
-        return self.comparison.outcomes_to_settle / a_day if a_day else float("nan")
+        """Days until the verdict settles at the present rate; NaN where no rate is known."""
+        a_day = self.comparison.outcomes * DAY_MS / (self.within.closes - self.within.opens)
+        known = a_day and not self.is_moment
+        return self.comparison.outcomes_to_settle / a_day if known else float("nan")
+
+    @property
+    def is_moment(self) -> bool:
+        """True where all predictions have one time, as where no time is known."""
+        return self.within.closes - self.within.opens == 1
 
 
 def compare_recorded(

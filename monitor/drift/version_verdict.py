@@ -13,6 +13,10 @@ only if no slide along a concave ROC curve leads to it: both fell and LR+ fell, 
 LR- rose; and better likewise (Biggerstaff 2000). Where both certainly moved, a sequence of the
 ratio's own decides that, and if it does not, the verdict is `not_shown`: another operating
 point.
+
+A version that hardly tells the classes apart is worse whatever the two rates do: that it flags
+nothing, or everything, is no slide of the threshold. Its Youden's J = TPR - FPR then lies below a
+quarter of the other's, by a sequence of its own.
 """
 
 from __future__ import annotations
@@ -30,6 +34,8 @@ from monitor.metrics.ratio import FloatArray
 
 _COMPARABLE = 0.25
 _FEWEST_CASES = 10.0
+_DEAD_SHARE = 0.25
+_LOGITS = 5.0  # a difference of rates in units of about a log-odd
 
 
 class VersionVerdict(StrEnum):
@@ -96,6 +102,10 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
     change, error = rates.changes()
     found = _Sequences(change, error)
     verdict = found.verdict
+    if _hardly_separates(rates, of_b=True):
+        verdict = VersionVerdict.WORSE
+    elif _hardly_separates(rates, of_b=False):
+        verdict = VersionVerdict.BETTER
     missing = _FEWEST_CASES / float(rates.cases.min())
     if missing > 1:
         verdict = VersionVerdict.NOT_SHOWN
@@ -110,6 +120,16 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
         upper=middle + half,
         times_the_outcomes=1.0 if settled else max(found.times_the_outcomes, missing),
     )
+
+
+def _hardly_separates(rates: RatesOfTwo, *, of_b: bool) -> bool:
+    """Whether J of one version certainly lies below a quarter of that of the other."""
+    of_pair = (-_DEAD_SHARE, 1.0) if of_b else (1.0, -_DEAD_SHARE)
+    gradient = _LOGITS * np.array([*of_pair, -of_pair[0], -of_pair[1]])
+    above = float(gradient @ rates.smoothed)
+    other = 0 if of_b else 1
+    separates = bool(rates.smoothed[other] > rates.smoothed[other + 2])
+    return separates and above + radius(float(rates.errors(gradient[None])[0]) ** -2) < 0
 
 
 class _Sequences:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.config import Config, Labelling
+from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
@@ -20,12 +20,10 @@ from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.queries import curve_aim
 from monitor.exporter.api.series import SeriesContext, series_answer
 from monitor.exporter.api.series_answer import SeriesAnswer
-from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.feeds.mapping.field_sources import fields_of
 from monitor.join.deltas import known
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.python.case_tables import CaseReader, span_of
 from monitor.python.comparison_report import ComparisonReport
-from monitor.python.tables import TableReader, mapping_of, names_of
 from monitor.windows.history import History
 
 STEPS = 160
@@ -86,7 +84,7 @@ def compare(
     >>> compare(july, september).causes["prevalence"].points
     -0.231...
     """
-    reading = _Reading(columns, values, time, threshold)
+    reading = _Reading(CaseReader(columns, values, time, threshold))
     if isinstance(before, str) and isinstance(after, str):
         sides = reading.ranges(before, after, table)
     elif table is not None:
@@ -99,22 +97,8 @@ def compare(
 class _Reading:
     """Reads both sides by the same columns."""
 
-    def __init__(
-        self,
-        columns: Mapping[str, Any],
-        values: Mapping[str, Any] | None,
-        time: Mapping[str, Any] | None,
-        threshold: float | None,
-    ) -> None:
-        self._columns = columns
-        self._values, self._time = values, time
-        segments = columns.get("segment")
-        keys = tuple(segments) if isinstance(segments, Mapping) else ()
-        config = Config.without_file()
-        chosen = {"segments": keys, "threshold": threshold}
-        defaults = config.defaults.model_copy(update=chosen)
-        self._config = config.model_copy(update={"defaults": defaults})
-        self._decoder = Decoder(DecodeSettings.from_config(self._config))
+    def __init__(self, cases: CaseReader) -> None:
+        self._cases = cases
 
     def side(self, name: str, given: Any) -> _Counted:
         """Read one side.
@@ -133,12 +117,11 @@ class _Reading:
             raise ValueError(  # noqa: TRY004  # names the argument, as for every wrong value
                 f"{name}: must be a table, or both must be ranges, got {given!r}"
             )
-        timed = self._is_timed(given)
-        batches = self._batches(name, given, timed=timed)
+        timed = self._cases.is_timed(given)
+        batches = self._cases.batches(name, given, timed=timed)
         if not timed:
             return self._counted(batches, TimeRange(0, DAY_MS), timed=False)
-        times = np.concatenate([_times(batch) for batch in batches])
-        return self._counted(batches, TimeRange(int(times.min()), int(times.max()) + 1), timed=True)
+        return self._counted(batches, span_of(batches), timed=True)
 
     def ranges(self, before: str, after: str, table: Any) -> tuple[_Counted, _Counted]:
         """Read both ranges of a table."""
@@ -149,7 +132,7 @@ class _Reading:
             check_apart(*asked, prefix="")
         except UsageError as error:
             raise ValueError(str(error)) from error
-        batches = self._batches("table", table, timed=True)
+        batches = self._cases.batches("table", table, timed=True)
         times = np.concatenate([_times(batch) for batch in batches])
         for name, one in zip(("before", "after"), asked, strict=True):
             if not ((times >= one.opens) & (times < one.closes)).any():
@@ -161,37 +144,8 @@ class _Reading:
         )
         return first, second
 
-    def _is_timed(self, table: Any) -> bool:
-        """Return True where a column holds the time: one that is named, or has a common name."""
-        if "ts" in self._columns:
-            return True
-        mapping = mapping_of(self._columns, self._values, self._time)
-        names = names_of(table)
-        if "ts" in fields_of(names, mapping):
-            return True
-        try:
-            TableReader(table, mapping, self._decoder)
-        except ValueError:
-            return False
-        return True
-
-    def _batches(self, name: str, table: Any, *, timed: bool) -> list[EventBatch]:
-        columns = dict(self._columns) if timed else {**self._columns, "ts": {"value": 0}}
-        mapping = mapping_of(columns, self._values, self._time)
-        found = list(TableReader(table, mapping, self._decoder).batches())
-        rejected = [rejection for batch in found for rejection in batch.rejected]
-        rows = sum(batch.records for batch in found)
-        if not rows:
-            raise ValueError(f"{name}: has no rows")
-        if len(rejected) == rows:
-            first = rejected[0]
-            raise ValueError(
-                f"{name}: none of {rows:,} rows can be used; {first.position}: {first.detail}"
-            )
-        return found
-
     def _counted(self, batches: Sequence[EventBatch], asked: TimeRange, *, timed: bool) -> _Counted:
-        monitor = Monitor(self._config)
+        monitor = Monitor(self._cases.config)
         whole = monitor.count_range(*asked, block_ms_of(*asked))
         days = monitor.count_range(*_whole_days(asked), DAY_MS)
         scored = monitor.count_scores(*_whole_days(asked))
@@ -242,11 +196,6 @@ def _series(found: Diagnosis, *sides: History | None) -> SeriesAnswer | None:
         reference=found.before.counts,
     )
     return series_answer(History(opens, known(cells)), context, most=STEPS)
-
-
-def _times(batch: EventBatch) -> Int64Array:
-    """Event times of all predictions of a batch."""
-    return np.concatenate([batch.predictions.time, batch.outcomes.time])
 
 
 def _within(batch: EventBatch, asked: TimeRange) -> EventBatch:

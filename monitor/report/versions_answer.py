@@ -185,7 +185,7 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
         segments: keys whose combinations of values are compared one by one.
         decided_by: `pairs` where nearly all cases were scored by both versions, else `strata`.
         differences: B less A, with 95 % intervals for one look.
-        log_odds_ratio: what the verdict rests on.
+        log_odds_ratio: what the verdict rests on, unless a version hardly separates the classes.
         parts: of the difference of precision as it was.
         left_out: shares of the cases that could not be compared.
         paired: the cases that both versions scored; null where there are none.

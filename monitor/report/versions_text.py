@@ -126,25 +126,38 @@ def _limits(found: VersionsCompared) -> Iterator[str]:
     comparison = found.comparison
     compared = comparison.decided_by
     within = f"{_time(found.within.opens)} to {_time(found.within.closes)}"
-    yield f"Compared from {within} UTC, when both predicted and outcomes are mature."
+    if not found.is_moment:
+        yield f"Compared from {within} UTC, when both predicted and outcomes are mature."
     if not comparison.by_pairs:
         yield from wrap(_strata(found), COLUMNS)
     sequence = compared.found
     if math.isfinite(sequence.change):
-        text = (
-            f"Log odds ratio {sequence.change:+.2f} ± {sequence.standard_error:.2f}; the verdict "
-            f"rests on {sequence.lower:+.2f} to {sequence.upper:+.2f}, which holds however often "
-            "one looks. The 95 % intervals hold for one look."
-        )
-        yield from wrap(text, COLUMNS)
+        yield from wrap(_sequence(found), COLUMNS)
     if sequence.verdict is VersionVerdict.NOT_SHOWN:
         text = to_settle(found)
         yield from wrap(f"{text[0].upper()}{text[1:]}.", COLUMNS)
 
 
+def _sequence(found: VersionsCompared) -> str:
+    sequence = found.comparison.decided_by.found
+    text = (
+        f"Log odds ratio {sequence.change:+.2f} ± {sequence.standard_error:.2f}, "
+        f"{sequence.lower:+.2f} to {sequence.upper:+.2f} however often one looks; the 95 % "
+        "intervals hold for one look."
+    )
+    judged = sequence.verdict in (VersionVerdict.WORSE, VersionVerdict.BETTER)
+    if judged and sequence.lower <= 0 <= sequence.upper:
+        useless = found.versions[sequence.verdict is VersionVerdict.WORSE].name
+        text += f" Version {one_line(useless)} hardly tells the classes apart, which decides."
+    return text
+
+
 def _strata(found: VersionsCompared) -> str:
     keys = ", ".join(map(one_line, found.segments))
-    compared = f"{keys} and day" if keys else "day"
+    by = [*([keys] if keys else []), *([] if found.is_moment else ["day"])]
+    if not by:
+        return "The mix is as it was: neither segments nor days are known."
+    compared = " and ".join(by)
     left = found.comparison.strata.rates.left_out
     shares = [
         f"{100 * share:.0f} % of the {word}"

@@ -89,10 +89,11 @@ def _interval(compared: RatesCompared, name: str) -> str:
 
 
 def _main_rate(compared: RatesCompared) -> str:
-    """The rate that moved the log odds ratio most in the direction that it moved."""
+    """The rate that moved the log odds ratio most in the direction of the verdict."""
     change, _ = compared.rates.changes()
     recall, false = change[Change.RECALL], -change[Change.FALSE_POSITIVE_RATE]
-    way = 1 if recall + false > 0 else -1
+    way = {VersionVerdict.BETTER: 1, VersionVerdict.WORSE: -1}.get(compared.found.verdict, 0)
+    way = way or (1 if recall + false > 0 else -1)
     return "recall" if way * recall >= way * false else "false_positive_rate"
 
 

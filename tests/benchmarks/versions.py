@@ -63,6 +63,9 @@ TRUTHS = {
     "days scatter, share 2 % to 60 %": replace(EQUAL, scatter=0.3, share=(0.02, 0.6)),
     "each version's days scatter (sd .1)": replace(EQUAL, scatter=0.3, own=0.1),
 }
+TRUTHS["a model that separates little"] = replace(
+    EQUAL, recall=((0.3, 0.25, 0.2),) * 2, false=((0.25, 0.2, 0.15),) * 2
+)
 MOVED = {
     "another threshold": (0.9, 0.7),
     "another threshold, far": (0.9, 0.4),

@@ -139,6 +139,16 @@ def three(tmp_path):
     return written(tmp_path / "three.ndjson", *sorted(events, key=lambda event: event["ts"]))
 
 
+def test_a_version_that_flags_nothing_is_worse(capsys, tmp_path):
+    events = [*counted("6", days=20), *counted("7", tp=0, days=20)]
+    for event in events[20:]:
+        event["ts"], event["tn"], event["fp"] = event["ts"] + 60, 1_000, 0
+    path = written(tmp_path / "a.ndjson", *sorted(events, key=lambda event: event["ts"]))
+    done = ran(capsys, "compare", "--feed", path)
+    assert "Version 7 is worse than 6: recall .000 against .80" in done.out
+    assert "Version 7 hardly tells the classes apart" in " ".join(done.out.split())
+
+
 def test_without_versions_the_two_latest_are_compared(capsys, three):
     found = compared(capsys, three)
     assert (found["a"]["version"], found["b"]["version"]) == ("6", "7")
@@ -173,7 +183,7 @@ def test_last_takes_the_end_of_the_stretch(capsys, three):
         (("--fail-on", "wrose"), "invalid choice: 'wrose'"),
     ],
 )
-def test_wrong_options_are_told_with_what_there_is(capsys, three, words, text):
+def test_wrong_options_are_refused_with_what_there_is(capsys, three, words, text):
     done = ran(capsys, "compare", "--feed", three, *words)
     assert (done.code, done.out) == (2, "")
     assert text in done.err

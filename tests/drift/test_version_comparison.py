@@ -46,6 +46,10 @@ def rates_at(recall_a, recall_b, false_a, false_b, *, positive=1e4, negative=1e5
         # Both fell, to below the chord to the origin; both rose, to below that to (1, 1).
         ((0.8, 0.3, 0.1, 0.05), "worse", None),
         ((0.8, 0.85, 0.1, 0.5), "worse", None),
+        # B flags nothing, everything, or at random.
+        ((0.8, 0.0, 0.1, 0.0), "worse", None),
+        ((0.8, 1.0, 0.1, 1.0), "worse", None),
+        ((0.8, 0.1, 0.1, 0.1), "worse", None),
         # Both fell, and fewer positives are missed among what is not flagged.
         ((0.8, 0.78, 0.5, 0.1), "better", None),
     ],
@@ -222,7 +226,7 @@ def test_blocks_of_days_become_longer_where_days_lack_a_version():
     assert (alone.left_out, np.isnan(alone.rate).all()) == (1.0, True)
 
 
-def test_a_stratum_without_one_version_is_left_out_and_its_share_told():
+def test_a_stratum_without_one_version_is_left_out_and_counted():
     cells = table((80, 10, 20, 90), (70, 10, 30, 90)).repeat(2, axis=2)
     cells[1, :, 1] = 0
     rates = compare_two(cells).strata.rates

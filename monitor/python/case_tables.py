@@ -1,0 +1,93 @@
+"""Tables of cases of Python programs, read by the same columns for every table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from monitor.config import Config
+from monitor.diagnosis.time_ranges import TimeRange
+from monitor.events.columns import EventBatch
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.mapping.field_sources import fields_of
+from monitor.python.tables import TableReader, mapping_of, names_of
+
+
+class CaseReader:
+    """Reads tables of which each row is a case.
+
+    Args:
+        columns: column of each field, see `Monitor.feed`.
+        values: values of the classes, likewise.
+        time: zone and unit of times, likewise.
+        threshold: score from which a case is predicted positive, where there are scores alone.
+
+    Attributes:
+        config: of a monitor that counts the cases.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Any],
+        values: Mapping[str, Any] | None,
+        time: Mapping[str, Any] | None,
+        threshold: float | None,
+    ) -> None:
+        self._columns = columns
+        self._values, self._time = values, time
+        segments = columns.get("segment")
+        keys = tuple(segments) if isinstance(segments, Mapping) else ()
+        config = Config.without_file()
+        chosen = {"segments": keys, "threshold": threshold}
+        defaults = config.defaults.model_copy(update=chosen)
+        self.config = config.model_copy(update={"defaults": defaults})
+        self._decoder = Decoder(DecodeSettings.from_config(self.config))
+
+    def is_timed(self, table: Any) -> bool:
+        """Return whether some column holds the time: one that is named, or has a common name."""
+        if "ts" in self._columns:
+            return True
+        mapping = mapping_of(self._columns, self._values, self._time)
+        names = names_of(table)
+        if "ts" in fields_of(names, mapping):
+            return True
+        try:
+            TableReader(table, mapping, self._decoder)
+        except ValueError:
+            return False
+        return True
+
+    def batches(self, name: str, table: Any, *, timed: bool) -> list[EventBatch]:
+        """Return the cases of a table.
+
+        Args:
+            name: of the table, for messages.
+            table: a frame, an Arrow table, or arrays by name.
+            timed: False to give all cases the time 0.
+
+        Raises:
+            ValueError: the table has no rows, or none that can be used.
+        """
+        columns = dict(self._columns) if timed else {**self._columns, "ts": {"value": 0}}
+        mapping = mapping_of(columns, self._values, self._time)
+        found = list(TableReader(table, mapping, self._decoder).batches())
+        rejected = [rejection for batch in found for rejection in batch.rejected]
+        rows = sum(batch.records for batch in found)
+        if not rows:
+            raise ValueError(f"{name}: has no rows")
+        if len(rejected) == rows:
+            first = rejected[0]
+            raise ValueError(
+                f"{name}: none of {rows:,} rows can be used; {first.position}: {first.detail}"
+            )
+        return found
+
+
+def span_of(batches: Sequence[EventBatch]) -> TimeRange:
+    """Return the time from the first prediction of some batches to their last."""
+    times = np.concatenate(
+        [part.time for batch in batches for part in (batch.predictions, batch.outcomes)]
+    )
+    return TimeRange(int(times.min()), int(times.max()) + 1)

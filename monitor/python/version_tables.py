@@ -1,0 +1,112 @@
+"""`compare_versions`: is one version of a model worse than another, from a table of cases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from monitor.config.quantities import parse_duration
+from monitor.diagnosis.versions import VersionsCompared, compare_recorded
+from monitor.drift.version_verdict import VersionVerdict
+from monitor.errors import UsageError
+from monitor.events.columns import VERSION_KEY
+from monitor.python.case_tables import CaseReader, span_of
+from monitor.report.versions_answer import versions_json
+from monitor.report.versions_text import versions_text
+from monitor.report.versions_words import versions_headline
+
+
+class VersionsReport:
+    """Two versions compared; `print(report)` writes what `precision-monitor compare` prints.
+
+    Args:
+        compared: what was found.
+
+    Attributes:
+        compared: everything that was found.
+    """
+
+    def __init__(self, compared: VersionsCompared) -> None:
+        self.compared = compared
+
+    @property
+    def verdict(self) -> VersionVerdict:
+        """Whether the second version is better, worse or equal, or none of it is shown."""
+        return self.compared.comparison.decided_by.found.verdict
+
+    @property
+    def headline(self) -> str:
+        """The result in one sentence."""
+        return versions_headline(self.compared)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `precision-monitor compare --json` prints."""
+        found: dict[str, Any] = json.loads(versions_json(self.compared))
+        return found
+
+    def __str__(self) -> str:
+        return versions_text(self.compared)
+
+    def __repr__(self) -> str:
+        return f"verdict    {self.verdict}\n{self.headline}\nprint() shows the whole report"
+
+
+def compare_versions(
+    table: Any,
+    versions: tuple[str, str] | None = None,
+    *,
+    last: str | None = None,
+    values: Mapping[str, Any] | None = None,
+    time: Mapping[str, Any] | None = None,
+    threshold: float | None = None,
+    **columns: Any,
+) -> VersionsReport:
+    """Compare two versions of a model at equal class ratio and mix of cases.
+
+    Args:
+        table: a frame, an Arrow table, or arrays by name, of which each row is a case.
+        versions: the version to compare with and the one to judge; the two whose first cases
+            are the latest if left out.
+        last: compare only so much time before the end, such as "7d".
+        values: values of the classes, see `Monitor.feed`.
+        time: zone and unit of times, likewise.
+        threshold: score from which a case is predicted positive, where there are scores alone.
+        **columns: column of each field, see `Monitor.feed`: `version`, `prediction`, `label`,
+            and optionally `ts`, `segment` and `id`. Rows with one `id` are one case that
+            several versions scored.
+
+    Raises:
+        ValueError: the table cannot be read, or the two cannot be compared.
+
+    >>> table = {"v": ["6"] * 500 + ["7"] * 500, "fraud": ([1] * 100 + [0] * 400) * 2}
+    >>> table["flagged"] = [1] * 90 + [0] * 10 + [1] * 40 + [0] * 360
+    >>> table["flagged"] += [1] * 60 + [0] * 40 + [1] * 40 + [0] * 360
+    >>> compare_versions(table, ("6", "7"), version="v", prediction="flagged", label="fraud")
+    verdict    worse
+    Version 7 is worse than 6: recall .60 against .90 (difference -.30, -.41 to -.18) ...
+    print() shows the whole report
+    """
+    cases = CaseReader(columns, values, time, threshold)
+    timed = cases.is_timed(table)
+    batches = cases.batches("table", table, timed=timed)
+    models = {group.model for batch in batches for group in batch.groups}
+    if len(models) != 1:
+        names = ", ".join(sorted(models)) or "none"
+        raise ValueError(f"model: one at a time is compared, got {names}")
+    (model,) = models
+    settings = cases.config.model(model)
+    if VERSION_KEY in settings.segments:
+        raise ValueError("segment: the version is compared, and cannot be a segment as well")
+    try:
+        found = compare_recorded(
+            batches,
+            model,
+            settings,
+            mature_until=span_of(batches).closes,
+            versions=versions,
+            last=None if last is None else parse_duration(last),
+        )
+    except UsageError as error:
+        raise ValueError(str(error).removeprefix("--")) from error
+    return VersionsReport(found)

@@ -1,0 +1,75 @@
+"""`compare_versions`: tables of cases, with and without times, ids and segments."""
+
+import numpy as np
+import pytest
+
+from monitor import compare_versions
+
+FIELDS = {"version": "v", "prediction": "flagged", "label": "fraud"}
+
+
+def cases(rows, recall, *, seed=0, start=0):
+    """So many cases of each version, a minute apart, at these recalls and one FPR."""
+    rng = np.random.default_rng(seed)
+    version = rng.integers(0, len(recall), rows)
+    fraud = rng.random(rows) < 0.3
+    flagged = rng.random(rows) < np.where(fraud, np.array(recall)[version], 0.1)
+    return {
+        "v": [str(6 + one) for one in version],
+        "flagged": flagged.astype(int).tolist(),
+        "fraud": fraud.astype(int).tolist(),
+        "when": [start + 60 * i for i in range(rows)],
+    }
+
+
+def test_a_worse_version_is_called_worse_with_and_without_times():
+    table = cases(20_000, (0.8, 0.6))
+    timed = compare_versions(table, ("6", "7"), ts="when", **FIELDS)
+    plain = compare_versions(
+        {name: column for name, column in table.items() if name != "when"}, **FIELDS
+    )
+    assert (timed.verdict, plain.verdict) == ("worse", "worse")
+    assert timed.headline.startswith("Version 7 is worse than 6: recall .")
+    before, after = (report.to_dict()["a"]["outcomes"]["tp"] for report in (timed, plain))
+    assert before == pytest.approx(after, abs=5)  # with times, only while both predict
+    assert str(timed).startswith("Version 7 is worse than 6")
+    assert "worse" in repr(timed)
+
+
+def test_the_last_days_alone_may_be_compared():
+    early, late = cases(20_000, (0.8, 0.6)), cases(20_000, (0.8, 0.8), start=60 * 20_000)
+    table = {name: early[name] + late[name] for name in early}
+    whole = compare_versions(table, ("6", "7"), ts="when", **FIELDS)
+    last = compare_versions(table, ("6", "7"), last="13d", ts="when", **FIELDS)
+    assert whole.verdict == "worse"
+    assert last.verdict in ("equal", "not_shown")
+
+
+def test_rows_of_one_id_are_one_case_that_both_scored():
+    table = cases(3_000, (0.8,))
+    ids = [f"i{i}" for i in range(3_000)]
+    twice = {name: column + column for name, column in table.items()}
+    twice["v"] = ["6"] * 3_000 + ["7"] * 3_000
+    found = compare_versions(twice | {"id": ids + ids}, ts="when", id="id", **FIELDS).to_dict()
+    assert (found["decided_by"], found["verdict"]) == ("pairs", "equal")
+    assert found["paired"]["positives"]["only_a"] == found["paired"]["positives"]["only_b"] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"versions": ("6", "9")}, "versions: no such version, got '9'"),
+        ({"segment": {"version": "v"}}, "segment: the version is compared"),
+        ({"last": "soon"}, "must be a duration"),
+        ({"label": "missing"}, "there is no column 'missing'"),
+    ],
+)
+def test_what_cannot_be_compared_is_a_value_error(given, text):
+    with pytest.raises(ValueError, match=text):
+        compare_versions(cases(100, (0.8, 0.8)), **{"ts": "when", **FIELDS, **given})
+
+
+def test_two_models_are_refused():
+    table = cases(100, (0.8, 0.8)) | {"m": ["a", "b"] * 50}
+    with pytest.raises(ValueError, match="one at a time is compared, got a, b"):
+        compare_versions(table, ts="when", model="m", **FIELDS)
