@@ -133,14 +133,12 @@ class _Reading:
         except UsageError as error:
             raise ValueError(str(error)) from error
         batches = self._cases.batches("table", table, timed=True)
-        times = np.concatenate([_times(batch) for batch in batches])
-        for name, one in zip(("before", "after"), asked, strict=True):
-            if not ((times >= one.opens) & (times < one.closes)).any():
-                held = TimeRange(int(times.min()), int(times.max()))
-                raise ValueError(f"{name}: no row is in {one}; the table has {held}")
+        cases = [[_within(batch, one) for batch in batches] for one in asked]
+        for name, one, some in zip(("before", "after"), asked, cases, strict=True):
+            if not any(len(part) for batch in some for part in (batch.predictions, batch.outcomes)):
+                raise ValueError(f"{name}: no row is in {one}; the table has {span_of(batches)}")
         first, second = (
-            self._counted([_within(batch, one) for batch in batches], one, timed=True)
-            for one in asked
+            self._counted(some, one, timed=True) for some, one in zip(cases, asked, strict=True)
         )
         return first, second
 
