@@ -125,7 +125,7 @@ def test_a_link_is_looked_at_as_the_file_behind_it(initialized, lines, link, nam
     (folder / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     config, said, text = initialized(f"{url}/{name}?token=1")
     assert str(config.feeds[0].path) == name
-    assert f"# from {url}/{name}?token=1; download it there first" in text
+    assert f"# from {url}/{name}?***; download it there first" in text
     assert "default: 2,000 predictions in 2 days" in said
 
 

@@ -173,7 +173,11 @@ def test_what_is_not_certain_is_not_guessed_and_the_line_to_write_is_shown(capsy
     done = ran(capsys, "replay", path)
     assert (done.code, done.out) == (3, "")
     assert "got timestamp, user_id, proba, decision, fraud" in done.err
-    assert "write --field ts=timestamp --field score=proba --field label=COLUMN" in done.err
+    line = "--field ts=timestamp --field score=proba --field prediction=COLUMN --field label=COLUMN"
+    assert f"write {line}" in done.err
+    words = line.replace("prediction=COLUMN", "prediction=decision").replace("COLUMN", "fraud")
+    done = replayed(capsys, path, *words.split())
+    assert json.loads(done.out)["models"]["default"]["labels"] > 0
 
 
 def test_two_candidates_for_a_field_are_not_guessed(capsys, tmp_path):

@@ -166,12 +166,14 @@ def suffices(fields: Collection[str]) -> bool:
 
 
 def _asked(known: Collection[str], certain: dict[str, str]) -> dict[str, str]:
-    """Return the mapping to complete, with a placeholder where no column is certain."""
+    """Return the mapping to complete, with a placeholder where no column is certain.
+
+    A score alone is no decision without a threshold of the model.
+    """
     asked = {"ts": _UNKNOWN, **certain}
-    if not {"prediction", "score"} & {*known, *asked}:
-        asked["prediction"] = _UNKNOWN
-    if not {"label"} & {*known, *asked}:
-        asked["label"] = _UNKNOWN
+    for field in ("prediction", "label"):
+        if field not in known:
+            asked.setdefault(field, _UNKNOWN)
     return asked
 
 
