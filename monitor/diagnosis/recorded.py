@@ -46,6 +46,10 @@ def settings_of(config: Config, model: str) -> ModelConfig:
     return config.models.get(model, config.defaults)
 
 
+_DERIVED = ("mature", "first", "trailing")
+"""Sources of ranges that follow from the events; nobody gives them."""
+
+
 class RecordedComparison:
     """The two periods; create it before events come, and read it after all have come.
 
@@ -198,11 +202,14 @@ class RecordedComparison:
         labelling = self._labelling(model)
         period = Period.counted(counts, model, *asked, source=source, labelling=labelling)
         if not period.predictions:
-            first, last = self._all.span(model)
-            raise UsageError(
-                f"{option}: nothing was predicted in {asked}; the data of {model} covers "
-                f"{format_time(first)} to {format_time(last)}"
-            )
+            first, last = map(format_time, self._all.span(model))
+            covered = f"the data of {model} covers {first} to {last}"
+            if source in _DERIVED:  # nobody gave this range
+                raise UsageError(
+                    f"too little data to compare: {covered}; record more days, or name two ranges "
+                    "with --before and --after"
+                )
+            raise UsageError(f"{option}: nothing was predicted in {asked}; {covered}")
         if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             timeout = settings_of(self._config, model).label_timeout or 0
             watermark = self._monitor.times.get(model)
