@@ -53,7 +53,13 @@ def test_nothing_stays_behind_whatever_ends_it(system_program, tmp_path, how, co
     system_program("prometheus-alertmanager")
     command = [sys.executable, "-u", "-m", "monitor", "demo", "--alerts"]
     env = os.environ | {"TMPDIR": str(tmp_path)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as demo:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=env,
+        preexec_fn=heard,  # noqa: PLW1509  # no threads here
+    ) as demo:
         begun = ""
         while begun.count("http") < 3:
             begun += demo.stdout.readline()
@@ -64,6 +70,11 @@ def test_nothing_stays_behind_whatever_ends_it(system_program, tmp_path, how, co
     assert how is signal.SIGKILL or list(tmp_path.iterdir()) == []
     for port in map(int, re.findall(r"(?:Prometheus|Alertmanager) http://127.0.0.1:(\d+)", begun)):
         until(lambda port=port: not listens(port))
+
+
+def heard():
+    """Make SIGINT end the program, also where a shell in the background has it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def listens(port):
