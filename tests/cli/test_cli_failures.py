@@ -232,9 +232,9 @@ def test_check_config_says_first_that_a_file_to_read_is_missing(capsys, tmp_path
 def test_few_rows_are_too_little_data_and_no_fault_of_a_range(capsys, tmp_path):
     """Nobody gave a range."""
     path = tmp_path / "few.csv"
-    rows = [f"2026-07-0{day}T00:00:00Z,{day},1,{day % 2}" for day in range(1, 6)]
+    rows = [f"2026-07-01T00:0{at}:00Z,{at},{at % 2},{at // 2 % 2}" for at in range(4)]
     path.write_text("\n".join(["ts,id,prediction,label", *rows]) + "\n")
     done = ran(capsys, "diagnose", "--feed", path)
     assert done.code == 2
-    assert "too little data to compare" in done.err or "too few events" in done.err
+    assert "too little data to compare: the data of default covers 2026-07-01T" in done.err
     assert "nothing was predicted in" not in done.err
