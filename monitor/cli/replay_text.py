@@ -14,6 +14,7 @@ from monitor.report.deciding_window import deciding_window
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
+from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.printable import one_line
 from monitor.report.reference_text import far_text, mixed_text, reference_text, warming_up_text
@@ -22,6 +23,7 @@ from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.unused_windows import unused_windows_text
 from monitor.report.vocabulary import BECAUSE, TEXT_METRICS
 from monitor.snapshot import ModelState, Snapshot, Window
+from monitor.verdicts import WindowVerdict
 
 _COLUMNS_WIDE = 100
 _NAMED = 5
@@ -113,12 +115,10 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         yield from _told(warming_up_text(watched) or "")
         yield from _told(mixed_text(watched.reference))
     yield from _answers(snapshot, model)
-    for window, found in watched.verdicts.items():
-        fault = LABEL_FAULTS[LabelFault(found.label_fault)] if found.label_fault else None
-        words = fault.words if fault else BECAUSE[found.because].title if found.because else ""
-        yield f"  {window:<8}{found.verdict}" + (f" ({words.lower()})" if words else "")
-        if found.far_from_reference:
-            yield from _told(f"CAUTION: {far_text(found)}")
+    used = {window.name: window for window in snapshot.windows_of(model)}
+    for name, found in watched.verdicts.items():
+        if name in used:
+            yield from _verdict(model, used[name], found)
     yield from _estimated(model)
     if watched.trend is not None:
         yield from _told(f"trend: {trend_text(watched.trend)}")
@@ -131,6 +131,19 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         )
     if len(watched.missing_labels) > _NAMED:
         yield f"  and in {len(watched.missing_labels) - _NAMED} more (--json has all)"
+
+
+def _verdict(model: ModelState, window: Window, found: WindowVerdict) -> Iterator[str]:
+    """Yield the verdict on a window, and in brackets the reason why there is none."""
+    if found.label_fault:
+        words = LABEL_FAULTS[LabelFault(found.label_fault)].words
+    elif found.because is not None and found.judgement is None:
+        words = missing_evidence(model, window, found) or ""
+    else:
+        words = "" if found.because is None else BECAUSE[found.because].title.lower()
+    yield f"  {window.name:<8}{found.verdict}" + (f" ({words})" if words else "")
+    if found.far_from_reference:
+        yield from _told(f"CAUTION: {far_text(found)}")
 
 
 def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:

@@ -12,6 +12,7 @@ from monitor.drift.verdict import DEGRADED
 from monitor.snapshot import ModelState
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 
+_WEEK_MS = 7 * DAY_MS
 _SHIFT = frozenset({Verdict.PREVALENCE_SHIFT})
 _JUDGED = frozenset(Verdict) - {Verdict.INSUFFICIENT_EVIDENCE}
 
@@ -41,6 +42,11 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     While the model pages, windows that are judged degraded come first: a longer window that
     is partly from before the fault may look like a slide of the threshold.
 
+    A longer window holds more from before a change than a shorter one, and shows less of it.
+    Of the windows of a week or more that have the same verdict on a change, the shortest is
+    therefore named. Days of the week do not differ in them, and no verdict rests on a window
+    alone that the longer ones do not confirm.
+
     A label fault that lasts takes precedence, whichever window shows it. A longer window
     that still holds a past fault is passed over once a shorter one is certain that labels
     come as in the reference.
@@ -61,7 +67,7 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     if model.watched.degradation_detected:
         worse = [n for n in trusted if _decides(model, n, by_length, DEGRADED)]
         if worse:
-            return worse[-1]
+            return _most_recent(model, worse)
     compared = [n for n in trusted if verdict_on(model, n).judgement is not None]
     shifted = model.watched.prevalence_shift_detected is not False
     agreed = _SHIFT if shifted else frozenset[Verdict]()
@@ -69,7 +75,16 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     judged = [
         n for n in trusted if _decides(model, n, by_length, agreed if n in shorter else _JUDGED)
     ]
+    if judged and verdict_on(model, judged[-1]).verdict is not Verdict.NO_CHANGE:
+        return _most_recent(model, judged)
     return (judged or compared or trusted)[-1]
+
+
+def _most_recent(model: ModelState, judged: Sequence[str]) -> str:
+    """Return the shortest window of a week or more with the verdict of the longest one."""
+    longest = verdict_on(model, judged[-1]).verdict
+    weeks = (name for name in judged if parse_duration(name) >= _WEEK_MS)
+    return next((name for name in weeks if verdict_on(model, name).verdict is longest), judged[-1])
 
 
 def _decides(

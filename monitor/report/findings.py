@@ -99,7 +99,8 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     """Return why a model has no verdict; None where it has one.
 
     A window that is short on outcomes counts as steady where a longer one, which may still
-    reach back into the reference, excludes a fall that matters.
+    reach back into the reference, excludes a fall that matters. While all reach back into it,
+    too few outcomes have come since.
 
     Args:
         model: with its reference and its windows.
@@ -108,8 +109,10 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     reference = model.watched.reference
     if reference is None or useless_reference(model):
         return Because.NO_REFERENCE if found.because is not None else None
-    if found.because is not Because.TOO_FEW or found.judgement is None:
+    if found.because not in (Because.TOO_FEW, Because.NO_REFERENCE):
         return found.because
+    if found.judgement is None:
+        return Because.TOO_FEW
     seen, _ = _recall(model)
     usual = float(recall(reference.counts))
     return Because.STEADY if seen.excluded >= (1 - MATTERS) * usual else Because.TOO_FEW

@@ -180,8 +180,8 @@ BECAUSE: Mapping[Because, BecauseWords] = {
         title="No reference yet",
         tone="unknown",
         icon=_RING,
-        meaning="There is nothing to compare with: the reference is not complete, or in it the "
-        "model does not tell the classes apart.",
+        meaning="There is nothing to compare with: the reference is not complete, the window "
+        "reaches back into it, or in it the model does not tell the classes apart.",
         headline="there is no reference yet.",
     ),
 }

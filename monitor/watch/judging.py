@@ -19,9 +19,9 @@ from monitor.drift.recall_evidence import (
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.faults import LabelFault
 from monitor.labels.stopped_reports import Reports
-from monitor.verdicts import WindowVerdict
+from monitor.verdicts import NOT_COMPARED, WindowVerdict
 from monitor.watch.cuts import Cuts
-from monitor.watch.judging_counts import UNJUDGED, Counts, CountsJudge, untrusted
+from monitor.watch.judging_counts import Counts, CountsJudge, untrusted
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
 from monitor.watch.reference import MatureReference
@@ -196,7 +196,7 @@ class Judge:
         if self._reaches_back(name, now, age):
             seen = known.verdict
             return replace(
-                UNJUDGED,
+                NOT_COMPARED,
                 recall=seen.recall,
                 false_positive_rate_above=seen.false_positive_rate_above,
             )

@@ -1,26 +1,19 @@
 """Labels of positives that are lost, and come back: how soon the fault is reported, and ends."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from labelled import DAY, stream
 
 from monitor.config import Config
-from monitor.counts import ConfusionCounts
-from monitor.drift import Verdict, judge
-from monitor.drift.recall_evidence import FEWEST_OUTCOMES
+from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
-from monitor.report.deciding_window import deciding_window, verdict_on
+from monitor.report.deciding_window import verdict_on
 from monitor.report.replay_json import replay_answer
-from monitor.snapshot import ModelState
-from monitor.verdicts import Watched, WindowVerdict
 
 HOURS = DAY // 24
 STOPPED, BACK, END = 68 * 24, 70 * 24, 78 * 24
 WINDOWS = {"1h": 1, "1d": 24, "7d": 168}
-TABLE = ConfusionCounts(tp=80, fp=50, fn=20, tn=850)
 ASTRAY = Verdict.LABELS_NOT_TRUSTWORTHY
 
 
@@ -76,62 +69,3 @@ def test_neither_a_shift_nor_a_degradation_is_reported_meanwhile(hours):
     for name in ("1d", "7d"):
         by_window = {shown.windows[name].verdict for _, shown, _ in hours.values()}
         assert by_window <= {Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE, ASTRAY}
-
-
-def model_with(**verdicts):
-    found = {name: verdict for name, verdict in verdicts.items() if verdict is not None}
-    nothing = np.zeros((5, 5), np.int64)
-    return ModelState(
-        name="m",
-        version="",
-        row=0,
-        predictions_positive=0,
-        predictions_negative=0,
-        labels={},
-        labelled=0,
-        matched=0,
-        pending=0,
-        expired=0,
-        evicted=0,
-        duplicates=0,
-        transitions=nothing,
-        maturity_ms=0,
-        delay_counts=nothing,
-        delay_sum=np.zeros(2),
-        segments=(),
-        watched=Watched(verdicts={f"{name[1:]}": v for name, v in found.items()}),
-    )
-
-
-def window_with(verdict, fault=""):
-    return WindowVerdict(verdict=verdict, label_fault=fault, rests_on=FEWEST_OUTCOMES)
-
-
-def test_a_fault_of_the_present_speaks_whatever_a_longer_window_says():
-    fault = window_with(ASTRAY, "positives_missing")
-    for other in (Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT, Verdict.MODEL_DEGRADED):
-        assert deciding_window(model_with(w1h=fault, w7d=window_with(other)), ["7d", "1h"]) == "1h"
-    few = window_with(Verdict.INSUFFICIENT_EVIDENCE)
-    assert deciding_window(model_with(w1h=few, w7d=fault), ["1h", "7d"]) == "7d"
-    shift = window_with(Verdict.PREVALENCE_SHIFT)
-    assert deciding_window(model_with(w1h=shift, w7d=fault), ["1h", "7d"]) == "7d"
-    assert deciding_window(model_with(), ["1h", "7d"]) == "7d"
-
-
-def test_no_window_under_a_day_and_none_of_few_outcomes_decides():
-    few = window_with(Verdict.INSUFFICIENT_EVIDENCE)
-    shift = window_with(Verdict.PREVALENCE_SHIFT)
-    assert deciding_window(model_with(w1h=shift, w7d=few), ["1h", "7d"]) == "7d"
-    assert deciding_window(model_with(w1d=shift, w7d=few), ["1d", "7d"]) == "1d"
-    assert deciding_window(model_with(w1h=shift, w5m=few), ["1h", "5m"]) == "1h", "there is no day"
-    six = replace(shift, rests_on=6)
-    compared = replace(few, judgement=judge(TABLE, TABLE))
-    alone = model_with(w1d=shift, w7d=compared)
-    agreed = replace(alone, watched=replace(alone.watched, prevalence_shift_detected=True))
-    assert deciding_window(alone, ["1d", "7d"]) == "7d", "a day alone may be a weekend"
-    assert deciding_window(agreed, ["1d", "7d"]) == "1d"
-    worse = model_with(w1d=window_with(Verdict.MODEL_DEGRADED), w7d=compared)
-    assert deciding_window(worse, ["1d", "7d"]) == "7d", "the model does not page"
-    paging = replace(worse, watched=replace(worse.watched, degradation_detected=True))
-    assert deciding_window(paging, ["1d", "7d"]) == "1d"
-    assert deciding_window(model_with(w1d=six, w7d=few), ["1d", "7d"]) == "7d"
