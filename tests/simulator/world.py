@@ -20,6 +20,7 @@ from random import Random
 
 from simulator.crash_content import read_tree
 from simulator.disk import DONE, Crash, Outcome, SimulatedDisk
+from simulator.events import HOUR, START, TIMEOUT, drawn_events
 from simulator.ledger import Delivery, Ledger
 from simulator.process import NAMES, Process, reproducible
 
@@ -27,10 +28,7 @@ from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.errors import MonitorError
 
-START = 1_700_000_000
-HOUR = 3_600
 YEARS = 10 * 366 * 24 * HOUR
-TIMEOUT = 6 * HOUR
 SEGMENT_BYTES = 1500
 _ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS)
 _BROKEN = {"type": "broken"}
@@ -71,7 +69,7 @@ class World:
         self.clock = Steps(START + 31 * HOUR)
         self.ledger = Ledger(TIMEOUT)
         self.happened: Counter[str] = Counter()
-        self._stream = self._drawn()
+        self._stream = drawn_events(self.chance)
         self._sent: list[dict] = []
         self._error_rate = 0.0
         self._crash_in: int | None = None
@@ -309,32 +307,6 @@ class World:
             expected = self.ledger.window(window.open[0] / 1000, window.close[0] / 1000)
             cells = dict(zip(NAMES, window.counts.cells[0].tolist(), strict=True))
             assert cells == {name: expected[name] for name in NAMES}, window.name
-
-    def _drawn(self) -> list[dict]:
-        """Predictions, their labels (early, late, again, in conflict, retracted), and outcomes."""
-        chance, events = self.chance, []
-        for number in range(chance.randrange(30, 120)):
-            ts = START + chance.randrange(30 * HOUR)
-            made = {
-                "ts": ts,
-                "prediction": chance.randrange(2),
-                "segment": {"k": chance.choice("xy")},
-            }
-            if chance.randrange(2):
-                made["score"] = chance.choice((0.0, 0.25, 1.0))
-            if chance.randrange(4) == 0:
-                events.append({"type": "outcome", **made, "label": chance.randrange(2)})
-                continue
-            events.append({"type": "prediction", "id": f"p{number}", **made})
-            for _ in range(chance.choice((0, 1, 1, 1, 2, 4))):
-                delay = chance.choice((-60, 0, 60, HOUR, TIMEOUT, TIMEOUT + 1, 2 * TIMEOUT))
-                label = {"type": "label", "id": f"p{number}", "ts": ts + delay}
-                events.append({**label, "label": chance.choice((0, 0, 1, 1, None))})
-        if chance.randrange(2):
-            chance.shuffle(events)
-        else:
-            events.sort(key=lambda event: event["ts"] + chance.randrange(-HOUR, HOUR))
-        return events
 
 
 def lines_of(records: list[dict]) -> bytes:
