@@ -1,6 +1,7 @@
 """How often there is a useful answer, and how often it is wrong, from the first hour on.
 
     PYTHONPATH=tests python -m tests.benchmarks.answers [--models N] [--days N] [--seed N]
+        [--windows auto]
 
 Simulated models with recall .8 go through a `Monitor` with default settings as hourly
 counts, and are looked at every six hours.
@@ -43,13 +44,14 @@ WORLDS = (
 
 
 class Run(NamedTuple):
-    """A row: a world, how many models, how long, the seed, and whether recall falls."""
+    """A row: a world, how many models, how long, the seed, whether recall falls, and the windows."""
 
     world: Simulated
     models: int
     days: int
     seed: int
     falls: bool
+    windows: list[str] | str
 
 
 def looked(run: Run) -> list[list[ModelStatus]]:
@@ -65,7 +67,7 @@ def looked(run: Run) -> list[list[ModelStatus]]:
     names = {
         f"m{number}": {"maturity": "1h", "label_timeout": "1d"} for number in range(run.models)
     }
-    monitor = Monitor(Config(models=names, windows=["1h", "1d", "7d"]))
+    monitor = Monitor(Config(models=names, windows=run.windows))
     found = []
     for batch in batches(np.stack(streams, axis=1)):
         monitor.apply(batch)
@@ -128,12 +130,15 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=20, help="of each row")
     parser.add_argument("--days", type=int, default=67, help="of each model")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--windows", nargs="+", default=["1h", "1d", "7d"], help="or auto")
     args = parser.parse_args()
+
+    windows = "auto" if args.windows == ["auto"] else args.windows
 
     def runs(*, falls: bool) -> list[Run]:
         seeds = (args.seed * 1_000 + number for number in range(len(WORLDS)))
         return [
-            Run(world, args.models, args.days, seed, falls)
+            Run(world, args.models, args.days, seed, falls, windows)
             for world, seed in zip(WORLDS, seeds, strict=True)
         ]
 
