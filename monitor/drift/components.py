@@ -164,6 +164,13 @@ def covariance_of_logs(between: FloatArray, rates: SmoothedRates) -> FloatArray:
         between: variance that days add to each component, (8,). Those of the sums and
             differences of two logs give their covariance.
         rates: the operating point, scalars.
+
+    Returns:
+        Positive semidefinite. The variances are estimates of their own, and need not go
+        together; what is negative in their matrix is set to zero.
+
+    Source:
+        Higham 1988 (nearest positive semidefinite matrix).
     """
     recall, false = Component.RECALL, Component.FALSE_POSITIVE_RATE
     variances = [
@@ -181,7 +188,10 @@ def covariance_of_logs(between: FloatArray, rates: SmoothedRates) -> FloatArray:
         most = np.sqrt(variances[first] * variances[second])
         covariance = np.clip(sign * (between[component] - both) / 2, -most, most)
         found[first, second] = found[second, first] = covariance
-    return np.asarray(found)
+    values, vectors = np.linalg.eigh(found)
+    if values[0] >= 0:
+        return np.asarray(found)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
 def components(counts: ConfusionCounts) -> FloatArray:

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import changes, jackknife_variance, leave_one_out
-from monitor.drift.components import Component, block_seconds, components
+from monitor.drift.components import (
+    Component,
+    SmoothedRates,
+    block_seconds,
+    components,
+    covariance_of_logs,
+)
 from monitor.drift.dispersion import Dispersion
 
 cells = st.tuples(*[st.integers(0, 10_000)] * 4)
@@ -130,3 +136,29 @@ def test_blocks_are_days_from_twenty_days_on() -> None:
 def test_a_dispersion_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match=r"at least 1, got 0\.5"):
         changes(ConfusionCounts.zeros(), ConfusionCounts.zeros(), 0.5)
+
+
+RATES = SmoothedRates.of(ConfusionCounts(tp=80, fp=50, fn=20, tn=850))
+
+
+@given(st.lists(st.floats(0.0, 2.0), min_size=8, max_size=8))
+def test_no_part_of_a_change_has_a_negative_variance_between_days(between: list[float]) -> None:
+    found = covariance_of_logs(np.array(between), RATES)
+    assert np.linalg.eigvalsh(found)[0] >= -1e-12
+    assert found == pytest.approx(found.T, abs=1e-12)
+
+
+def test_variances_that_go_together_give_back_the_covariance_that_they_come_from() -> None:
+    root = np.array([[0.3, 0.0, 0.0], [0.1, 0.2, 0.0], [-0.05, 0.15, 0.25]])
+    true = root @ root.T
+    between = np.zeros(8)
+    between[Component.CLASS_RATIO] = true[0, 0]
+    between[Component.RECALL] = true[1, 1] / float(RATES.miss_rate) ** 2
+    between[Component.FALSE_POSITIVE_RATE] = true[2, 2] / float(RATES.specificity) ** 2
+    for component, weights in (
+        (Component.ALL_BUT_FALSE_POSITIVES, [1, 1, 0]),
+        (Component.ALL_BUT_RECALL, [1, 0, -1]),
+        (Component.LOG_LIKELIHOOD_RATIO, [0, 1, -1]),
+    ):
+        between[component] = weights @ true @ weights
+    assert covariance_of_logs(between, RATES) == pytest.approx(true)
