@@ -26,6 +26,11 @@ from monitor.metrics.ratio import FloatArray
 
 _MANY = 1e6
 _TINY = 1e-12
+_OF_BOTH_RATES = (
+    Component.LOG_LIKELIHOOD_RATIO,
+    Component.NEGATIVE_LOG_LIKELIHOOD_RATIO,
+    Component.ODDS_RATIO,
+)
 _LEAST_STATISTIC = 0.5
 _HALF_A_CASE = 0.5
 
@@ -140,7 +145,34 @@ def changes(
     change, rows = new - old, old_variance + new_variance
     if between is not None:
         rows = _of_small_counts(before[..., 0], after[..., 0], change, rows, factors)
+    else:
+        rows = _of_unseen_classes(before, after, change, rows)
     return with_days(change, rows, between)
+
+
+def _of_unseen_classes(
+    before: ConfusionCounts, after: ConfusionCounts, change: FloatArray, rows: FloatArray
+) -> FloatArray:
+    """Widen the errors of rates of which one side has no case, so that they show no change.
+
+    Half a count in each cell makes such a rate .5, and the error of that is finite.
+    """
+    sides = [as_blocks(one).sum(axis=-1) for one in (before, after)]
+    no_positives, no_negatives = (
+        np.logical_or(*(getattr(side, cases) == 0 for side in sides))
+        for cases in ("actual_positive", "actual_negative")
+    )
+    if not (no_positives.any() or no_negatives.any()):
+        return rows
+    rows = rows.copy()
+    for component, unseen in (
+        (Component.RECALL, no_positives),
+        (Component.FALSE_POSITIVE_RATE, no_negatives),
+        *((one, no_positives | no_negatives) for one in _OF_BOTH_RATES),
+    ):
+        floor = np.maximum(rows[component], change[component] ** 2 / _LEAST_STATISTIC)
+        rows[component] = np.where(unseen, floor, rows[component])
+    return rows
 
 
 def _of_small_counts(

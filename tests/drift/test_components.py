@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
+from monitor.drift import Status, judge
 from monitor.drift.component_changes import changes, jackknife_variance, leave_one_out
 from monitor.drift.components import (
     Component,
@@ -162,3 +163,15 @@ def test_variances_that_go_together_give_back_the_covariance_that_they_come_from
     ):
         between[component] = weights @ true @ weights
     assert covariance_of_logs(between, RATES) == pytest.approx(true)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_rate_without_a_case_on_one_side_shows_no_change(swapped: bool) -> None:  # noqa: FBT001
+    none = ConfusionCounts(tp=0, fp=3_530, fn=0, tn=22)
+    some = ConfusionCounts(tp=1, fp=1, fn=11_650, tn=36_625)
+    sides = (some, none) if swapped else (none, some)
+    status = judge(*sides).status
+    assert (status["recall"], status["log_likelihood_ratio"]) == (Status.UNKNOWN, Status.UNKNOWN)
+    assert status["false_positive_rate"] is Status.CHANGED, "negatives are on both sides"
+    flipped = [ConfusionCounts(tp=c.fp, fp=c.tp, fn=c.tn, tn=c.fn) for c in sides]
+    assert judge(*flipped).status["false_positive_rate"] is Status.UNKNOWN
