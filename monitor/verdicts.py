@@ -208,7 +208,7 @@ class Watched:
         warming_up: True where there is no reference, or it is too small for the detectors
             by pane.
         degradation_detected: True while the model pages: from a certain degradation that a
-            detector found, until the model is certainly back.
+            detector found, until the model has certainly recovered.
         prevalence_shift_detected: True where the class ratio left its seasonal profile
             within the longest window; None where no detector watches the class ratio.
         detections: all detections, in order of time.

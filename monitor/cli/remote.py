@@ -58,9 +58,10 @@ class Remote:
         try:
             return json.loads(text)
         except ValueError as error:
-            raise FeedError(f"{self.url}: answered no JSON: is a precision-monitor there?") from (
-                error
-            )
+            raise FeedError(
+                f"{self.url}: the answer is not JSON; check that the URL is that of a "
+                "precision-monitor"
+            ) from error
 
     def answer(self, path: str, query: Mapping[str, str | None], kind: type[T]) -> T:
         """Return an answer of the API, checked.

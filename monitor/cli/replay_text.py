@@ -150,7 +150,7 @@ def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     deciding = deciding_window(model, [window.name for window in snapshot.windows])
     seen = of_model(snapshot, model, deciding)
     if model.watched.degradation_detected:
-        yield "  pages: a detector found a certain degradation, and the model is not back"
+        yield "  pages: the model certainly degraded, and has not recovered"
     yield from _told(f"What moved precision? {what_moved_precision(seen).text}.")
     yield from _told(f"Is the model worse? {is_model_worse(seen).text}.")
 

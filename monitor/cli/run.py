@@ -49,7 +49,7 @@ from monitor.web.server import BackgroundServer
 from monitor.web.tokens import is_loopback
 
 _PUBLIC_IDS = (
-    "this state began before state directories had a secret for ids: clients that choose ids can "
+    "this state was created before ids were hashed with a secret: clients that choose ids can "
     "make them collide; a new state directory gets a secret"
 )
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)

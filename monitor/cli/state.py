@@ -51,7 +51,7 @@ def _salvage(directory: Path, to: Path) -> int:
         for file in salvage(directory, to):
             lost += file.lost
             show(f"{file.path}: {file.text}")
-    show(f"copied to {to}; {f'{lost} files lack something' if lost else 'nothing is lost'}")
+    show(f"copied to {to}; {f'{lost} files are incomplete' if lost else 'nothing is lost'}")
     return _DAMAGED if lost else 0
 
 

@@ -162,7 +162,7 @@ class Config(Section):
     )
     id_secret: Annotated[SecretStr, AfterValidator(_is_long)] | None = setting(
         None,
-        "Secret that the keys of ids depend on, at least 16 characters, at best from the "
+        "Secret for hashing ids, at least 16 characters, preferably from the "
         "environment: `${ID_SECRET}`. By default each state directory draws its own. Shards and "
         "Spark jobs share one by this key. It cannot be changed for a state that exists.",
     )

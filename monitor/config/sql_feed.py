@@ -72,11 +72,11 @@ class SqlFeed(MappedRecords):
         "postgresql+psycopg://monitor:${DB_PASSWORD}@warehouse/labels; stays hidden.",
     )
     query: Query = Field(
-        description="A SELECT that can stand in brackets, with WHERE COLUMN >= :cursor. The "
+        description="A SELECT that is valid as a subquery, with WHERE COLUMN >= :cursor. The "
         "monitor sorts and limits the rows itself."
     )
     cursor: Name = Field(
-        description="Column of the result that only grows from one row to the next that is "
+        description="Column of the result whose value increases with each row that is "
         "written: a number, a time, or a text that sorts like one. Rows with NULL in it are not "
         "read."
     )

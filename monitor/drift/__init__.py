@@ -14,7 +14,7 @@
     level_change              the day on which a reference changed its level
     class_ratio_detector      alarm where the class ratio leaves its seasonal profile
     live_class_ratio          the class ratio, smoothed over panes
-    known_predictions, degenerate  predictions that have left all that is known, without labels
+    known_predictions, degenerate  predictions outside their usual range, without labels
     prevalence, label_free    prevalence and precision without labels
     estimate_record           which of these estimates their past supports
     river_detector            detectors of river, behind the same protocol

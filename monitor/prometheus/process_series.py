@@ -74,8 +74,8 @@ LOOP_STALL = SeriesDescription(
     name="precision_monitor_loop_stall_seconds",
     kind="gauge",
     labels=(),
-    meaning="Longest time for which the loop that reads and counts did not turn, of the last five "
-    "minutes; one that still lasts included.",
+    meaning="Longest time of the last five minutes for which the main loop, which reads and "
+    "counts, did not run; one that still lasts included.",
 )
 HTTP_REQUESTS = SeriesDescription(
     name="precision_monitor_http_requests_total",

@@ -30,7 +30,7 @@ from monitor.verdicts import (
 _CAUSES = tuple(ADDITIVE_CAUSES)
 _METHODS = tuple((r, method) for r in WindowEstimates._fields for method in ESTIMATE_METHODS)
 _CHECKED = (
-    " Ahead of the labels, of the window's length, which ended with the last whole day (UTC); "
+    " estimated ahead of the labels, over a window that ended with the last whole day (UTC); "
     "absent where past estimates do not support it."
 )
 
@@ -142,7 +142,7 @@ def verdict_families() -> Iterator[Family]:
     )
     yield _by_model(
         "classifier_predictions_degenerate",
-        "1 while predictions alone, without labels, have left all that is known of the model; "
+        "1 while predictions, without labels, are outside the range learned from the model's past; "
         "absent while its past is too short to know what is usual.",
         lambda watched: [_if_known(watched, watched.predictions.kind is not None)],
     )

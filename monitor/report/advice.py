@@ -43,7 +43,7 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.operating_point_moved:
         back = "lower" if diagnosis.judgement.change["recall"] < 0 else "higher"
         yield (
-            "See whether the threshold was changed or scores slid (a deployment, a new "
+            "Check whether the threshold changed or all scores shifted (a deployment, a new "
             f"calibration, other cases); a {back} threshold would bring recall and false "
             "positives back together."
         )
@@ -58,7 +58,7 @@ def _labels(diagnosis: Diagnosis) -> Iterator[str]:
             "Have a random sample of the predicted negatives labelled: without it nobody can "
             "say what is missed."
             if diagnosis.refusal.keeps_precision
-            else "Have predicted positives labelled, too: precision is known of no others."
+            else "Label predicted positives as well: precision is computed from them alone."
         )
     elif words := unlabelled(diagnosis):
         yield f"Wait for labels, or page the data team: {words}."

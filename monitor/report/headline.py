@@ -107,7 +107,7 @@ def reason(
     """
     if judged_within is not None:
         open_ = verdict in (Verdict.OPERATING_POINT_MOVED, Verdict.INSUFFICIENT_EVIDENCE)
-        fault = "Model's fault? Open." if open_ else "The model is not at fault."
+        fault = "Whether the model is at fault is open." if open_ else "The model is not at fault."
         return f"the mix of {judged_within} changed. {fault}"
     words = VERDICTS[verdict] if because is None else BECAUSE[because]
     return words.headline.format(
@@ -156,7 +156,7 @@ def _open_question(judgement: Judgement, rates: RatePairs) -> str:
         how = f"{'fell' if fell else 'rose'} {from_to(*rates[rate])}"
         model = "worse" if fell == (rate == "recall") else "better"
         return f"{METRIC_WORDS[rate].short} {how}; {model} model or moved threshold? Open."
-    return "too little evidence to say why. Model's fault? Open."
+    return "too little evidence to say why, or whether the model is at fault."
 
 
 def _positives(judgement: Judgement) -> str:

@@ -1,4 +1,4 @@
-"""The words for predictions that have left all that is known of their model; see `vocabulary`."""
+"""The words for predictions outside the usual range of their model; see `vocabulary`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ DEGENERACIES: Mapping[Degeneracy, str] = {
     Degeneracy.CONSTANT_SCORE: "gives every case the same score",
     Degeneracy.ALWAYS_NEGATIVE: "flags nothing any more",
     Degeneracy.ALWAYS_POSITIVE: "flags everything",
-    Degeneracy.RATE_FAR_BELOW: "flags only {times} times as many as the fewest ever",
-    Degeneracy.RATE_FAR_ABOVE: "flags {times} times as many as ever",
+    Degeneracy.RATE_FAR_BELOW: "flags only {times} times its lowest rate so far",
+    Degeneracy.RATE_FAR_ABOVE: "flags {times} times its highest rate so far",
 }
 """What the model does, by what is wrong; `{times}` is a number. The worst first."""
 

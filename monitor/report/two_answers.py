@@ -253,7 +253,7 @@ def _how_worse(found: Compared, judgement: Judgement) -> str:
             return "it flags negatives more often than positives"
         return "it hardly tells the classes apart any more"
     if found.verdict not in DEGRADED:
-        return "it pages, and is not certainly back"
+        return "it pages, and has not certainly recovered"
     return _how(found, judgement)
 
 

@@ -46,7 +46,9 @@ _PAGE_THE_OWNER = (
     "Page the model's owner: look at what was deployed, and at what reaches the model, "
     "between before and after."
 )
-_NOTE_IT = "Nothing to repair; note what was changed, and renew the reference."
+_NOTE_IT = (
+    "Nothing to repair; note what was changed, and configure a reference from after the change."
+)
 
 VERDICTS: Mapping[Verdict, VerdictWords] = {
     Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED: VerdictWords(
@@ -82,14 +84,14 @@ VERDICTS: Mapping[Verdict, VerdictWords] = {
         meaning="Positives became rarer or more frequent. The model separates the classes as well "
         "as before.",
         headline="{positives}. The model is not at fault.",
-        advice="Do not retrain for this: it does not bring positives back, or take them away.",
+        advice="Do not retrain for this: retraining does not change how frequent positives are.",
     ),
     Verdict.LABELS_NOT_TRUSTWORTHY: VerdictWords(
         title="Labels not trustworthy",
         tone="open",
         icon=_SQUARE,
-        meaning="The labels that came cannot stand for those that did not.",
-        headline="these labels cannot say why. Model's fault? Open.",
+        meaning="The labels received are not representative of the missing ones.",
+        headline="the labels cannot show why, or whether the model is at fault.",
         advice=None,
     ),
     Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED: VerdictWords(

@@ -142,7 +142,7 @@ def _sequence(found: VersionsCompared) -> str:
     sequence = found.comparison.decided_by.found
     text = (
         f"Log odds ratio {sequence.change:+.2f} ± {sequence.standard_error:.2f}, "
-        f"{sequence.lower:+.2f} to {sequence.upper:+.2f} however often one looks; the 95 % "
+        f"{sequence.lower:+.2f} to {sequence.upper:+.2f} for repeated looks; the 95 % "
         "intervals hold for one look."
     )
     judged = sequence.verdict in (VersionVerdict.WORSE, VersionVerdict.BETTER)

@@ -196,7 +196,10 @@ def _so_far(lifetime: Window, model: ModelState) -> Iterator[str]:
             estimate, lower, upper = (short(float(end), 2) for end in ends)
             shown.append(f"{METRIC_WORDS[name].words} {estimate} ({lower} to {upper})")
     if shown:
-        yield f"Of all {model.matched:,} labelled so far, quick labels first: {', '.join(shown)}."
+        yield (
+            f"Of all {model.matched:,} labelled so far (labels that arrive early are "
+            f"over-represented): {', '.join(shown)}."
+        )
 
 
 def _known(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
@@ -214,7 +217,7 @@ def _known(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     if (wrong := degenerate_text(model.watched.predictions)) is not None:
         yield f"The model {wrong}."
     elif model.watched.predictions.known:
-        yield "The rate of flagged cases and the scores are within all that is known of the model."
+        yield "The rate of flagged cases and the scores are within the model's usual range."
     yield from _estimates(model)
     delay = label_delay(snapshot, model)
     if delay is not None and delay.most_within_seconds is not None:

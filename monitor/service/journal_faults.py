@@ -17,7 +17,7 @@ def report_end(journal: Journal, say: Callable[[str], None], faults: StateFaults
         faults: counts the faults.
     """
     if journal.repaired:
-        say("journal: a byte of the last requests was damaged, and is repaired; check the disk")
+        say("journal: one damaged byte in the last requests was repaired; check the disk")
         faults.note(StateFault.JOURNAL_REPAIRED)
     if journal.torn_bytes:
         beside = f"; they are in {journal.torn_file}" if journal.torn_file else ""

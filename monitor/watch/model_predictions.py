@@ -23,7 +23,7 @@ _FEWEST_SCORED = 20
 
 
 class Alarm(NamedTuple):
-    """Predictions that have left all that is known of their model.
+    """Predictions outside the range learned from the model's past.
 
     Attributes:
         at: the moment of the alarm, epoch milliseconds.

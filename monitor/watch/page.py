@@ -1,4 +1,4 @@
-"""The page of one model: when it starts, and when the model is certainly back."""
+"""The page of one model: when it starts, and when the model has certainly recovered."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CERTAINTY = 0.9
 
 
 class ModelPage:
-    """The page of one model: from a certain degradation on, until it is certainly back.
+    """The page of one model: from a certain degradation on, until it has certainly recovered.
 
     A page starts where a detector has fired within 28 days and the last 7 or 28 days are
     judged degraded; a fall that is large enough starts it within the day. A day on which the
@@ -116,7 +116,7 @@ class ModelPage:
         return tuple(days for days in JUDGED_DAYS if at - self._began >= days * DAY_MS)
 
     def judge_return(self, days: int, found: Judgement) -> None:
-        """End the page if the model is certainly back.
+        """End the page if the model has certainly recovered.
 
         Args:
             days: number of last days judged.

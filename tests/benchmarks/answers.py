@@ -44,7 +44,7 @@ WORLDS = (
 
 
 class Run(NamedTuple):
-    """A row: a world, how many models, how long, the seed, whether recall falls, and the windows."""
+    """A row: a world, how many models, how long, the seed, the fault, and the windows."""
 
     world: Simulated
     models: int

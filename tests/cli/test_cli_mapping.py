@@ -162,7 +162,7 @@ def test_what_is_taken_for_what_is_told_in_one_line(capsys, tmp_path):
     path.write_bytes(separated(","))
     done = replayed(capsys, path, *LINE)
     assert done.err == (
-        f"{path}: reads timestamp as ts, proba as score; to fix that, write "
+        f"{path}: reads timestamp as ts, proba as score; to make this mapping permanent, write "
         "--field ts=timestamp --field score=proba\n"
     )
 

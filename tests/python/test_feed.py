@@ -178,8 +178,8 @@ def test_common_names_are_taken_where_they_leave_no_doubt_and_noted():
     table = {"timestamp": [0.0, 60.0], "y_pred": [1, 0], "y_true": [1, 0]}
     found = Monitor().feed(table)
     assert found.note == (
-        "table: reads timestamp as ts, y_pred as prediction, y_true as label; to fix that, write "
-        "ts='timestamp', prediction='y_pred', label='y_true'"
+        "table: reads timestamp as ts, y_pred as prediction, y_true as label; to make this mapping "
+        "permanent, write ts='timestamp', prediction='y_pred', label='y_true'"
     )
     assert len(repr(found).splitlines()) <= 10
 

@@ -70,7 +70,7 @@ def test_a_worse_model_pages_by_days(worse_from):
     with served(watched) as url:
         text = httpx.get(url).text
     assert " the threshold for an alarm; " in text
-    assert ("the page lasts until the model is certainly back" in text) is (worse_from < 20)
+    assert ("the page lasts until the model has certainly recovered" in text) is (worse_from < 20)
 
 
 @pytest.mark.parametrize(

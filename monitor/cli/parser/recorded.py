@@ -208,7 +208,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="FILE",
-        help="recorded events, as for replay (default: the configured file feeds)",
+        help="recorded events, as for replay (default: the configured file and sql feeds)",
     )
     parser.add_argument("--model", metavar="NAME", help="model, if there are several")
     parser.add_argument(

@@ -32,7 +32,7 @@ def _sample(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="seed of all chance; the same seed gives the same events (default %(default)s)",
+        help="random seed; the same seed gives the same events (default %(default)s)",
     )
     parser.add_argument(
         "--csv",
@@ -114,7 +114,7 @@ def _reference(parser: argparse.ArgumentParser) -> None:
 
 REFERENCE = Command(
     "reference",
-    "make a model's reference of a held-out test set",
+    "make a reference from a held-out test set",
     about="""\
 Counts a file of predictions with their labels, and prints the block of the
 configuration that makes these outcomes the reference of the model. Says what it

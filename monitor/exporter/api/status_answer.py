@@ -34,7 +34,7 @@ class DetectorStatus(Struct, frozen=True, kw_only=True):
         evidence: the larger statistic of the detectors, by pane and by days, over its
             threshold; null without a reference.
         degradation_detected: the model pages: from a certain degradation that a detector has
-            found, until the model is certainly back.
+            found, until the model has certainly recovered.
         prevalence_shift_detected: the class ratio has left its profile within the longest
             window; null where labels are a sample or of flagged cases alone.
     """

@@ -109,7 +109,10 @@ def _so_far(model: ModelStatus) -> h.Element:
         if found.metrics.metric(row.name).estimate is not None
     ]
     return h.table(".metrics")[
-        h.caption["Everything so far, quick labels first: windows show what is mature."],
+        h.caption[
+            "Everything so far; labels that arrive early are over-represented. Windows show "
+            "mature predictions only."
+        ],
         h.thead[h.tr[h.th(scope="col")["Metric"], h.th(".number", scope="col")["so far"]]],
         h.tbody[
             (h.tr[h.th(scope="row")[name], h.td(".number")[cell]] for name, cell in rows),
@@ -241,8 +244,8 @@ def _alone(found: PredictionCheck) -> str:
     if found.text is not None:
         return f"the model {found.text}, since {moment(found.since)}"
     if found.known:
-        return "within all that is known of the model"
-    return "it is not known yet what is usual"
+        return "within the model's usual range"
+    return "the usual range is not known yet"
 
 
 def _evidence(detectors: DetectorStatus) -> str:
@@ -254,7 +257,7 @@ def _evidence(detectors: DetectorStatus) -> str:
     known = f"{100 * detectors.evidence:.2g} % of the threshold for an alarm"
     if detectors.evidence >= 1:
         known = "over the threshold for an alarm"
-    paging = "the page lasts until the model is certainly back"
+    paging = "the page lasts until the model has certainly recovered"
     parts = [known, paging if detectors.degradation_detected else None, lacking]
     return "; ".join(filter(None, parts))
 

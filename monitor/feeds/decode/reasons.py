@@ -59,7 +59,9 @@ def parse(record: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise NotARecordError(f"is not UTF-8: {error.reason} at byte {error.start}") from error
     except UnicodeEncodeError as error:
-        raise NotARecordError("holds half a surrogate pair, which is no character") from error
+        raise NotARecordError(
+            "contains a lone surrogate, which is not a valid character"
+        ) from error
     except RecursionError as error:
         raise NotARecordError("is nested too deeply") from error
     except ValueError as error:

@@ -72,7 +72,7 @@ def settled(
     if len(certain) == len(found) and suffices(known | certain.keys()):
         given = MappedRecords() if mapping is None else mapping
         taken = ", ".join(f"{column} as {field}" for field, column in certain.items())
-        say(f"{name}: reads {taken}; to fix that, write {shown_as(certain)}")
+        say(f"{name}: reads {taken}; to make this mapping permanent, write {shown_as(certain)}")
         return given.model_copy(update={"fields": {**given.fields, **certain}})
     if "ts" not in known:
         shown = ", ".join(columns[:12]) or "none"

@@ -126,7 +126,7 @@ def _events_ahead(scope: Scope) -> Alert:
         "minutes are dated far ahead",
         description="They are dated far ahead of the others of the model, or of the clock. "
         "They count, but they move neither the windows nor the label timeout. Either "
-        "a producer has a false clock or a false unit of time, or the clock of the monitor is "
+        "a producer has a wrong clock or uses a wrong unit of time, or the clock of the monitor is "
         "slow, or the stream had a long gap, after which time goes on by itself.",
         runbook=scope.link("deploy/README.md#eventtimesahead"),
         page=links.page_of_model(scope),

@@ -44,7 +44,7 @@ def _model_degraded(scope: Scope) -> Alert:
     return Alert(
         name="ModelDegraded",
         why="The gauge alone: it is 1 from the moment at which a detector and a judgement agree on "
-        "a degradation until the model is certainly back. A window's verdict comes and goes "
+        "a degradation until the model has certainly recovered. A window's verdict comes and goes "
         "meanwhile. The look-back keeps a failed scrape from resolving a page.",
         expr=f"max_over_time({paging}[{GAP}]) == 1",
         severity="page",
@@ -53,8 +53,8 @@ def _model_degraded(scope: Scope) -> Alert:
         summary=summaries.worse(window),
         description="A detector found that the model separates the classes worse, and its last "
         "days are certainly degraded: recall fell or false positives rose, and rarer positives do "
-        "not explain it. The page lasts until the model is certainly back. Look for a deployment, "
-        "a changed feature or a new kind of case; break it down by segment.",
+        "not explain it. The page lasts until the model has certainly recovered. Look for a "
+        "deployment, a changed feature or a new kind of case; break it down by segment.",
         numbers=templates.in_windows(_DEGRADED, templates.skill_moved(), always=scope.long),
         runbook=scope.verdict_link(Verdict.MODEL_DEGRADED),
         page=links.page_of_comparison(scope, window),
@@ -66,8 +66,8 @@ def _predictions_degenerate(scope: Scope) -> Alert:
     degenerate = scope.select("classifier_predictions_degenerate")
     return Alert(
         name="PredictionsDegenerate",
-        why="The gauge alone: it is 1 once predictions have left all that is known of the model, "
-        "until they are certainly back. It needs no label. The look-back keeps a failed scrape "
+        why="The gauge alone: it is 1 while predictions are outside the model's usual range. "
+        "It needs no label. The look-back keeps a failed scrape "
         "from resolving it.",
         expr=f"max_over_time({degenerate}[{GAP}]) == 1",
         severity="ticket",
@@ -153,7 +153,7 @@ def _labels_not_trustworthy(scope: Scope) -> Alert:
         hold="15m",
         keep="1h",
         summary=summaries.untrusted(window),
-        description="The labels that came cannot stand for those that did not. "
+        description="The labels received are not representative of the missing ones. "
         "There is no verdict on the model until its labels are right again, and "
         "alerts about it are muted. Look at how labels are chosen, delayed and joined.",
         numbers=templates.in_windows(_UNTRUSTED, templates.coverage()),

@@ -170,7 +170,7 @@ def _stalled(scope: Scope) -> Alert:
         keep="10m",
         summary=f"{templates.INSTANCE}: nothing was read or counted for "
         "{{ $value | humanizeDuration }}",
-        description="The loop that reads and counts did not turn. "
+        description="The main loop, which reads and counts, did not run. "
         "The published numbers do not change meanwhile, posted events wait, and systemd's "
         "watchdog ends the process after a minute of it. Nothing is lost. Look at the CPU and the "
         "disk of the machine, and at the stall of checkpoints.",

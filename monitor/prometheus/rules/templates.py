@@ -270,7 +270,7 @@ def point_moved() -> str:
 
 
 def degenerate() -> str:
-    """Return what the model does whose predictions have left all that is known of it."""
+    """Return what a model does whose predictions are outside their usual range."""
     times = of_model("classifier_predicted_positive_over_known_ratio", 2)
     words = [
         f'{{{{ if eq .Labels.kind "{kind}" }}}} {text.format(times=times)}{{{{ end }}}}'
