@@ -35,11 +35,11 @@ with 0. Windows move on while no events arrive. After the end of a file that is
 not followed, it continues to serve.
 
 Feeds are files (type: file), Kafka topics (type: kafka), databases (type: sql)
-and HTTP listeners (type: http). A 2xx answer of a listener means that the events
-are on disk, in the journal of the state directory. A start loads the newest checkpoint from
-there and reads the feeds from its positions on, so counters equal those of a run
-that never stopped. Until then /readyz and /metrics answer 503: scrapes fail, and
-no counter goes back.
+and HTTP listeners (type: http). A 2xx answer of a listener means that the
+events are on disk, in the journal of the state directory. A start loads the
+newest checkpoint from there and reads the feeds from its positions on, so
+counters equal those of a run that never stopped. Until then /readyz and
+/metrics answer 503: scrapes fail, and no counter goes back.
 """,
     examples=f"""\
   {PROGRAM} run -c monitor.yaml
