@@ -21,6 +21,7 @@ from monitor.errors import ConfigError, MonitorError
 from monitor.events.keys import PUBLIC_SEED
 from monitor.exporter.app import create_app
 from monitor.exporter.otlp.availability import unavailable_push
+from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.source import Source
 from monitor.prometheus.exposition import Exposition
@@ -120,7 +121,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
     """Count until stopped; the exporter stops last."""
     host, port = config.exporter.address
     access, notify = read_access((), config.exporter.web_config), Notify()
-    decoder = LiveDecoder(DecodeSettings.from_config(config))
+    decoder = LiveDecoder(DecodeSettings.from_config(config), ClassTally(_say))
     sys.setswitchinterval(_SWITCH_SECONDS)
     most = _most_connections(config)
     with ExitStack() as opened:

@@ -20,6 +20,7 @@ from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
 from monitor.feeds.arrow.arrow_files import BATCH_ROWS
+from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode import Decoder
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import settled, suffices
@@ -39,8 +40,8 @@ class TableRead:
         rows: number of rows read.
         rejected: number of rejected rows by reason.
         first: the first rejected rows.
-        note: columns that were taken for fields by their names, and segment keys that no
-            model keeps; "" for neither.
+        note: columns that were taken for fields by their names, segment keys that no model
+            keeps, and positive values that no row has; "" for none of these.
     """
 
     rows: int
@@ -90,8 +91,7 @@ class TableReader:
         decoder: decodes its rows.
 
     Attributes:
-        note: columns that were taken for fields by their names, and segment keys that no
-            model keeps; "" for neither.
+        note: as of `TableRead`; positive values are missed after the last batch.
 
     Raises:
         ValueError: it is no table, or its columns cannot hold events.
@@ -99,6 +99,7 @@ class TableReader:
 
     def __init__(self, table: Any, mapping: MappedRecords, decoder: Decoder) -> None:
         self.note = ""
+        self._tally = decoder.class_tally = ClassTally()
         self._table = table
         self._decoder = decoder
         self._own_names = _columns(table)
@@ -120,6 +121,11 @@ class TableReader:
         Raises:
             ValueError: a column cannot be read.
         """
+        yield from self._batches()
+        for fault in self._tally.faults():
+            self._take_note(fault)
+
+    def _batches(self) -> Iterator[EventBatch]:
         arrow = _pyarrow()
         if arrow is None:
             return self._by_rows()
@@ -189,7 +195,7 @@ class TableReader:
         if len({len(column) for column in columns}) > 1:
             sizes = {n: len(column) for n, column in zip(self._used, columns, strict=True)}
             raise ValueError(f"table: columns must be equally long, got {sizes}")
-        reader = _record_reader(self._sources, self._mapping)
+        reader = _record_reader(self._sources, self._mapping, self._tally)
         rows = list(zip(*columns, strict=True))
         for first in range(0, len(rows), BATCH_ROWS):
             yield self._decoded(rows[first : first + BATCH_ROWS], first, reader)
@@ -213,8 +219,9 @@ def _check_events(names: Sequence[str], sources: Sources) -> None:
         )
 
 
-def _record_reader(sources: Sources, mapping: MappedRecords) -> RecordReader:
-    return RecordReader(sources, mapped_readers(mapping), type_of_rows(sources.fields))
+def _record_reader(sources: Sources, mapping: MappedRecords, tally: ClassTally) -> RecordReader:
+    readers = mapped_readers(mapping, tally)
+    return RecordReader(sources, readers, type_of_rows(sources.fields))
 
 
 def names_of(table: Any) -> list[str]:

@@ -237,3 +237,14 @@ def test_periods_of_pandas_are_refused_instead_of_read_as_seconds():
         Monitor().feed(table, ts="day", prediction="called", label="label")
     times = table.assign(day=table.day.dt.to_timestamp())
     assert Monitor().feed(times, ts="day", prediction="called", label="label").rejected == {}
+
+
+@pytest.mark.parametrize("form", [dict, pd.DataFrame, pa.table])
+def test_a_positive_value_that_no_row_has_is_a_note_of_that_table(form):
+    monitor = Monitor()
+    table = form({"ts": [0, 60], "prediction": [1, 0], "label": ["yes", "no"]})
+    missed = monitor.feed(table, values={"label": {"positive": ["Yes"]}})
+    assert missed.note == (
+        "label: no record has the positive value 'Yes'; records have 'yes', 'no'"
+    )
+    assert monitor.feed(table, values={"label": {"positive": ["yes"]}}).note == ""

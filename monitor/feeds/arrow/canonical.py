@@ -10,6 +10,7 @@ import numpy as np
 
 from monitor.config.mapping import SEGMENT, ClassField, MappedRecords
 from monitor.feeds import table_fields
+from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.mapping.field_sources import Sources
 from monitor.feeds.mapping.values import ClassReader, Reader, TimeReader, class_of_text
 from monitor.feeds.mapping.zones import utc_microseconds
@@ -33,13 +34,14 @@ class CanonicalBatches:
     Args:
         sources: the column of each field.
         mapping: how classes and times are written.
+        tally: notes which values of classes come.
     """
 
-    def __init__(self, sources: Sources, mapping: MappedRecords) -> None:
+    def __init__(self, sources: Sources, mapping: MappedRecords, tally: ClassTally) -> None:
         self._sources = sources
         self._time = TimeReader(mapping.time)
         readers: Mapping[ClassField, Reader] = {
-            field: ClassReader(values) for field, values in mapping.values.items()
+            field: ClassReader(field, values, tally) for field, values in mapping.values.items()
         }
         self._classes = {str(field): reader for field, reader in readers.items()}
 

@@ -31,7 +31,7 @@ class RowDecoder:
         self._name = name
         self._feed = feed
         self._decoder = decoder
-        self._readers = mapped_readers(feed)
+        self._readers = mapped_readers(feed, decoder.class_tally)
 
     def decode(self, columns: Sequence[str], rows: Sequence[Row]) -> EventBatch:
         """Return the events of some rows; the position of a rejected one is `NAME@CURSOR`.
