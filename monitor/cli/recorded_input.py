@@ -8,7 +8,7 @@ from monitor.cli.mapped_files import RecordedFeed
 from monitor.cli.output import tell
 from monitor.cli.recorded_tables import table_names
 from monitor.cli.unknown_segments import unknown_segments, warn_of_unknown_segments
-from monitor.cli.usable import rejected_text
+from monitor.cli.usable import NO_RECORDS, rejected_text
 from monitor.config import Config, FileFeed, load_config
 from monitor.errors import FeedError, UsageError
 from monitor.snapshot import Snapshot
@@ -71,8 +71,10 @@ def check_usable(snapshot: Snapshot) -> None:
         snapshot: after all records.
 
     Raises:
-        FeedError: all were.
+        FeedError: all were, or there is none.
     """
+    if not snapshot.records:
+        raise FeedError(f"--feed: {NO_RECORDS}")
     if text := rejected_text(snapshot):
         if sum(snapshot.rejected.values()) == snapshot.records:
             raise FeedError(f"--feed: {text}")

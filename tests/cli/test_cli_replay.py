@@ -226,7 +226,9 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_3(capsys, tmp_path, kind)
 def test_an_empty_file_holds_no_events(capsys, tmp_path):
     path = tmp_path / "empty.ndjson"
     path.touch()
-    assert replayed(capsys, path) == {"events": 0, "events_rejected": {}, "models": {}}
+    empty = ran(capsys, "replay", path, "--json")
+    assert empty.code == 3
+    assert json.loads(empty.out) == {"events": 0, "events_rejected": {}, "models": {}}
 
 
 def test_of_a_torn_file_all_good_records_count_and_the_exit_code_is_3(capsys, tmp_path):

@@ -282,13 +282,13 @@ def test_the_model_must_be_named_where_there_are_several(capsys, tmp_path):
     )
 
 
-def test_an_empty_feed_has_no_predictions(capsys, tmp_path):
+@pytest.mark.parametrize("ranges", [(), ("--before", JULY, "--after", SEPTEMBER)])
+def test_an_empty_feed_is_exit_code_3(capsys, tmp_path, ranges):
     path = tmp_path / "empty.ndjson"
     path.touch()
-    assert "the feed has no predictions" in wrong(
-        capsys, "--feed", path, "--before", JULY, "--after", SEPTEMBER
-    )
-    assert "the feed has no predictions" in wrong(capsys, "--feed", path)
+    done = ran(capsys, "diagnose", "--feed", path, *ranges)
+    assert done.code == 3
+    assert "--feed: no records to read: the input is empty" in done.err
 
 
 def test_a_missing_feed_is_exit_code_3(capsys, tmp_path):

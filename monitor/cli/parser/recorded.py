@@ -59,7 +59,7 @@ REPLAY = Command(
 Runs the engine of `run` over recorded files. Prints the counts of the whole
 input, and of each window at its end. Several files are merged by time. Rejected
 records are counted by reason, and the first few are shown. Exit code 3 if none of
-the records can be used.
+the records can be used, or there are none.
 
 Without a mapping, columns with common names (timestamp, proba, y_true, ...) are
 recognized where they leave no doubt, and a line says which. The mapping of a feed
