@@ -52,16 +52,16 @@ def paths_of(args: Namespace, config: Config) -> list[str]:
 
     Args:
         args: as parsed.
-        config: its files and databases are read where `--feed` is left out.
+        config: its files and databases are read where the command names no file.
 
     Raises:
         UsageError: there is no file.
     """
     configured = [str(f.path) for f in config.feeds if isinstance(f, FileFeed)]
-    paths = args.feed or [*configured, *table_names(config)]
+    paths = [*args.files, *args.feed] or [*configured, *table_names(config)]
     if not paths:
-        raise UsageError("--feed: must name recorded events; give --feed FILE, or - for stdin")
-    return list(paths)
+        raise UsageError("FILE: must name recorded events; give files, or - for standard input")
+    return paths
 
 
 def check_usable(snapshot: Snapshot) -> None:
@@ -74,10 +74,10 @@ def check_usable(snapshot: Snapshot) -> None:
         FeedError: all were, or there is none.
     """
     if not snapshot.records:
-        raise FeedError(f"--feed: {NO_RECORDS}")
+        raise FeedError(NO_RECORDS)
     if text := rejected_text(snapshot):
         if sum(snapshot.rejected.values()) == snapshot.records:
-            raise FeedError(f"--feed: {text}")
+            raise FeedError(text)
         tell(text)
 
 

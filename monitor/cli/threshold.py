@@ -10,6 +10,7 @@ from typing import Any
 from monitor.cli.config_warnings import warn
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show
+from monitor.cli.recorded_input import paths_of
 from monitor.config import Config, load_config
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -35,7 +36,7 @@ def run(args: Namespace) -> int:
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
     monitor = Monitor(config)
-    for batch in RecordedFeed(args.feed, config, mapping_of(args)).batches():
+    for batch in RecordedFeed(paths_of(args, config), config, mapping_of(args)).batches():
         monitor.apply(batch)
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)

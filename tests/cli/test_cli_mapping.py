@@ -314,7 +314,7 @@ WITH_TEXTS = {
 }
 
 
-@pytest.mark.parametrize("command", [("replay",), ("diagnose", "--feed"), ("compare", "--feed")])
+@pytest.mark.parametrize("command", [("replay",), ("diagnose",), ("compare",)])
 @pytest.mark.parametrize("name", WITH_TEXTS)
 def test_a_positive_value_that_no_record_has_is_a_warning(capsys, tmp_path, name, command):
     path = tmp_path / name

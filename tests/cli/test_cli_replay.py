@@ -174,7 +174,7 @@ def test_people_get_books_windows_and_intervals(capsys):
         assert word in shown.out
     *lines, command = shown.out.splitlines()
     assert max(map(len, lines)) <= 100
-    assert command.endswith(f"diagnose --feed {FLIGHTS} says why.")
+    assert command.endswith(f"diagnose {FLIGHTS} says why.")
 
 
 def test_people_get_verdicts_and_detections():
