@@ -75,10 +75,15 @@ def mapping_of(
     """
     fields = {name: column for name, column in columns.items() if column is not None}
     segments = fields.pop("segment", {})
-    if isinstance(segments, str):
+    if isinstance(segments, Mapping):
+        fields |= {f"{SEGMENT}{key}": column for key, column in segments.items()}
+    elif isinstance(segments, str):
         fields["segment"] = segments
     else:
-        fields |= {f"{SEGMENT}{key}": column for key, column in segments.items()}
+        raise ValueError(  # noqa: TRY004  # as for any value that does not fit
+            "segment: must be a column of objects, or the column of each segment key as in "
+            f"{{'region': 'COLUMN'}}, got {segments!r}"
+        )
     return mapped_records(fields, values or {}, time or {})
 
 
@@ -129,7 +134,7 @@ class TableReader:
         arrow = _pyarrow()
         if arrow is None:
             return self._by_rows()
-        if hasattr(self._table, "__arrow_c_stream__"):
+        if hasattr(self._table, "__arrow_c_stream__") and not self._has_objects():
             return self._by_columns(self._stream(arrow))
         try:
             arrays = {n: arrow.array(_plain(self._column(n)), from_pandas=True) for n in self._used}
@@ -157,6 +162,12 @@ class TableReader:
         left_out = {f"{SEGMENT}{key}" for key in unkept}
         fields = {f: source for f, source in mapping.fields.items() if f not in left_out}
         return mapping.model_copy(update={"fields": fields})
+
+    def _has_objects(self) -> bool:
+        """Return whether polars would export objects of Python, of which Arrow gets addresses."""
+        schema = getattr(self._table, "schema", None)
+        kinds = [schema.get(name) for name in self._used] if isinstance(schema, Mapping) else []
+        return "Object" in map(str, kinds)
 
     def _stream(self, arrow: Any) -> Any:
         table: Any = self._table
@@ -242,6 +253,13 @@ def _columns(table: Any) -> dict[str, Any]:
         names: Any = table.keys()
     elif hasattr(table, "column_names"):  # pyarrow, whose `columns` are arrays
         names = table.column_names
+    elif any(hasattr(table, ask) for ask in ("collect", "compute")) and not hasattr(
+        table, "__arrow_c_stream__"
+    ):
+        raise ValueError(
+            f"table: must hold its rows, got {type(table).__name__}, which is a plan of them; "
+            "give its .collect() or .compute()"
+        )
     elif hasattr(table, "columns"):
         names = table.columns
     else:

@@ -22,6 +22,7 @@ _DAY = r"^\d{4}-\d\d-\d\d"
 _WITH_ZONE = _DAY + r"[T ]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$"
 _WITHOUT_ZONE = _DAY + r"([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_UUIDS = "arrow.uuid"
 _UNFIT_CLASS = 2
 """Stands for a value that is no class: its row is then read, and rejected, on its own."""
 
@@ -140,6 +141,9 @@ def _has(kind: Any, name: str) -> bool:
 
 def _texts(column: Any) -> Any:
     kind = column.type
+    if getattr(kind, "extension_name", "") == _UUIDS:
+        texts = [None if value is None else str(value) for value in column.to_pylist()]
+        return pa.array(texts, pa.string())
     return column.cast(pa.string()) if pa.types.is_integer(kind) else column
 
 
