@@ -130,7 +130,7 @@ def _answered(ask: Callable[[], _Found]) -> _Found:
         return ask()
     except OSError:
         raise
-    except Exception as error:
+    except Exception as error:  # each store has a client of its own, with errors of its own
         raise OSError(f"{type(error).__name__}: {error}") from error
 
 
