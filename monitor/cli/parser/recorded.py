@@ -19,7 +19,7 @@ def _replay(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="events as NDJSON, JSON, CSV, TSV, Parquet or Arrow, plain, gzip or zstd; - for "
+        help="events as NDJSON, JSON, CSV, TSV, Parquet or Arrow, plain, gzip, zstd or zip; - for "
         "standard input; sql:NAME for the database of a configured feed, s3://... for an object "
         "of a store",
     )
