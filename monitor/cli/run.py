@@ -26,7 +26,6 @@ from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.source import Source
 from monitor.prometheus.exposition import Exposition
 from monitor.prometheus.process_series import STATE_BEGAN, ProcessCollector
-from monitor.service import Service
 from monitor.service.changes import Reloadable, ReloadableDecoder
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.dead_letter_readings import dead_letter_readings
@@ -35,6 +34,7 @@ from monitor.service.journal_replay import NewRejections
 from monitor.service.kafka_readings import kafka_readings
 from monitor.service.listener_readings import listener_readings
 from monitor.service.listeners import ExporterAccess, exposed_listeners
+from monitor.service.loop import Service
 from monitor.service.notify import Notify
 from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads

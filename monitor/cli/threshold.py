@@ -21,6 +21,7 @@ from monitor.report.printable import one_line
 from monitor.snapshot import ModelState, Snapshot
 
 _DAY_MS = 86_400_000
+_LIVE = "live"
 
 
 def run(args: Namespace) -> int:
@@ -33,6 +34,7 @@ def run(args: Namespace) -> int:
         MonitorError: an option, the configuration or a file cannot be used.
     """
     parse_objective(args.objective)
+    asked = None if args.class_ratio == _LIVE else _positive(args.class_ratio)
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
     monitor = Monitor(config)
@@ -40,7 +42,7 @@ def run(args: Namespace) -> int:
         monitor.apply(batch)
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)
-    ratio = _class_ratio(snapshot, model, args.class_ratio)
+    ratio = _live_class_ratio(snapshot, model) if asked is None else asked
     closes = (model.now_ms or 0) + 1
     histogram = monitor.scores(model.name, closes - args.days * _DAY_MS, closes)
     if not histogram.counts[0].total:
@@ -60,10 +62,8 @@ def _model(snapshot: Snapshot, name: str | None) -> ModelState:
     return known[name]
 
 
-def _class_ratio(snapshot: Snapshot, model: ModelState, asked: str) -> float:
-    """Return the given class ratio; `live` is that of the longest window at the end of the feed."""
-    if asked != "live":
-        return _positive(asked)
+def _live_class_ratio(snapshot: Snapshot, model: ModelState) -> float:
+    """Return the class ratio of the longest window at the end of the feed."""
     window = max(snapshot.windows, key=lambda w: int(w.close[model.row] - w.open[model.row]))
     live = float(window.metrics["class_ratio"].estimate[model.row])
     if not (math.isfinite(live) and live > 0):

@@ -4,7 +4,7 @@ import json
 import pytest
 from cli.commands import ran
 from diagnosis.episodes import DAYS
-from streams import FLIGHTS, flights
+from streams import FLIGHTS, flights_of
 
 from monitor.config.quantities import parse_time
 
@@ -26,11 +26,7 @@ def summer(tmp_path_factory):
     """The bundled flights of July to September: a third of the time to read them all."""
     path = tmp_path_factory.mktemp("flights") / "summer.ndjson"
     first, end = (parse_time(day) / 1000 for day in ("2013-07-01", "2013-10-01"))
-    events = [
-        event for event in flights() if event["type"] == "label" or first <= event["ts"] < end
-    ]
-    made = {event["id"] for event in events if event["type"] == "prediction"}
-    return written(path, *(event for event in events if event["id"] in made))
+    return written(path, *flights_of(first, end))
 
 
 def july_september(capsys, feed, *words):
