@@ -20,6 +20,13 @@ def flights() -> list[dict]:
         return [json.loads(line) for line in lines]
 
 
+def flights_of(first: float, end: float) -> list[dict]:
+    """The predictions of a time range, epoch seconds, with their labels, whenever these came."""
+    events = [e for e in flights() if e["type"] == "label" or first <= e["ts"] < end]
+    made = {event["id"] for event in events if event["type"] == "prediction"}
+    return [event for event in events if event["id"] in made]
+
+
 def batch_of(events: list[dict], segments: tuple[str, ...] = ()) -> EventBatch:
     """Event dictionaries (ts in epoch seconds) as one batch."""
     predictions = [e for e in events if e["type"] == "prediction"]

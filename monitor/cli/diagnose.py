@@ -72,10 +72,11 @@ def _report_data(monitor: Monitor, after: str | None) -> ReportData:
 
 def _ask(args: Namespace) -> str:
     """Print the diagnosis of a running monitor; return its verdict."""
-    for option in ("feed", "config", "segments"):
-        if getattr(args, option):
+    local = {"FILE": args.files, "--feed": args.feed, "--config": args.config}
+    for option, given in {**local, "--segments": args.segments}.items():
+        if given:
             raise UsageError(
-                f"--{option}: cannot be combined with --url; a running monitor has its own"
+                f"{option}: cannot be combined with --url; a running monitor has its own"
             )
     remote = Remote(args.url)
     query = {"model": args.model, "before": args.before, "after": args.after}

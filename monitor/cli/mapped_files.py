@@ -58,7 +58,7 @@ class RecordedFeed:
                 self._mappings |= dict.fromkeys(found, mapping)
 
     def batches(self) -> Iterator[EventBatch]:
-        """Yield all batches, with progress on stderr.
+        """Yield all batches, with progress and warnings on stderr.
 
         Raises:
             FeedError: a file or a database cannot be read at all.
@@ -74,6 +74,8 @@ class RecordedFeed:
             self.torn = error
         finally:
             progress.close()
+        for fault in self._decoder.class_tally.faults():
+            tell(f"warning: {fault}")
 
     def _merged(self, progress: Progress) -> Iterator[EventBatch]:
         streams = tables(self._paths, self._config, self._decoder)

@@ -8,7 +8,7 @@ from monitor.cli.mapped_files import RecordedFeed
 from monitor.cli.output import tell
 from monitor.cli.recorded_tables import table_names
 from monitor.cli.unknown_segments import unknown_segments, warn_of_unknown_segments
-from monitor.cli.usable import rejected_text
+from monitor.cli.usable import NO_RECORDS, rejected_text
 from monitor.config import Config, FileFeed, load_config
 from monitor.errors import FeedError, UsageError
 from monitor.snapshot import Snapshot
@@ -52,16 +52,16 @@ def paths_of(args: Namespace, config: Config) -> list[str]:
 
     Args:
         args: as parsed.
-        config: its files and databases are read where `--feed` is left out.
+        config: its files and databases are read where the command names no file.
 
     Raises:
         UsageError: there is no file.
     """
     configured = [str(f.path) for f in config.feeds if isinstance(f, FileFeed)]
-    paths = args.feed or [*configured, *table_names(config)]
+    paths = [*args.files, *args.feed] or [*configured, *table_names(config)]
     if not paths:
-        raise UsageError("--feed: must name recorded events; give --feed FILE, or - for stdin")
-    return list(paths)
+        raise UsageError("FILE: must name recorded events; give files, or - for standard input")
+    return paths
 
 
 def check_usable(snapshot: Snapshot) -> None:
@@ -71,11 +71,13 @@ def check_usable(snapshot: Snapshot) -> None:
         snapshot: after all records.
 
     Raises:
-        FeedError: all were.
+        FeedError: all were, or there is none.
     """
+    if not snapshot.records:
+        raise FeedError(NO_RECORDS)
     if text := rejected_text(snapshot):
         if sum(snapshot.rejected.values()) == snapshot.records:
-            raise FeedError(f"--feed: {text}")
+            raise FeedError(text)
         tell(text)
 
 

@@ -97,7 +97,7 @@ def _is_quiet(found: Compared) -> bool:
 def _command(name: str, args: Namespace, more: list[str] | None = None) -> str:
     """A command on the same files with the same mapping."""
     files = ["FILE" if path == STDIN else path for path in args.files]
-    words = [name, *(["--feed", *files] if name == "diagnose" else files[:1])]
+    words = [name, *(files if name == "diagnose" else files[:1])]
     if args.config and name == "diagnose":
         words += ["-c", args.config]
     for option in MAPPING_OPTIONS:

@@ -21,11 +21,11 @@ from monitor.errors import ConfigError, MonitorError
 from monitor.events.keys import PUBLIC_SEED
 from monitor.exporter.app import create_app
 from monitor.exporter.otlp.availability import unavailable_push
+from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.source import Source
 from monitor.prometheus.exposition import Exposition
 from monitor.prometheus.process_series import STATE_BEGAN, ProcessCollector
-from monitor.service import Service
 from monitor.service.changes import Reloadable, ReloadableDecoder
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.dead_letter_readings import dead_letter_readings
@@ -34,6 +34,7 @@ from monitor.service.journal_replay import NewRejections
 from monitor.service.kafka_readings import kafka_readings
 from monitor.service.listener_readings import listener_readings
 from monitor.service.listeners import ExporterAccess, exposed_listeners
+from monitor.service.loop import Service
 from monitor.service.notify import Notify
 from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
@@ -120,7 +121,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
     """Count until stopped; the exporter stops last."""
     host, port = config.exporter.address
     access, notify = read_access((), config.exporter.web_config), Notify()
-    decoder = LiveDecoder(DecodeSettings.from_config(config))
+    decoder = LiveDecoder(DecodeSettings.from_config(config), ClassTally(_say))
     sys.setswitchinterval(_SWITCH_SECONDS)
     most = _most_connections(config)
     with ExitStack() as opened:

@@ -10,6 +10,7 @@ from typing import Any
 from monitor.cli.config_warnings import warn
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show
+from monitor.cli.recorded_input import paths_of
 from monitor.config import Config, load_config
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -20,6 +21,7 @@ from monitor.report.printable import one_line
 from monitor.snapshot import ModelState, Snapshot
 
 _DAY_MS = 86_400_000
+_LIVE = "live"
 
 
 def run(args: Namespace) -> int:
@@ -32,14 +34,15 @@ def run(args: Namespace) -> int:
         MonitorError: an option, the configuration or a file cannot be used.
     """
     parse_objective(args.objective)
+    asked = None if args.class_ratio == _LIVE else _positive(args.class_ratio)
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
     monitor = Monitor(config)
-    for batch in RecordedFeed(args.feed, config, mapping_of(args)).batches():
+    for batch in RecordedFeed(paths_of(args, config), config, mapping_of(args)).batches():
         monitor.apply(batch)
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)
-    ratio = _class_ratio(snapshot, model, args.class_ratio)
+    ratio = _live_class_ratio(snapshot, model) if asked is None else asked
     closes = (model.now_ms or 0) + 1
     histogram = monitor.scores(model.name, closes - args.days * _DAY_MS, closes)
     if not histogram.counts[0].total:
@@ -59,10 +62,8 @@ def _model(snapshot: Snapshot, name: str | None) -> ModelState:
     return known[name]
 
 
-def _class_ratio(snapshot: Snapshot, model: ModelState, asked: str) -> float:
-    """Return the given class ratio; `live` is that of the longest window at the end of the feed."""
-    if asked != "live":
-        return _positive(asked)
+def _live_class_ratio(snapshot: Snapshot, model: ModelState) -> float:
+    """Return the class ratio of the longest window at the end of the feed."""
     window = max(snapshot.windows, key=lambda w: int(w.close[model.row] - w.open[model.row]))
     live = float(window.metrics["class_ratio"].estimate[model.row])
     if not (math.isfinite(live) and live > 0):

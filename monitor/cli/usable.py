@@ -22,6 +22,7 @@ _HINTS = {
     RejectReason.TIMESTAMP_IN_MILLISECONDS: "give the unit of times: --unit ms",
 }
 """What to write, by the most frequent reason."""
+NO_RECORDS = "no records to read: the input is empty; check the file, or what writes it"
 
 
 def rejected_text(snapshot: Snapshot) -> str:
@@ -40,15 +41,18 @@ def rejected_text(snapshot: Snapshot) -> str:
 
 
 def usable(snapshot: Snapshot) -> int:
-    """Print a last line where most records were rejected; return the exit code.
+    """Print a last line where most records were rejected, or none came; return the exit code.
 
     Args:
         snapshot: after all records.
 
     Returns:
-        3 if every record was rejected, else 0.
+        3 if no record could be used, else 0.
     """
+    if not snapshot.records:
+        tell(f"error: {NO_RECORDS}")
+        return UNREADABLE
     total = sum(snapshot.rejected.values())
     if total * 2 > snapshot.records:
         tell(f"{'error' if total == snapshot.records else 'warning'}: {rejected_text(snapshot)}")
-    return UNREADABLE if snapshot.records and total == snapshot.records else 0
+    return UNREADABLE if total == snapshot.records else 0

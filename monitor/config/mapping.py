@@ -191,7 +191,7 @@ class TimeForm(Section):
     zone: Annotated[Name, AfterValidator(_zone)] | None = setting(
         None,
         "Time zone of times that name none. Default: text without a zone is rejected, and "
-        "timestamps of Parquet, Arrow and frames without a zone are UTC.",
+        "timestamps without a zone (Parquet, Arrow, frames, SQL, Python) are UTC.",
     )
     unit: TimeUnit = setting("s", "Unit of times that are numbers since 1970: s, ms, us or ns.")
 

@@ -1,6 +1,7 @@
 """Settings of feeds that read a database by SQL."""
 
 import re
+from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, WithJsonSchema
@@ -9,8 +10,17 @@ from monitor.config import quantities as q
 from monitor.config.fields import Name, PositiveDuration, setting
 from monitor.config.mapping import MappedRecords
 
-_BIND = re.compile(r"(?<![:\w\\]):cursor\b")
+_PARAMETER = re.compile(r"(?<![:\w\\]):(\w+)(?!:)")
+"""A parameter as SQLAlchemy finds it, also within texts and comments."""
 _LEAVES_TIES_OUT = re.compile(r">\s*:cursor\b|(?<![:\w\\]):cursor\s*<(?![=>])")
+_NO_CODE = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|(\$\w*\$).*?\1", re.DOTALL)
+"""Texts, quoted names and comments."""
+_QUOTES = "'\"`$"
+_BRACKETS = re.compile(r"\([^()]*\)")
+_LIMIT = re.compile(
+    r"\bLIMIT\s*(?=[\d:]|$)|\bOFFSET\s+[\d:]|\bFETCH\s+(FIRST|NEXT)\b|\bSELECT\s+(DISTINCT\s+)?TOP\b",
+    re.IGNORECASE,
+)
 _AUTHORITY = re.compile(
     r"[^:]+://([^@/?#]*@)?(\[[0-9a-fA-F:.]*\]|[^@:/?#\[\]]*)(:[0-9]*)?([/?#][^@]*(@.*)?)?$"
 )
@@ -18,15 +28,41 @@ _AUTHORITY = re.compile(
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 
 
+def _blanked(text: str, pattern: re.Pattern[str]) -> str:
+    """Return a query of the same length without what matches: quotes for texts, else spaces."""
+    return pattern.sub(lambda found: ("'" if found[0][0] in _QUOTES else " ") * len(found[0]), text)
+
+
+def _parameters(text: str) -> Counter[str]:
+    return Counter(f":{name}" for name in _PARAMETER.findall(text))
+
+
 def _query(text: str) -> str:
-    if not _BIND.search(text):
+    code = _blanked(text, _NO_CODE)
+    if ":cursor" not in _parameters(code):
         raise q.unfit("must select by the cursor", "add WHERE COLUMN >= :cursor")
-    if _LEAVES_TIES_OUT.search(text):
+    if _LEAVES_TIES_OUT.search(code):
         raise q.unfit(
             "must not leave out rows that equal the cursor, which may come late",
             "write >= :cursor; rows that were counted are recognized",
         )
-    return text.strip().removesuffix(";")
+    if others := _parameters(text) - Counter({":cursor": _parameters(code)[":cursor"]}):
+        raise q.unfit(
+            "must have no parameter but :cursor, also in texts and comments, and has "
+            f"{', '.join(sorted(others))}",
+            "write the value itself; write \\: for a colon before a name",
+        )
+    end = len(code.rstrip().rstrip(";").rstrip())
+    if ";" in code[:end]:
+        raise q.unfit("must be one SELECT", "leave out what is behind the semicolon")
+    while (inside := _blanked(code, _BRACKETS)) != code:
+        code = inside
+    if _LIMIT.search(code):
+        raise q.unfit(
+            "must not limit its rows: of those left out, some would never be read",
+            "leave LIMIT out, the monitor reads page by page",
+        )
+    return text[:end].strip()
 
 
 def _url(url: SecretStr) -> SecretStr:

@@ -167,4 +167,4 @@ def table_lines(claims: Iterable[Case]) -> Iterator[str]:
 
 
 def _written(moment: datetime | None) -> str:
-    return "" if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+    return "" if moment is None else moment.isoformat().replace("+00:00", "Z")

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import solveh_banded
 
 from monitor.drift.components import Component
 from monitor.drift.day_scatter import DayScatter
@@ -162,4 +161,6 @@ class DaySeries(NamedTuple):
         precision /= max(self.variance, _LEAST_VARIANCE)
         precision[1] += 1 / self.rows
         scaled = columns / self.rows[:, None]
+        from scipy.linalg import solveh_banded  # noqa: PLC0415  # slow to import; for trends alone
+
         return np.asarray(scaled - solveh_banded(precision, scaled) / self.rows[:, None])

@@ -9,7 +9,6 @@ depend on the order of records either. A snapshot also depends on `now`, the end
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 from monitor.config import Config
@@ -19,9 +18,9 @@ from monitor.events.batches import in_row_order
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import NO_TIME, EventBatch
 from monitor.events.renumbering import State
+from monitor.feeds import scalars
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.reasons import Fields, fault_of
-from monitor.feeds.scalars import plain, plain_class, plain_id, plain_time
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Snapshot
 from monitor.windows.history import HISTORY_DAYS, History
@@ -118,9 +117,9 @@ class Monitor:
 
     def predict(
         self,
-        id: str | int,  # noqa: A002  # the event's own field name
+        id: scalars.Id,  # noqa: A002  # the event's own field name
         *,
-        ts: float | str | datetime,
+        ts: scalars.Moment,
         prediction: bool | None = None,
         score: float | None = None,
         model: str | None = None,
@@ -134,9 +133,9 @@ class Monitor:
         snapshot.
 
         Args:
-            id: unique among predictions; labels refer to it. An integer stands for its
-                decimal text.
-            ts: event time, epoch seconds, ISO 8601, or a `datetime` with a zone.
+            id: unique among predictions; labels refer to it. An integer or a UUID is its text.
+            ts: event time, epoch seconds, ISO 8601 with its zone, or a `datetime`, `date`,
+                pandas' `Timestamp` or NumPy's `datetime64`; UTC where these have no zone.
             prediction: the class predicted; may be left out where the score decides.
             score: in [0, 1].
             model: name of the model; the default model if left out.
@@ -146,24 +145,24 @@ class Monitor:
         Raises:
             ValueError: the event is invalid; the message names the field.
         """
-        fields = {"type": "prediction", "id": plain_id(id), "ts": plain_time(ts)}
+        fields = {"type": "prediction", "id": scalars.plain_id(id), "ts": scalars.plain_time(ts)}
         if prediction is not None:
-            fields["prediction"] = plain_class(prediction)
+            fields["prediction"] = scalars.plain_class(prediction)
         if score is not None:
-            fields["score"] = plain(score)
+            fields["score"] = scalars.plain(score)
         if model is not None:
-            fields["model"] = plain(model)
+            fields["model"] = scalars.plain(model)
         if version is not None:
-            fields["version"] = plain(version)
+            fields["version"] = scalars.plain(version)
         if segment is not None:
-            fields["segment"] = {key: plain(value) for key, value in segment.items()}
+            fields["segment"] = scalars.plain_segment(segment)
         self._take(fields)
 
     def label(
         self,
-        id: str | int,  # noqa: A002  # the event's own field name
+        id: scalars.Id,  # noqa: A002  # the event's own field name
         *,
-        ts: float | str | datetime,
+        ts: scalars.Moment,
         label: bool | None,
         sampling_probability: float | None = None,
     ) -> None:
@@ -180,12 +179,12 @@ class Monitor:
         """
         fields = {
             "type": "label",
-            "id": plain_id(id),
-            "ts": plain_time(ts),
-            "label": plain_class(label),
+            "id": scalars.plain_id(id),
+            "ts": scalars.plain_time(ts),
+            "label": scalars.plain_class(label),
         }
         if sampling_probability is not None:
-            fields["sampling_probability"] = plain(sampling_probability)
+            fields["sampling_probability"] = scalars.plain(sampling_probability)
         self._take(fields)
 
     def flush(self) -> None:

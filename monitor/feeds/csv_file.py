@@ -101,7 +101,9 @@ class _Rows:
         mapping = settled(name, self._columns, mapping, say)
         keys = decoder.settings.segment_keys
         sources = sources_of_table(name, self._columns, mapping, keys, nested=False)
-        readers = readers_of_text() if mapping is None else mapped_readers(mapping)
+        readers = (
+            readers_of_text() if mapping is None else mapped_readers(mapping, decoder.class_tally)
+        )
         index_of = {column: index for index, column in enumerate(self._columns)}
         self._segments = [(key, index_of[column]) for key, column in sources.segments.items()]
         self._readers = [

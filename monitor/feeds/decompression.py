@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from monitor.feeds.blocks import GZIP_MAGIC, TornError, inflated, sliced
+from monitor.feeds.zipped import ZIP_MAGIC
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -28,8 +29,11 @@ def decompressed(stream: Iterator[bytes]) -> Iterator[bytes]:
 
     Raises:
         TornError: while reading: the stream is damaged or ends too early.
+        OSError: it is zip, which is read from the end.
     """
     first = next(stream, b"")
+    if first.startswith(ZIP_MAGIC):
+        raise OSError("it is a zip archive; give a file whose name ends in .zip, or unpack it")
     whole = chain([first], stream)
     if first.startswith(GZIP_MAGIC):
         return inflated(whole)

@@ -32,6 +32,7 @@ from monitor.feeds.json_array import array_lines
 from monitor.feeds.mapping.guessing import Say, names_of, settled_by_record, to_stderr
 from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.merge import merged
+from monitor.feeds.zipped import only_member
 
 CHUNK_BYTES = 1_500_000
 """Bytes of lines in a batch: about ten thousand events, the size that decodes fastest."""
@@ -62,8 +63,8 @@ def read(
         paths: CSV (`.csv`), values separated by tabs (`.tsv`, `.tab`), JSON (`.json`: an
             array or lines), Parquet (`.parquet`, `.pq`) or Arrow (`.arrow`, `.arrows`,
             `.feather`, `.ipc`) by the ending of the name, else NDJSON; each may be gzip or
-            zstd, detected by content; `-` is NDJSON on standard input, and a URL an object
-            of a store (`stores`).
+            zstd, detected by content, or the only file of a `.zip`; `-` is NDJSON on standard
+            input, and a URL an object of a store (`stores`).
         decoder: turns records into columns.
         chunk_bytes: bytes of lines in a batch, for files of lines.
         progress: called after each read.
@@ -108,8 +109,7 @@ def first_rows(path: str | PathLike[str], most: int = 2_000) -> FirstRows:
         FeedError: the file cannot be read.
     """
     name = fspath(path)
-    form = _format_of(name)
-    with _feed_errors(name), _opened(name) as stream:
+    with _feed_errors(name), _opened(name) as (stream, form):
         if form in (_Format.PARQUET, _Format.ARROW):
             with _seekable(stream) as whole:
                 parquet = form is _Format.PARQUET
@@ -150,7 +150,8 @@ class _Format(Enum):
     ARROW = auto()
 
 
-_COMPRESSED = (".gz", ".zst", ".zstd")
+_ZIPPED = ".zip"
+_COMPRESSED = (".gz", ".zst", ".zstd", _ZIPPED)
 _FORMATS = {
     ".json": _Format.JSON,
     ".csv": _Format.CSV,
@@ -168,12 +169,17 @@ _FORMATS = {
 def _format_of(name: str) -> _Format:
     """Return the format by the ending of a name; NDJSON for any other ending.
 
-    >>> _format_of("a.csv.gz").name, _format_of("a.log").name
-    ('CSV', 'NDJSON')
+    >>> _format_of("a.csv.gz").name, _format_of("zip://a.tsv::s3://b/c").name
+    ('CSV', 'TSV')
     """
-    path = PurePath(name)
+    path = _path_of(name)
     inner = path.with_suffix("") if path.suffix.lower() in _COMPRESSED else path
     return _FORMATS.get(inner.suffix.lower(), _Format.NDJSON)
+
+
+def _path_of(name: str) -> PurePath:
+    """Return the path of a file, or of the member of an archive that a URL names."""
+    return PurePath(name.partition("::")[0] if is_url(name) else name)
 
 
 class _Tracker:
@@ -254,8 +260,8 @@ class _Reader:
 
     def batches(self, name: str) -> Iterator[EventBatch]:
         """Yield the events of the file."""
-        source, form = "stdin" if name == STDIN else name, _format_of(name)
-        with _feed_errors(source), _opened(name) as stream:
+        source = "stdin" if name == STDIN else name
+        with _feed_errors(source), _opened(name) as (stream, form):
             if form in (_Format.PARQUET, _Format.ARROW):
                 yield from self._table(stream, source, parquet=form is _Format.PARQUET)
                 return
@@ -310,12 +316,15 @@ def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[BinaryIO]:
+def _opened(name: str) -> Iterator[tuple[BinaryIO, _Format]]:
+    form = _format_of(name)
     if name == STDIN:
-        yield sys.stdin.buffer
-    elif is_url(name):
-        with stores.opened(name) as stream:
-            yield stream
-    else:
-        with Path(name).open("rb") as stream:
-            yield stream
+        yield sys.stdin.buffer, form
+        return
+    with stores.opened(name) if is_url(name) else Path(name).open("rb") as stream:
+        if _path_of(name).suffix.lower() != _ZIPPED:
+            yield stream, form
+            return
+        with only_member(stream, name) as member:
+            inner = _format_of(member.name)
+            yield member.stream, form if inner is _Format.NDJSON else inner

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time
 from typing import Any
+from uuid import UUID
 
 import numpy as np
+
+Id = str | int | UUID
+"""Id of an event; an integer or a UUID stands for its text."""
+Moment = float | str | date | np.datetime64
+"""Time of an event; a `datetime` is a `date`, and a number is epoch seconds."""
 
 
 def plain(value: Any) -> Any:
@@ -28,29 +35,45 @@ def plain_class(value: Any) -> Any:
 
 
 def plain_id(value: Any) -> Any:
-    """Return an id as text where it is an integer, and anything else as it is.
+    """Return an id as text where it is an integer or a UUID, and anything else as it is.
 
-    >>> plain_id(17), plain_id(np.uint8(17)), plain_id(True)
-    ('17', '17', True)
+    >>> plain_id(17), plain_id(np.uint8(17)), plain_id(UUID(int=17)), plain_id(True)
+    ('17', '17', '00000000-0000-0000-0000-000000000011', True)
     """
     if isinstance(value, str):
         return value
     value = plain(value)
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    is_name = isinstance(value, int | UUID) and not isinstance(value, bool)
+    return str(value) if is_name else value
+
+
+def plain_segment(segment: Any) -> Any:
+    """Return segment values as ids are, and what is no mapping as it is.
+
+    >>> plain_segment({"shop": 7}), plain_segment(["shop"])
+    ({'shop': '7'}, ['shop'])
+    """
+    if not isinstance(segment, Mapping):
+        return segment
+    return {key: plain_id(value) for key, value in segment.items()}
 
 
 def plain_time(value: Any) -> Any:
-    """Return an aware `datetime` or a `datetime64` (UTC) as epoch seconds.
+    """Return a `datetime`, a `date` or a `datetime64` as epoch seconds; without a zone it is UTC.
 
-    Pandas' `Timestamp` is a `datetime`. One without a zone becomes its text, which no record
-    takes: the hour it stands for is not known.
+    Pandas' `Timestamp` is a `datetime`. A text stays as it is: decoding requires that it
+    names its zone. So the same times are read in a column of a table.
 
-    >>> from datetime import UTC
-    >>> plain_time(datetime(1970, 1, 2, tzinfo=UTC)), plain_time(np.datetime64("1970-01-02"))
+    >>> plain_time(datetime(1970, 1, 2)), plain_time(np.datetime64("1970-01-02"))
     (86400.0, 86400.0)
+    >>> plain_time("1970-01-02T00:00:00")
+    '1970-01-02T00:00:00'
     """
-    if isinstance(value, datetime):
-        return value.timestamp() if value.tzinfo is not None else value.isoformat()
+    if isinstance(value, date):
+        if value != value:  # noqa: PLR0124  # NaT of pandas
+            return None
+        moment = value if isinstance(value, datetime) else datetime.combine(value, time())
+        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, np.datetime64):
         return _seconds(value)
     return plain(value)

@@ -39,11 +39,14 @@ def fault_of_store(url: str) -> str:
     if not is_installed():
         return f"needs fsspec to be read; {install_command(EXTRA)}"
     try:
-        import_module("fsspec").get_filesystem_class(_protocol(url))
+        system = import_module("fsspec").get_filesystem_class(_protocol(url))
     except ImportError as error:
         return f"needs a package that is not installed: {error}"
     except ValueError:
         return f"names a store that is not known, got {_protocol(url)!r}; write one like s3://"
+    archived = import_module("fsspec.archive").AbstractArchiveFileSystem
+    if issubclass(system, archived) and "::" not in url:
+        return f"names no archive; write it behind the file, as in {_protocol(url)}://FILE::ARCHIVE"
     return ""
 
 
@@ -71,7 +74,7 @@ def opened(url: str) -> BinaryIO:
         OSError: there is no such object, or the store does not answer.
     """
     system, path = _system(url)
-    raw = _StoredObject(_answered(lambda: system.open(path, "rb")))
+    raw = _StoredObject(_answered(lambda: system.open(path, "rb")), system)
     return cast("BinaryIO", io.BufferedReader(raw, _BUFFER_BYTES))
 
 
@@ -101,7 +104,8 @@ def matching_objects(url: str) -> list[str]:
         found: list[str] = _answered(lambda: system.glob(path))
     except OSError as error:
         raise FeedError(f"{url}: cannot be read: {error}") from error
-    return sorted(system.unstrip_protocol(name) for name in found)
+    archive = "".join(url.partition("::")[1:])
+    return sorted(f"{system.unstrip_protocol(name)}{archive}" for name in found)
 
 
 def _info(url: str) -> dict[str, Any]:
@@ -130,16 +134,17 @@ def _answered(ask: Callable[[], _Found]) -> _Found:
         return ask()
     except OSError:
         raise
-    except Exception as error:
+    except Exception as error:  # each store has a client of its own, with errors of its own
         raise OSError(f"{type(error).__name__}: {error}") from error
 
 
 class _StoredObject(io.RawIOBase):
     """An object whose store's errors are OSErrors."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, system: Any) -> None:
         super().__init__()
         self._file = file
+        self._system = system  # an archive is closed when nothing refers to it
 
     def readable(self) -> bool:
         return True

@@ -79,8 +79,8 @@ class EmbeddedMonitor(Monitor):
             table: a frame of pandas or polars, an Arrow table, or arrays by name.
             values: values of prediction and label that stand for the classes, such as
                 `{"label": {"positive": ["fraud"]}}`; 0 and 1 by default.
-            time: `{"zone": "Europe/Berlin"}` for times without a zone, `{"unit": "ms"}`
-                for numbers that are no seconds.
+            time: `{"zone": "Europe/Berlin"}` for times without a zone, which otherwise are UTC
+                (timestamps) or rejected (text); `{"unit": "ms"}` for numbers that are no seconds.
             **columns: column of each field of an event: `id`, `ts`, `score`, `prediction`,
                 `label`, `label_ts`, `model` and so on; `{"value": V}` for one value in every
                 row; `segment` has the column of each segment key. A field that is left out is

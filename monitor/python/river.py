@@ -12,6 +12,7 @@ from river import base, metrics
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import ShiryaevRoberts, suffices
+from monitor.feeds.scalars import plain_class
 from monitor.metrics.precision import balanced_precision, precision_at
 
 
@@ -149,10 +150,13 @@ class SkillDrift(base.DriftDetector):
         Args:
             x: the pair (y_true, y_pred), each true for the positive class. An error alone
                 does not say which of the two rates it belongs to.
+
+        Raises:
+            ValueError: it is no such pair.
         """
         if self.drift_detected:
             self._reset()
-        actual, predicted = x
+        actual, predicted = _classes(x)
         self._cells[2 * (not predicted) + (not actual)] += 1
         self._seen += 1
         if self._seen % self.pane:
@@ -165,3 +169,20 @@ class SkillDrift(base.DriftDetector):
             panes = self.run_length / self.pane
             self._detector = ShiryaevRoberts(reference=counts, threshold=max(2 * panes, 1.0))
             self._cells = np.zeros(4, np.int64)
+
+
+def _classes(x: Any) -> tuple[bool, bool]:
+    """Return the actual and the predicted class of an outcome.
+
+    Raises:
+        ValueError: it is no pair of classes.
+    """
+    try:
+        actual, predicted = map(plain_class, x)
+    except (TypeError, ValueError):
+        actual = predicted = None
+    if not all(isinstance(value, int) and value in (0, 1) for value in (actual, predicted)):
+        raise ValueError(
+            f"SkillDrift: x: must be a pair (y_true, y_pred), each True, False, 1 or 0, got {x!r}"
+        )
+    return bool(actual), bool(predicted)

@@ -20,6 +20,7 @@ from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
 from monitor.feeds.arrow.arrow_files import BATCH_ROWS
+from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode import Decoder
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import settled, suffices
@@ -39,8 +40,8 @@ class TableRead:
         rows: number of rows read.
         rejected: number of rejected rows by reason.
         first: the first rejected rows.
-        note: columns that were taken for fields by their names, and segment keys that no
-            model keeps; "" for neither.
+        note: columns that were taken for fields by their names, segment keys that no model
+            keeps, and positive values that no row has; "" for none of these.
     """
 
     rows: int
@@ -74,10 +75,15 @@ def mapping_of(
     """
     fields = {name: column for name, column in columns.items() if column is not None}
     segments = fields.pop("segment", {})
-    if isinstance(segments, str):
+    if isinstance(segments, Mapping):
+        fields |= {f"{SEGMENT}{key}": column for key, column in segments.items()}
+    elif isinstance(segments, str):
         fields["segment"] = segments
     else:
-        fields |= {f"{SEGMENT}{key}": column for key, column in segments.items()}
+        raise ValueError(  # noqa: TRY004  # as for any value that does not fit
+            "segment: must be a column of objects, or the column of each segment key as in "
+            f"{{'region': 'COLUMN'}}, got {segments!r}"
+        )
     return mapped_records(fields, values or {}, time or {})
 
 
@@ -90,8 +96,7 @@ class TableReader:
         decoder: decodes its rows.
 
     Attributes:
-        note: columns that were taken for fields by their names, and segment keys that no
-            model keeps; "" for neither.
+        note: as of `TableRead`; positive values are missed after the last batch.
 
     Raises:
         ValueError: it is no table, or its columns cannot hold events.
@@ -99,6 +104,7 @@ class TableReader:
 
     def __init__(self, table: Any, mapping: MappedRecords, decoder: Decoder) -> None:
         self.note = ""
+        self._tally = decoder.class_tally = ClassTally()
         self._table = table
         self._decoder = decoder
         self._own_names = _columns(table)
@@ -120,10 +126,15 @@ class TableReader:
         Raises:
             ValueError: a column cannot be read.
         """
+        yield from self._batches()
+        for fault in self._tally.faults():
+            self._take_note(fault)
+
+    def _batches(self) -> Iterator[EventBatch]:
         arrow = _pyarrow()
         if arrow is None:
             return self._by_rows()
-        if hasattr(self._table, "__arrow_c_stream__"):
+        if hasattr(self._table, "__arrow_c_stream__") and not self._has_objects():
             return self._by_columns(self._stream(arrow))
         try:
             arrays = {n: arrow.array(_plain(self._column(n)), from_pandas=True) for n in self._used}
@@ -151,6 +162,12 @@ class TableReader:
         left_out = {f"{SEGMENT}{key}" for key in unkept}
         fields = {f: source for f, source in mapping.fields.items() if f not in left_out}
         return mapping.model_copy(update={"fields": fields})
+
+    def _has_objects(self) -> bool:
+        """Return whether polars would export objects of Python, of which Arrow gets addresses."""
+        schema = getattr(self._table, "schema", None)
+        kinds = [schema.get(name) for name in self._used] if isinstance(schema, Mapping) else []
+        return "Object" in map(str, kinds)
 
     def _stream(self, arrow: Any) -> Any:
         table: Any = self._table
@@ -189,7 +206,7 @@ class TableReader:
         if len({len(column) for column in columns}) > 1:
             sizes = {n: len(column) for n, column in zip(self._used, columns, strict=True)}
             raise ValueError(f"table: columns must be equally long, got {sizes}")
-        reader = _record_reader(self._sources, self._mapping)
+        reader = _record_reader(self._sources, self._mapping, self._tally)
         rows = list(zip(*columns, strict=True))
         for first in range(0, len(rows), BATCH_ROWS):
             yield self._decoded(rows[first : first + BATCH_ROWS], first, reader)
@@ -213,8 +230,9 @@ def _check_events(names: Sequence[str], sources: Sources) -> None:
         )
 
 
-def _record_reader(sources: Sources, mapping: MappedRecords) -> RecordReader:
-    return RecordReader(sources, mapped_readers(mapping), type_of_rows(sources.fields))
+def _record_reader(sources: Sources, mapping: MappedRecords, tally: ClassTally) -> RecordReader:
+    readers = mapped_readers(mapping, tally)
+    return RecordReader(sources, readers, type_of_rows(sources.fields))
 
 
 def names_of(table: Any) -> list[str]:
@@ -235,6 +253,13 @@ def _columns(table: Any) -> dict[str, Any]:
         names: Any = table.keys()
     elif hasattr(table, "column_names"):  # pyarrow, whose `columns` are arrays
         names = table.column_names
+    elif any(hasattr(table, ask) for ask in ("collect", "compute")) and not hasattr(
+        table, "__arrow_c_stream__"
+    ):
+        raise ValueError(
+            f"table: must hold its rows, got {type(table).__name__}, which is a plan of them; "
+            "give its .collect() or .compute()"
+        )
     elif hasattr(table, "columns"):
         names = table.columns
     else:

@@ -16,9 +16,5 @@
     announce.py       messages on changed verdicts and new detections
 
 One thread reads and counts. The exporter's threads read the snapshot published
-last, which is frozen.
+last, which is frozen. `check-config` uses some of these modules, and needs no engine.
 """
-
-from monitor.service.loop import Service
-
-__all__ = ["Service"]

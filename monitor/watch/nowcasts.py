@@ -156,9 +156,11 @@ class Nowcasts:
         self._day = start.day
         longest = max(self._days.values(), default=0)
         days = self._read(start, start.first_young - longest, start.day)
-        for name in self._days:
-            self._learn(name, start, days)
-            self._estimate(name, start, days)
+        for name, length in self._days.items():
+            mature = days.between(start.first_young - length, start.first_young)
+            last = _trusted_rates(mature, start)
+            self._learn(name, start, last)
+            self._estimate(name, start, days, last)
             yield
 
     def state(self) -> State:
@@ -195,23 +197,24 @@ class Nowcasts:
     def _read(self, start: DayStart, first: int, end: int) -> RecentDays:
         return start.reader.days(self._model, start.cuts, first, end)
 
-    def _learn(self, name: str, start: DayStart, days: RecentDays) -> None:
-        """Compare the estimates whose windows have matured with their outcomes."""
+    def _learn(self, name: str, start: DayStart, last: _Rates) -> None:
+        """Compare the estimates whose windows have matured with their outcomes.
+
+        `last` has the rates of the last window that is mature.
+        """
         records = self._records[name]
         awaited = {day for record in records for day in record.awaited}
         for day in sorted(day for day in awaited if day <= start.first_young):
-            window = (day - self._days[name], day)
-            as_now = day == start.first_young
-            found = days.between(*window) if as_now else self._read(start, *window)
-            truth = _trusted_rates(found, start)
+            truth = last
+            if day != start.first_young:
+                truth = _trusted_rates(self._read(start, day - self._days[name], day), start)
             for record, rate in zip(records, truth, strict=True):
                 if day in record.awaited:
                     record.learn(day, rate)
 
-    def _estimate(self, name: str, start: DayStart, days: RecentDays) -> None:
+    def _estimate(self, name: str, start: DayStart, days: RecentDays, last: _Rates) -> None:
         """Estimate the window that ends with the last whole day."""
         length = self._days[name]
-        last = _trusted_rates(days.between(start.first_young - length, start.first_young), start)
         first = start.day - length
         parts = _parts(days.between(first, start.day), first, start.first_young)
         filled = parts.with_rates(last)

@@ -223,6 +223,8 @@ class PaneRing:
             return ahead, beyond
         panes = np.arange(newest - self.span + 1, newest + 1)
         counts = self._slots.counts[panes % self.span, row].astype(np.int64)
+        if not len(ahead):
+            return panes, counts
         return np.append(panes, ahead).astype(np.int64), np.concatenate([counts, beyond])
 
     def last(self, row: int, cells: slice) -> int | None:

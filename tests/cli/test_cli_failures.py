@@ -65,8 +65,20 @@ def test_half_rejected_is_no_warning(capsys, events):
     assert "warning" not in done.err
 
 
-def test_an_empty_file_is_no_failure(capsys, events):
-    assert ran(capsys, "replay", events(0, "")).code == 0
+@pytest.mark.parametrize("words", [(), ("--json",), ("--summary",)])
+def test_an_empty_file_exits_3_and_says_so(capsys, events, words):
+    done = ran(capsys, "replay", events(0, ""), *words)
+    assert done.code == 3
+    assert done.err.splitlines() == [
+        "error: no records to read: the input is empty; check the file, or what writes it"
+    ]
+
+
+def test_an_empty_file_beside_one_with_records_is_no_failure(capsys, events, tmp_path):
+    empty = tmp_path / "empty.ndjson"
+    empty.touch()
+    assert ran(capsys, "replay", empty, events(0, "", good=1)).code == 0
+    assert ran(capsys, "init", empty, "-o", "-").code == 3
 
 
 def test_a_diagnosis_without_a_usable_record_says_how_many_were_rejected(capsys, events):
@@ -159,7 +171,6 @@ WITHOUT_OUTCOMES = {
         '{"id":"p%d","ts":5,"prediction":1}\n{"id":"other","ts":6,"label":1}\n',
         "no label has the id of a prediction; check the ids",
     ),
-    "nothing": ("", "the feed has no predictions; check the file"),
 }
 
 
@@ -167,7 +178,7 @@ WITHOUT_OUTCOMES = {
 def test_without_an_outcome_it_says_what_is_missing(capsys, tmp_path, came):
     text, message = WITHOUT_OUTCOMES[came]
     path = tmp_path / "events.ndjson"
-    path.write_text("".join(text % number if text else "" for number in range(50)))
+    path.write_text("".join(text % number for number in range(50)))
     done = ran(capsys, "diagnose", "--feed", path)
     assert done.code == 2
     assert f"nothing can be compared: {message}" in done.err

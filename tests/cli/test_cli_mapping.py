@@ -299,3 +299,28 @@ feeds:
     found = replayed(capsys, path, "-c", config)
     assert found.err == ""
     assert found.out == replayed(capsys, canonical).out
+
+
+MISSED = "warning: label: no record has the positive value 'Fraud'; records have 'no', 'yes'"
+TEXTS = [
+    {**record, "fraud": {None: "", 0: "no", 1: "yes"}[record["fraud"]]} for record in JSON[:200]
+]
+WITH_TEXTS = {
+    "claims.ndjson": lines(TEXTS),
+    "claims.csv": "\n".join(
+        [",".join(COLUMNS), *(",".join(map(str, record.values())) for record in TEXTS)]
+    ).encode(),
+    "claims.parquet": parquet(pa.Table.from_pylist(TEXTS)),
+}
+
+
+@pytest.mark.parametrize("command", [("replay",), ("diagnose",), ("compare",)])
+@pytest.mark.parametrize("name", WITH_TEXTS)
+def test_a_positive_value_that_no_record_has_is_a_warning(capsys, tmp_path, name, command):
+    path = tmp_path / name
+    path.write_bytes(WITH_TEXTS[name])
+    missed = ran(capsys, *command, path, *LINE, "--positive", "label=Fraud")
+    assert [line for line in missed.err.splitlines() if line.startswith("warning: label")] == [
+        MISSED
+    ]
+    assert "no record has" not in ran(capsys, *command, path, *LINE, "--positive", "label=yes").err

@@ -1,11 +1,13 @@
 import json
+from math import inf
 
 import numpy as np
 import pytest
 from sklearn.metrics import precision_recall_curve
-from streams import FLIGHTS, flights
+from streams import FLIGHTS, flights_of
 
 from monitor.cli import main
+from monitor.config.quantities import parse_time
 
 
 def run(capsys, *words):
@@ -14,9 +16,22 @@ def run(capsys, *words):
 
 
 @pytest.fixture(scope="module")
-def december():
+def autumn():
+    """The flights of the last three months, which have the 62 days of scores that count."""
+    return flights_of(parse_time("2013-10-01") / 1000, inf)
+
+
+@pytest.fixture(scope="module")
+def feed(autumn, tmp_path_factory):
+    path = tmp_path_factory.mktemp("flights") / "autumn.ndjson"
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in autumn))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def december(autumn):
     """Scores and labels of the labelled predictions of the last 62 days (UTC)."""
-    events = flights()
+    events = autumn
     labels = {e["id"]: e["label"] for e in events if e["type"] == "label"}
     last = sorted({e["ts"] for e in events})[-3]
     first = (last // 86_400 + 1) * 86_400 - 62 * 86_400
@@ -28,12 +43,12 @@ def december():
     return np.array(pairs).T
 
 
-def test_the_threshold_is_the_one_that_scikit_learn_finds(capsys, december):
+def test_the_threshold_is_the_one_that_scikit_learn_finds(capsys, feed, december):
     score, label = december
     ratio = label.sum() / (1 - label).sum()
     code, out = run(
         capsys,
-        *("threshold", "--feed", str(FLIGHTS), "--objective", "recall>=0.8", "--json"),
+        *("threshold", "--feed", feed, "--objective", "recall>=0.8", "--json"),
         *("--class-ratio", str(ratio)),
     )
     found = json.loads(out.out)
@@ -45,8 +60,8 @@ def test_the_threshold_is_the_one_that_scikit_learn_finds(capsys, december):
     assert sum(found["observed"].values()) == len(score)
 
 
-def test_by_default_it_works_at_the_live_class_ratio_and_shows_its_intervals(capsys):
-    words = ("threshold", "--feed", str(FLIGHTS), "--objective", "precision>=0.6")
+def test_by_default_it_works_at_the_live_class_ratio_and_shows_its_intervals(capsys, feed):
+    words = ("threshold", "--feed", feed, "--objective", "precision>=0.6")
     code, out = run(capsys, *words)
     assert code == 0
     for reported in (
@@ -81,8 +96,8 @@ def test_an_objective_out_of_reach_is_a_finding(capsys, tmp_path):
         (("--objective", "precision>=0.9", "--model", "fraud"), "no such model, got 'fraud'"),
     ],
 )
-def test_what_cannot_be_asked_is_one_clear_line(capsys, words, message):
-    code, out = run(capsys, "threshold", "--feed", str(FLIGHTS), *words)
+def test_what_cannot_be_asked_is_one_clear_line(capsys, feed, words, message):
+    code, out = run(capsys, "threshold", "--feed", feed, *words)
     assert code == 2
     assert message in out.err
     assert out.err.count("\n") == 1

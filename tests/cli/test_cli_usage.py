@@ -84,3 +84,11 @@ def test_an_interrupt_is_no_traceback(capsys, monkeypatch):
 
     monkeypatch.setattr("monitor.cli.schema.run", interrupted)
     assert ran(capsys, "schema") == (130, "", "")
+
+
+def test_a_configuration_is_checked_without_the_engine():
+    code = (
+        "import sys, monitor.cli.check_config; print({'monitor.engine', 'scipy'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -204,7 +204,7 @@ def test_a_file_that_cannot_be_read_and_one_of_rubbish_end_with_3(capsys, tmp_pa
 
 def test_without_a_file_it_is_asked_for(capsys):
     done = ran(capsys, "compare")
-    assert (done.code, "--feed: must name recorded events" in done.err) == (2, True)
+    assert (done.code, "FILE: must name recorded events" in done.err) == (2, True)
 
 
 def test_the_version_as_a_configured_segment_is_no_stratum(capsys, tmp_path, three):

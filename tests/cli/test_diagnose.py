@@ -1,9 +1,10 @@
+import io
 import json
 
 import pytest
 from cli.commands import ran
 from diagnosis.episodes import DAYS
-from streams import FLIGHTS, flights
+from streams import FLIGHTS, flights_of
 
 from monitor.config.quantities import parse_time
 
@@ -11,6 +12,7 @@ MODEL = "delay-hgb-v1"
 JULY, SEPTEMBER = "2013-07-01..2013-08-01", "2013-09-01..2013-10-01"
 JULY_CELLS = {"tp": 1303, "fp": 1551, "fn": 525, "tn": 2333}
 HOUR, DAY = 3_600, 86_400
+MONTHS = ("--before", "1970-01", "--after", "1970-02-10..1970-03-12")
 
 
 def diagnosed(capsys, *words):
@@ -24,11 +26,7 @@ def summer(tmp_path_factory):
     """The bundled flights of July to September: a third of the time to read them all."""
     path = tmp_path_factory.mktemp("flights") / "summer.ndjson"
     first, end = (parse_time(day) / 1000 for day in ("2013-07-01", "2013-10-01"))
-    events = [
-        event for event in flights() if event["type"] == "label" or first <= event["ts"] < end
-    ]
-    made = {event["id"] for event in events if event["type"] == "prediction"}
-    return written(path, *(event for event in events if event["id"] in made))
+    return written(path, *flights_of(first, end))
 
 
 def july_september(capsys, feed, *words):
@@ -252,11 +250,29 @@ def test_ranges_that_cannot_be_compared_are_refused(capsys, summer, before, afte
     assert reported in wrong(capsys, "--feed", summer, "--before", before, "--after", after)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("{file}", *MONTHS),
+        (*MONTHS, "{file}"),
+        (*MONTHS[:2], "{file}", *MONTHS[2:]),
+        ("-", "--feed", "{file}", *MONTHS),
+    ],
+)
+def test_files_may_be_arguments_as_well_as_options(capsys, two_months, monkeypatch, words):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    expected = ran(capsys, "diagnose", "--feed", two_months, *MONTHS)
+    assert expected.code == 0
+    found = ran(capsys, "diagnose", *(word.format(file=two_months) for word in words))
+    assert (found.code, found.out) == (0, expected.out)
+
+
 def test_wrong_words_are_refused_in_one_line(capsys, summer):
     ranges = ("--before", JULY, "--after", SEPTEMBER)
     both = ("--feed", summer, "--url", "http://127.0.0.1:1", *ranges)
     assert "--feed: cannot be combined with --url" in wrong(capsys, *both)
-    assert "--feed: must name recorded events" in wrong(capsys, *ranges)
+    assert "FILE: cannot be combined with --url" in wrong(capsys, summer, *both[2:])
+    assert "FILE: must name recorded events" in wrong(capsys, *ranges)
     failing = wrong(capsys, "--feed", summer, *ranges, "--fail-on", "model_degradet")
     assert "did you mean 'model_degraded'?" in failing
     assert "--segments: must name a key" in wrong(capsys, "--feed", "x", *ranges, "--segments", ",")
@@ -282,13 +298,13 @@ def test_the_model_must_be_named_where_there_are_several(capsys, tmp_path):
     )
 
 
-def test_an_empty_feed_has_no_predictions(capsys, tmp_path):
+@pytest.mark.parametrize("ranges", [(), ("--before", JULY, "--after", SEPTEMBER)])
+def test_an_empty_feed_is_exit_code_3(capsys, tmp_path, ranges):
     path = tmp_path / "empty.ndjson"
     path.touch()
-    assert "the feed has no predictions" in wrong(
-        capsys, "--feed", path, "--before", JULY, "--after", SEPTEMBER
-    )
-    assert "the feed has no predictions" in wrong(capsys, "--feed", path)
+    done = ran(capsys, "diagnose", "--feed", path, *ranges)
+    assert done.code == 3
+    assert "no records to read: the input is empty" in done.err
 
 
 def test_a_missing_feed_is_exit_code_3(capsys, tmp_path):

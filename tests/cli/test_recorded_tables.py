@@ -83,7 +83,7 @@ def test_diagnose_reads_the_configured_databases(capsys, config):
             "sql:claims",
             "sql feed of this name, it has sql:predictions, sql:labels; give one that has by -c",
         ),
-        ("sql:labels", "sql labels: no such table: events"),
+        ("sql:labels", "sql labels: no such file: '"),
     ],
 )
 def test_a_database_that_cannot_be_read_is_exit_code_3(capsys, config, tmp_path, word, told):

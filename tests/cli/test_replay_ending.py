@@ -32,7 +32,7 @@ def test_a_change_leads_to_diagnose(capsys, tmp_path):
     path.write_text(ran(capsys, "sample", "worse").out)
     *_, judged, following = ran(capsys, "replay", path).out.splitlines()
     assert judged.endswith("events read, 0 rejected. Judged: default: model degraded.")
-    assert following == f"Next: precision-monitor diagnose --feed {path} says why."
+    assert following == f"Next: precision-monitor diagnose {path} says why."
     words = shlex.split(following.removeprefix("Next: ").removesuffix(" says why."))
     assert "model_degraded" in ran(capsys, *words[1:]).out
 

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import fsspec
@@ -34,7 +35,27 @@ ROWS = [
     for n in range(500)
 ]
 ENDINGS = (".ndjson", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".arrows")
-COMPRESSED = {"": bytes, ".gz": gzip.compress, ".zst": zstd.compress}
+
+
+def zipped(*names):
+    """A function that packs the same data under each name."""
+
+    def pack(data):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in names:
+                archive.writestr(name, data)
+        return out.getvalue()
+
+    return pack
+
+
+COMPRESSED = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".zst": zstd.compress,
+    ".zip": zipped("__MACOSX/._x", "folder/", "x"),
+}
 
 
 @pytest.fixture
@@ -83,6 +104,46 @@ def test_every_format_gives_what_the_same_local_file_gives(
     cells = [(row["prediction"], row["label"]) for row in ROWS]
     assert model["outcomes"]["tp"] == cells.count((1, 1))
     assert model["outcomes"]["fn"] == cells.count((0, 1))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("pattern", ["x{}", "x*"])
+def test_a_file_of_an_archive_is_named_before_it(capsys, bucket, tmp_path, ending, pattern):
+    (tmp_path / f"x{ending}").write_bytes(content(ending))
+    packed = zipped(f"x{ending}")(content(ending))
+    put(f"{bucket}/all.zip", packed)
+    (tmp_path / "all.zip").write_bytes(packed)
+    expected = ran(capsys, "replay", tmp_path / f"x{ending}", "--json").out
+    member = f"zip://{pattern.format(ending)}"
+    for archive in (f"{bucket}/all.zip", f"{tmp_path}/all.zip"):
+        found = ran(capsys, "replay", f"{member}::{archive}", "--json")
+        assert (found.code, found.out) == (0, expected), found.err
+    # without a member, the format is that of the only file
+    assert ran(capsys, "replay", tmp_path / "all.zip", "--json").out == expected
+
+
+WITH_TWO = zipped("a.csv", "b.csv")(content(".csv"))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("x.zip", WITH_TWO, "must hold a single file, got a.csv, b.csv; unpack it, and give"),
+        ("x.zip", zipped()(b""), "must hold a single file, got none; unpack it"),
+        ("x.zip", WITH_TWO[:-9], "is a damaged zip archive: "),
+        ("x.csv.zip", b"ts,prediction,label", "is a damaged zip archive: File is not a zip file"),
+        ("x.ndjson", WITH_TWO, "it is a zip archive; give a file whose name ends in .zip, or"),
+        ("zip://a.csv", b"", "names no archive; write it behind the file, as in zip://FILE::"),
+    ],
+)
+def test_an_archive_that_cannot_be_read_says_what_to_do(capsys, tmp_path, name, data, told):
+    path = name if "://" in name else tmp_path / name
+    if path != name:
+        path.write_bytes(data)
+    failed = ran(capsys, "replay", path)
+    assert (failed.code, failed.out) == (3, "")
+    assert f"{path}: " in failed.err
+    assert told in failed.err
 
 
 def test_a_pattern_is_all_its_objects_each_by_the_mapping_of_its_feed(capsys, bucket, tmp_path):

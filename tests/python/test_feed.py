@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -192,6 +193,8 @@ def test_common_names_are_taken_where_they_leave_no_doubt_and_noted():
         (FRAME, {"ts": "timestamps"}, "ts: there is no column 'timestamps'; did you mean"),
         (FRAME, {"tss": "timestamp"}, "tss: is no field of an event, .*did you mean 'ts'"),
         (FRAME, {"ts": 5}, "ts: must be a column, got 5"),
+        (FRAME, {"segment": ["region"]}, "segment: must be a column of objects, or the column of"),
+        (FRAME, {"segment": 5}, "segment: must be a column of objects, or the column of"),
         ({"ts": [1, 2], "prediction": [1], "label": [0, 1]}, {}, "equally long|same length"),
         ({"ts": [0], "prediction": ["yes"], "label": [1]}, {}, "prediction: must be 0, 1, true"),
         (pd.DataFrame({"ts": [0, 1], "prediction": [1, "x"]}), {"id": {"value": 1}}, "prediction"),
@@ -237,3 +240,50 @@ def test_periods_of_pandas_are_refused_instead_of_read_as_seconds():
         Monitor().feed(table, ts="day", prediction="called", label="label")
     times = table.assign(day=table.day.dt.to_timestamp())
     assert Monitor().feed(times, ts="day", prediction="called", label="label").rejected == {}
+
+
+@pytest.mark.parametrize("form", [dict, pd.DataFrame, pa.table])
+def test_a_positive_value_that_no_row_has_is_a_note_of_that_table(form):
+    monitor = Monitor()
+    table = form({"ts": [0, 60], "prediction": [1, 0], "label": ["yes", "no"]})
+    missed = monitor.feed(table, values={"label": {"positive": ["Yes"]}})
+    assert missed.note == (
+        "label: no record has the positive value 'Yes'; records have 'yes', 'no'"
+    )
+    assert monitor.feed(table, values={"label": {"positive": ["yes"]}}).note == ""
+
+
+UUIDS = [UUID(int=number) for number in range(3)]
+UUID_TABLE = {"id": UUIDS, "ts": [0, 60, 120], "prediction": [1, 0, 1], "label": [1, 0, 0]}
+
+
+@pytest.mark.usefixtures("maybe_without_pyarrow")
+@pytest.mark.parametrize("form", [dict, pd.DataFrame])
+def test_ids_that_are_uuids_are_their_text(form):
+    monitor = Monitor()
+    assert monitor.feed(form(UUID_TABLE)).rejected == {}
+    monitor.label(str(UUIDS[2]), ts=180, label=1)
+    assert monitor["default"]["all"].counts == ConfusionCounts(tp=2, fp=0, fn=0, tn=1)
+
+
+def test_uuids_of_arrow_are_their_text():
+    column = pa.array([value.bytes for value in UUIDS], pa.uuid())
+    monitor = Monitor()
+    assert monitor.feed(pa.table({**UUID_TABLE, "id": column})).rejected == {}
+    monitor.label(str(UUIDS[2]), ts=180, label=1)
+    assert monitor["default"]["all"].counts == ConfusionCounts(tp=2, fp=0, fn=0, tn=1)
+
+
+@pytest.mark.dev("polars")
+def test_objects_in_a_frame_of_polars_are_read_by_row():
+    monitor = Monitor()
+    assert monitor.feed(import_module("polars").DataFrame(UUID_TABLE)).rejected == {}
+    monitor.label(str(UUIDS[2]), ts=180, label=1)
+    assert monitor["default"]["all"].counts == ConfusionCounts(tp=2, fp=0, fn=0, tn=1)
+
+
+@pytest.mark.dev("polars")
+def test_a_lazy_frame_is_refused_with_what_to_do():
+    lazy = import_module("polars").LazyFrame({"ts": [0], "prediction": [1], "label": [1]})
+    with pytest.raises(ValueError, match=r"table: .* got LazyFrame, .* give its \.collect\(\)"):
+        Monitor().feed(lazy)

@@ -153,3 +153,20 @@ def test_it_is_one_of_rivers_detectors():
 def test_arguments_out_of_range_are_refused(wrong):
     with pytest.raises(ValueError, match="run_length must be at least pane"):
         SkillDrift(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong", [1, None, (1,), (1, 0, 1), "ab", (None, 1), ("yes", "no"), (2, 0)]
+)
+def test_what_is_no_pair_of_classes_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"SkillDrift: x: must be a pair \(y_true, y_pred\)"):
+        SkillDrift().update(wrong)
+
+
+def test_classes_of_any_number_type_are_taken():
+    detector, twin = SkillDrift(pane=1), SkillDrift(pane=1)
+    for pair in ((np.int64(1), np.True_), (1.0, False)):
+        detector.update(pair)
+    for pair in ((True, True), (True, False)):
+        twin.update(pair)
+    assert detector._cells.tolist() == twin._cells.tolist() == [1, 0, 1, 0]

@@ -1,12 +1,14 @@
 """`predict` and `label` take the values that Python programs have, and refuse others at once."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from monitor import ConfusionCounts, Monitor
+from monitor.config import Config
 
 MOMENT = datetime(2026, 11, 1, 10, tzinfo=UTC)
 
@@ -22,6 +24,8 @@ MOMENT = datetime(2026, 11, 1, 10, tzinfo=UTC)
         np.float64(MOMENT.timestamp()),
         np.datetime64("2026-11-01T10:00:00.000000000"),
         np.datetime64("2026-11-01T10", "h"),
+        MOMENT.replace(tzinfo=None),
+        pd.Timestamp(MOMENT.replace(tzinfo=None)),
         "2026-11-01T11:00:00+01:00",
     ],
     ids=repr,
@@ -50,11 +54,62 @@ def test_an_integer_id_is_its_text():
     assert monitor.snapshot().models[0].matched == 2
 
 
+def test_a_uuid_is_its_text():
+    monitor, name = Monitor(), UUID(int=17)
+    monitor.predict(name, ts=0, prediction=1)
+    monitor.label(str(name), ts=1, label=1)
+    assert monitor.snapshot().models[0].matched == 1
+
+
+NAIVE = MOMENT.replace(tzinfo=None)
+WITHOUT_ZONE = {
+    "datetime": NAIVE,
+    "date": NAIVE.date(),
+    "Timestamp": pd.Timestamp(NAIVE),
+    "datetime64": np.datetime64(NAIVE),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_ZONE)
+def test_a_time_without_a_zone_is_utc_in_single_events_and_in_tables(name):
+    moment = WITHOUT_ZONE[name]
+    single, table, in_zone = Monitor(), Monitor(), Monitor()
+    for number in range(3):
+        single.predict(number, ts=moment, prediction=1)
+        single.label(number, ts=moment, label=1)
+    rows = {"ts": [moment] * 3, "prediction": [1] * 3, "label": [1] * 3}
+    table.feed(rows)
+    in_zone.feed(rows, time={"zone": "Europe/Berlin"})
+    last = [m.snapshot().models[0].last_prediction_ms for m in (single, table, in_zone)]
+    assert last == [last[0], last[0], last[0] - 3_600_000]
+
+
+def test_a_text_without_a_zone_is_refused_in_single_events_and_in_tables():
+    text = NAIVE.isoformat()
+    message = "ts: must be epoch seconds or RFC 3339 with Z or an offset"
+    with pytest.raises(ValueError, match=message):
+        Monitor().predict("a", ts=text, prediction=1)
+    with pytest.raises(ValueError, match=message):
+        Monitor().label("a", ts=text, label=1)
+    rows = {"ts": [text], "prediction": [1], "label": [1]}
+    with pytest.raises(ValueError, match=message):
+        Monitor().feed(rows)
+    assert Monitor().feed(rows, time={"zone": "UTC"}).rejected == {}
+
+
+def test_segment_values_are_texts_as_in_tables():
+    monitor = Monitor(Config(defaults={"segments": ["shop"]}))
+    for number in range(3):
+        monitor.predict(number, ts=number, prediction=1, segment={"shop": np.int64(7)})
+        monitor.label(number, ts=number, label=1)
+    assert set(monitor["default"]["all"].by("shop")) == {"7"}
+
+
 @pytest.mark.parametrize(
     ("changed", "field"),
     [
-        ({"ts": datetime(2026, 11, 1)}, "ts"),  # noqa: DTZ001  # the point
-        ({"ts": pd.Timestamp("2026-11-01")}, "ts"),
+        ({"ts": "2026-11-01T10:00:00"}, "ts"),
+        ({"ts": pd.NaT}, "ts"),
         ({"ts": np.datetime64("NaT")}, "ts"),
         ({"ts": 1_780_000_000_000}, "ts"),
         ({"id": 1.5}, "id"),
@@ -66,6 +121,9 @@ def test_an_integer_id_is_its_text():
         ({"score": 1.1}, "score"),
         ({"model": 7}, "model"),
         ({"version": 7}, "version"),
+        ({"segment": ["region"]}, "segment"),
+        ({"segment": 5}, "segment"),
+        ({"segment": "region"}, "segment"),
     ],
     ids=repr,
 )

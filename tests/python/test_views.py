@@ -3,15 +3,14 @@
 import math
 
 import pytest
-from streams import FLIGHTS
+from streams import flights_of, in_batches
 
 from monitor import Monitor
 from monitor.config import parse_config
+from monitor.config.quantities import parse_time
 from monitor.diagnosis import Estimated
 from monitor.drift import Verdict
 from monitor.errors import ConfigError
-from monitor.feeds import files
-from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.metrics import intervals
 from monitor.python.frames import frame
 from monitor.report.vocabulary import JSON_METRICS
@@ -23,8 +22,10 @@ CONFIG = "defaults: {segments: [carrier], label_timeout: 1d}\nwindows: [1d, 7d, 
 
 @pytest.fixture(scope="module")
 def monitor():
+    """A monitor of the flights of three months: a reference, and windows of 30 days."""
     found = Monitor(parse_config(CONFIG, "monitor.yaml"))
-    for batch in files.read([FLIGHTS], Decoder(DecodeSettings.from_config(found.config))):
+    since = parse_time("2013-10-01") / 1000
+    for batch in in_batches(flights_of(since, math.inf), 6_000, segments=("carrier",)):
         found.apply(batch)
     return found
 

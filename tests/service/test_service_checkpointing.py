@@ -13,9 +13,9 @@ from monitor.prometheus.process_series import (
     STATE_BEGAN,
     STATE_FAULTS,
 )
-from monitor.service import Service
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
+from monitor.service.loop import Service
 from monitor.service.posted import PostedFeeds
 from monitor.service.sources import open_sources
 from monitor.state import START, Body, Checkpoints, Journal, JournalPosition, StateFaults

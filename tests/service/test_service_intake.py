@@ -17,8 +17,8 @@ from monitor.engine import Monitor
 from monitor.errors import ConfigError, MonitorError
 from monitor.events.reject_reasons import Rejection
 from monitor.feeds.decode import Decoder, DecodeSettings, LiveDecoder
-from monitor.service import Service
 from monitor.service.journal_replay import NewRejections, ReplayedJournal, runs_of
+from monitor.service.loop import Service
 from monitor.service.posted import PostedFeeds
 from monitor.service.request_batches import ENOUGH_EVENTS, MOST_EVENTS, WAIT_SECONDS
 from monitor.state import Body, Journal, JournalPosition, StateError

@@ -1,15 +1,15 @@
 import gzip
 import json
+from collections import Counter
 
 import pytest
-from streams import FLIGHTS
+from streams import flights, flights_of
 
 from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.errors import ConfigError, FeedError
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
-from monitor.service import Service
-from monitor.service.loop import IDLE_SECONDS
+from monitor.service.loop import IDLE_SECONDS, Service
 from monitor.service.sources import open_sources
 
 
@@ -78,15 +78,22 @@ def path(tmp_path):
     return tmp_path / "events.ndjson"
 
 
-def test_a_file_is_counted_to_its_end_and_then_served_on(watch):
-    running = watch({"type": "file", "path": str(FLIGHTS)})
+def test_a_file_is_counted_to_its_end_and_then_served_on(watch, path):
+    start = flights()[0]["ts"]
+    flown = flights_of(start, start + 40 * 86_400)
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in flown))
+    predicted = {e["id"]: e["prediction"] for e in flown if e["type"] == "prediction"}
+    labels = {e["id"]: e["label"] for e in flown if e["type"] == "label"}
+    expected = Counter((predicted[name], label) for name, label in labels.items())
+    running = watch({"type": "file", "path": str(path)})
     assert running.service.ready
     running.turns(seconds=3)
     (model,) = running.snapshot.models
     cells = running.snapshot.lifetime.counts[model.row].cells.tolist()
-    assert cells == [8738, 15304, 4503, 27266]
+    assert cells == [expected[pair] for pair in ((1, 1), (1, 0), (0, 1), (0, 0))]
+    assert sum(cells) > 5_000
     assert running.service.ready
-    assert f"{FLIGHTS}: end of input; still serving" in running.reported
+    assert f"{path}: end of input; still serving" in running.reported
 
 
 def test_windows_move_on_by_the_time_that_passes_while_nothing_comes(watch, path):

@@ -14,10 +14,10 @@ from monitor.errors import ConfigError
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.http import PostedEvents
 from monitor.feeds.http.memory_budget import MemoryBudget
-from monitor.service import Service
 from monitor.service.changes import ReloadableDecoder
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.journal_replay import NewRejections
+from monitor.service.loop import Service
 from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
 from monitor.state import Checkpoints, StateFaults

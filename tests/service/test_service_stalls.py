@@ -9,9 +9,8 @@ from streams import batch_of
 from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.prometheus.process_series import CLOCK, LOOP_STALL
-from monitor.service import Service
 from monitor.service.liveness import REMEMBERED_SECONDS, SIGN_EVERY_SECONDS, Liveness
-from monitor.service.loop import PUBLISH_EVERY_SECONDS, TURN_SECONDS
+from monitor.service.loop import PUBLISH_EVERY_SECONDS, TURN_SECONDS, Service
 from monitor.watch.detection import Detection
 from monitor.watch.reference_finder import ReferenceFinder
 

@@ -22,9 +22,10 @@ from monitor.config import Config
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.http import PostedEvents
 from monitor.feeds.http.app import AHEAD_MS
-from monitor.service import Service, loop
+from monitor.service import loop
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.journal_replay import NewRejections
+from monitor.service.loop import Service
 from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
 from monitor.service.sources import open_sources

@@ -19,7 +19,7 @@ def _replay(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="events as NDJSON, JSON, CSV, TSV, Parquet or Arrow, plain, gzip or zstd; - for "
+        help="events as NDJSON, JSON, CSV, TSV, Parquet or Arrow, plain, gzip, zstd or zip; - for "
         "standard input; sql:NAME for the database of a configured feed, s3://... for an object "
         "of a store",
     )
@@ -59,7 +59,7 @@ REPLAY = Command(
 Runs the engine of `run` over recorded files. Prints the counts of the whole
 input, and of each window at its end. Several files are merged by time. Rejected
 records are counted by reason, and the first few are shown. Exit code 3 if none of
-the records can be used.
+the records can be used, or there are none.
 
 Without a mapping, columns with common names (timestamp, proba, y_true, ...) are
 recognized where they leave no doubt, and a line says which. The mapping of a feed
@@ -85,8 +85,26 @@ minutes. The retention of Prometheus must cover the events.
 )
 
 
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the recorded files, as arguments and as `--feed`."""
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="recorded events, as for replay (default: the configured file and sql feeds)",
+    )
+    parser.add_argument(
+        "--feed",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="the same, where options are easier to write first",
+    )
+
+
 def _threshold(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--feed", nargs="+", required=True, metavar="FILE", help="recorded events")
+    _add_files(parser)
     parser.add_argument(
         "--objective",
         required=True,
@@ -121,8 +139,8 @@ files, at the given class ratio or the current one. Prints the best threshold
 with its intervals. Exit code 1 if none reaches the objective.
 """,
     examples=f"""\
-  {PROGRAM} threshold --feed events.ndjson --objective 'precision>=0.9'
-  {PROGRAM} threshold --feed events.csv --objective f_beta:2 --class-ratio 0.1
+  {PROGRAM} threshold events.ndjson --objective 'precision>=0.9'
+  {PROGRAM} threshold events.csv --objective f_beta:2 --class-ratio 0.1
 """,
     arguments=_threshold,
 )
@@ -131,14 +149,7 @@ with its intervals. Exit code 1 if none reaches the objective.
 def _diagnose(parser: argparse.ArgumentParser) -> None:
     add_config(parser, required=False)
     add_mapping(parser)
-    parser.add_argument(
-        "--feed",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="FILE",
-        help="recorded events, as for replay (default: the configured file and sql feeds)",
-    )
+    _add_files(parser)
     parser.add_argument(
         "--url", help="query a running monitor instead of recorded events: http://HOST:PORT"
     )
@@ -187,10 +198,10 @@ A prediction counts at its own time, whenever its label arrives.
 --json prints one object; undefined or refused numbers are null.
 """,
     examples=f"""\
-  {PROGRAM} diagnose --feed events.ndjson --before 2013-07 --after 2013-09
-  {PROGRAM} diagnose --feed events.ndjson --segments region,channel \\
+  {PROGRAM} diagnose events.ndjson --before 2013-07 --after 2013-09
+  {PROGRAM} diagnose events.ndjson --segments region,channel \\
       --before 2026-10-01..2026-10-15 --after 2026-11-01..2026-11-15
-  {PROGRAM} diagnose --feed events.ndjson --html incident.html
+  {PROGRAM} diagnose events.ndjson --html incident.html
   {PROGRAM} diagnose --url {DEFAULT_URL} --model fraud
   {PROGRAM} diagnose -c monitor.yaml --json --fail-on model_degraded \\
       --fail-on prevalence_shift_and_model_degraded
@@ -202,14 +213,7 @@ A prediction counts at its own time, whenever its label arrives.
 def _compare(parser: argparse.ArgumentParser) -> None:
     add_config(parser, required=False)
     add_mapping(parser)
-    parser.add_argument(
-        "--feed",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="FILE",
-        help="recorded events, as for replay (default: the configured file and sql feeds)",
-    )
+    _add_files(parser)
     parser.add_argument("--model", metavar="NAME", help="model, if there are several")
     parser.add_argument(
         "--versions",
@@ -253,9 +257,9 @@ that is not worse is called worse with a probability of at most 5 %. Where both
 versions scored the same ids, the pairs decide, with a fraction of the outcomes.
 """,
     examples=f"""\
-  {PROGRAM} compare --feed events.ndjson --versions 6,7 --last 7d
+  {PROGRAM} compare events.ndjson --versions 6,7 --last 7d
   {PROGRAM} compare -c monitor.yaml --model fraud --fail-on worse
-  {PROGRAM} compare --feed events.ndjson --segments region,channel --json
+  {PROGRAM} compare events.ndjson --segments region,channel --json
 """,
     arguments=_compare,
 )

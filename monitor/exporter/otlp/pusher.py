@@ -7,7 +7,8 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from importlib import import_module
+from typing import Any, Protocol
 
 from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -29,6 +30,8 @@ from monitor.prometheus.exposition import Exposition
 from monitor.prometheus.process_series import OTLP_PUSHES, NumberByLabels, SeriesDescription
 from monitor.version import __version__
 
+requests: Any = import_module("requests")
+
 _SERVICE = "precision-monitor"
 _NANOSECONDS = 10**9
 _LOGGER = "opentelemetry.exporter"
@@ -45,8 +48,10 @@ class OtlpExporter(Protocol):
 class OtlpPusher:
     """Pushes what a scrape would show, at intervals.
 
-    A push that fails is counted and logged, once until one succeeds. Its numbers are not
-    sent again: the next push has newer ones of the same counters.
+    A push that fails is counted and logged, once until one succeeds. OpenTelemetry's exporter
+    repeats a push that the receiver is too busy for, within the timeout. After that its
+    numbers are not sent again: the next push has newer ones of the same counters. One push
+    runs at a time, so that none pile up behind a slow receiver.
 
     Args:
         config: with `exporter.otlp`.
@@ -82,8 +87,8 @@ class OtlpPusher:
         self._started = round(clock.now() * _NANOSECONDS)
         self._resource = Resource(_attributes(config, otlp))
         self._scope = InstrumentationScope(_SERVICE, __version__)
-        self._failure = _LastMessage()
-        self._exporter = _exporter(otlp) if exporter is None else exporter
+        self._failure = _Failure()
+        self._exporter = _exporter(otlp, self._failure) if exporter is None else exporter
         self._outcomes: Counter[str] = Counter(sent=0, failed=0)
         self._failing = False
         self._stopping = threading.Event()
@@ -108,18 +113,17 @@ class OtlpPusher:
         sent = self._sent()
         self._outcomes["sent" if sent else "failed"] += 1
         if not sent and not self._failing:
-            detail = self._failure.text or "no answer"
-            self._say(f"otlp {self._endpoint}: a push failed: {detail}; retrying")
+            self._say(f"otlp {self._endpoint}: a push failed: {self._failure.text}; retrying")
         elif sent and self._failing:
             self._say(f"otlp {self._endpoint}: pushes are taken again")
         self._failing = not sent
 
     def _sent(self) -> bool:
         """Push; return whether the receiver took it."""
-        metrics = self._metrics()
+        self._failure.forget()
         try:
-            return self._exporter.export(metrics) is MetricExportResult.SUCCESS
-        except Exception as error:  # noqa: BLE001  # its transport has errors of its own
+            return self._exporter.export(self._metrics()) is MetricExportResult.SUCCESS
+        except Exception as error:  # noqa: BLE001  # else the thread ends, and pushes with it
             self._failure.text = f"{type(error).__name__}: {error}"
             return False
 
@@ -138,12 +142,15 @@ class OtlpPusher:
         return MetricsData([ResourceMetrics(self._resource, [scope], "")])
 
 
-def _exporter(otlp: OtlpConfig) -> OTLPMetricExporter:
+def _exporter(otlp: OtlpConfig, failure: _Failure) -> OTLPMetricExporter:
+    session = requests.Session()
+    session.send = failure.watched(session.send)
     return OTLPMetricExporter(
         endpoint=otlp.url,
         headers={name: value.get_secret_value() for name, value in otlp.headers.items()},
         timeout=otlp.timeout / SECOND_MS,
         compression=Compression.Gzip,
+        session=session,
     )
 
 
@@ -153,15 +160,40 @@ def _attributes(config: Config, otlp: OtlpConfig) -> dict[str, str]:
     return {**own, "service.instance.id": instance, **otlp.attributes}
 
 
-class _LastMessage(logging.Handler):
-    """The last message of the exporter, which logs why a push failed and returns only that."""
+class _Failure(logging.Handler):
+    """Why a push failed: the exporter only returns that it did.
+
+    Attributes:
+        text: the status or error of the last request; where none was sent, what the exporter
+            logs.
+    """
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.text = ""
+        self.forget()
         logger = logging.getLogger(_LOGGER)
         logger.propagate = False
         logger.addHandler(self)
 
+    def forget(self) -> None:
+        """Forget the push before."""
+        self.text, self._requested = "no answer", False
+
+    def watched(self, send: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that sends a request, and notes what comes of it."""
+
+        def sent(*given: Any, **named: Any) -> Any:
+            self._requested = True
+            try:
+                answer = send(*given, **named)
+            except Exception as error:
+                self.text = f"{type(error).__name__}: {error}"
+                raise
+            self.text = f"HTTP {answer.status_code} {answer.reason}".rstrip()
+            return answer
+
+        return sent
+
     def emit(self, record: logging.LogRecord) -> None:
-        self.text = record.getMessage().splitlines()[0]
+        if not self._requested:
+            self.text = record.getMessage().splitlines()[0]

@@ -10,6 +10,7 @@ import numpy as np
 
 from monitor.config.mapping import SEGMENT, ClassField, MappedRecords
 from monitor.feeds import table_fields
+from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.mapping.field_sources import Sources
 from monitor.feeds.mapping.values import ClassReader, Reader, TimeReader, class_of_text
 from monitor.feeds.mapping.zones import utc_microseconds
@@ -21,6 +22,7 @@ _DAY = r"^\d{4}-\d\d-\d\d"
 _WITH_ZONE = _DAY + r"[T ]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$"
 _WITHOUT_ZONE = _DAY + r"([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_UUIDS = "arrow.uuid"
 _UNFIT_CLASS = 2
 """Stands for a value that is no class: its row is then read, and rejected, on its own."""
 
@@ -33,13 +35,14 @@ class CanonicalBatches:
     Args:
         sources: the column of each field.
         mapping: how classes and times are written.
+        tally: notes which values of classes come.
     """
 
-    def __init__(self, sources: Sources, mapping: MappedRecords) -> None:
+    def __init__(self, sources: Sources, mapping: MappedRecords, tally: ClassTally) -> None:
         self._sources = sources
         self._time = TimeReader(mapping.time)
         readers: Mapping[ClassField, Reader] = {
-            field: ClassReader(values) for field, values in mapping.values.items()
+            field: ClassReader(field, values, tally) for field, values in mapping.values.items()
         }
         self._classes = {str(field): reader for field, reader in readers.items()}
 
@@ -138,6 +141,9 @@ def _has(kind: Any, name: str) -> bool:
 
 def _texts(column: Any) -> Any:
     kind = column.type
+    if getattr(kind, "extension_name", "") == _UUIDS:
+        texts = [None if value is None else str(value) for value in column.to_pylist()]
+        return pa.array(texts, pa.string())
     return column.cast(pa.string()) if pa.types.is_integer(kind) else column
 
 

@@ -70,12 +70,14 @@ class ArrowDecoder:
         self._canonical: CanonicalBatches | None = None
         self._segments = sources.segments
         if mapping is not None:
-            self._canonical = CanonicalBatches(sources, mapping)
+            self._canonical = CanonicalBatches(sources, mapping, decoder.class_tally)
             self._segments = {key: f"{SEGMENT}{key}" for key in self._settings.segment_keys}
         self._type = table_fields.type_of_rows(sources.fields)
         labelled = ["label", "outcome"] if "label" in sources.fields else []
         self._whole = ["prediction", *labelled]
-        readers = readers_of_types() if mapping is None else mapped_readers(mapping)
+        readers = (
+            readers_of_types() if mapping is None else mapped_readers(mapping, decoder.class_tally)
+        )
         reader = RecordReader(sources, readers, self._type, mapped=mapping is not None)
         self._rows = RowReader(name, decoder, reader)
 

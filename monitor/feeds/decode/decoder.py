@@ -12,6 +12,7 @@ import numpy as np
 from monitor.events.batches import at_rows
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection, RejectReason
+from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode.assemble import Assembler
 from monitor.feeds.decode.completed import completed
 from monitor.feeds.decode.groups import GroupNames
@@ -57,6 +58,10 @@ class Decoder:
 
     Args:
         settings: the accepted models, their thresholds and their segments.
+        class_tally: of records with a mapping; one of its own by default.
+
+    Attributes:
+        class_tally: the values of classes that came, as records with a mapping write them.
 
     >>> decoder = Decoder(DecodeSettings())
     >>> batch = decoder.decode_lines(
@@ -68,8 +73,9 @@ class Decoder:
     [('feed:2', 'missing_field', 'id: is missing')]
     """
 
-    def __init__(self, settings: DecodeSettings) -> None:
+    def __init__(self, settings: DecodeSettings, class_tally: ClassTally | None = None) -> None:
         self.settings = settings
+        self.class_tally = ClassTally() if class_tally is None else class_tally
         self._types = RecordTypes(settings.segment_keys)
         self._names = GroupNames(settings, self._types.segment_values)
         self._json = msgspec.json.Decoder(self._types.any)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from monitor.events.columns import EventBatch
+from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode.decoder import Decoder
 from monitor.feeds.decode.reasons import Fault, Fields
 from monitor.feeds.decode.settings import DecodeSettings
@@ -12,6 +13,10 @@ from monitor.feeds.decode.settings import DecodeSettings
 
 class LiveDecoder(Decoder):
     """Decodes by the latest settings; safe to use from any thread.
+
+    Args:
+        settings: as of `Decoder`.
+        class_tally: likewise.
 
     Attributes:
         current: a decoder of the latest settings, which a later `replace` does not change.
@@ -23,8 +28,8 @@ class LiveDecoder(Decoder):
     False
     """
 
-    def __init__(self, settings: DecodeSettings) -> None:
-        super().__init__(settings)
+    def __init__(self, settings: DecodeSettings, class_tally: ClassTally | None = None) -> None:
+        super().__init__(settings, class_tally)
         self.current = Decoder(settings)
 
     def replace(self, settings: DecodeSettings) -> None:

@@ -209,7 +209,7 @@ class _Feed:
         mapping = self._settings.mapping
         if mapping is None:
             return lines
-        return canonical_lines(lines, mapping, self._decoder.settings.segment_keys)
+        return canonical_lines(lines, mapping, self._decoder)
 
     async def _feedback(self, request: Request, body: bytes) -> _Lines:
         now = self._clock.now()

@@ -50,8 +50,8 @@ class ProtobufValues:
             self._classes[key] = GetMessageClass(self._descriptor(*key))
         try:
             return _record(self._classes[key].FromString(framed.payload))
-        except (DecodeError, ValueError, OverflowError) as error:
-            raise UnreadableValueError(
+        except (DecodeError, json_format.Error, ValueError, TypeError, OverflowError) as error:
+            raise UnreadableValueError(  # TypeError: an Any of a type that is not known
                 f"does not fit its schema {framed.schema_id}: {error}"
             ) from error
 
@@ -65,6 +65,8 @@ class ProtobufValues:
         written = FileDescriptorProto()
         file.CopyToProto(written)
         try:
+            if min(indexes) < 0:
+                raise IndexError  # noqa: TRY301  # Python would count from the end
             first, *inner = indexes
             name = written.message_type[first].name
             message = written.message_type[first]
@@ -91,7 +93,10 @@ class ProtobufValues:
         for dependency in file.dependency:
             _add_known(pool, dependency)
         file.name = name
-        pool.Add(file)
+        try:
+            pool.Add(file)
+        except TypeError as error:
+            raise UnreadableValueError(f"has a schema that cannot be used: {error}") from error
 
 
 def _add_known(pool: DescriptorPool, name: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from confluent_kafka.schema_registry import (
     RegisteredSchema,
@@ -77,10 +78,8 @@ def unframed(value: bytes, schema_type: str) -> Framed:
     found = SchemaId(schema_type)
     try:
         payload = dual_schema_id_deserializer(value, None, found).read()
-    except (SerializationError, EOFError, OSError, ValueError) as error:
+    except (SerializationError, EOFError, ValueError, struct.error) as error:
         raise UnreadableValueError(f"does not begin with the id of a schema: {error}") from error
-    except Exception as error:  # struct.error, of values that are too short
-        raise UnreadableValueError("does not begin with the id of a schema") from error
     if found.id is None:
         raise UnreadableValueError("names its schema by a GUID, which is not supported")
     return Framed(found.id, tuple(found.message_indexes or ()), payload)
@@ -131,9 +130,9 @@ class Schemas:
         return [(str(r.name), self._version(str(r.subject), r.version)) for r in references]
 
     def _version(self, subject: str, version: int | None) -> Schema:
-        number = version or "latest"
+        number: int | Literal["latest"] = version or "latest"
         found: RegisteredSchema = _asked(
-            lambda: self._client.get_version(subject, number, deleted=True, fmt=self._form)  # type: ignore[arg-type]
+            lambda: self._client.get_version(subject, number, deleted=True, fmt=self._form)
         )
         return found.schema
 
@@ -150,5 +149,5 @@ def _asked(ask: Callable[[], _Found]) -> _Found:
         if error.error_code in _UNKNOWN:
             raise UnreadableValueError(f"has a schema that the registry lacks: {error}") from error
         raise RegistryAwayError(str(error)) from error
-    except Exception as error:  # its HTTP client has errors of its own
+    except Exception as error:  # its HTTP client, accounts and answers have errors of their own
         raise RegistryAwayError(f"{type(error).__name__}: {error}") from error

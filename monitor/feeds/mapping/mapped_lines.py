@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -31,7 +30,7 @@ class MappedLines:
     def __init__(self, decoder: Decoder, mapping: MappedRecords) -> None:
         self._decoder = decoder
         self._mapping = mapping
-        self._readers = mapped_readers(mapping)
+        self._readers = mapped_readers(mapping, decoder.class_tally)
         self._json = msgspec.json.Decoder()
 
     def decode_lines(
@@ -77,7 +76,7 @@ class MappedLines:
         return found if isinstance(found, dict) and is_utf8(line) else parse(line)
 
 
-def canonical_lines(lines: bytes, mapping: MappedRecords, keys: Sequence[str]) -> bytes:
+def canonical_lines(lines: bytes, mapping: MappedRecords, decoder: Decoder) -> bytes:
     r"""Return records of a mapping as events with their own names, a line each.
 
     A line that is no JSON object stays as it is: decoding says what is wrong with it.
@@ -85,13 +84,16 @@ def canonical_lines(lines: bytes, mapping: MappedRecords, keys: Sequence[str]) -
     Args:
         lines: NDJSON.
         mapping: which columns hold the fields.
-        keys: segment keys to keep.
+        decoder: has the segment keys, and the tally of classes.
 
+    >>> from monitor.feeds.decode import DecodeSettings
     >>> mapping = MappedRecords(fields={"ts": "time"})
-    >>> canonical_lines(b'{"id": 7, "time": 5, "label": 1}\n', mapping, ())
+    >>> line = b'{"id": 7, "time": 5, "label": 1}\n'
+    >>> canonical_lines(line, mapping, Decoder(DecodeSettings()))
     b'{"id":"7","label":1,"ts":5.0,"type":"label"}\n'
     """
-    reader = RecordReader(sources_of_records(mapping, keys), mapped_readers(mapping))
+    sources = sources_of_records(mapping, decoder.settings.segment_keys)
+    reader = RecordReader(sources, mapped_readers(mapping, decoder.class_tally))
     return b"".join(_canonical(line, reader) + b"\n" for line in lines.split(b"\n") if line)
 
 

@@ -23,6 +23,7 @@ from monitor.config.mapping import (
     text_of,
 )
 from monitor.feeds import table_fields
+from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.mapping.zones import aware
 from monitor.feeds.scalars import plain_id
 
@@ -62,10 +63,15 @@ class ClassReader:
     """Reads classes that a mapping lists.
 
     Args:
+        field: name of the field.
         values: the listed values.
+        tally: notes which values come.
     """
 
-    def __init__(self, values: ClassValues) -> None:
+    def __init__(self, field: str, values: ClassValues, tally: ClassTally) -> None:
+        tally.expect(field, values.positive)
+        self._field = field
+        self._tally = tally
         self._others_are_negative = not values.negative
         listed: dict[str, int | None] = dict.fromkeys(values.missing)
         listed |= dict.fromkeys(values.negative, 0) | dict.fromkeys(values.positive, 1)
@@ -76,9 +82,10 @@ class ClassReader:
         if value is None or (isinstance(value, float) and isnan(value)):
             return None
         text = text_of(value)
-        if text in self._listed:
-            return self._listed[text]
-        return 0 if self._others_are_negative else value
+        found = self._listed.get(text, 0 if self._others_are_negative else value)
+        if found is not None:
+            self._tally.note(self._field, text)
+        return found
 
 
 class TimeReader:
@@ -170,18 +177,19 @@ def readers_of_types() -> dict[str, Reader]:
     return dict(_OF_TYPED)
 
 
-def mapped_readers(mapping: MappedRecords) -> dict[str, Reader]:
+def mapped_readers(mapping: MappedRecords, tally: ClassTally) -> dict[str, Reader]:
     """Return how records with a mapping are read, by field: text or typed alike.
 
     Args:
         mapping: how it writes classes and times.
+        tally: notes which values of classes come.
     """
     typed = {**dict.fromkeys(table_fields.TEXTS, plain_id), **_OF_TYPED}
     readers = {name: _either(_OF_TEXT[name], typed[name]) for name in FIELDS}
     readers |= dict.fromkeys(table_fields.TIMES, TimeReader(mapping.time))
     for field in ClassField:
         if field in mapping.values:
-            readers[str(field)] = ClassReader(mapping.values[field])
+            readers[str(field)] = ClassReader(field, mapping.values[field], tally)
     return readers
 
 

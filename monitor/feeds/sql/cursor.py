@@ -123,7 +123,7 @@ def _value_of(row: Row, column: str) -> Any:
     if column not in row:
         raise CursorError(f"cursor: there is no column {column!r}; it has {', '.join(row)}")
     value = row[column]
-    if type(value).__name__ not in _OF_TEXT:
+    if type(value).__name__ not in _OF_TEXT or value != value:  # noqa: PLR0124  # NaN
         raise CursorError(
             f"cursor: {column!r} must hold numbers, times or texts, got {value!r}; select another "
             "column, or cast it"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from urllib.parse import quote, quote_plus, unquote_plus
 
 from monitor.extras import install_command
@@ -44,6 +45,20 @@ def fault_of_url(url: str) -> str:
         missing = error.name or parsed.get_driver_name()
         return f"needs the driver {missing}, which is not installed; install it with pip"
     return ""
+
+
+def absent_file(url: str) -> str:
+    """Return the file that a URL names if it does not exist; "" for other databases.
+
+    SQLite would create it, and find no table in it.
+
+    Args:
+        url: as SQLAlchemy takes it, without a fault.
+    """
+    parsed = import_module("sqlalchemy").make_url(url)
+    path: str = parsed.database or ""
+    is_file = parsed.get_backend_name() == "sqlite" and path and not path.startswith((":", "file:"))
+    return path if is_file and not Path(path).exists() else ""
 
 
 def without_secrets(text: str, url: str) -> str:

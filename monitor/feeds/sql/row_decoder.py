@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from monitor.config import SqlFeed
 from monitor.events.columns import EventBatch
@@ -31,7 +30,7 @@ class RowDecoder:
         self._name = name
         self._feed = feed
         self._decoder = decoder
-        self._readers = mapped_readers(feed)
+        self._readers = mapped_readers(feed, decoder.class_tally)
 
     def decode(self, columns: Sequence[str], rows: Sequence[Row]) -> EventBatch:
         """Return the events of some rows; the position of a rejected one is `NAME@CURSOR`.
@@ -55,9 +54,7 @@ class RowDecoder:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as fields hold it: an id that is a UUID as text, decimals as numbers."""
-    if isinstance(value, UUID):
-        return str(value)
+    """Return a value as fields hold it: decimals as numbers."""
     if isinstance(value, Decimal) and value.is_finite():
         return int(value) if value == value.to_integral_value() else float(value)
     return value

@@ -21,7 +21,7 @@ from sqlalchemy.types import NullType
 
 from monitor.config import SqlFeed
 from monitor.feeds.sql.cursor import Row
-from monitor.feeds.sql.database_url import without_secrets
+from monitor.feeds.sql.database_url import absent_file, without_secrets
 
 
 class FailedQuery(StrEnum):
@@ -77,7 +77,8 @@ class RowQuery:
         self._url = feed.url.get_secret_value()
         self._engine = create_engine(self._url, poolclass=NullPool, hide_parameters=True)
         # Without a type the driver sends the value as the database gave it.
-        bound = text(feed.query).bindparams(bindparam("cursor", type_=NullType()))
+        # A query may end in a comment, which ends with the line.
+        bound = text(f"{feed.query}\n").bindparams(bindparam("cursor", type_=NullType()))
         rows = bound.columns(column(feed.cursor)).subquery("rows_of_feed")
         place = rows.c[feed.cursor]
         self._select: Select[Any] = (
@@ -95,13 +96,15 @@ class RowQuery:
             QueryError: the database cannot be reached, or answers with an error.
         """
         reason = FailedQuery.CONNECT
+        if absent := absent_file(self._url):
+            raise QueryError(reason, f"no such file: {absent!r}; check the url")
         try:
             with self._engine.connect() as connection:
                 reason = FailedQuery.QUERY
                 result = connection.execute(self._select.limit(most), {"cursor": cursor})
                 columns = list(result.keys())
                 rows: list[Row] = [dict(zip(columns, row, strict=True)) for row in result]
-        except Exception as error:  # drivers also raise errors of their own
+        except Exception as error:  # drivers raise errors of their own, also at values they read
             raise QueryError(reason, without_secrets(_first_line(error), self._url)) from error
         return RowPage(columns, rows, len(rows) == most)
 

@@ -2,9 +2,9 @@
 
 import gzip
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
-from threading import Thread
+
+from http_answers import Answer, answering
 
 SERVICE = "opentelemetry.proto.collector.metrics.v1.metrics_service_pb2"
 
@@ -29,29 +29,15 @@ def receiving():
     receiver = Receiver()
     message = import_module(SERVICE).ExportMetricsServiceRequest  # a package of the extra dev
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            receiver.headers.append({k.lower(): v for k, v in self.headers.items()})
-            receiver.paths.append(self.path)
-            if receiver.status == 200:
-                receiver.requests.append(message.FromString(gzip.decompress(body)))
-            self.send_response(receiver.status)
-            self.send_header("Content-Type", "application/x-protobuf")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    def answer(request):
+        receiver.headers.append(request.headers)
+        receiver.paths.append(request.path)
+        if receiver.status == 200:
+            receiver.requests.append(message.FromString(gzip.decompress(request.body)))
+        return Answer(receiver.status, "application/x-protobuf")
 
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield receiver, f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with answering(answer) as url:
+        yield receiver, url
 
 
 def metrics_of(request):

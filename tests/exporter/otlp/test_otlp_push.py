@@ -1,6 +1,7 @@
 """What is pushed is what a scrape shows, decoded by a receiver."""
 
 import signal
+import socket
 from importlib.util import find_spec
 
 import httpx
@@ -158,10 +159,48 @@ def test_failing_pushes_are_counted_and_logged_once(receiver, capsys):
     assert pushing.outcomes() == {"sent": 1, "failed": 2}
     where = f"otlp {receiver.url}/v1/metrics"
     assert len(pushing.said) == 2
-    assert pushing.said[0].startswith(f"{where}: a push failed: ")
-    assert "400" in pushing.said[0]
+    assert pushing.said[0] == f"{where}: a push failed: HTTP 400 Bad Request; retrying"
     assert pushing.said[1] == f"{where}: pushes are taken again"
     assert capsys.readouterr().err == ""
+
+
+def test_a_busy_receiver_is_asked_again_within_the_timeout_and_logged_once(receiver, capsys):
+    pushing = Pushing(receiver.url, snapshot())
+    receiver.status = 503
+    pushing.pusher.push()
+    asked = len(receiver.paths)
+    assert asked >= 1
+    pushing.numbers = {("b",): 3.5}
+    receiver.status = 200
+    pushing.pusher.push()
+    assert len(receiver.paths) == asked + 1, "the numbers of the failed push are not sent again"
+    assert samples_of(receiver.requests[0])["some_numbers", frozenset({("of", "b")})] == 3.5
+    assert pushing.outcomes() == {"sent": 1, "failed": 1}
+    where = f"otlp {receiver.url}/v1/metrics"
+    assert pushing.said == [
+        f"{where}: a push failed: HTTP 503 Service Unavailable; retrying",
+        f"{where}: pushes are taken again",
+    ]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_receiver_that_is_away_is_told_with_the_cause():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    pushing = Pushing(address, snapshot(), timeout="500ms")
+    pushing.pusher.push()
+    assert len(pushing.said) == 1
+    assert "refused" in pushing.said[0]
+
+
+def test_a_fault_of_the_monitor_fails_the_push_and_not_the_pushes_after_it(receiver):
+    pushing = Pushing(receiver.url, snapshot())
+    pushing.numbers = None
+    pushing.pusher.push()
+    pushing.numbers = {("b",): 2.5}
+    pushing.pusher.push()
+    assert pushing.outcomes() == {"sent": 1, "failed": 1}
+    assert "a push failed: AttributeError: " in pushing.said[0]
 
 
 def test_nothing_is_pushed_before_the_state_is_restored(receiver):

@@ -3,9 +3,9 @@
 import json
 import re
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from urllib.parse import unquote
+
+from http_answers import Answer, answering
 
 
 class Registry:
@@ -54,28 +54,10 @@ def serving():
     """A registry, and its URL."""
     registry = Registry()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            registry.authorized |= {*filter(None, [self.headers.get("Authorization")])}
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            status, found = registry.answer(self.path, json.loads(body or b"{}"))
-            data = json.dumps(found).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    def answer(request):
+        registry.authorized |= {*filter(None, [request.headers.get("authorization")])}
+        status, found = registry.answer(request.path, json.loads(request.body or b"{}"))
+        return Answer(status, "application/json", json.dumps(found).encode())
 
-        do_POST = do_GET  # noqa: N815  # as the server calls it
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield registry, f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with answering(answer) as url:
+        yield registry, url

@@ -1,5 +1,6 @@
 """Avro and Protobuf values, as the serializers of confluent-kafka write them."""
 
+import base64
 import json
 import struct
 from datetime import UTC, datetime
@@ -241,6 +242,41 @@ def test_bad_values_are_rejected_with_what_is_wrong_and_the_rest_counts(registry
         assert told in rejection.detail
         assert rejection.reason == "malformed"
         assert rejection.record in (value, b'"a"')
+
+
+def odd_protobuf():
+    """Schemas and payloads (behind the id of the schema) that no record can be read from."""
+    kinds = FieldDescriptorProto
+    any_file = FileDescriptorProto(name="any.proto", syntax="proto3")
+    any_file.dependency.append("google/protobuf/any.proto")
+    any_file.message_type.add(name="Event").field.append(
+        field("made", 1, kinds.TYPE_MESSAGE, of=".google.protobuf.Any")
+    )
+    unknown = FileDescriptorProto(name="unknown.proto", syntax="proto3")
+    unknown.message_type.add(name="Event").field.append(
+        field("made", 1, kinds.TYPE_MESSAGE, of=".pm.NoSuch")
+    )
+    of_unknown_type = b"\x0a\x10\x0a\x0ea.b/pm.Missing"
+    return {
+        "an Any of an unknown type": (any_file, b"\0" + of_unknown_type, "does not fit its schema"),
+        "a message before the first": (any_file, b"\2\1", "has no such message"),
+        "a message behind the last": (any_file, b"\2\2", "has no such message"),
+        "a type that is nowhere": (unknown, b"\0", "has a schema that cannot be used"),
+    }
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_odd_protobuf_is_unreadable_and_no_failure_of_the_feed(registry, number):
+    from monitor.feeds.kafka.protobuf_values import ProtobufValues  # noqa: PLC0415  # an extra
+    from monitor.feeds.kafka.value_lines import line_of  # noqa: PLC0415  # beside it
+
+    name, (file, payload, told) = list(odd_protobuf().items())[number]
+    schema = base64.b64encode(file.SerializeToString()).decode()
+    schema_id = registry.register(name, {"schema": schema, "schemaType": "PROTOBUF"})[0]
+    value = b"\0" + struct.pack(">I", schema_id) + payload
+    found = line_of(value, ProtobufValues(SchemaRegistryClient({"url": registry.url})))
+    assert told in found.detail
+    assert found.raw == value
 
 
 @pytest.mark.parametrize("refuses", [401, 503])

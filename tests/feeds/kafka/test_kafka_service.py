@@ -11,8 +11,8 @@ from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.kafka.source import KafkaSource
-from monitor.service import Service
 from monitor.service.checkpointing import Checkpointer
+from monitor.service.loop import Service
 from monitor.state import Checkpoints, StateFaults
 
 KAFKA = {"type": "kafka", "brokers": ["unused:1"], "topics": ["predictions", "labels"]}

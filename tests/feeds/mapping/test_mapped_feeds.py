@@ -142,7 +142,7 @@ def test_a_configured_file_is_mapped(tmp_path, follow):
 
 
 def test_records_become_lines_with_the_names_of_events():
-    found = canonical_lines(lines(RECORDS) + b"no JSON\n[1]\n", MAPPING, ("region",))
+    found = canonical_lines(lines(RECORDS) + b"no JSON\n[1]\n", MAPPING, Decoder(SETTINGS))
     batch = Decoder(SETTINGS).decode_lines(found, source="f")
     usable = b"".join(found.splitlines(keepends=True)[:-2])
     assert counted(Decoder(SETTINGS).decode_lines(usable, source="")) == EXPECTED
@@ -165,3 +165,13 @@ def test_odd_records_are_rejected_with_the_reason_of_the_field():
         ("f:5", "record: must be a JSON object, got [1]"),
     ]
     assert found.records == 5
+
+
+def test_posted_records_count_towards_the_warning_of_a_value_that_never_comes():
+    decoder = Decoder(SETTINGS)
+    values = {"label": {"positive": ["fraude"]}}
+    mapping = MappedRecords(fields={"ts": "time"}, values=values)
+    canonical_lines(b'{"id":"a","time":1,"label":"fraud"}\n', mapping, decoder)
+    assert list(decoder.class_tally.faults()) == [
+        "label: no record has the positive value 'fraude'; records have 'fraud'"
+    ]

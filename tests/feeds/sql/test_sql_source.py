@@ -5,6 +5,7 @@ import random
 from concurrent.futures import Future
 
 import pytest
+from at_once import AtOnce
 from feeds.kafka.reader import cells, counted, prediction, stream
 from feeds.sql.warehouse import FEED, QUERY, Running, Warehouse
 
@@ -139,6 +140,51 @@ def test_a_failing_query_is_counted_logged_once_and_repeated(warehouse, tmp_path
     assert readings[SQL_LAST_SUCCESS]() == {("sql",): running.clock.now()}
     told = [line for line in running.reported if line.startswith("sql")]
     assert told == ["sql sql: query: no such table: events; retrying", "sql sql: answers again"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"{QUERY} -- the end",
+        f"{QUERY}; -- the end",
+        f"{QUERY} ; ",
+        f"{QUERY} AND id <> ';' /* ; */",
+        f"{QUERY} AND id <> 'LIMIT 3'",
+        f"{QUERY} AND id <> 'at \\:noon'",
+        f"{QUERY} ORDER BY id",
+        f"-- > \\:cursor, ;\n{QUERY}",
+        "SELECT * FROM (SELECT * FROM events LIMIT 9) AS some WHERE seq >= :cursor",
+    ],
+)
+def test_a_query_may_be_written_as_people_write_it(warehouse, tmp_path, query):
+    warehouse.add((1, prediction(1)), (2, prediction(2)))
+    running = Running(tmp_path, warehouse.url, query=query).turns(2)
+    assert (running.records, running.source.failed) == (2, {})
+
+
+def test_a_file_of_sqlite_that_does_not_exist_is_an_error_and_is_not_created(tmp_path):
+    path = tmp_path / "missing.db"
+    running = Running(tmp_path, f"sqlite:///{path}").turns(1)
+    assert running.source.failed == {"connect": 1}
+    assert f"sql sql: connect: no such file: '{path}'; check the url; retrying" in running.reported
+    assert not path.exists()
+
+
+def test_a_cursor_that_is_no_number_at_all_is_refused():
+    feed = SqlFeed.model_validate({**FEED, "url": "sqlite://"})
+    rows = [{"seq": float("nan"), "id": "a", "ts": 1, "prediction": 1}]
+    asked = iter([RowPage(list(rows[0]), rows, False)])
+    reported = []
+    source = SqlSource(
+        feed,
+        Decoder(DecodeSettings()),
+        ManualClock(),
+        reported.append,
+        read=lambda *_: next(asked),
+        worker=AtOnce(),
+    )
+    assert source.poll() is None
+    assert "columns: cursor: 'seq' must hold numbers, times or texts, got nan" in reported[0]
 
 
 def test_a_database_that_is_away_is_asked_again_within_seconds(warehouse, tmp_path):

@@ -7,8 +7,8 @@ from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.sql.sql_source import SqlSource
-from monitor.service import Service
 from monitor.service.checkpointing import Checkpointer
+from monitor.service.loop import Service
 from monitor.state import Checkpoints, StateFaults
 
 QUERY = "SELECT * FROM events WHERE seq >= :cursor"

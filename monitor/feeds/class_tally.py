@@ -1,0 +1,79 @@
+"""Which values of classes came, to find those that a mapping lists and that never did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+_SHOWN = 5
+_ENOUGH = 10_000
+"""Values of a field after which a positive value is missed."""
+
+
+class ClassTally:
+    """Values of predictions and labels, as records with a mapping write them.
+
+    Args:
+        say: prints a line for a field of which many values came, none of them a listed one;
+            None to be asked for `faults` at the end.
+
+    >>> tally = ClassTally()
+    >>> tally.expect("label", ["fraud"])
+    >>> for value in ("Fraud", "ok", "ok"):
+    ...     tally.note("label", value)
+    >>> list(tally.faults())
+    ["label: no record has the positive value 'fraud'; records have 'Fraud', 'ok'"]
+    """
+
+    def __init__(self, say: Callable[[str], None] | None = None) -> None:
+        self._say = say
+        self._expected: dict[str, set[str]] = {}
+        self._unseen: dict[str, set[str]] = {}
+        self._came: dict[str, dict[str, None]] = {}
+        self._number: Counter[str] = Counter()
+
+    def expect(self, field: str, positive: Sequence[str]) -> None:
+        """Add values of the positive class.
+
+        Args:
+            field: name of the field.
+            positive: the values.
+        """
+        expected = self._expected.setdefault(field, set())
+        self._unseen.setdefault(field, set()).update(set(positive) - expected)
+        self._came.setdefault(field, {})
+        expected.update(positive)
+
+    def note(self, field: str, value: str) -> None:
+        """Note a value that a record has.
+
+        Args:
+            field: name of the field, one of `expect`.
+            value: the value.
+        """
+        self._unseen[field].discard(value)
+        came = self._came[field]
+        if len(came) <= _SHOWN:
+            came[value] = None
+        self._number[field] += 1
+        if self._say is not None and self._number[field] == _ENOUGH:
+            for fault in self._faults_of(field):
+                self._say(f"{fault} (of {_ENOUGH:,})")
+
+    def faults(self) -> Iterator[str]:
+        """Yield a line for each field that has values, but not every positive one."""
+        for field in self._unseen:
+            yield from self._faults_of(field)
+
+    def _faults_of(self, field: str) -> Iterator[str]:
+        unseen, came = sorted(self._unseen[field]), list(self._came[field])
+        if unseen and came:
+            more = ", …" if len(came) > _SHOWN else ""
+            yield (
+                f"{field}: no record has the positive value {_listed(unseen)}; records have "
+                f"{_listed(came[:_SHOWN])}{more}"
+            )
+
+
+def _listed(values: Sequence[str]) -> str:
+    return ", ".join(map(repr, values))
