@@ -26,6 +26,7 @@ from monitor.events.columns import EventBatch, Labels
 from monitor.events.keys import keys_of
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL, Join, Over
+from monitor.kernel import compiled_module
 
 CONFIG = Config(
     models={
@@ -34,7 +35,7 @@ CONFIG = Config(
     }
 )
 SETTINGS = DecodeSettings.from_config(CONFIG)
-DECODER = Decoder(SETTINGS)
+DECODER = Decoder(SETTINGS, kernel="python")
 Decode = Callable[[bytes], EventBatch]
 """A block of whole NDJSON lines in, its events out; positions are `t:line`."""
 
@@ -56,6 +57,11 @@ def rows(data: bytes) -> EventBatch:
 def scanner(data: bytes) -> EventBatch:
     """As a kernel may be: it knows labels in one spelling."""
     return by_line(data, _scanned)
+
+
+def kernel(data: bytes) -> EventBatch:
+    """The compiled kernel."""
+    return Decoder(SETTINGS, kernel="c").decode_lines(data, source="t")
 
 
 def by_line(data: bytes, known: Callable[[bytes], EventBatch | None]) -> EventBatch:
@@ -106,6 +112,8 @@ ALTERNATIVES: dict[str, Decode] = {
     "rows": rows,
     "scanner": scanner,
 }
+if compiled_module():
+    ALTERNATIVES["compiled kernel"] = kernel
 every_alternative = pytest.mark.parametrize("other", ALTERNATIVES.values(), ids=ALTERNATIVES)
 
 
