@@ -1,16 +1,18 @@
 /* Scans blocks of NDJSON into the columns of an event batch.
 
-For readers of Python: this file is one extension module, `monitor.kernel.compiled`, with two
-functions, at its end. `scan` reads the lines of a block whose form it knows, and writes one
+For readers of Python: this file is one extension module, `monitor.kernel.compiled`. Its
+functions are listed at its end. `scan` reads the lines of a block whose form it knows, and writes one
 row for each into NumPy arrays that its caller has allocated. Every other line it leaves: it
 puts the line's number into an array, and the Python decoder reads that line. So this file
 rejects no record and knows no reason; it only has to be right about the lines that it takes.
-Each `return false` below means: leave this line to Python.
+Each `return false` in `take_line` and what it calls means: leave this line to Python.
+`find` and `enter` do what methods of the same names do in monitor/join/index.py, on the same
+memory.
 
 It follows three rules:
 
 1. It reads no byte outside of the block: every read is behind a comparison with `end`.
-2. It writes no row beyond the arrays: `scan` checks their lengths before the first line.
+2. It writes no row beyond the arrays: their lengths are checked before the first row.
 3. A number is either exactly the float that Python's `float` would give, or its line is left.
 
 The code needs GCC or Clang and a 64-bit little-endian machine. Elsewhere it does not compile,
@@ -1047,22 +1049,34 @@ static void release(Buffers *buffers)
         PyBuffer_Release(&buffers->views[--buffers->count]);
 }
 
-/* The memory of an array of at least `most` numbers of 8 bytes; NULL with an error set. */
-static void *column(Buffers *buffers, PyObject *array, size_t most)
+/* An array of numbers of `size` bytes; NULL with an error set. `flags` say if it is written to. */
+static Py_buffer *view_of(Buffers *buffers, PyObject *array, Py_ssize_t size, int flags)
 {
     if (buffers->count == MOST_BUFFERS) {
-        PyErr_SetString(PyExc_ValueError, "too many columns");
+        PyErr_SetString(PyExc_ValueError, "too many arrays");
         return NULL;
     }
     Py_buffer *view = &buffers->views[buffers->count];
-    if (PyObject_GetBuffer(array, view, PyBUF_CONTIG) < 0)
+    if (PyObject_GetBuffer(array, view, flags) < 0)
         return NULL;
     buffers->count++;
-    if (view->itemsize != 8 || (size_t)view->len / 8 < most) {
-        PyErr_Format(PyExc_ValueError, "a column must have %zu rows of 8 bytes or more", most);
+    if (view->itemsize != size) {
+        PyErr_Format(PyExc_ValueError, "an array must have numbers of %zd bytes, got %zd", size,
+                     view->itemsize);
         return NULL;
     }
-    return view->buf;
+    return view;
+}
+
+/* The memory of an array of at least `most` numbers of 8 bytes; NULL with an error set. */
+static void *column(Buffers *buffers, PyObject *array, size_t most)
+{
+    Py_buffer *view = view_of(buffers, array, 8, PyBUF_CONTIG);
+    if (view && (size_t)view->len / 8 < most) {
+        PyErr_Format(PyExc_ValueError, "a column must have %zu rows or more", most);
+        return NULL;
+    }
+    return view ? view->buf : NULL;
 }
 
 /* Reads a tuple of arrays as the columns whose addresses follow; false with an error set. */
@@ -1253,8 +1267,215 @@ static PyObject *key_of(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyLong_FromUnsignedLongLong(xxh3((const u8 *)id, (size_t)length, seed));
 }
 
+/* ---- The index of keys: `_Places` of monitor/join/index.py, whose docstring describes it ---- */
+
+enum {
+    GROUP = 8,   /* places that are searched together */
+    JUMPS = 32,  /* groups that are searched in ever wider jumps; then one after the other */
+    AHEAD = 32   /* keys whose memory is fetched before the first of them is looked for */
+};
+
+/* The index, and the keys that are looked for or entered. */
+typedef struct {
+    u32 *places;
+    u64 groups, slots, multiplier;
+    const u64 *keys;
+    size_t count;
+} Places;
+
+/* The group where the search for a key begins, and the next one. */
+static u64 first_group(const Places *index, u64 key)
+{
+    return ((key * index->multiplier >> 32) * index->groups) >> 32;
+}
+
+static u64 next_group(const Places *index, u64 group, u64 step)
+{
+    group += step < JUMPS ? step : 1;
+    while (group >= index->groups)
+        group -= index->groups;
+    return group;
+}
+
+/* The bits of a place that are not its slot, never 0. */
+static u32 mark_of(const Places *index, u64 key)
+{
+    u32 mark = ((u32)(key * index->multiplier >> 24) << 24) & ~(u32)(index->slots - 1);
+    return mark > index->slots ? mark : (u32)index->slots;
+}
+
+static void fetch_groups(const Places *index, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        __builtin_prefetch(index->places + GROUP * first_group(index, index->keys[i]));
+}
+
+/* Fetches the rows that the keys may be found in, so that reading them does not wait in turn. */
+static void fetch_rows(const Places *index, size_t from, size_t to, const u64 *rows, size_t row_count,
+                       size_t words)
+{
+    for (size_t i = from; i < to; i++) {
+        const u32 *places = index->places + GROUP * first_group(index, index->keys[i]);
+        u32 mark = mark_of(index, index->keys[i]), slots = (u32)index->slots - 1;
+        for (int place = 0; place < GROUP; place++)
+            if ((places[place] & ~slots) == mark && (places[place] & slots) < row_count) {
+                __builtin_prefetch(rows + words * (places[place] & slots));
+                break;
+            }
+    }
+}
+
+/* The slot of a key; -1 if it has no place. */
+static i64 slot_of(const Places *index, u64 key, const u64 *rows, size_t row_count, size_t words)
+{
+    u64 group = first_group(index, key);
+    u32 mark = mark_of(index, key), slots = (u32)index->slots - 1;
+    for (u64 step = 1; step <= index->groups + JUMPS; step++) {
+        const u32 *places = index->places + GROUP * group;
+        for (int place = 0; place < GROUP; place++) {
+            if (!places[place])
+                return -1;
+            u32 slot = places[place] & slots;
+            if ((places[place] & ~slots) == mark && slot < row_count && rows[words * slot] == key)
+                return slot;
+        }
+        group = next_group(index, group, step);
+    }
+    return -1;
+}
+
+/* Gives a key the first free place; false if all are taken. */
+static bool take_place(const Places *index, u64 key, u32 slot)
+{
+    u64 group = first_group(index, key);
+    for (u64 step = 1; step <= index->groups + JUMPS; step++) {
+        u32 *places = index->places + GROUP * group;
+        for (int place = 0; place < GROUP; place++)
+            if (!places[place]) {
+                places[place] = mark_of(index, key) | slot;
+                return true;
+            }
+        group = next_group(index, group, step);
+    }
+    return false;
+}
+
+/* Reads the arguments that `find` and `enter` share; false with an error set. */
+static bool read_places(Buffers *buffers, Places *index, PyObject *places, PyObject *keys, int flags)
+{
+    Py_buffer *of_places = view_of(buffers, places, 4, flags);
+    Py_buffer *of_keys = of_places ? view_of(buffers, keys, 8, PyBUF_CONTIG_RO) : NULL;
+    if (!of_keys)
+        return false;
+    index->places = of_places->buf;
+    index->groups = (u64)of_places->len / (4 * GROUP);
+    index->keys = of_keys->buf;
+    index->count = (size_t)of_keys->len / 8;
+    if (index->groups == 0 || index->groups >> 32 || index->slots == 0 || index->slots >> 31 ||
+        index->slots & (index->slots - 1)) {
+        PyErr_SetString(PyExc_ValueError, "slots must be a power of two, and places at least 8");
+        return false;
+    }
+    return true;
+}
+
+PyDoc_STRVAR(find_doc,
+"find(places, slots, multiplier, keys, rows, found, /)\n"
+"--\n\n"
+"Find the slots of keys, as `_Places.find` of monitor.join.index does.\n\n"
+"Args:\n"
+"    places: the index, uint32 of shape (groups, 8).\n"
+"    slots: exclusive upper bound of slots, a power of two.\n"
+"    multiplier: of the keys, odd.\n"
+"    keys: uint64.\n"
+"    rows: uint64 of shape (slots, words); the first word is the key.\n"
+"    found: int64, written to: the slot of each key, -1 for none.\n\n"
+"Raises:\n"
+"    ValueError: an array has another shape or another type.");
+
+static PyObject *find(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Buffers buffers = {.count = 0};
+    Places index;
+    PyObject *places, *keys, *rows, *found;
+    unsigned long long slots, multiplier;
+    if (!PyArg_ParseTuple(arguments, "OKKOOO", &places, &slots, &multiplier, &keys, &rows, &found))
+        return NULL;
+    index.slots = slots;
+    index.multiplier = multiplier;
+    bool done = false;
+    Py_buffer *of_rows;
+    i64 *to;
+    if (!read_places(&buffers, &index, places, keys, PyBUF_CONTIG_RO) ||
+        !(of_rows = view_of(&buffers, rows, 8, PyBUF_CONTIG_RO)) ||
+        !(to = column(&buffers, found, index.count)))
+        goto end;
+    if (of_rows->ndim != 2 || of_rows->shape[1] < 1) {
+        PyErr_SetString(PyExc_ValueError, "rows must have two dimensions");
+        goto end;
+    }
+    size_t row_count = (size_t)of_rows->shape[0], words = (size_t)of_rows->shape[1];
+    for (size_t from = 0; from < index.count; from += AHEAD) {
+        size_t stop = index.count - from < AHEAD ? index.count : from + AHEAD;
+        fetch_groups(&index, from, stop);
+        fetch_rows(&index, from, stop, of_rows->buf, row_count, words);
+        for (size_t i = from; i < stop; i++)
+            to[i] = slot_of(&index, index.keys[i], of_rows->buf, row_count, words);
+    }
+    done = true;
+end:
+    release(&buffers);
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
+PyDoc_STRVAR(enter_doc,
+"enter(places, slots, multiplier, keys, entered, /)\n"
+"--\n\n"
+"Enter distinct keys that have no place yet, as `_Places.enter` of monitor.join.index does.\n\n"
+"Args:\n"
+"    places: the index, uint32 of shape (groups, 8); written to.\n"
+"    slots: exclusive upper bound of slots, a power of two.\n"
+"    multiplier: of the keys, odd.\n"
+"    keys: uint64.\n"
+"    entered: the slot of each key, int64.\n\n"
+"Raises:\n"
+"    ValueError: an array has another shape or type, a slot is out of bounds, or no place is free.");
+
+static PyObject *enter(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Buffers buffers = {.count = 0};
+    Places index;
+    PyObject *places, *keys, *entered;
+    unsigned long long slots, multiplier;
+    if (!PyArg_ParseTuple(arguments, "OKKOO", &places, &slots, &multiplier, &keys, &entered))
+        return NULL;
+    index.slots = slots;
+    index.multiplier = multiplier;
+    bool done = false;
+    Py_buffer *of_slots;
+    if (!read_places(&buffers, &index, places, keys, PyBUF_CONTIG) ||
+        !(of_slots = view_of(&buffers, entered, 8, PyBUF_CONTIG_RO)))
+        goto end;
+    const i64 *slot = of_slots->buf;
+    done = (size_t)of_slots->len / 8 >= index.count;
+    for (size_t from = 0; done && from < index.count; from += AHEAD) {
+        size_t stop = index.count - from < AHEAD ? index.count : from + AHEAD;
+        fetch_groups(&index, from, stop);
+        for (size_t i = from; done && i < stop; i++)
+            done = slot[i] >= 0 && (u64)slot[i] < index.slots &&
+                   take_place(&index, index.keys[i], (u32)slot[i]);
+    }
+    if (!done)
+        PyErr_SetString(PyExc_ValueError, "a key has no slot in bounds, or no place is free");
+end:
+    release(&buffers);
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
 static PyMethodDef METHODS[] = {{"scan", scan_block, METH_VARARGS, scan_doc},
                                 {"key_of", key_of, METH_VARARGS, key_doc},
+                                {"find", find, METH_VARARGS, find_doc},
+                                {"enter", enter, METH_VARARGS, enter_doc},
                                 {NULL, NULL, 0, NULL}};
 
 static int add_digest(PyObject *module)
@@ -1265,7 +1486,7 @@ static int add_digest(PyObject *module)
 static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, add_digest}, {0, NULL}};
 
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "compiled",
-                                    "Scans blocks of NDJSON into columns.", 0, METHODS,
+                                    "The hot path: scans NDJSON into columns, and searches the index of keys.", 0, METHODS,
                                     SLOTS, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_compiled(void)

@@ -18,3 +18,20 @@ def scan(
     /,
 ) -> tuple[int, int, int, int, int, list[tuple[str | None, ...]]]: ...
 def key_of(name: bytes, seed: int, /) -> int: ...
+def find(
+    places: NDArray[Any],
+    slots: int,
+    multiplier: int,
+    keys: NDArray[Any],
+    rows: NDArray[Any],
+    found: NDArray[Any],
+    /,
+) -> None: ...
+def enter(
+    places: NDArray[Any],
+    slots: int,
+    multiplier: int,
+    keys: NDArray[Any],
+    entered: NDArray[Any],
+    /,
+) -> None: ...

@@ -66,7 +66,7 @@ def test_columns_with_too_few_rows_are_refused():
     for place in range(4):
         arrays, short = columns(3), columns(2)
         arrays[place] = short[place]
-        with pytest.raises(ValueError, match=r"must have . rows of 8 bytes or more"):
+        with pytest.raises(ValueError, match=r"must have . rows or more"):
             scanned(block, arrays)
 
 
@@ -178,3 +178,42 @@ def test_a_time_is_read_as_the_same_millisecond(text):
     found, expected = (d.decode_lines(line, source="t") for d in (C, PYTHON))
     assert found.labels.time.tolist() == expected.labels.time.tolist()
     assert found.rejected == expected.rejected
+
+
+def test_a_key_is_found_in_the_row_that_it_was_entered_with():
+    keys = np.arange(1, 1001, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    places, found = np.zeros((512, 8), np.uint32), np.empty(1000, np.int64)
+    slots = np.random.default_rng(1).permutation(1024)[:1000]
+    rows = np.zeros((1024, 3), np.uint64)
+    rows[slots, 0] = keys
+    COMPILED.find(places, 1024, 7, keys, rows, found)
+    assert (found == -1).all()
+    COMPILED.enter(places, 1024, 7, keys, slots)
+    COMPILED.find(places, 1024, 7, keys, rows, found)
+    assert found.tolist() == slots.tolist()
+    rows[slots[:500], 0] = 0  # forgotten
+    COMPILED.find(places, 1024, 7, keys, rows, found)
+    assert found.tolist() == [-1] * 500 + slots[500:].tolist()
+
+
+def test_rows_and_slots_out_of_bounds_are_not_touched():
+    keys, places = np.arange(1, 9, dtype=np.uint64), np.zeros((1, 8), np.uint32)
+    slots, found = np.arange(8), np.empty(8, np.int64)
+    for wrong in (slots - 1, slots + 9, slots[:7]):
+        with pytest.raises(ValueError, match="a key has no slot in bounds"):
+            COMPILED.enter(np.zeros((2, 8), np.uint32), 16, 1, keys, wrong)
+    COMPILED.enter(places, 16, 1, keys, slots)
+    with pytest.raises(ValueError, match="no place is free"):
+        COMPILED.enter(places, 16, 1, keys, slots)
+    COMPILED.find(places, 16, 1, keys, np.zeros((0, 3), np.uint64), found)
+    assert (found == -1).all()
+    for arguments in (
+        (places[:0], 16, 1, keys, keys[:, None], found),
+        (places, 15, 1, keys, keys[:, None], found),
+        (places, 0, 1, keys, keys[:, None], found),
+        (places, 16, 1, keys, keys, found),
+        (places, 16, 1, keys, keys[:, None], found[:7]),
+        (places.astype(np.uint64), 16, 1, keys, keys[:, None], found),
+    ):
+        with pytest.raises(ValueError, match="must"):
+            COMPILED.find(*arguments)
