@@ -64,7 +64,7 @@ def compiled(source: Path, folder: Path) -> Path:
     """
     digest = hashlib.sha256(source.read_bytes()).hexdigest()
     macros = [("SOURCE_DIGEST", f'"{digest}"')]
-    extension = Extension(MODULE, [str(source)], define_macros=macros)
+    extension = Extension(MODULE, [str(source)], define_macros=macros, extra_compile_args=["-O3"])
     build = Distribution({"ext_modules": [extension]}).get_command_obj("build_ext")
     build.build_lib, build.build_temp = str(folder / "built"), str(folder / "objects")
     build.ensure_finalized()
