@@ -839,10 +839,28 @@ static bool read_fields(Scan *scan, Cursor *cursor, Value *fields)
     return cursor->at == cursor->end;
 }
 
+/* The key of an id that is an integer: that of its digits. */
+static bool read_integer_key(const Scan *scan, const Number *number, u64 *key)
+{
+    u8 digits[20], *first = digits + sizeof digits;
+    if (!number->integer || (number->negative && number->digits == 0))
+        return false;
+    u64 left = number->digits;
+    do
+        *--first = (u8)('0' + left % 10);
+    while (left /= 10);
+    if (number->negative)
+        *--first = '-';
+    *key = xxh3(first, (size_t)(digits + sizeof digits - first), scan->seed);
+    return true;
+}
+
 /* Reads an id as its key. */
 static bool read_key(const Scan *scan, const Value *id, u64 *key)
 {
     u8 plain[MAX_ID + 4];
+    if (id->kind == NUMBER)
+        return read_integer_key(scan, &id->number, key);
     if (id->kind != TEXT || id->text.length == 0)
         return false;
     if (!id->text.escaped) {

@@ -1,9 +1,11 @@
 """The compiled kernel beside the Python decoder, on lines made up and damaged; under sanitizers.
 
-    python -m tests.benchmarks.kernel_fuzz [--compared N] [--scanned N] [--seed S] [--sanitize]
+    python -m tests.benchmarks.kernel_fuzz [--compared N] [--scanned N] [--searched N]
+                                           [--seed S] [--sanitize]
 
-Two parts: `--compared` lines go through both decoders, which must give the same batch, bit for
-bit, with the same rejections; `--scanned` lines go through the kernel alone, many times as fast.
+`--compared` lines go through both decoders, which must give the same batch, bit for bit, with
+the same rejections; `--scanned` lines go through the kernel alone, many times as fast; `--searched`
+keys are entered and found in indexes of many sizes, where a dictionary says what is found.
 Blocks begin and end anywhere. With `--sanitize` the kernel is compiled anew with
 AddressSanitizer and UBSan (GCC), which end the process at the first fault; its blocks and
 columns then end where their memory ends.
@@ -67,6 +69,13 @@ PIECES = [
 ]
 
 
+def name_of_case(chance: random.Random) -> Any:
+    """An id, most of them usual ones."""
+    if chance.random() < 0.2:
+        return chance.choice([*TEXTS, 0, -7, chance.getrandbits(64)])
+    return chance.getrandbits(50) if chance.random() < 0.2 else f"{chance.getrandbits(128):x}"
+
+
 def record(chance: random.Random) -> dict[str, Any]:
     """A record, most of its values usual ones."""
     kind = chance.choice(["prediction", "prediction", "label", "label", "outcome", "counts"])
@@ -85,7 +94,9 @@ def record(chance: random.Random) -> dict[str, Any]:
 
     known = {
         "type": kind,
-        "id": chance.choice(TEXTS) if chance.random() < 0.2 else f"{chance.getrandbits(128):x}",
+        "id": chance.choice(
+            [*TEXTS, 0, -7, chance.getrandbits(64), f"{chance.getrandbits(128):x}"]
+        ),
         "ts": moment(),
     }
     if kind in ("label", "outcome"):
@@ -180,6 +191,12 @@ def assert_same(found: EventBatch, expected: EventBatch, data: bytes) -> None:
         sys.exit(f"the decoders differ on {path}:\n{found}\n{expected}")
 
 
+def count_taken(scanner: Scanner, data: bytes) -> int:
+    """How many lines the kernel takes."""
+    scanned = scanner.scan(data, None)
+    return scanned.batch.records if scanned else 0
+
+
 def compare(lines: int, seed: int, module: Any) -> int:
     """Decode lines by both decoders; return how many were taken by the kernel."""
     chance, done, taken = random.Random(seed), 0, 0
@@ -192,7 +209,7 @@ def compare(lines: int, seed: int, module: Any) -> int:
         data = block(chance.choice([1, 3, 300]), chance)
         for scanner, *both in decoders:
             assert_same(*(decoder.decode_lines(data, source="t") for decoder in both), data)
-            taken += scanner.scan(data, None).batch.records
+            taken += count_taken(scanner, data)
             done += data.count(b"\n") + 1
     return taken
 
@@ -205,9 +222,41 @@ def scan(lines: int, seed: int, module: Any) -> int:
         data = block(300, chance)
         for _ in range(200):
             changed = flipped(data, numbers)
-            taken += chance.choice(scanners).scan(changed, None).batch.records
+            taken += count_taken(chance.choice(scanners), changed)
             done += changed.count(b"\n") + 1
     return taken
+
+
+def search(keys: int, seed: int, module: Any) -> int:
+    """Enter and find keys in indexes up to full; return how many were found.
+
+    Raises:
+        SystemExit: a key is not where it was entered.
+    """
+    numbers, done, found_keys = np.random.default_rng(seed), 0, 0
+    while done < keys:
+        groups = int(numbers.integers(1, 400))
+        room, slots = groups * 8, 1 << int(numbers.integers(12, 26))
+        multiplier = int(numbers.integers(2**63)) * 2 + 1
+        places, rows = np.zeros((groups, 8), np.uint32), np.zeros((room, 3), np.uint64)
+        near = numbers.integers(1, 2 * room, room).astype(np.uint64)
+        own = np.unique(near if done % 2 else numbers.integers(1, 2**63, room).astype(np.uint64))
+        entered = numbers.permutation(room)[: len(own)]
+        rows[entered, 0] = own
+        module.enter(places, slots, multiplier, own, entered)
+        forgotten = entered[numbers.random(len(own)) < 0.2]
+        rows[forgotten, 0] = 0
+        asked = numbers.integers(1, 2 * room, 2 * room).astype(np.uint64)
+        asked[: len(own)] = own
+        found = np.empty(len(asked), np.int64)
+        module.find(places, slots, multiplier, asked, rows, found)
+        held = dict(zip(own.tolist(), entered.tolist(), strict=True))
+        gone = set(forgotten.tolist())
+        expected = [-1 if (at := held.get(key, -1)) in gone else at for key in asked.tolist()]
+        if found.tolist() != expected:
+            sys.exit(f"a key is not where it was entered: {groups} groups, seed {seed}")
+        done, found_keys = done + len(asked), found_keys + int((found >= 0).sum())
+    return found_keys
 
 
 def sanitized(options: list[str]) -> int:
@@ -242,7 +291,7 @@ def loaded() -> Any:
         def exactly(data: bytes, *rest: Any) -> Any:
             return module.scan(np.frombuffer(data, np.uint8).copy(), *rest)
 
-        return SimpleNamespace(scan=exactly)
+        return SimpleNamespace(scan=exactly, find=module.find, enter=module.enter)
     return kernel.compiled_module() or sys.exit("no compiled kernel is installed")
 
 
@@ -255,21 +304,28 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compared", type=int, default=200_000)
     parser.add_argument("--scanned", type=int, default=5_000_000)
+    parser.add_argument("--searched", type=int, default=2_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sanitize", action="store_true")
     parser.add_argument("--quick", action="store_true", help="few lines")
     options = parser.parse_args(arguments)
     if options.quick:
-        options.compared, options.scanned = 2_000, 20_000
+        options.compared, options.scanned, options.searched = 2_000, 20_000, 20_000
     if options.sanitize:
-        words = [f"--{name}={getattr(options, name)}" for name in ("compared", "scanned", "seed")]
+        names = ("compared", "scanned", "searched", "seed")
+        words = [f"--{name}={getattr(options, name)}" for name in names]
         sys.exit(sanitized(words))
     module = loaded()
     print("with sanitizers" if os.environ.get(SANITIZED) else "as installed")
-    for name, run in (("compared", compare), ("scanned", scan)):
-        began, lines = time.monotonic(), getattr(options, name)
-        taken = run(lines, options.seed, module)
-        print(f"{lines:,} lines {name}, {taken:,} of them taken: {time.monotonic() - began:.0f} s")
+    parts = (
+        ("compared", compare, "lines compared", "taken by the kernel"),
+        ("scanned", scan, "lines scanned", "taken"),
+        ("searched", search, "keys looked for", "found"),
+    )
+    for option, run, what, which in parts:
+        began, wanted = time.monotonic(), getattr(options, option)
+        count = run(wanted, options.seed, module)
+        print(f"{wanted:,} {what}, {count:,} {which}: {time.monotonic() - began:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -84,6 +84,7 @@ def test_columns_of_another_type_are_refused():
     [
         {"id": "x" * 240},
         {"id": 'ü"\\\n💥\0'},
+        {"id": -1234567890123456789},
         {"ts": "2026-11-22T10:00:00.123456+05:30"},
         {"ts": "2024-02-29 23:59:59z"},
         {"ts": -0.5},
@@ -126,6 +127,8 @@ def test_every_usual_spelling_is_taken(fields):
         b'{"type":"label","id":"a\x01","ts":1,"label":1}',
         b'{"type":"label","i\\u0064":"a","ts":1,"label":1}',
         b'{"type":"label","id":"","ts":1,"label":1}',
+        b'{"type":"label","id":-0,"ts":1,"label":1}',
+        b'{"type":"label","id":1.0,"ts":1,"label":1}',
         b'{"id":"a","ts":1,"label":1}',
         b'{"type":"counts","ts":1,"tp":1,"fp":0,"fn":0,"tn":0}',
         b'{"type":"prediction","id":"a","ts":1}',

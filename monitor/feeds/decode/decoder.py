@@ -98,9 +98,9 @@ class Decoder:
         if first_line == 1:
             data = data.removeprefix(BOM)
         latest = self.settings.latest_ms if latest_ms is None else latest_ms
-        if self._scanner is None:
+        scanned = self._scanner.scan(data, latest) if self._scanner else None
+        if scanned is None:
             return self._decoded(data, latest, lambda line: f"{source}:{first_line + line}")
-        scanned = self._scanner.scan(data, latest)
         if not scanned.left:
             return scanned.batch
         rows = scanned.rows

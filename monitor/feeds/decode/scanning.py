@@ -65,11 +65,11 @@ class Scanner:
         self._names = GroupNames(settings)
         self._keys = tuple(key.encode() for key in settings.segment_keys)
 
-    def scan(self, data: bytes, latest_ms: int | None) -> Scanned:
-        """Scan a block of whole lines; the last one may lack its newline.
+    def scan(self, data: bytes, latest_ms: int | None) -> Scanned | None:
+        """Scan a block of whole lines; None if the kernel leaves them all.
 
         Args:
-            data: the block.
+            data: the block; its last line may lack its newline.
             latest_ms: the latest accepted event time, epoch milliseconds; None for no bound.
         """
         lines = count_lines(data) + 1
@@ -85,6 +85,8 @@ class Scanner:
             starts,
             left,
         )
+        if not taken:
+            return None
         predicted, labelled, nameless = (
             {name: column[:rows] for name, column in arrays.items()}
             for arrays, rows in zip(columns, written, strict=True)
