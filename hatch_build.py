@@ -20,7 +20,7 @@ MODULE = "monitor.kernel.compiled"
 SOURCE = "monitor/kernel/compiled.c"
 
 
-class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
+class KernelBuildHook(BuildHookInterface):
     """Compiles `SOURCE`; the wheel has the result as `MODULE`."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

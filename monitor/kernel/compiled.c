@@ -1097,8 +1097,8 @@ static void *column(Buffers *buffers, PyObject *array, size_t most)
     return view ? view->buf : NULL;
 }
 
-/* Reads a tuple of arrays as the columns whose addresses follow; false with an error set. */
-static bool read_columns(Buffers *buffers, PyObject *arrays, size_t most, void **columns[],
+/* Reads a tuple of arrays as the memory of columns; false with an error set. */
+static bool read_columns(Buffers *buffers, PyObject *arrays, size_t most, void *columns[],
                          Py_ssize_t count)
 {
     if (!PyTuple_Check(arrays) || PyTuple_Size(arrays) != count) {
@@ -1106,29 +1106,22 @@ static bool read_columns(Buffers *buffers, PyObject *arrays, size_t most, void *
         return false;
     }
     for (Py_ssize_t i = 0; i < count; i++)
-        if (!(*columns[i] = column(buffers, PyTuple_GetItem(arrays, i), most)))
+        if (!(columns[i] = column(buffers, PyTuple_GetItem(arrays, i), most)))
             return false;
     return true;
 }
 
-static bool read_all_columns(Buffers *buffers, Scan *scan, Lines *lines, PyObject *predictions,
+static bool read_all_columns(Buffers *buffers, Scan *scan, size_t most, PyObject *predictions,
                              PyObject *labels, PyObject *outcomes)
 {
-    size_t most = lines->most;
-    Predictions *p = &scan->predictions;
-    Labels *l = &scan->labels;
-    Outcomes *o = &scan->outcomes;
-    void **of_predictions[] = {(void **)&p->key, (void **)&p->time, (void **)&p->score,
-                               (void **)&p->group, (void **)&p->given, (void **)&p->row};
-    void **of_labels[] = {(void **)&l->key, (void **)&l->time, (void **)&l->value,
-                          (void **)&l->probability, (void **)&l->prediction_time,
-                          (void **)&l->row};
-    void **of_outcomes[] = {(void **)&o->time, (void **)&o->label_time, (void **)&o->given,
-                            (void **)&o->actual, (void **)&o->score, (void **)&o->group,
-                            (void **)&o->row};
-    return read_columns(buffers, predictions, most, of_predictions, 6) &&
-           read_columns(buffers, labels, most, of_labels, 6) &&
-           read_columns(buffers, outcomes, most, of_outcomes, 7);
+    void *p[6], *l[6], *o[7];
+    if (!read_columns(buffers, predictions, most, p, 6) ||
+        !read_columns(buffers, labels, most, l, 6) || !read_columns(buffers, outcomes, most, o, 7))
+        return false;
+    scan->predictions = (Predictions){p[0], p[1], p[2], p[3], p[4], p[5], 0};
+    scan->labels = (Labels){l[0], l[1], l[2], l[3], l[4], l[5], 0};
+    scan->outcomes = (Outcomes){o[0], o[1], o[2], o[3], o[4], o[5], o[6], 0};
+    return true;
 }
 
 /* The next text of a group as a Python string, None for a missing one. */
@@ -1193,7 +1186,7 @@ static PyObject *scanned(Scan *scan, Lines *lines, Buffers *buffers, const Py_bu
     lines->most = (size_t)most;
     if (!(lines->starts = column(buffers, arrays[4], lines->most + 1)) ||
         !(lines->left = column(buffers, arrays[5], lines->most)) || !read_keys(scan, arrays[0]) ||
-        !read_all_columns(buffers, scan, lines, arrays[1], arrays[2], arrays[3]))
+        !read_all_columns(buffers, scan, lines->most, arrays[1], arrays[2], arrays[3]))
         return NULL;
     PyThreadState *state = block->len >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
     scan_lines(scan, lines, block->buf, (const u8 *)block->buf + block->len);
