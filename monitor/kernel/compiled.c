@@ -1494,7 +1494,12 @@ static int add_digest(PyObject *module)
     return PyModule_AddStringConstant(module, "SOURCE_DIGEST", SOURCE_DIGEST);
 }
 
-static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, add_digest}, {0, NULL}};
+static PyModuleDef_Slot SLOTS[] = {
+    {Py_mod_exec, add_digest},
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED}, /* Python without a GIL: no function has state of its own */
+#endif
+    {0, NULL}};
 
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "compiled",
                                     "The hot path: scans NDJSON into columns, and searches the index of keys.", 0, METHODS,
