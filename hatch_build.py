@@ -37,10 +37,12 @@ class KernelBuildHook(BuildHookInterface):
             self.app.display_warning(f"without the compiled kernel: {error}")
             return
         if version == "editable":
-            shutil.copy2(built, Path(self.root, SOURCE).with_name(built.name))
+            place = Path(self.root, SOURCE).with_name(built.name)
+            place.unlink(missing_ok=True)  # a program that runs keeps the file it has loaded
+            shutil.copy2(built, place)
         else:
-            place = Path(SOURCE).with_name(built.name).as_posix()
-            build_data["force_include"][str(built)] = place
+            packed = Path(SOURCE).with_name(built.name).as_posix()
+            build_data["force_include"][str(built)] = packed
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
 
