@@ -21,7 +21,7 @@ SHARED = (
     Stage(
         "base",
         "imported from everywhere",
-        ("errors", "version", "extras", "clock", "counts", "config"),
+        ("errors", "version", "kernel", "extras", "clock", "counts", "config"),
     ),
     Stage("events", "events as columns", ("events",)),
     Stage(

@@ -11,18 +11,21 @@ Groups of places with marks are the idea of Swiss tables (Benzaquen, Evlogimenov
 Kulukundis and Perepelitsa 2018, "Swiss Tables Design Notes"), here for whole columns
 of keys.
 
-The index knows only keys and slots; `table` has the rows.
+The index knows only keys and slots; `table` has the rows. The compiled kernel searches the
+same places in the same sequence.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monitor.events.columns import BoolArray, Int64Array, KeyArray
+from monitor.kernel import compiled_module, kernel_in_use
 
 _ROOM = 1.8
 """Places for each row in a new table."""
@@ -52,14 +55,20 @@ class KeyIndex:
     Args:
         keys_at: gives the keys of slots; 0 for a forgotten row.
         slots_of: gives the remembered slots of a chunk of rows.
+        rows: gives all rows by slot, (rows, words), the first word being the key, for the
+            compiled kernel; None to search without it.
     """
 
     def __init__(
-        self, keys_at: Callable[[Int64Array], KeyArray], slots_of: Callable[[int], Int64Array]
+        self,
+        keys_at: Callable[[Int64Array], KeyArray],
+        slots_of: Callable[[int], Int64Array],
+        rows: Callable[[], KeyArray] | None = None,
     ) -> None:
         self._keys_at = keys_at
         self._slots_of = slots_of
-        self._places = _Places(LEAST_PLACES, LEAST_PLACES)
+        self._rows = rows if kernel_in_use() == "c" else None
+        self._places = self._of_size(LEAST_PLACES, LEAST_PLACES)
         self._former: _Places | None = None
         self._to_move: deque[int] = deque()
 
@@ -91,7 +100,7 @@ class KeyIndex:
         while self._to_move:
             self._move_chunk(self._to_move.popleft())
         size = max(int(_ROOM * (rows + more)), LEAST_PLACES)
-        self._former, self._places = self._places, _Places(size, slots)
+        self._former, self._places = self._places, self._of_size(size, slots)
         self._to_move = deque(chunks)
         if self._to_move:
             self._move_chunk(self._to_move.pop())
@@ -114,6 +123,11 @@ class KeyIndex:
         """Skip a chunk that no longer holds rows when moving rows."""
         if chunk in self._to_move:
             self._to_move.remove(chunk)
+
+    def _of_size(self, size: int, slots: int) -> _Places:
+        if self._rows is None:
+            return _Places(size, slots)
+        return _CompiledPlaces(size, slots, self._rows)
 
     def _move_chunk(self, chunk: int) -> int:
         slots = self._slots_of(chunk)
@@ -201,6 +215,33 @@ class _Places:
         """Return the next group to search: first wider jumps, which break up clusters, then all."""
         group = group + np.where(np.less(step, _JUMPS), step, 1)
         return np.where(group < len(self._places), group, group - len(self._places))
+
+
+class _CompiledPlaces(_Places):
+    """Places that the compiled kernel searches.
+
+    Args:
+        size: least number of places.
+        slots: exclusive upper bound of the slots.
+        rows: gives all rows by slot, the first word being the key.
+    """
+
+    def __init__(self, size: int, slots: int, rows: Callable[[], KeyArray]) -> None:
+        super().__init__(size, slots)
+        self._kernel: Any = compiled_module()
+        self._rows = rows
+
+    def find(self, keys: KeyArray, keys_at: Callable[[Int64Array], KeyArray]) -> Int64Array:  # noqa: ARG002
+        """Return the slot of each key; -1 if it has no place here."""
+        keys, slots = np.ascontiguousarray(keys), np.empty(len(keys), dtype=np.int64)
+        self._kernel.find(self._places, self.slots, int(_MULTIPLIER), keys, self._rows(), slots)
+        return slots
+
+    def enter(self, keys: KeyArray, slots: Int64Array) -> None:
+        """Add distinct keys that have no place yet."""
+        self.taken += len(keys)
+        keys, slots = np.ascontiguousarray(keys), np.ascontiguousarray(slots)
+        self._kernel.enter(self._places, self.slots, int(_MULTIPLIER), keys, slots)
 
 
 def _words(flags: BoolArray) -> KeyArray:

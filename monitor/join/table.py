@@ -48,7 +48,7 @@ class PredictionTable:
         self._unused: list[int] = []
         self._filled = CHUNK
         self._earliest = _NO_WHEN
-        self._index = KeyIndex(self._keys, self._remembered)
+        self._index = KeyIndex(self._keys, self._remembered, self._all_rows)
 
     def __len__(self) -> int:
         """Rows from the first to the last remembered one, including forgotten ones between."""
@@ -187,7 +187,7 @@ class PredictionTable:
         self._filled = CHUNK - (chunks * CHUNK - len(rows))
         firsts = np.arange(0, len(rows), CHUNK)
         self._earliest = np.minimum.reduceat(rows[:, _WHEN], firsts) if len(rows) else _NO_WHEN
-        self._index = KeyIndex(self._keys, self._remembered)
+        self._index = KeyIndex(self._keys, self._remembered, self._all_rows)
         self._index.make_room(len(rows), (), 0, chunks * CHUNK)
         for slots in self.chunks():
             self._index.enter(self._keys(slots), slots)
@@ -227,6 +227,9 @@ class PredictionTable:
 
     def _keys(self, slots: Int64Array) -> KeyArray:
         return self._word(slots, _KEY)
+
+    def _all_rows(self) -> KeyArray:
+        return self._rows
 
     def _word(self, slots: Int64Array, word: int) -> KeyArray:
         """Return one word of rows; `take` of a flat view is twice as fast as two indices."""

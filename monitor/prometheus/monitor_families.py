@@ -97,7 +97,7 @@ def monitor_families() -> Iterator[Family]:
     yield _single(
         "precision_monitor_build_info",
         "info",
-        "Versions of the monitor and of Python.",
+        "Versions of the monitor and of Python, and the kernel: c (compiled) or python.",
         lambda _: [1],
         [build_labels()],
     )

@@ -16,6 +16,7 @@ from prometheus_client.core import (
     SummaryMetricFamily,
 )
 
+from monitor.kernel import kernel_in_use
 from monitor.version import __version__
 
 
@@ -217,12 +218,16 @@ does not."""
 
 
 def build_labels() -> dict[str, str]:
-    """Return the version of this program, and of Python.
+    """Return the version of this program, that of Python, and which kernel runs.
 
     >>> sorted(build_labels())
-    ['python', 'version']
+    ['kernel', 'python', 'version']
     """
-    return {"python": platform.python_version(), "version": __version__}
+    return {
+        "kernel": kernel_in_use(),
+        "python": platform.python_version(),
+        "version": __version__,
+    }
 
 
 class ScrapeTelemetry:

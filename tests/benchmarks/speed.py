@@ -17,6 +17,7 @@ predictions. All must agree on every count, or nothing is printed.
     bytewax    as a dataflow in memory; nothing waits before it starts
     pandas     the events of one day held in memory, joined and counted anew every
     duckdb     minute; taking them in is not counted
+    python     this program without its compiled kernel
     monitor    this program: join, windows, delays, score histograms, detectors
 """
 
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -32,10 +34,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
+from unittest.mock import patch
 
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.kernel.choice import VARIABLE
 
 from .made import BLOCK, CELLS, Made, blocks_of, remember
 from .peers import Bytewax, Careful, CarefulLines, Plain, PlainWindows, Streamz
@@ -69,6 +73,12 @@ class ThisMonitor:
         return {name: int(getattr(counts, name)) for name in CELLS}
 
 
+def python_alone() -> ThisMonitor:
+    """This program without its compiled kernel."""
+    with patch.dict(os.environ, {VARIABLE: "python"}):
+        return ThisMonitor()
+
+
 Variant = Plain | Careful | Bytewax | ThisMonitor
 VARIANTS: dict[str, Callable[[], Variant]] = {
     "plain": Plain,
@@ -77,6 +87,7 @@ VARIANTS: dict[str, Callable[[], Variant]] = {
     "lines": CarefulLines,
     "streamz": Streamz,
     "bytewax": Bytewax,
+    "python": python_alone,
     "monitor": ThisMonitor,
 }
 NAMES = [*VARIANTS, *PEERS]

@@ -10,6 +10,7 @@ import pytest
 from benchmarks import (
     feeds,
     frames,
+    kernel_fuzz,
     pending,
     sampled_pages,
     scrape,
@@ -25,6 +26,7 @@ from benchmarks.peers import PlainWindows
 
 from monitor.feeds.decode import Decoder
 from monitor.join import Join
+from monitor.kernel import compiled_module
 
 EVENTS = 2_000
 NEEDED = {
@@ -152,3 +154,11 @@ def test_sampled_models_go_through_the_engine():
     assert counted.model_days == 18
     assert counted.pages == counted.models_paged == counted.by_verdict == 1
     assert 0 < counted.until[0] < 12
+
+
+@pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
+def test_the_fuzzer_of_the_kernel_finds_nothing_in_a_few_lines(capsys):
+    kernel_fuzz.main(["--quick"])
+    counted = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in counted] == ["as installed", "2", "20", "20"]
+    assert not [line for line in counted if " 0 taken" in line or " 0 found" in line]

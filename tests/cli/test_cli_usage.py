@@ -7,6 +7,7 @@ from cli.commands import ran
 
 from monitor.cli.parser import COMMANDS
 from monitor.cli.parser.command_line import EXIT_CODES
+from monitor.kernel import kernel_in_use
 from monitor.version import __version__
 
 PROGRAM = [sys.executable, "-m", "monitor"]
@@ -19,7 +20,14 @@ def test_version_waits_for_no_library():
         f"atexit.register(lambda: print(sorted({heavy} & sys.modules.keys()))); main(['--version'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == f"precision-monitor {__version__}\n[]\n"
+    assert done.stdout == f"precision-monitor {__version__} (kernel: {kernel_in_use()})\n[]\n"
+
+
+def test_an_unknown_kernel_is_wrong_usage(capsys, monkeypatch):
+    monkeypatch.setenv("PRECISION_MONITOR_KERNEL", "rust")
+    done = ran(capsys, "--version")
+    assert done.code == 2
+    assert "PRECISION_MONITOR_KERNEL: must be c or python, got 'rust'" in done.err
 
 
 def test_help_names_every_command_with_examples_and_exit_codes(capsys):

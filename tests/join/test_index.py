@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from monitor.join import index
 from monitor.join.index import KeyIndex
+from monitor.kernel import compiled_module
 
 _INVERSE = np.uint64(pow(int(index._MULTIPLIER), -1, 2**64))
 _ANOTHER = 0x9E3779B97F4A7C15
@@ -21,14 +22,19 @@ def _few_places():
         yield
 
 
-class Rows:
-    """A table in small: rows of keys, in chunks."""
+by_each_kernel = pytest.mark.parametrize("compiled", [False, *[True] * bool(compiled_module())])
 
-    def __init__(self, chunk: int = 64) -> None:
+
+class Rows:
+    """A table in small: rows of keys, in chunks; searched in Python, or by the kernel."""
+
+    def __init__(self, chunk: int = 64, *, compiled: bool = False) -> None:
         self.keys = np.zeros(1 << 20, dtype=np.uint64)
         self.chunk, self.count = chunk, 0
         self.looked_at = 0
-        self.index = KeyIndex(self.keys_at, self.slots_of)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PRECISION_MONITOR_KERNEL", "c" if compiled else "python")
+            self.index = KeyIndex(self.keys_at, self.slots_of, lambda: self.keys[:, None])
 
     def keys_at(self, slots):
         self.looked_at += len(slots)
@@ -62,12 +68,13 @@ KINDS = {
 
 
 @pytest.mark.slow
+@by_each_kernel
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("batch", [1, 7, 500])
-def test_whatever_the_keys_are_each_is_found_where_it_was_put(kind, batch):
+def test_whatever_the_keys_are_each_is_found_where_it_was_put(kind, batch, compiled):
     keys = _distinct(KINDS[kind](2_000 if kind == "one group" else 8_000))
     keys = keys[: {1: 700, 7: 2_100}.get(batch)]
-    rows = Rows()
+    rows = Rows(compiled=compiled)
     for first in range(0, len(keys), batch):
         part = keys[first : first + batch]
         assert (rows.index.find(part) == -1).all()
@@ -78,9 +85,12 @@ def test_whatever_the_keys_are_each_is_found_where_it_was_put(kind, batch):
     assert rows.index.find(keys).tolist() == list(range(len(keys)))
 
 
-@given(st.lists(st.integers(1, 2**64 - 1), unique=True, max_size=300), st.integers(1, 40))
-def test_it_equals_a_dictionary(keys, batch):
-    keys, rows = np.array(keys, dtype=np.uint64), Rows()
+@by_each_kernel
+@given(
+    keys=st.lists(st.integers(1, 2**64 - 1), unique=True, max_size=300), batch=st.integers(1, 40)
+)
+def test_it_equals_a_dictionary(keys, batch, compiled):
+    keys, rows = np.array(keys, dtype=np.uint64), Rows(compiled=compiled)
     half = keys[: len(keys) // 2]
     for first in range(0, len(half), batch):
         rows.enter(half[first : first + batch])
@@ -141,3 +151,21 @@ def test_slots_beyond_what_a_place_can_name_begin_fresh_places():
     rows.index.enter(more, far)
     assert rows.index.find(more).tolist() == far.tolist()
     assert rows.index.find(np.arange(1, 101, dtype=np.uint64)).tolist() == list(range(100))
+
+
+@pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kernel_finds_what_the_other_entered(kind):
+    keys = _distinct(KINDS[kind](800))
+    rows, slots = keys[:, None], np.arange(len(keys))
+    by_python, by_kernel = (
+        index._Places(1024, 1024),
+        index._CompiledPlaces(1024, 1024, lambda: rows),
+    )
+    by_kernel._places = by_python._places  # the same memory
+    for first in range(0, len(keys), 50):
+        writer = (by_python, by_kernel)[first // 50 % 2]
+        writer.enter(keys[first : first + 50], slots[first : first + 50])
+    for reader in (by_python, by_kernel):
+        assert reader.find(keys, keys.take).tolist() == slots.tolist()
+        assert (reader.find(keys + np.uint64(1 << 63), keys.take) == -1).all()

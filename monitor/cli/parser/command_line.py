@@ -22,6 +22,7 @@ from monitor.cli.parser.setup import (
     SCHEMA,
     STATE,
 )
+from monitor.kernel import kernel_in_use
 from monitor.version import __version__
 
 COMMANDS = {
@@ -116,7 +117,8 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=_Help,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    version = f"{PROGRAM} {__version__} (kernel: {kernel_in_use()})"
+    parser.add_argument("--version", action="version", version=version)
     added = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for command in COMMANDS.values():
         words = added.add_parser(

@@ -7,11 +7,13 @@
     completed      records without a type, or with an integer id
     assemble       many records as columns, and which of them are unfit
     reasons        why an unfit record cannot be used
+    scanning       blocks through the compiled kernel, and the lines that it leaves
     decoder        blocks of lines in, batches of columns out
     live           a decoder whose settings can change while feeds use it
 
-The decoder decodes a block of lines at once. If that fails, it decodes line by
-line, so that a bad line affects no other. The columns only mark a record as
+The compiled kernel takes the usual lines of a block, where it is installed. The decoder
+decodes the others at once, or all lines without the kernel. If that fails, it decodes line
+by line, so that a bad line affects no other. The columns only mark a record as
 unfit. `reasons` then finds the reason from the record itself, whatever its format.
 
 Beyond the contract: null is the same as a missing field, except that a null

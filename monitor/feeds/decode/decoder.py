@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 import numpy as np
 
-from monitor.events.batches import at_rows
+from monitor.events.batches import at_rows, concatenate
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.class_tally import ClassTally
@@ -19,7 +19,9 @@ from monitor.feeds.decode.groups import GroupNames
 from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8
 from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, fault_of, parse
 from monitor.feeds.decode.records import Record, RecordTypes
+from monitor.feeds.decode.scanning import Scanner
 from monitor.feeds.decode.settings import DecodeSettings
+from monitor.kernel import Kernel, compiled_module, kernel_in_use
 
 MAX_REJECTED_BYTES = 1024
 """Bytes of its record that a rejection stores."""
@@ -59,6 +61,7 @@ class Decoder:
     Args:
         settings: the accepted models, their thresholds and their segments.
         class_tally: of records with a mapping; one of its own by default.
+        kernel: what scans blocks of lines; None for that of this process.
 
     Attributes:
         class_tally: the values of classes that came, as records with a mapping write them.
@@ -73,7 +76,15 @@ class Decoder:
     [('feed:2', 'missing_field', 'id: is missing')]
     """
 
-    def __init__(self, settings: DecodeSettings, class_tally: ClassTally | None = None) -> None:
+    def __init__(
+        self,
+        settings: DecodeSettings,
+        class_tally: ClassTally | None = None,
+        *,
+        kernel: Kernel | None = None,
+    ) -> None:
+        compiled = compiled_module() if (kernel or kernel_in_use()) == "c" else None
+        self._scanner = Scanner(compiled, settings) if compiled else None
         self.settings = settings
         self.class_tally = ClassTally() if class_tally is None else class_tally
         self._types = RecordTypes(settings.segment_keys)
@@ -98,13 +109,26 @@ class Decoder:
         """
         if first_line == 1:
             data = data.removeprefix(BOM)
-        lines = Lines(data)
         latest = self.settings.latest_ms if latest_ms is None else latest_ms
+        scanned = self._scanner.scan(data, latest) if self._scanner else None
+        if scanned is None:
+            return self._decoded(data, latest, lambda line: f"{source}:{first_line + line}")
+        if not scanned.left:
+            return scanned.batch
+        rows = scanned.rows
+        left = self._decoded(scanned.left, latest, lambda i: f"{source}:{first_line + rows[i]}")
+        return concatenate([scanned.batch, at_rows(left, rows)], interleaved=True)
+
+    def _decoded(
+        self, data: bytes, latest_ms: int | None, position: Callable[[int], str]
+    ) -> EventBatch:
+        """Decode a block of lines without the kernel."""
+        lines = Lines(data)
         return self._batch(
             self._whole(lines) or self._line_by_line(lines),
-            latest,
+            latest_ms,
             lambda line: _rejection(
-                self._line_fault(lines[line], latest), f"{source}:{first_line + line}", lines[line]
+                self._line_fault(lines[line], latest_ms), position(line), lines[line]
             ),
         )
 

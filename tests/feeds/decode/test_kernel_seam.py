@@ -1,15 +1,17 @@
 """The seam for a compiled kernel: bytes in, arrays out, then the join; two decoders compared.
 
-The hot path is two calls: `Decoder.decode_lines(bytes) -> EventBatch`, and
-`Join.apply(arrays) -> Deltas`. Whatever takes the place of the first must give the
-same rows bit for bit, in the same sequence, and the join behind it the same deltas and
-the same state. Free are the numbers of groups, and those of rows as long as their order
-is the same: no count depends on them. To test another one, add it to `ALTERNATIVES`.
+The Python decoder is the reference. The hot path is two calls:
+`Decoder.decode_lines(bytes) -> EventBatch`, and `Join.apply(arrays) -> Deltas`. Whatever takes
+the place of the first must give the same rows bit for bit, in the same sequence, and the join
+behind it the same deltas and the same state. Free are the numbers of groups, and those of rows
+as long as their order is the same: no count depends on them. To test another one, add it to
+`ALTERNATIVES`.
 """
 
 import json
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 
 import numpy as np
@@ -26,6 +28,7 @@ from monitor.events.columns import EventBatch, Labels
 from monitor.events.keys import keys_of
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL, Join, Over
+from monitor.kernel import compiled_module
 
 CONFIG = Config(
     models={
@@ -34,7 +37,8 @@ CONFIG = Config(
     }
 )
 SETTINGS = DecodeSettings.from_config(CONFIG)
-DECODER = Decoder(SETTINGS)
+DECODER = Decoder(SETTINGS, kernel="python")
+BY_KERNEL = Decoder(SETTINGS, kernel="c")
 Decode = Callable[[bytes], EventBatch]
 """A block of whole NDJSON lines in, its events out; positions are `t:line`."""
 
@@ -56,6 +60,11 @@ def rows(data: bytes) -> EventBatch:
 def scanner(data: bytes) -> EventBatch:
     """As a kernel may be: it knows labels in one spelling."""
     return by_line(data, _scanned)
+
+
+def kernel(data: bytes) -> EventBatch:
+    """The compiled kernel."""
+    return BY_KERNEL.decode_lines(data, source="t")
 
 
 def by_line(data: bytes, known: Callable[[bytes], EventBatch | None]) -> EventBatch:
@@ -106,6 +115,8 @@ ALTERNATIVES: dict[str, Decode] = {
     "rows": rows,
     "scanner": scanner,
 }
+if compiled_module():
+    ALTERNATIVES["compiled kernel"] = kernel
 every_alternative = pytest.mark.parametrize("other", ALTERNATIVES.values(), ids=ALTERNATIVES)
 
 
@@ -187,6 +198,18 @@ def test_another_decoder_gives_the_same_batch_for_good_and_bad_lines(other, data
     assert_same_batch(other(data), present(data))
 
 
+@pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
+@settings(max_examples=200, deadline=None)  # a machine may be busy
+@given(data=streams, cut=st.tuples(st.integers(0, 200), st.integers(0, 200)))
+def test_the_kernel_gives_the_same_positions_and_reasons_for_blocks_cut_anywhere(data, cut):
+    block = data[cut[0] : len(data) - cut[1]]
+    found, expected = kernel(block), present(block)
+    assert_same_batch(found, expected)
+    assert found.rejected == expected.rejected
+    for kind in ("predictions", "labels", "outcomes", "counts"):
+        assert getattr(found, kind).row.tolist() == getattr(expected, kind).row.tolist()
+
+
 @every_alternative
 @settings(max_examples=30, deadline=None)  # a machine may be busy
 @given(blocks=st.lists(streams, max_size=3))
@@ -215,6 +238,23 @@ def test_the_seam_passes_arrays_and_nothing_else():
         assert all(isinstance(getattr(columns, f.name), np.ndarray) for f in fields(columns))
     deltas = Join(Catalogue(CONFIG), 10).apply(batch.predictions, batch.labels, Over.nothing())
     assert all(isinstance(getattr(deltas, f.name), np.ndarray) for f in fields(deltas))
+
+
+@every_alternative
+def test_threads_that_decode_at_once_do_not_disturb_each_other(other):
+    blocks = [
+        as_lines(
+            {"type": "prediction", "id": f"{block}-{i}", "ts": 1_600_000_000 + i, "prediction": 1}
+            | {"model": "fraud", "segment": {"region": f"r{(block * i) % 7}"}}
+            for i in range(100)
+        )
+        for block in range(20)
+    ]
+    expected = [present(block) for block in blocks]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            for found, wanted in zip(pool.map(other, blocks), expected, strict=True):
+                assert_same_batch(found, wanted)
 
 
 def test_a_decoder_that_differs_is_found_out():

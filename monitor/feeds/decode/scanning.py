@@ -1,0 +1,135 @@
+"""Blocks of lines to columns by the compiled kernel, and the lines that it leaves.
+
+The kernel takes predictions, labels and outcomes, with their fields in any order. It leaves
+counts, lines of an unusual form (a key twice, no `type`, an id of over 240 bytes, a number of
+over 19 digits), and every line that may be unfit. `Decoder` decodes these by the code that
+decodes whole blocks where there is no kernel, so that the kernel has no rule for rejections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from monitor.events.columns import (
+    LATEST_MS,
+    BoolArray,
+    EventBatch,
+    Int64Array,
+    Labels,
+    Outcomes,
+    Predictions,
+)
+from monitor.feeds.decode.assemble import decided_by
+from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames
+from monitor.feeds.decode.lines import count_lines
+from monitor.feeds.decode.settings import DecodeSettings
+
+_PREDICTIONS = ("key", "time", "score", "group", "given", "row")
+_LABELS = ("key", "time", "value", "sampling_probability", "prediction_time", "row")
+_OUTCOMES = ("time", "label_time", "given", "actual", "score", "group", "row")
+"""The columns that the kernel writes, in its order."""
+_TYPES = {"key": np.uint64, "score": np.float64, "sampling_probability": np.float64}
+
+_Columns = dict[str, Any]
+
+
+class Scanned(NamedTuple):
+    """A scanned block.
+
+    Attributes:
+        batch: the records of the lines that the kernel took.
+        left: the other lines that are not blank, with their newlines.
+        rows: number of each of these lines in the block, from 0 on.
+    """
+
+    batch: EventBatch
+    left: bytes
+    rows: Int64Array
+
+
+class Scanner:
+    """Scans blocks with the compiled kernel. Safe to use from any thread.
+
+    Args:
+        compiled: the module `monitor.kernel.compiled`.
+        settings: the accepted models, their thresholds and their segments.
+    """
+
+    def __init__(self, compiled: Any, settings: DecodeSettings) -> None:
+        self._compiled = compiled
+        self._settings = settings
+        self._names = GroupNames(settings)
+        self._keys = tuple(key.encode() for key in settings.segment_keys)
+
+    def scan(self, data: bytes, latest_ms: int | None) -> Scanned | None:
+        """Scan a block of whole lines; None if the kernel leaves them all.
+
+        Args:
+            data: the block; its last line may lack its newline.
+            latest_ms: the latest accepted event time, epoch milliseconds; None for no bound.
+        """
+        lines = count_lines(data) + 1
+        columns = [_empty(names, lines) for names in (_PREDICTIONS, _LABELS, _OUTCOMES)]
+        starts, left = np.empty(lines + 1, np.int64), np.empty(lines, np.int64)
+        *written, remaining, taken, names = self._compiled.scan(
+            data,
+            self._settings.id_seed,
+            self._settings.max_record_bytes,
+            LATEST_MS if latest_ms is None else latest_ms,
+            self._keys,
+            *(tuple(arrays.values()) for arrays in columns),
+            starts,
+            left,
+        )
+        if not taken:
+            return None
+        predicted, labelled, nameless = (
+            {name: column[:rows] for name, column in arrays.items()}
+            for arrays, rows in zip(columns, written, strict=True)
+        )
+        made, unfit = self._fit(predicted, labelled, nameless, names)
+        rows = np.union1d(left[:remaining], unfit) if len(unfit) else left[:remaining]
+        return Scanned(
+            replace(made, records=taken - len(unfit)),
+            b"".join(data[starts[row] : starts[row + 1]] for row in rows.tolist()),
+            rows,
+        )
+
+    def _fit(
+        self, predicted: _Columns, labelled: _Columns, nameless: _Columns, names: Sequence[Any]
+    ) -> tuple[EventBatch, Int64Array]:
+        """Return the records whose group and class are known, and the rows of the others."""
+        codes = GroupCodes(self._names)
+        numbers = np.array(
+            [codes.resolve(model, version, tuple(values)) for model, version, *values in names],
+            np.int64,
+        )
+        known = [_decide(columns, numbers, codes) for columns in (predicted, nameless)]
+        nameless["actual_positive"] = nameless.pop("actual") == 1
+        predictions, labels = Predictions(**predicted), Labels(**labelled)
+        outcomes = Outcomes(**nameless)
+        unfit = np.concatenate([predictions.row[~known[0]], outcomes.row[~known[1]]])
+        if len(unfit):
+            predictions, outcomes = predictions.take(known[0]), outcomes.take(known[1])
+            labels = labels.take(~np.isin(labels.row, unfit))
+        groups = tuple(codes.groups)
+        return EventBatch(
+            predictions=predictions, labels=labels, outcomes=outcomes, groups=groups
+        ), unfit
+
+
+def _empty(names: Sequence[str], rows: int) -> _Columns:
+    return {name: np.empty(rows, _TYPES.get(name, np.int64)) for name in names}
+
+
+def _decide(columns: _Columns, numbers: Int64Array, codes: GroupCodes) -> BoolArray:
+    """Replace groups by their codes and given classes by predicted ones; return which fit."""
+    columns["group"] = group = numbers[columns["group"]]
+    positive, decided = decided_by(columns.pop("given"), columns["score"], codes.thresholds(group))
+    columns["predicted_positive"] = positive
+    fit: BoolArray = decided & (group != UNFIT)
+    return fit

@@ -1,0 +1,37 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+SOURCE_DIGEST: str
+
+def scan(
+    block: bytes,
+    seed: int,
+    longest: int,
+    latest_ms: int,
+    segment_keys: tuple[bytes, ...],
+    predictions: tuple[NDArray[Any], ...],
+    labels: tuple[NDArray[Any], ...],
+    outcomes: tuple[NDArray[Any], ...],
+    starts: NDArray[Any],
+    left: NDArray[Any],
+    /,
+) -> tuple[int, int, int, int, int, list[tuple[str | None, ...]]]: ...
+def key_of(name: bytes, seed: int, /) -> int: ...
+def find(
+    places: NDArray[Any],
+    slots: int,
+    multiplier: int,
+    keys: NDArray[Any],
+    rows: NDArray[Any],
+    found: NDArray[Any],
+    /,
+) -> None: ...
+def enter(
+    places: NDArray[Any],
+    slots: int,
+    multiplier: int,
+    keys: NDArray[Any],
+    entered: NDArray[Any],
+    /,
+) -> None: ...

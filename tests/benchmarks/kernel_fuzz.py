@@ -1,0 +1,332 @@
+"""The compiled kernel beside the Python decoder, on lines made up and damaged; under sanitizers.
+
+    python -m tests.benchmarks.kernel_fuzz [--compared N] [--scanned N] [--searched N]
+                                           [--seed S] [--sanitize]
+
+`--compared` lines go through both decoders, which must give the same batch, bit for bit, with
+the same rejections; `--scanned` lines go through the kernel alone, many times as fast; `--searched`
+keys are entered and found in indexes of many sizes, where a dictionary says what is found.
+Blocks begin and end anywhere. With `--sanitize` the kernel is compiled anew with
+AddressSanitizer and UBSan (GCC), which end the process at the first fault; its blocks and
+columns then end where their memory ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from dataclasses import fields
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from monitor import kernel
+from monitor.config import Config
+from monitor.events.columns import KINDS, EventBatch
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decode.scanning import Scanner
+
+SOURCE = Path(kernel.__file__).with_name("compiled.c")
+SANITIZED = "KERNEL_FUZZ_MODULE"
+"""Environment variable with the path of the module that was compiled with sanitizers."""
+SETTINGS = [
+    DecodeSettings.from_config(config, latest_ms=latest_ms)
+    for config, latest_ms in (
+        (Config(), None),
+        (
+            Config(
+                models={
+                    "fraud": {"threshold": 0.5, "segments": ["region", "channel", "version"]},
+                    "späm": {"segments": ["channel"]},
+                }
+            ),
+            1_750_000_000_000,
+        ),
+    )
+]
+TIMES = ["2026-11-22T10:00:00Z", "2025-02-28t23:59:59.999999+05:30", "2024-02-29 00:00:00.5-00:01"]
+TEXTS = ["a", "", "0", "é", "💥", "\0", '"', "\\", "\n", "x" * 255, "ü" * 120, "ü" * 128, "1" * 241]
+PIECES = [
+    *(b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b" ", b"\t", b"\r", b"\n", b"\0", b"\x1f"),
+    *(b"\\u", b"\\u0000", b"\\ud83d\\ude00", b"\\ud800", b"\\udc00", b"\\/", b"\\x", b"\xc3\xa9"),
+    *(b"\xc3", b"\xed\xa0\x80", b"\xf0\x9f\x92\xa5", b"\xf4\x90\x80\x80", b"\xc0\x80", b"\xff"),
+    *(b"null", b"true", b"false", b"-", b"+", b".", b"e", b"E5", b"e-7", b"0", b"00", b"1", b"9"),
+    *(b"1e400", b"-0", b"-0.0", b"18446744073709551616", b"0.30000000000000004", b"NaN"),
+    *(b'"id":', b'"ts":', b'"type":"label",', b'"label":', b'"score":0.5,', b'"segment":{'),
+    *(b'"type":"counts","tp":1,"fp":1,"fn":1,"tn":1,', b'"version":"",', b"2026-11-22T10:00:00Z"),
+    *(b"[" * 17, b"]" * 17, b'{"a":' * 15, b"}" * 15),
+]
+
+
+def name_of_case(chance: random.Random) -> Any:
+    """An id, most of them usual ones."""
+    if chance.random() < 0.2:
+        return chance.choice([*TEXTS, 0, -7, chance.getrandbits(64)])
+    return chance.getrandbits(50) if chance.random() < 0.2 else f"{chance.getrandbits(128):x}"
+
+
+def record(chance: random.Random) -> dict[str, Any]:
+    """A record, most of its values usual ones."""
+    kind = chance.choice(["prediction", "prediction", "label", "label", "outcome", "counts"])
+
+    def number() -> Any:
+        return chance.choice(
+            [chance.random(), round(chance.random(), 4), chance.random() * 1e-9, 0, 1, 0.5, 1e-5]
+        )
+
+    def moment() -> Any:
+        seconds = chance.uniform(1.6e9, 1.76e9)
+        return chance.choice([int(seconds), round(seconds, 3), seconds, chance.choice(TIMES)])
+
+    def name() -> Any:
+        return chance.choice([*TEXTS, None, 5]) if chance.random() < 0.1 else chance.choice("ab")
+
+    known = {
+        "type": kind,
+        "id": chance.choice(
+            [*TEXTS, 0, -7, chance.getrandbits(64), f"{chance.getrandbits(128):x}"]
+        ),
+        "ts": moment(),
+    }
+    if kind in ("label", "outcome"):
+        known["label"] = chance.choice([0, 1, True, False, 0, 1, None, 1.0])
+    if kind == "counts":
+        known |= dict.fromkeys(("tp", "fp", "fn", "tn"), chance.randrange(9))
+    if kind in ("prediction", "outcome"):
+        known["prediction"] = chance.choice([0, 1, True, False, None])
+    optional: dict[str, Any] = {
+        "score": number(),
+        "model": chance.choice(["fraud", "späm", "fraud", name()]),
+        "version": name(),
+        "segment": {
+            key: name() for key in ("region", "channel", "version", "x") if chance.random() < 0.5
+        },
+        "label_ts": moment(),
+        "sampling_probability": number(),
+        "extra": chance.choice([1, [number()], {"é": [None, "\n"]}, "text", TIMES[0]]),
+    }
+    known |= {key: value for key, value in optional.items() if chance.random() < 0.6}
+    if chance.random() < 0.1:
+        del known[chance.choice(list(known))]
+    items = list(known.items())
+    chance.shuffle(items)
+    return dict(items)
+
+
+def damaged(line: bytes, chance: random.Random) -> bytes:
+    """The line with one thing changed."""
+    start, end = sorted((chance.randrange(len(line) + 1), chance.randrange(len(line) + 1)))
+    kind = chance.randrange(5)
+    if kind == 0:
+        return line[:start] + chance.choice(PIECES) + line[start:]
+    if kind == 1:
+        return line[:start] + chance.choice(PIECES) + line[start + chance.randrange(4) :]
+    if kind == 2:
+        return line[:start] + line[min(end, start + 4) :]
+    if kind == 3:
+        return line[:start] + bytes([chance.randrange(256)]) + line[start + 1 :]
+    return line[:start] + line[start : start + 20] + line[start:]
+
+
+def block(lines: int, chance: random.Random) -> bytes:
+    """So many lines, a part of them damaged once or more often; cut off at both ends."""
+    made = []
+    share = chance.choice([0.0, 0.05, 0.5])
+    for _ in range(lines):
+        spaces = chance.choice([(",", ":"), (", ", ": "), (" ,\t", " :\r")])
+        ascii_only = chance.random() < 0.5
+        line = json.dumps(record(chance), ensure_ascii=ascii_only, separators=spaces).encode()
+        while chance.random() < share:
+            line = damaged(line, chance) or b" "
+        made.append(line + chance.choice([b"\n", b"\n", b"\n", b"\r\n", b"\n\n", b" \n"]))
+    whole = b"".join(made)
+    if chance.random() < 0.5:
+        return whole
+    return whole[chance.randrange(200) : len(whole) - chance.randrange(200)]
+
+
+def flipped(data: bytes, numbers: np.random.Generator) -> bytes:
+    """The block with some of its bytes replaced, most of them by bytes that mean something."""
+    found = np.frombuffer(data, np.uint8).copy()
+    count = int(numbers.integers(1, max(2, len(found) // 250)))
+    telling = np.frombuffer(b'{}[]",:\\u0e-.19 \n\r\x80\xc3\xed\xf0\0', np.uint8)
+    usual = numbers.choice(telling, count)
+    odd = numbers.integers(0, 256, count, dtype=np.uint8)
+    found[numbers.integers(0, len(found), count)] = np.where(
+        numbers.random(count) < 0.7, usual, odd
+    )
+    start, end = numbers.integers(0, 100), len(found) - numbers.integers(0, 100)
+    return found[start:end].tobytes()
+
+
+def assert_same(found: EventBatch, expected: EventBatch, data: bytes) -> None:
+    """Bit for bit, but for the numbers of groups.
+
+    Raises:
+        SystemExit: they differ.
+    """
+    number = np.array([expected.groups.index(group) for group in found.groups], np.int64)
+    same = found.records == expected.records and found.rejected == expected.rejected
+    for kind in KINDS:
+        mine, theirs = getattr(found, kind), getattr(expected, kind)
+        for field in fields(theirs):
+            column, other = getattr(mine, field.name), getattr(theirs, field.name)
+            if field.name == "group" and len(column):
+                column = number[column]
+            same &= column.dtype == other.dtype and column.tobytes() == other.tobytes()
+    if not same:
+        path = Path(tempfile.mkstemp(suffix=".ndjson")[1])
+        path.write_bytes(data)
+        sys.exit(f"the decoders differ on {path}:\n{found}\n{expected}")
+
+
+def count_taken(scanner: Scanner, data: bytes) -> int:
+    """How many lines the kernel takes."""
+    scanned = scanner.scan(data, None)
+    return scanned.batch.records if scanned else 0
+
+
+def compare(lines: int, seed: int, module: Any) -> int:
+    """Decode lines by both decoders; return how many were taken by the kernel."""
+    chance, done, taken = random.Random(seed), 0, 0
+    decoders = []
+    for settings in SETTINGS:
+        scanner, by_kernel = Scanner(module, settings), Decoder(settings, "python")
+        by_kernel._scanner = scanner
+        decoders.append((scanner, by_kernel, Decoder(settings, "python")))
+    while done < lines:
+        data = block(chance.choice([1, 3, 300]), chance)
+        for scanner, *both in decoders:
+            assert_same(*(decoder.decode_lines(data, source="t") for decoder in both), data)
+            taken += count_taken(scanner, data)
+            done += data.count(b"\n") + 1
+    return taken
+
+
+def scan(lines: int, seed: int, module: Any) -> int:
+    """Scan lines with the kernel alone; return how many it took."""
+    chance, numbers, done, taken = random.Random(seed), np.random.default_rng(seed), 0, 0
+    scanners = [Scanner(module, settings) for settings in SETTINGS]
+    while done < lines:
+        data = block(300, chance)
+        for _ in range(200):
+            changed = flipped(data, numbers)
+            taken += count_taken(chance.choice(scanners), changed)
+            done += changed.count(b"\n") + 1
+    return taken
+
+
+def search(keys: int, seed: int, module: Any) -> int:
+    """Enter and find keys in indexes up to full; return how many were found.
+
+    Raises:
+        SystemExit: a key is not where it was entered.
+    """
+    numbers, done, found_keys = np.random.default_rng(seed), 0, 0
+    while done < keys:
+        groups = int(numbers.integers(1, 400))
+        room, slots = groups * 8, 1 << int(numbers.integers(12, 26))
+        multiplier = int(numbers.integers(2**63)) * 2 + 1
+        places, rows = np.zeros((groups, 8), np.uint32), np.zeros((room, 3), np.uint64)
+        near = numbers.integers(1, 2 * room, room).astype(np.uint64)
+        own = np.unique(near if done % 2 else numbers.integers(1, 2**63, room).astype(np.uint64))
+        entered = numbers.permutation(room)[: len(own)]
+        rows[entered, 0] = own
+        module.enter(places, slots, multiplier, own, entered)
+        forgotten = entered[numbers.random(len(own)) < 0.2]
+        rows[forgotten, 0] = 0
+        asked = numbers.integers(1, 2 * room, 2 * room).astype(np.uint64)
+        asked[: len(own)] = own
+        found = np.empty(len(asked), np.int64)
+        module.find(places, slots, multiplier, asked, rows, found)
+        held = dict(zip(own.tolist(), entered.tolist(), strict=True))
+        gone = set(forgotten.tolist())
+        expected = [-1 if (at := held.get(key, -1)) in gone else at for key in asked.tolist()]
+        if found.tolist() != expected:
+            sys.exit(f"a key is not where it was entered: {groups} groups, seed {seed}")
+        done, found_keys = done + len(asked), found_keys + int((found >= 0).sum())
+    return found_keys
+
+
+def sanitized(options: list[str]) -> int:
+    """Compile the kernel with sanitizers, and run this script with it; return its exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        module = Path(folder) / "compiled.so"
+        sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g"]
+        include = sysconfig.get_paths()["include"]
+        made = ["-shared", "-fPIC", '-DSOURCE_DIGEST=""', f"-I{include}", str(SOURCE), "-lm"]
+        subprocess.run(["gcc", *sanitize, *made, "-o", str(module)], check=True)
+        library = ["gcc", "-print-file-name=libasan.so"]
+        asan = subprocess.run(library, check=True, capture_output=True, text=True).stdout.strip()
+        settings = {"LD_PRELOAD": asan, "ASAN_OPTIONS": "detect_leaks=0", "PYTHONMALLOC": "malloc"}
+        environ = os.environ | settings | {SANITIZED: str(module)}
+        command = [sys.executable, "-m", "tests.benchmarks.kernel_fuzz", *options]
+        return subprocess.run(command, env=environ, check=False).returncode
+
+
+def loaded() -> Any:
+    """The installed kernel; or the one with sanitizers, given blocks of exactly their memory.
+
+    Raises:
+        SystemExit: there is none.
+    """
+    if path := os.environ.get(SANITIZED):
+        loader = ExtensionFileLoader("compiled", path)
+        spec = spec_from_file_location("compiled", path, loader=loader)
+        assert spec
+        module = module_from_spec(spec)
+        loader.exec_module(module)
+
+        def exactly(data: bytes, *rest: Any) -> Any:
+            return module.scan(np.frombuffer(data, np.uint8).copy(), *rest)
+
+        return SimpleNamespace(scan=exactly, find=module.find, enter=module.enter)
+    return kernel.compiled_module() or sys.exit("no compiled kernel is installed")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the lines, and print how many there were.
+
+    Raises:
+        SystemExit: the sanitizers found a fault, or the decoders differ.
+    """
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compared", type=int, default=200_000)
+    parser.add_argument("--scanned", type=int, default=5_000_000)
+    parser.add_argument("--searched", type=int, default=2_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sanitize", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="few lines")
+    options = parser.parse_args(arguments)
+    if options.quick:
+        options.compared, options.scanned, options.searched = 2_000, 20_000, 20_000
+    if options.sanitize:
+        names = ("compared", "scanned", "searched", "seed")
+        words = [f"--{name}={getattr(options, name)}" for name in names]
+        sys.exit(sanitized(words))
+    module = loaded()
+    print("with sanitizers" if os.environ.get(SANITIZED) else "as installed")
+    parts = (
+        ("compared", compare, "lines compared", "taken by the kernel"),
+        ("scanned", scan, "lines scanned", "taken"),
+        ("searched", search, "keys looked for", "found"),
+    )
+    for option, run, what, which in parts:
+        began, wanted = time.monotonic(), getattr(options, option)
+        count = run(wanted, options.seed, module)
+        print(f"{wanted:,} {what}, {count:,} {which}: {time.monotonic() - began:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""The extension module by itself: what it takes, and what it does with wrong arguments."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+import xxhash
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from monitor.events.columns import LATEST_MS
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.kernel import compiled_module
+
+pytest.importorskip("monitor.kernel.compiled", reason="no compiled kernel is installed")
+COMPILED: Any = compiled_module()
+PYTHON, C = (Decoder(DecodeSettings(), kernel=kernel) for kernel in ("python", "c"))
+LABEL = b'{"type":"label","id":"a","ts":1,"label":1}\n'
+PREDICTION = {"type": "prediction", "id": "a", "ts": 1, "prediction": 1}
+
+
+def columns(rows: int) -> list[Any]:
+    """Columns for so many lines."""
+    kinds = [tuple(np.zeros(rows, np.int64) for _ in range(count)) for count in (6, 6, 7)]
+    return [*kinds, np.zeros(rows + 1, np.int64), np.zeros(rows, np.int64)]
+
+
+def scanned(block: bytes, arrays: list[Any]) -> tuple[Any, ...]:
+    return COMPILED.scan(block, 0, 65536, LATEST_MS, (), *arrays)
+
+
+def taken(line: bytes) -> bool:
+    """Whether the kernel takes a line, or leaves it."""
+    return scanned(line, columns(1))[4] == 1
+
+
+def test_the_installed_kernel_is_that_of_this_source():
+    assert COMPILED is not None, "compiled.c has changed: install this checkout again"
+
+
+@given(st.binary(min_size=1, max_size=240), st.integers(0, 2**64 - 1))
+def test_a_key_is_xxh3_of_the_id(name, seed):
+    assert COMPILED.key_of(name, seed) == xxhash.xxh3_64_intdigest(name, seed)
+
+
+def test_a_key_is_xxh3_for_each_length():
+    for length in range(1, 241):
+        name = bytes(range(7, 7 + length)) if length < 249 else b""
+        assert COMPILED.key_of(name, 3) == xxhash.xxh3_64_intdigest(name, 3)
+
+
+@pytest.mark.parametrize("name", [b"", b"a" * 241])
+def test_a_key_of_another_length_is_refused(name):
+    with pytest.raises(ValueError, match=f"must have 1 to 240 bytes, got {len(name)}"):
+        COMPILED.key_of(name, 0)
+
+
+def test_columns_with_too_few_rows_are_refused():
+    block = 3 * LABEL
+    with pytest.raises(ValueError, match="the block has more than 2 lines"):
+        scanned(block, columns(2))
+    assert scanned(block, columns(3))[:5] == (0, 3, 0, 0, 3)
+    for place in range(4):
+        arrays, short = columns(3), columns(2)
+        arrays[place] = short[place]
+        with pytest.raises(ValueError, match=r"must have . rows or more"):
+            scanned(block, arrays)
+
+
+def test_columns_of_another_type_are_refused():
+    arrays = columns(3)
+    for wrong in (np.zeros(3, np.int32), np.zeros(6, np.int64)[::2], (np.zeros(3),), b"x" * 24):
+        with pytest.raises((ValueError, TypeError, BufferError)):
+            scanned(LABEL, [*arrays[:4], wrong])
+    with pytest.raises(ValueError, match="must be a tuple of 6 arrays"):
+        scanned(LABEL, [arrays[0][:5], *arrays[1:]])
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"id": "x" * 240},
+        {"id": 'ü"\\\n💥\0'},
+        {"id": -1234567890123456789},
+        {"ts": "2026-11-22T10:00:00.123456+05:30"},
+        {"ts": "2024-02-29 23:59:59z"},
+        {"ts": -0.5},
+        {"score": 0.12345678901234567},
+        {"score": 1.2345678901234567e-11},
+        {"score": None, "model": None, "version": None, "segment": None},
+        {"segment": {"a": 1, "b": [{}, [], {"c": None}]}},
+        {"extra": {"a": [1, -2.5e-3, "x", True, None, {}]}},
+    ],
+    ids=str,
+)
+def test_every_usual_spelling_is_taken(fields):
+    for spaces in ((",", ":"), (" , \t", " : ")):
+        for ascii_only in (True, False):
+            record = {**fields, **{k: v for k, v in PREDICTION.items() if k not in fields}}
+            line = json.dumps(record, separators=spaces, ensure_ascii=ascii_only).encode()
+            assert taken(line), line
+            assert taken(b" " + line + b"\t\r\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b"{}",
+        b'{"type":"label","id":"a","ts":1,"label":1',
+        b'{"type":"label","id":"a","ts":1,"label":1,}',
+        b'{"type":"label","id":"a","ts":1,"label":1} 2',
+        b'{"type":"label","id":"a","ts":1,"label":1,"label":1}',
+        b'{"type":"label","id":"a","ts":1,"label":1.0}',
+        b'{"type":"label","id":"a","ts":01,"label":1}',
+        b'{"type":"label","id":"a","ts":1.,"label":1}',
+        b'{"type":"label","id":"a","ts":"2023-02-29T00:00:00Z","label":1}',
+        b'{"type":"label","id":"a","ts":"2024-02-29T24:00:00Z","label":1}',
+        b'{"type":"label","id":"a","ts":"2024-02-29T00:00:00","label":1}',
+        b'{"type":"label","id":"\xff","ts":1,"label":1}',
+        b'{"type":"label","id":"\xed\xa0\x80","ts":1,"label":1}',
+        b'{"type":"label","id":"\\ud800","ts":1,"label":1}',
+        b'{"type":"label","id":"a\x01","ts":1,"label":1}',
+        b'{"type":"label","i\\u0064":"a","ts":1,"label":1}',
+        b'{"type":"label","id":"","ts":1,"label":1}',
+        b'{"type":"label","id":-0,"ts":1,"label":1}',
+        b'{"type":"label","id":1.0,"ts":1,"label":1}',
+        b'{"id":"a","ts":1,"label":1}',
+        b'{"type":"counts","ts":1,"tp":1,"fp":0,"fn":0,"tn":0}',
+        b'{"type":"prediction","id":"a","ts":1}',
+        b'{"type":"label","id":"a","ts":1,"label":1,"x":' + b"[" * 20 + b"]" * 20 + b"}",
+        b'{"type":"label","id":"a","ts":1,"label":1,"x":NaN}',
+        b'{"type":"label","id":"' + b"a" * 241 + b'","ts":1,"label":1}',
+    ],
+    ids=str,
+)
+def test_every_other_line_is_left(line):
+    assert not taken(line)
+
+
+def test_each_end_of_a_line_is_an_end_of_the_bytes_that_are_read():
+    line = json.dumps(PREDICTION | {"ts": "2026-11-22T10:00:00Z", "segment": {"a": "b"}}).encode()
+    assert taken(line)
+    assert not any(taken(line[:end]) for end in range(len(line)))
+
+
+_DIGITS = st.text("0123456789", min_size=1, max_size=22)
+_NUMBERS = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(["", "-"]),
+        st.one_of(_DIGITS, st.just("0")),
+        st.one_of(st.just(""), _DIGITS.map(".{}".format)),
+        st.one_of(st.just(""), st.integers(-40, 40).map("e{}".format), _DIGITS.map("E+{}".format)),
+    ),
+)
+
+
+@given(st.one_of(_NUMBERS, st.floats(0, 1).map(repr), st.floats(-1e10, 1e10).map(repr)))
+@example("0.500000000000000166533453694")  # the nearest of two floats by its last digit
+@example("9007199254740993e-16")  # half-way between two floats
+@example("0.1e-0")
+@example("-0")
+@example("-0.0")
+def test_a_number_is_read_as_the_same_float(text):
+    line = b'{"type":"prediction","id":"a","ts":1,"prediction":1,"score":%s}\n' % text.encode()
+    found, expected = (d.decode_lines(line, source="t").predictions for d in (C, PYTHON))
+    assert found.score.tobytes() == expected.score.tobytes()
+    with suppress(msgspec.DecodeError):
+        score = msgspec.json.decode(text, type=float)
+        assert expected.score.tolist() == ([score] if 0 <= score <= 1 else [])
+
+
+@given(st.one_of(_NUMBERS, st.floats(-1e10, 1e10).map(repr)))
+def test_a_time_is_read_as_the_same_millisecond(text):
+    line = b'{"type":"label","id":"a","ts":%s,"label":0}\n' % text.encode()
+    found, expected = (d.decode_lines(line, source="t") for d in (C, PYTHON))
+    assert found.labels.time.tolist() == expected.labels.time.tolist()
+    assert found.rejected == expected.rejected
+
+
+def test_a_key_is_found_in_the_row_that_it_was_entered_with():
+    keys = np.arange(1, 1001, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    places, found = np.zeros((512, 8), np.uint32), np.empty(1000, np.int64)
+    slots = np.random.default_rng(1).permutation(1024)[:1000]
+    rows = np.zeros((1024, 3), np.uint64)
+    rows[slots, 0] = keys
+    COMPILED.find(places, 1024, 7, keys, rows, found)
+    assert (found == -1).all()
+    COMPILED.enter(places, 1024, 7, keys, slots)
+    COMPILED.find(places, 1024, 7, keys, rows, found)
+    assert found.tolist() == slots.tolist()
+    rows[slots[:500], 0] = 0  # forgotten
+    COMPILED.find(places, 1024, 7, keys, rows, found)
+    assert found.tolist() == [-1] * 500 + slots[500:].tolist()
+
+
+def test_rows_and_slots_out_of_bounds_are_not_touched():
+    keys, places = np.arange(1, 9, dtype=np.uint64), np.zeros((1, 8), np.uint32)
+    slots, found = np.arange(8), np.empty(8, np.int64)
+    for wrong in (slots - 1, slots + 9, slots[:7]):
+        with pytest.raises(ValueError, match="a key has no slot in bounds"):
+            COMPILED.enter(np.zeros((2, 8), np.uint32), 16, 1, keys, wrong)
+    COMPILED.enter(places, 16, 1, keys, slots)
+    with pytest.raises(ValueError, match="no place is free"):
+        COMPILED.enter(places, 16, 1, keys, slots)
+    COMPILED.find(places, 16, 1, keys, np.zeros((0, 3), np.uint64), found)
+    assert (found == -1).all()
+    for arguments in (
+        (places[:0], 16, 1, keys, keys[:, None], found),
+        (places, 15, 1, keys, keys[:, None], found),
+        (places, 0, 1, keys, keys[:, None], found),
+        (places, 16, 1, keys, keys, found),
+        (places, 16, 1, keys, keys[:, None], found[:7]),
+        (places.astype(np.uint64), 16, 1, keys, keys[:, None], found),
+    ):
+        with pytest.raises(ValueError, match="must"):
+            COMPILED.find(*arguments)
