@@ -202,9 +202,9 @@ def compare(lines: int, seed: int, module: Any) -> int:
     chance, done, taken = random.Random(seed), 0, 0
     decoders = []
     for settings in SETTINGS:
-        scanner, by_kernel = Scanner(module, settings), Decoder(settings, "python")
+        scanner, by_kernel = Scanner(module, settings), Decoder(settings, kernel="python")
         by_kernel._scanner = scanner
-        decoders.append((scanner, by_kernel, Decoder(settings, "python")))
+        decoders.append((scanner, by_kernel, Decoder(settings, kernel="python")))
     while done < lines:
         data = block(chance.choice([1, 3, 300]), chance)
         for scanner, *both in decoders:
