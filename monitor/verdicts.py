@@ -22,6 +22,7 @@ from monitor.drift.level_change import LevelChange
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
 from monitor.drift.trend import Trend
+from monitor.drift.versions_compared import VersionsCompared
 from monitor.metrics.ratio import ratio
 
 LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT = "label_shift", "label_shift_by_segment"
@@ -176,6 +177,18 @@ class MissingLabels(NamedTuple):
     share: float
     elsewhere: float
     missing: int
+
+
+class VersionsNow(NamedTuple):
+    """Versions of a model that counts them apart.
+
+    Attributes:
+        compared: the two that began last; None where they cannot be compared.
+        not_compared: why they are not; "" where they are.
+    """
+
+    compared: VersionsCompared | None = None
+    not_compared: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@
     known_predictions, degenerate  predictions that have left all that is known, without labels
     prevalence, label_free    prevalence and precision without labels
     estimate_record           which of these estimates their past supports
+    version_comparison        two versions over the same time (equal_mix, version_verdict, …)
     river_detector            detectors of river, behind the same protocol
 
 `README.md` says how each verdict is decided.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from monitor.diagnosis.version_events import VersionTraffic
-from monitor.diagnosis.versions import VersionsCompared
 from monitor.drift.rates_of_two import Joint
 from monitor.drift.version_comparison import Pairs, Part, Range, RatesCompared
 from monitor.drift.version_verdict import NotShown, VersionVerdict
+from monitor.drift.versions_compared import VersionsCompared, VersionTraffic
 from monitor.metrics import intervals, precision
 from monitor.metrics.ratio import FloatArray
 from monitor.report.answer_parts import (

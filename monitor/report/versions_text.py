@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from textwrap import wrap
 
-from monitor.diagnosis.versions import VersionsCompared
 from monitor.drift.rates_of_two import Joint
 from monitor.drift.version_comparison import RATES, Pairs, Range
 from monitor.drift.version_verdict import VersionVerdict
+from monitor.drift.versions_compared import VersionsCompared
 from monitor.metrics import class_ratio, precision
 from monitor.metrics.ratio import FloatArray
 from monitor.report.printable import one_line

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
-from monitor.diagnosis.comparison import Comparison, check_silence, mature_until
+from monitor.diagnosis.comparison import Comparison, check_silence
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.verdict import roc_decides
 from monitor.engine import Monitor
@@ -91,7 +91,7 @@ def compared(
         after,
         model=asked.model,
         labelling=Labelling(model.labelling),
-        mature_until=mature_until(model),
+        mature_until=model.mature_until,
         scatter=model.watched.day_scatter,
     )
     ranges = [part for part in (recalled.before, recalled.after) if part is not None]
@@ -116,7 +116,7 @@ def is_mature(model: ModelState, asked: Comparison) -> bool:
         model: one of its models.
         asked: the ranges.
     """
-    until = mature_until(model)
+    until = model.mature_until
     return until is not None and asked.after.closes <= until
 
 
@@ -148,7 +148,7 @@ def _period(
 ) -> Period:
     labelling = Labelling(model.labelling)
     if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
-        check_silence(name, asked, mature_until(model))
+        check_silence(name, asked, model.mature_until)
     period = Period.counted(counted, model.name, *asked, source=source, labelling=labelling)
     if not period.predictions:
         raise UsageError(f"{name}: nothing was predicted in {asked}")

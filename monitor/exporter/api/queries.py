@@ -10,7 +10,7 @@ import xxhash
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis
-from monitor.diagnosis.comparison import Comparison, compared_live, mature_until
+from monitor.diagnosis.comparison import Comparison, compared_live
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.exporter.api.compare import RecalledComparison, compared, is_mature, recall
@@ -291,7 +291,7 @@ def series_context(model: ModelState) -> SeriesContext:
     return SeriesContext(
         model=model.name,
         labelling=Labelling(model.labelling),
-        mature_until=mature_until(model),
+        mature_until=model.mature_until,
         reference=None if reference is None else reference.counts,
         detections=model.watched.detections,
         versions=model.versions,
