@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
-from monitor.config.quantities import format_time
+from monitor.config.quantities import format_time, parse_duration
 from monitor.drift.version_comparison import VersionComparison
 from monitor.errors import UsageError
 
@@ -79,6 +79,48 @@ class VersionsCompared:
     def is_moment(self) -> bool:
         """True where all predictions have one time, as where no time is known."""
         return self.within.closes - self.within.opens == 1
+
+
+def parse_versions(option: str, text: str | None) -> tuple[str, str] | None:
+    """Return the names of A and of B; None where they are left out.
+
+    Args:
+        option: where they were written, for the error.
+        text: what was written, A,B.
+
+    Raises:
+        UsageError: not two different names.
+
+    >>> parse_versions("--versions", "6,7")
+    ('6', '7')
+    """
+    if text is None:
+        return None
+    a, comma, b = text.partition(",")
+    if not (a and comma and b) or "," in b or a == b:
+        raise UsageError(f"{option}: must be two different versions, got {text!r}; write A,B")
+    return a, b
+
+
+def parse_last(option: str, text: str | None) -> int | None:
+    """Return a length of time, milliseconds; None where it is left out.
+
+    Args:
+        option: where it was written, for the error.
+        text: what was written, such as 7d.
+
+    Raises:
+        UsageError: no length of time, or none above 0.
+    """
+    if text is None:
+        return None
+    try:
+        length = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}, got {text!r}") from error
+    if not length:
+        raise UsageError(f"{option}: must be above 0, got {text!r}")
+    return length
 
 
 def check_labelling(model: str, labelling: Labelling) -> None:

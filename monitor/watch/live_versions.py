@@ -33,6 +33,11 @@ from monitor.join.deltas import PREDICTED_POSITIVE, known, settled
 from monitor.verdicts import VersionsNow
 from monitor.windows.version_counts import HeldHours, VersionCounts
 
+NOT_KEPT = (
+    "versions are not counted apart: configure segments: [version], or compare recorded events "
+    "with --feed FILE"
+)
+"""Why nothing is compared where the version is no segment."""
 _OPTION = "versions"
 
 
@@ -75,7 +80,7 @@ class LiveVersions:
         made_from = (edition, hour, len(self._received.versions(name).times))
         latest = self._latest.get(model)
         if latest is None or latest.made_from != made_from:
-            latest = self._latest[model] = _Latest(made_from, self._now(name, mature_until))
+            latest = self._latest[model] = _Latest(made_from, self.compare(name, mature_until))
         return latest.answer
 
     def compare(
@@ -84,8 +89,8 @@ class LiveVersions:
         mature_until: int | None,
         versions: tuple[str, str] | None = None,
         last: int | None = None,
-    ) -> VersionsCompared:
-        """Compare two versions of a model.
+    ) -> VersionsNow:
+        """Compare two versions of a model, where there is something to compare.
 
         Args:
             model: its name.
@@ -96,48 +101,52 @@ class LiveVersions:
             last: compare this length of time at the end, milliseconds; None for all of it.
 
         Raises:
-            UsageError: the version is not kept, a version is unknown, there are fewer than
-                two, the two never predicted in the same mature time, or labels do not
-                allow a comparison.
+            UsageError: versions are not counted apart, or one that is asked for is unknown.
         """
         number = self._catalogue.models.index(model)
-        setting = self._catalogue.settings[number]
         if not self._counts.keeps(number):
-            raise UsageError(
-                f"{model}: versions are not counted apart; configure `segments: [version]`, or "
-                "compare recorded events with --feed FILE"
-            )
-        check_labelling(model, setting.labelling)
-        held = _Held(self._catalogue, number, self._counts.held(number))
+            raise UsageError(f"{model}: {NOT_KEPT}")
         hour = None if mature_until is None else mature_until // HOUR_MS * HOUR_MS
         times = self._received.versions(model).times
-        chosen = chosen_versions(held.traffic(times, hour or 0), versions, _OPTION)
-        common = common_stretch((_whole(chosen[0], times), _whole(chosen[1], times)), hour, _OPTION)
+        held = _Held(self._catalogue, number, self._counts.held(number))
+        there = held.traffic(times, hour or 0)
+        asked = None if versions is None else chosen_versions(there, versions, _OPTION)
+        try:
+            check_labelling(model, self._catalogue.settings[number].labelling)
+            a, b = asked or chosen_versions(there, None, _OPTION)
+            common = common_stretch((_whole(a, times), _whole(b, times)), hour, _OPTION)
+        except UsageError as error:
+            return VersionsNow(None, str(error).removeprefix(f"{_OPTION}: "))
+        return VersionsNow(self._compared(number, held, (a, b), common, last))
+
+    def _compared(
+        self,
+        model: int,
+        held: _Held,
+        versions: tuple[VersionTraffic, VersionTraffic],
+        common: VersionStretch,
+        last: int | None,
+    ) -> VersionsCompared:
+        setting = self._catalogue.settings[model]
         opens, closes = common.opens // HOUR_MS * HOUR_MS, -(-common.closes // HOUR_MS) * HOUR_MS
-        since = self._counts.held_since(number)
+        since = self._counts.held_since(model)
         earliest = opens if since is None else max(opens, since)
         if last is not None:
             earliest = max(earliest, closes - last // HOUR_MS * HOUR_MS)
         within = VersionStretch(min(earliest, closes - HOUR_MS), closes)
-        cells = held.cells((chosen[0].name, chosen[1].name), within)
+        cells = held.cells((versions[0].name, versions[1].name), within)
         if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             cells = settled(cells)
         made = cells[..., PREDICTED_POSITIVE:].sum(axis=(1, 2, 3))
         return VersionsCompared(
-            model=model,
-            versions=chosen,
+            model=self._catalogue.models[model],
+            versions=versions,
             within=within,
             predictions=(int(made[0]), int(made[1])),
             segments=tuple(key for key in setting.segments if key != VERSION_KEY),
             comparison=compare_two(cells[..., : len(Outcome)].astype(np.float64)),
             anytime=within.opens == opens,
         )
-
-    def _now(self, model: str, mature_until: int | None) -> VersionsNow:
-        try:
-            return VersionsNow(self.compare(model, mature_until))
-        except UsageError as error:
-            return VersionsNow(None, str(error).removeprefix(f"{_OPTION}: "))
 
 
 def _whole(version: VersionTraffic, times: Mapping[str, VersionTimes]) -> VersionTraffic:

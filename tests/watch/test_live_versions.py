@@ -69,10 +69,10 @@ def test_a_worse_version_is_called_worse_and_an_equal_one_is_not():
 def test_the_last_days_are_compared_where_they_are_asked_for_and_hold_for_one_look():
     monitor = fed(stream())
     until = model_of(monitor).mature_until
-    found = monitor.versions.compare("m", until, last=2 * DAY * 1000)
+    found = monitor.versions.compare("m", until, last=2 * DAY * 1000).compared
     assert found.within.closes - found.within.opens == 2 * DAY * 1000
     assert not found.anytime
-    whole = monitor.versions.compare("m", until)
+    whole = monitor.versions.compare("m", until).compared
     assert whole.within.opens == BEGAN * 1000
     assert whole.comparison.outcomes > 2 * found.comparison.outcomes
 
@@ -80,7 +80,7 @@ def test_the_last_days_are_compared_where_they_are_asked_for_and_hold_for_one_lo
 def test_either_version_may_be_the_one_that_is_judged():
     monitor = fed(stream(recall=(0.9, 0.5), a_day=1_008))
     until = model_of(monitor).mature_until
-    found = monitor.versions.compare("m", until, ("7", "6"))
+    found = monitor.versions.compare("m", until, ("7", "6")).compared
     assert [one.name for one in found.versions] == ["7", "6"]
     assert found.comparison.strata.found.verdict == "better"
 

@@ -71,7 +71,7 @@ def test_a_state_without_these_counts_begins_with_the_next_hour():
         again.apply(batch)
     since = max(e["ts"] for e in events[:half]) // HOUR + 1
     assert counted(again) == expected(events, since)
-    found = again.versions.compare("m", 6 * DAY * 1000)
+    found = again.versions.compare("m", 6 * DAY * 1000).compared
     assert (found.within.opens, found.anytime) == (since * HOUR * 1000, False)
 
 

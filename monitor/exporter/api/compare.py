@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import xxhash
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
@@ -153,3 +156,24 @@ def _period(
     if not period.predictions:
         raise UsageError(f"{name}: nothing was predicted in {asked}")
     return period
+
+
+def given_reference(model: ModelState) -> tuple[float, ...] | None:
+    """Return the outcomes of a model's reference."""
+    reference = model.watched.reference
+    return None if reference is None else tuple(reference.counts.cells.tolist())
+
+
+def digest(counted: RecalledComparison) -> str:
+    """Return a hash of all counts of a comparison."""
+    arrays: list[Any] = []
+    for part in counted:
+        if isinstance(part, Recalled):
+            arrays += [part.cells, part.label_weights]
+        elif part is not None:
+            arrays += [part.positive, part.negative]
+    found = xxhash.xxh3_128()
+    for array in arrays:
+        found.update(repr(array.shape).encode())
+        found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
