@@ -179,6 +179,34 @@ class MissingLabels(NamedTuple):
     missing: int
 
 
+class ChangeBegan(NamedTuple):
+    """When recall or the false-positive rate changed, to the hour, epoch milliseconds.
+
+    Attributes:
+        at: the likeliest hour.
+        earliest: lower limit of its 95 % interval.
+        latest: upper limit of its 95 % interval.
+    """
+
+    at: int
+    earliest: int
+    latest: int
+
+
+class NewVersion(NamedTuple):
+    """A version that is not the first of its model.
+
+    Attributes:
+        name: of the version.
+        first: its first prediction, epoch milliseconds.
+        began_change: the change of the model began with it.
+    """
+
+    name: str
+    first: int
+    began_change: bool
+
+
 class VersionsNow(NamedTuple):
     """Versions of a model that counts them apart.
 
@@ -242,6 +270,9 @@ class Watched:
         predictions: the test of its predictions against their past.
         trend: slope of the model's skill over weeks, looked at once a week; None where none
             is certain.
+        began: when the rates of the model changed; None where no window says that they did.
+        new_version: the version that this change began with, else the one that began last;
+            None before a second one, and under `on_version: keep`.
     """
 
     reference: ReferenceOutcomes | None = None
@@ -260,6 +291,8 @@ class Watched:
     awaited: AwaitedReference | None = None
     predictions: DegeneratePredictions = field(default_factory=DegeneratePredictions)
     trend: Trend | None = None
+    began: ChangeBegan | None = None
+    new_version: NewVersion | None = None
 
     @property
     def log_class_ratio(self) -> float:

@@ -11,7 +11,7 @@
     roc                       the reference's ROC curve, where scores come
     detectors, day_detector   alarms by panes and by days (shiryaev_roberts: their statistic)
     trend, day_regression     slopes over weeks, and since when
-    level_change              the day on which a reference changed its level
+    level_change, change_point  when a reference, and when a model, changed
     class_ratio_detector      alarm where the class ratio leaves its seasonal profile
     live_class_ratio          the class ratio, smoothed over panes
     known_predictions, degenerate  predictions that have left all that is known, without labels

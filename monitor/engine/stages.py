@@ -62,7 +62,9 @@ class Stages:
         self.ranges: list[RangeCounts] = []
         self.range_scores: list[RangeScores] = []
         self.versions = VersionCounts(catalogue)
-        self.watch = Watch(catalogue, self.windows, self.scores, self.delays)
+        self.watch = Watch(
+            catalogue, self.windows, self.scores, self.delays, self.received.versions
+        )
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
         self._over = Over.nothing()
