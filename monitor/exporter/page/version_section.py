@@ -89,10 +89,12 @@ def _parts(found: VersionsAnswer) -> str:
 
 
 def _table(found: LiveVersionsAnswer) -> list[h.Node]:
-    titles = ["Began", "Traffic", "Outcomes"]
-    titles += [METRIC_WORDS[name].title for name in _SHOWN]
+    titles = ["Began", "Traffic", "Outcomes", *(METRIC_WORDS[name].title for name in _SHOWN)]
+    counted = any(one.metrics is not None for one in found.versions)
+    if not counted:
+        titles = titles[:1]
     return [
-        h.h3[f"Each version in the last {found.window}"],
+        h.h3[f"Each version in the last {found.window}"] if counted else None,
         h.div(".scroll", tabindex="0", role="region", aria_label="Versions now")[
             h.table(".segments.versions.stacked")[
                 h.caption(".unseen")["Versions by when they began, each with its own traffic."],
@@ -105,7 +107,9 @@ def _table(found: LiveVersionsAnswer) -> list[h.Node]:
                 h.tbody[(_row(one, titles) for one in found.versions)],
             ]
         ],
-        h.p(".muted")["As they were: each on its own traffic. Only the comparison is at one mix."],
+        h.p(".muted")["As they were: each on its own traffic. Only the comparison is at one mix."]
+        if counted
+        else None,
     ]
 
 
@@ -120,7 +124,7 @@ def _row(one: VersionNow, titles: list[str]) -> h.Element:
         h.th(scope="row")[one_line(one.version)],
         (
             h.td(".number", {"data-title": title})[cell]
-            for title, cell in zip(titles, cells, strict=True)
+            for title, cell in zip(titles, cells, strict=False)
         ),
     ]
 
