@@ -20,13 +20,17 @@ from monitor.events.columns import FloatArray, Int64Array, Series
 from monitor.events.reject_reasons import RejectReason
 from monitor.metrics.intervals import WINDOW_METRICS
 from monitor.metrics.ratio import ratio
-from monitor.verdicts import Watched
+from monitor.verdicts import VersionsNow, Watched
 
 METRIC_NAMES = tuple(WINDOW_METRICS)
 """Metrics of each window, by their names in `monitor.metrics`."""
 
 CELL_NAMES = ("none", "tp", "fp", "fn", "tn")
 """States of a prediction, the axes of `ModelState.transitions`; "none" means not labelled."""
+
+
+NAMED_VERSIONS = 8
+"""Versions of a model that are listed, at most."""
 
 
 class Estimate(NamedTuple):
@@ -167,6 +171,7 @@ class ModelState:
         aside: events far ahead of the others that do not move the model's time: now, and
             so far.
         unused_windows: windows that it does not use, under `windows: auto`.
+        versions_now: its latest versions compared; None where they are not counted apart.
     """
 
     name: str
@@ -201,6 +206,19 @@ class ModelState:
     now_ms: int | None = None
     aside: tuple[int, int] = (0, 0)
     unused_windows: tuple[str, ...] = ()
+    versions_now: VersionsNow | None = None
+
+    @property
+    def mature_until(self) -> int | None:
+        """Moment up to which outcomes are mature, epoch milliseconds; None if unknown."""
+        judged = self.watched.judged_age_ms
+        age = self.maturity_ms if judged is None else judged
+        return None if self.now_ms is None or age is None else self.now_ms - age
+
+    @property
+    def latest_versions(self) -> tuple[tuple[str, int], ...]:
+        """The versions that began last, at most `NAMED_VERSIONS`, as in `versions`."""
+        return self.versions[-NAMED_VERSIONS:]
 
     @property
     def taken_back(self) -> int:

@@ -22,6 +22,7 @@ from monitor.drift.level_change import LevelChange
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
 from monitor.drift.trend import Trend
+from monitor.drift.versions_compared import VersionsCompared
 from monitor.metrics.ratio import ratio
 
 LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT = "label_shift", "label_shift_by_segment"
@@ -178,6 +179,46 @@ class MissingLabels(NamedTuple):
     missing: int
 
 
+class ChangeBegan(NamedTuple):
+    """When recall or the false-positive rate changed, to the hour, epoch milliseconds.
+
+    Attributes:
+        at: the likeliest hour.
+        earliest: lower limit of its 95 % interval.
+        latest: upper limit of its 95 % interval.
+    """
+
+    at: int
+    earliest: int
+    latest: int
+
+
+class NewVersion(NamedTuple):
+    """A version that is not the first of its model.
+
+    Attributes:
+        name: of the version.
+        first: its first prediction, epoch milliseconds.
+        began_change: the change of the model began with it.
+    """
+
+    name: str
+    first: int
+    began_change: bool
+
+
+class VersionsNow(NamedTuple):
+    """Versions of a model that counts them apart.
+
+    Attributes:
+        compared: the two that began last; None where they cannot be compared.
+        not_compared: why they are not; "" where they are.
+    """
+
+    compared: VersionsCompared | None = None
+    not_compared: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DegeneratePredictions:
     """Test of a model's predictions, without labels, against all of their past.
@@ -229,6 +270,9 @@ class Watched:
         predictions: the test of its predictions against their past.
         trend: slope of the model's skill over weeks, looked at once a week; None where none
             is certain.
+        began: when the rates of the model changed; None where no window says that they did.
+        new_version: the version that this change began with, else the one that began last;
+            None before a second one, and under `on_version: keep`.
     """
 
     reference: ReferenceOutcomes | None = None
@@ -247,6 +291,8 @@ class Watched:
     awaited: AwaitedReference | None = None
     predictions: DegeneratePredictions = field(default_factory=DegeneratePredictions)
     trend: Trend | None = None
+    began: ChangeBegan | None = None
+    new_version: NewVersion | None = None
 
     @property
     def log_class_ratio(self) -> float:

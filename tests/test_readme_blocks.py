@@ -9,6 +9,7 @@ A block's first line names its kind, after the three backticks:
     yaml                a configuration of the monitor, whole or in part
     yaml web-config     a web configuration file
     yaml rules          a rule file of Prometheus
+    yaml rollout        a part of a rollout of Argo or Flagger (tests/deploy)
     promql              expressions, a line each
     python, text        examples that test_readme.py runs; pictures
 
@@ -41,7 +42,7 @@ FENCE = re.compile(r"^( *)```(\S+) *(.*)\n((?:.*\n)*?)\1```$", re.MULTILINE)
 WORDS = {
     "sh": r"|serves|skip: \w.+",
     "console": "",
-    "yaml": "|web-config|rules",
+    "yaml": "|web-config|rules|rollout",
     "promql": "",
     "python": "",
     "text": "",

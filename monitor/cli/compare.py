@@ -14,18 +14,21 @@ from monitor.cli.recorded_input import (
     paths_of,
     with_segments,
 )
+from monitor.cli.remote import Remote
 from monitor.config import Config
-from monitor.config.quantities import parse_duration
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.diagnosis.versions import compare_recorded
+from monitor.drift.version_verdict import VersionVerdict
+from monitor.drift.versions_compared import parse_last, parse_versions
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import VERSION_KEY, EventBatch
+from monitor.report.answer_parts import json_text
 from monitor.report.versions_answer import versions_json
+from monitor.report.versions_now import LiveVersionsAnswer
 from monitor.report.versions_text import versions_text
 
 _FINE, _FINDING = 0, 1
-_TWO = 2
 
 
 def run(args: Namespace) -> int:
@@ -37,7 +40,10 @@ def run(args: Namespace) -> int:
     Raises:
         MonitorError: an option, the configuration or a file cannot be used.
     """
-    versions, last = _versions(args.versions), _last(args.last)
+    versions = parse_versions("--versions", args.versions)
+    last = parse_last("--last", args.last)
+    if args.url is not None:
+        return _ask(args)
     config = _without_version(config_of(args))
     feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
     monitor = Monitor(config)
@@ -61,29 +67,29 @@ def run(args: Namespace) -> int:
     show(versions_json(found) if args.json else versions_text(found))
     if feed.torn is not None:
         raise feed.torn
+    return _finding(found.comparison.decided_by.found.verdict, args)
+
+
+def _ask(args: Namespace) -> int:
+    """Print the comparison of a running monitor; return the exit code."""
+    for option in ("feed", "config", "segments"):
+        if getattr(args, option):
+            raise UsageError(
+                f"--{option}: cannot be combined with --url; a running monitor has its own"
+            )
+    remote = Remote(args.url)
+    query = {"model": args.model, "versions": args.versions, "last": args.last}
+    found = remote.answer("versions", query, LiveVersionsAnswer)
+    show(json_text(found, indent=2) if args.json else remote.text("versions", query).rstrip())
+    verdict = VersionVerdict.NOT_SHOWN
+    if found.comparison is not None:
+        verdict = found.comparison.verdict
+    return _finding(verdict, args)
+
+
+def _finding(verdict: VersionVerdict, args: Namespace) -> int:
     failing: Sequence[str] = args.fail_on
-    return _FINDING if found.comparison.decided_by.found.verdict in failing else _FINE
-
-
-def _versions(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    names = text.split(",")
-    if len(names) != _TWO or not all(names) or names[0] == names[1]:
-        raise UsageError(f"--versions: must be two different versions, got {text!r}; write A,B")
-    return names[0], names[1]
-
-
-def _last(text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        length = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--last: {error}, got {text!r}") from error
-    if not length:
-        raise UsageError(f"--last: must be above 0, got {text!r}")
-    return length
+    return _FINDING if verdict in failing else _FINE
 
 
 def _without_version(config: Config) -> Config:

@@ -16,7 +16,7 @@ from monitor.config.feeds import Feed, FileFeed, HttpFeed, KafkaFeed
 from monitor.config.labelling import AutoMaturity, Labelling, WindowClock
 from monitor.config.model import ModelConfig, Objective, RiverDetectorConfig
 from monitor.config.public import load as __getattr__
-from monitor.config.reference import Reference, ReferenceCounts, ReferenceWindow
+from monitor.config.reference import OnVersion, Reference, ReferenceCounts, ReferenceWindow
 from monitor.config.sql_feed import SqlFeed
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # fmt: off
 __all__ = [
     "AutoMaturity", "Config", "DeadLetterConfig", "ExporterConfig", "Feed", "FileFeed",
-    "HttpFeed", "KafkaFeed", "Labelling", "ModelConfig", "Objective", "Reference",
+    "HttpFeed", "KafkaFeed", "Labelling", "ModelConfig", "Objective", "OnVersion", "Reference",
     "ReferenceCounts", "ReferenceWindow", "RiverDetectorConfig", "SqlFeed", "StateConfig",
     "WindowClock", "__getattr__", "describe", "json_schema", "load_config", "parse_config",
 ]

@@ -116,7 +116,8 @@ class ModelConfig(Section):
         json_schema_extra={"default": [1], "uniqueItems": True},
     )
     reference: Reference = setting(
-        {"first": "28d"}, "The baseline that windows are compared with; exactly one of its keys."
+        {"first": "28d"},
+        "The baseline that windows are compared with: one of window, counts, first and trailing.",
     )
     objective: Objective = setting({}, "Targets of the model.")
     false_pages_per_year: float = setting(

@@ -1,11 +1,13 @@
 """Settings of a model's reference: the period or the counts that windows are compared with."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, Self
 
 from pydantic import (
     ConfigDict,
     Field,
+    JsonValue,
     ModelWrapValidatorHandler,
     NonNegativeInt,
     ValidationError,
@@ -15,6 +17,19 @@ from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from monitor.config import quantities as q
 from monitor.config.fields import EpochTime, PositiveDuration, Section, setting
+
+REFERENCE_KINDS = ("window", "counts", "first", "trailing")
+"""Keys of a reference, of which one says where it comes from."""
+_DEFAULT = {"first": "28d"}
+_REQUIRED: list[JsonValue] = [{"required": [kind]} for kind in REFERENCE_KINDS]
+
+
+class OnVersion(StrEnum):
+    """What a new version of the model means for its reference."""
+
+    KEEP = "keep"
+    RESTART = "restart"
+    COMPARE = "compare"
 
 
 class ReferenceWindow(Section):
@@ -57,9 +72,17 @@ def _reraised(detail: ErrorDetails) -> InitErrorDetails:
 
 
 class Reference(Section):
-    """The baseline of a model; exactly one key is set."""
+    """The baseline of a model; at most one kind of it is set."""
 
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "minProperties": 1,
+            "oneOf": [
+                *_REQUIRED,
+                {"not": {"anyOf": _REQUIRED}},
+            ],
+        }
+    )
 
     window: ReferenceWindow | None = setting(None, "A fixed range of event time.")
     counts: ReferenceCounts | None = setting(
@@ -73,23 +96,40 @@ class Reference(Section):
     trailing: PositiveDuration | None = setting(
         None, "This much event time immediately before the window that is judged."
     )
+    on_version: OnVersion = setting(
+        "compare",
+        "What a new version of the model means. compare: it is judged against the reference, and "
+        "said to be new. keep: versions are ignored. restart: a new reference begins with it; "
+        "needs first or trailing.",
+    )
 
     @model_validator(mode="wrap")
     @classmethod
-    def _exactly_one(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Report a wrong number of keys together with the errors within them."""
+    def _one_kind(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Report a wrong number of kinds together with the errors within them."""
         keys = value if isinstance(value, Mapping) else {}
-        given = [name for name in cls.model_fields if keys.get(name) is not None]
+        given = [kind for kind in REFERENCE_KINDS if keys.get(kind) is not None]
+        alone = not given and keys.get("on_version") is not None
         found = f"has {' and '.join(given)}" if given else "is empty"
         fault = q.unfit(found, "give exactly one of window, counts, first, trailing")
         try:
-            reference = handler(value)
+            reference = handler({**_DEFAULT, **keys} if alone else value)
         except ValidationError as error:
             if len(given) <= 1:
                 raise
             details = [*map(_reraised, error.errors(include_url=False))]
             details.append(InitErrorDetails(type=fault, loc=(), input=value))
             raise ValidationError.from_exception_data(error.title, details) from error
-        if isinstance(value, Mapping) and len(given) != 1:
+        if isinstance(value, Mapping) and len(given) != 1 and not alone:
             raise fault
         return reference
+
+    @model_validator(mode="after")
+    def _restart_needs_a_stretch_that_moves(self) -> Self:
+        fixed = self.window is not None or self.counts is not None
+        if self.on_version is OnVersion.RESTART and fixed:
+            raise q.unfit(
+                "on_version: restart has no effect on a reference given as window or counts",
+                "give first or trailing, or leave on_version out",
+            )
+        return self

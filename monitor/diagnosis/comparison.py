@@ -117,13 +117,6 @@ def compared_live(
     return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
 
 
-def mature_until(model: ModelState) -> int | None:
-    """Return the moment, epoch milliseconds, up to which outcomes are mature; None if unknown."""
-    age = model.watched.judged_age_ms
-    age = model.maturity_ms if age is None else age
-    return None if model.now_ms is None or age is None else model.now_ms - age
-
-
 def check_silence(name: str, asked: TimeRange, until: int | None) -> None:
     """Refuse a range in which a missing label is not a negative yet.
 
@@ -147,7 +140,7 @@ def check_silence(name: str, asked: TimeRange, until: int | None) -> None:
 
 
 def _latest_live(snapshot: Snapshot, model: ModelState, window: str | None) -> TimeRange:
-    until = mature_until(model)
+    until = model.mature_until
     if until is None:
         raise UsageError("after: cannot be left out, no label came yet; write A..B")
     names = [one.name for one in snapshot.windows] if window is None else [window]

@@ -8,7 +8,7 @@ duplicate. A stratum is a combination of segment values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from monitor.clock import DAY_MS
 from monitor.config import Config, Labelling, ModelConfig
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.rates_of_two import Joint
+from monitor.drift.versions_compared import VersionTraffic
 from monitor.events.batches import concatenate, with_groups_in_use
 from monitor.events.catalogue import MAX_GROUPS, Catalogue
 from monitor.events.columns import (
@@ -34,23 +35,6 @@ from monitor.join.deltas import known, settled
 
 _STRATUM = "stratum"
 _GROUPED = ("predictions", "outcomes", "counts")
-
-
-@dataclass(frozen=True, slots=True)
-class VersionTraffic:
-    """Predictions of a version.
-
-    Attributes:
-        name: of the version; `__missing__` for predictions without one.
-        predictions: how many there are, or were counted elsewhere.
-        first: event time of the first, epoch milliseconds.
-        last: event time of the last.
-    """
-
-    name: str
-    predictions: int
-    first: int
-    last: int
 
 
 class VersionEvents:

@@ -11,12 +11,13 @@
     roc                       the reference's ROC curve, where scores come
     detectors, day_detector   alarms by panes and by days (shiryaev_roberts: their statistic)
     trend, day_regression     slopes over weeks, and since when
-    level_change              the day on which a reference changed its level
+    level_change, change_point  when a reference, and when a model, changed
     class_ratio_detector      alarm where the class ratio leaves its seasonal profile
     live_class_ratio          the class ratio, smoothed over panes
     known_predictions, degenerate  predictions outside their usual range, without labels
     prevalence, label_free    prevalence and precision without labels
     estimate_record           which of these estimates their past supports
+    version_comparison        two versions over the same time (equal_mix, version_verdict, …)
     river_detector            detectors of river, behind the same protocol
 
 `README.md` says how each verdict is decided.

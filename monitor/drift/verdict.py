@@ -64,6 +64,8 @@ IMPROVED = frozenset({Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL
 """Verdicts by which the model separates the classes better."""
 OF_THE_MODEL = DEGRADED | IMPROVED
 """Verdicts by which skill changed."""
+MOVED_RATES = OF_THE_MODEL | {Verdict.OPERATING_POINT_MOVED}
+"""Verdicts by which recall or the false-positive rate changed."""
 NOT_OF_THE_MODEL = frozenset(
     {Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT, Verdict.OPERATING_POINT_MOVED}
 )

@@ -23,6 +23,7 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.reasons import Fields, fault_of
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Snapshot
+from monitor.watch.live_versions import LiveVersions
 from monitor.windows.history import HISTORY_DAYS, History
 from monitor.windows.pane_widths import HOUR_MS
 from monitor.windows.range_counts import RangeCounts
@@ -47,6 +48,10 @@ class Monitor:
     Raises:
         ConfigError: the state does not fit this configuration.
 
+    Attributes:
+        config: models, windows, segments and limits.
+        versions: compares versions of a model.
+
     >>> monitor = Monitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
     ...     monitor.predict(f"order-{i}", ts=60 * i, prediction=predicted)
@@ -63,17 +68,8 @@ class Monitor:
         self._join, self._windows, self._delays = stages.join, stages.windows, stages.delays
         self._scores, self._watch = stages.scores, stages.watch
         self._received = stages.received
-        self._reading = SnapshotReader(
-            self.config,
-            self._catalogue,
-            received=self._received,
-            join=self._join,
-            windows=self._windows,
-            delays=self._delays,
-            maturities=stages.maturities,
-            times=stages.times,
-            watch=self._watch,
-        )
+        self.versions = LiveVersions(self._catalogue, stages.versions, self._received)
+        self._reading = SnapshotReader(self.config, self._catalogue, stages, self.versions)
         self._decoder = Decoder(DecodeSettings.from_config(self.config))
         self._buffer: list[Fields] = []
         if state is not None:

@@ -11,16 +11,15 @@ import numpy as np
 
 from monitor.config import Config, Labelling
 from monitor.engine.measurements import Measurements
+from monitor.engine.stages import Stages
 from monitor.engine.windows_in_use import windows_in_use
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, NO_TIME, FloatArray, Int64Array
-from monitor.events.intake import EVENT_OF_COLUMNS, Received
-from monitor.events.model_times import ModelTimes
+from monitor.events.intake import EVENT_OF_COLUMNS
 from monitor.events.reject_reasons import RejectReason
-from monitor.join import Join
-from monitor.labels.delays import PUBLISHED_EDGES_SECONDS, LabelDelays
+from monitor.labels.delays import PUBLISHED_EDGES_SECONDS
 from monitor.labels.evidence import Evidence
-from monitor.labels.maturity import Ages, Maturities, Times
+from monitor.labels.maturity import Ages, Times
 from monitor.labels.refusals import REASONS, REFUSED, refused
 from monitor.snapshot import (
     CounterTotals,
@@ -31,8 +30,7 @@ from monitor.snapshot import (
     Window,
 )
 from monitor.verdicts import Watched
-from monitor.watch import Watch
-from monitor.windows import Windows
+from monitor.watch.live_versions import LiveVersions
 
 _LIFETIME = "all"
 _LABEL_NAMES = ("negative", "positive", "retracted")
@@ -52,41 +50,24 @@ class SnapshotReader:
     Args:
         config: of the monitor.
         catalogue: numbers of models, groups and series.
-        received: counts of received and rejected events.
-        join: label totals and pending events.
-        windows: counts.
-        delays: of labels.
-        maturities: ages at which windows end.
-        times: of the models.
-        watch: verdicts and detectors.
+        stages: what counts and judges.
+        versions: compares versions.
     """
 
     def __init__(
-        self,
-        config: Config,
-        catalogue: Catalogue,
-        *,
-        received: Received,
-        join: Join,
-        windows: Windows,
-        delays: LabelDelays,
-        maturities: Maturities,
-        times: ModelTimes,
-        watch: Watch,
+        self, config: Config, catalogue: Catalogue, stages: Stages, versions: LiveVersions
     ) -> None:
         self._catalogue = catalogue
-        self._received = received
-        self._join = join
-        self._windows = windows
-        self._delays = delays
-        self._maturities = maturities
-        self._times = times
-        self._watch = watch
+        self._received, self._join = stages.received, stages.join
+        self._windows, self._delays = stages.windows, stages.delays
+        self._maturities, self._times = stages.maturities, stages.times
+        self._watch = stages.watch
+        self._versions = versions
         self._lengths = config.window_lengths
         self._by_volume = config.windows == "auto"
         self._ratios = _class_ratios(config)
         self._measurements = {
-            name: Measurements(name, self._ratios) for name in (_LIFETIME, *windows.names)
+            name: Measurements(name, self._ratios) for name in (_LIFETIME, *self._windows.names)
         }
 
     def snapshot(
@@ -218,17 +199,17 @@ class SnapshotReader:
                 judged = self._maturities.judged(number, time)
                 watched = self._watch.of(number, moment, judged, paces)
             unused = self._unused(watched)
-            states.append(
-                replace(
-                    state,
-                    maturity_settled=settled,
-                    watched=_without(watched, unused),
-                    unused_windows=unused,
-                    watermark_ms=time,
-                    now_ms=moment,
-                    aside=aside[number],
-                )
+            state = replace(
+                state,
+                maturity_settled=settled,
+                watched=_without(watched, unused),
+                unused_windows=unused,
+                watermark_ms=time,
+                now_ms=moment,
+                aside=aside[number],
             )
+            compared = self._versions.now(number, state.mature_until)
+            states.append(state if compared is None else replace(state, versions_now=compared))
             between()
         return tuple(states)
 

@@ -21,6 +21,7 @@ from monitor.windows import Windows
 from monitor.windows.range_counts import RangeCounts
 from monitor.windows.range_scores import RangeScores
 from monitor.windows.scores import Scores
+from monitor.windows.version_counts import VersionCounts
 
 SLICE_ROWS = 16_384
 """Rows of a batch that are counted in one step, at most."""
@@ -46,6 +47,7 @@ class Stages:
         watch: verdicts and detectors.
         ranges: counts of stretches of event time.
         range_scores: labelled scores of stretches of event time.
+        versions: counts of the models that keep the version of a prediction.
         times: of the models, by all records so far.
     """
 
@@ -59,7 +61,10 @@ class Stages:
         self.scores = Scores(catalogue)
         self.ranges: list[RangeCounts] = []
         self.range_scores: list[RangeScores] = []
-        self.watch = Watch(catalogue, self.windows, self.scores, self.delays)
+        self.versions = VersionCounts(catalogue)
+        self.watch = Watch(
+            catalogue, self.windows, self.scores, self.delays, self.received.versions
+        )
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
         self._over = Over.nothing()
@@ -132,6 +137,7 @@ class Stages:
         self.windows.advance(settled)
         self.scores.advance(settled)
         self.delays.advance(settled)
+        self.versions.advance(settled)
         for deltas in self._joined(batch):
             self.delays.apply(deltas)
             self.scores.apply(deltas)
@@ -143,6 +149,7 @@ class Stages:
 
     def _count(self, deltas: Deltas) -> None:
         self.windows.apply(deltas)
+        self.versions.apply(deltas)
         for counted in self.ranges:
             counted.apply(deltas)
 
@@ -166,6 +173,7 @@ class Stages:
             "scores": self.scores.state(),
             "watch": self.watch.state(),
             "ranges": [counted.state() for counted in self.ranges],
+            **({"version_counts": versions} if (versions := self.versions.state()) else {}),
             **self.received.state(),
         }
 
@@ -192,5 +200,6 @@ class Stages:
             )
             counted.restore(saved, left)
             self.ranges.append(counted)
+        self.versions.restore(state.get("version_counts"), left, self.times.settled)
         self.watch.restore(state["watch"], left)
         self.received.restore(state)

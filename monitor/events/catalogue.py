@@ -154,6 +154,10 @@ class Catalogue:
         rank[order] = np.arange(len(names))
         return rank
 
+    def group_values(self) -> list[tuple[str, ...]]:
+        """Return the segment values of each group, in the order of its model's segment keys."""
+        return [values for _, values in self._groups]
+
     def state(self) -> State:
         """Models with the settings that their counts depend on, groups and series, in order."""
         return {

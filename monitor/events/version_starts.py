@@ -37,6 +37,11 @@ class ModelVersions:
         return max(self._times, key=lambda name: (self._times[name].last, name), default="")
 
     @property
+    def times(self) -> Mapping[str, VersionTimes]:
+        """When each version predicted, by its name."""
+        return self._times
+
+    @property
     def appeared(self) -> tuple[tuple[str, int], ...]:
         """Each version with the time of its first prediction, where that is known, by time."""
         known = [(name, one.first) for name, one in self._times.items() if one.first is not None]

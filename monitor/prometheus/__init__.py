@@ -3,7 +3,8 @@
 family.py            what a family of series is: its name, its possible samples, its values
 window_families.py   the families about windows: the quality of the classifier
 verdict_families.py  the families about verdicts, causes, detectors and the reference
-model_families.py    the families about models: counters, delays, versions
+model_families.py    the families about models: counters, delays
+version_families.py  the families about versions of a model
 monitor_families.py  the families about the monitor, so that its conservation laws can be checked
 families.py          all of them in the order of the exposition, and as a table for people
 process_series.py    the series of the running process, which no snapshot holds

@@ -9,12 +9,14 @@ from monitor.prometheus.model_families import model_families, prediction_state_f
 from monitor.prometheus.monitor_families import monitor_families
 from monitor.prometheus.process_series import PROCESS_SERIES, SeriesDescription
 from monitor.prometheus.verdict_families import verdict_families
+from monitor.prometheus.version_families import version_families
 from monitor.prometheus.window_families import window_families
 
 FAMILIES: tuple[Family, ...] = (
     *window_families(),
     *verdict_families(),
     *model_families(),
+    *version_families(),
     *prediction_state_families(),
     *monitor_families(),
 )

@@ -14,7 +14,7 @@ from prometheus_client.utils import floatToGoString
 
 from monitor.events.columns import FloatArray, Series
 from monitor.prometheus.process_series import SeriesDescription
-from monitor.snapshot import Snapshot, Window
+from monitor.snapshot import ModelState, Snapshot, Window
 
 SeriesKind = Literal["gauge", "counter", "histogram", "info"]
 Labels = dict[str, str]
@@ -51,11 +51,21 @@ class WindowShape(NamedTuple):
 
 
 class ModelShape(NamedTuple):
-    """The properties of one model that decide its samples."""
+    """The properties of one model that decide its samples.
+
+    Attributes:
+        name: of the model.
+        version: of its latest prediction.
+        row: of its totals.
+        versions: that began last.
+        compared: two of them that are compared, A and B; None where none are.
+    """
 
     name: str
     version: str
     row: int
+    versions: tuple[str, ...] = ()
+    compared: tuple[str, str] | None = None
 
 
 class Shape(NamedTuple):
@@ -125,7 +135,7 @@ def shape_of(snapshot: Snapshot) -> Shape:
         series=snapshot.series,
         windows=tuple(_window_shape(window) for window in snapshot.windows),
         lifetime=_window_shape(snapshot.lifetime),
-        models=tuple(ModelShape(m.name, m.version, m.row) for m in snapshot.models),
+        models=tuple(map(_model_shape, snapshot.models)),
         delay_edges=tuple(snapshot.delay_edges.tolist()),
         sources=tuple(source.name for source in snapshot.sources),
         unused=frozenset(
@@ -138,6 +148,17 @@ def shape_of(snapshot: Snapshot) -> Shape:
 
 def _window_shape(window: Window) -> WindowShape:
     return WindowShape(window.name, tuple(window.precision_at))
+
+
+def _model_shape(model: ModelState) -> ModelShape:
+    found = None if model.versions_now is None else model.versions_now.compared
+    return ModelShape(
+        model.name,
+        model.version,
+        model.row,
+        versions=tuple(name for name, _ in model.latest_versions),
+        compared=None if found is None else (found.versions[0].name, found.versions[1].name),
+    )
 
 
 def line(suffix: str = "", /, **labels: str) -> Line:

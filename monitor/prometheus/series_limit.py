@@ -1,9 +1,10 @@
 """The limit on the series of a scrape: what of a snapshot is exported.
 
 Each model, each source of counts and each segment value takes a fixed number of series, the
-possible ones, so that what fits does not change with what is defined. Models come first,
-then sources, then segment values, each in the order of their appearance: what was exported
-stays so until a model appears. Whatever is left out, the rest is exact.
+possible ones, so that what fits does not change with what is defined; each version of a model
+adds some. Models come first, then sources, then segment values, each in the order of their
+appearance: what was exported stays so until a model or a version appears. Whatever is left out,
+the rest is exact.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.events.columns import Int64Array, Series
+from monitor.events.columns import VERSION_KEY, Int64Array, Series
 from monitor.prometheus.families import FAMILIES
 from monitor.prometheus.family import ModelShape, Shape, WindowShape, shape_of
 from monitor.snapshot import Estimate, Snapshot, Window
@@ -37,12 +38,27 @@ class LeftOut(NamedTuple):
 
 
 class _Sizes(NamedTuple):
-    """Possible series of a snapshot without models, and of each further part."""
+    """Possible series of a snapshot without models, and of each further part.
+
+    A `version` is a segment value; `of_version` and `comparison` come with their model.
+    """
 
     fixed: int
     model: int
     source: int
     value: int
+    version: int
+    of_version: int
+    comparison: int
+
+    def of_model(self, shape: ModelShape) -> int:
+        """Return the size of a model with its versions."""
+        compared = 0 if shape.compared is None else self.comparison
+        return self.model + len(shape.versions) * self.of_version + compared
+
+    def of_value(self, series: Series) -> int:
+        """Return the size of a segment value."""
+        return self.version if series.segment == VERSION_KEY else self.value
 
 
 def limited(snapshot: Snapshot, most: int) -> tuple[Snapshot, LeftOut]:
@@ -54,12 +70,12 @@ def limited(snapshot: Snapshot, most: int) -> tuple[Snapshot, LeftOut]:
     """
     sizes = _sizes_of(snapshot)
     room = most - sizes.fixed
-    models, room = _fitting(len(snapshot.models), sizes.model, room)
-    sources, room = _fitting(len(snapshot.sources), sizes.source, room)
+    models, room = _fitting([*map(sizes.of_model, shape_of(snapshot).models)], room)
+    sources, room = _fitting([sizes.source] * len(snapshot.sources), room)
     exported = {model.name for model in snapshot.models[:models]}
     of_models = [i for i, series in enumerate(snapshot.series) if series.model in exported]
     values = [i for i in of_models if snapshot.series[i].segment is not None]
-    fitting, _ = _fitting(len(values), sizes.value, room)
+    fitting, _ = _fitting([sizes.of_value(snapshot.series[i]) for i in values], room)
     all_values = sum(series.segment is not None for series in snapshot.series)
     left = LeftOut(
         models=len(snapshot.models) - models,
@@ -84,13 +100,17 @@ def _sizes(
 ) -> _Sizes:
     nothing = Shape((), windows, lifetime, (), edges)
     model = nothing._replace(series=(Series("m"),), models=(ModelShape("m", "", 0),))
-    value = nothing._replace(series=(Series("m", "k", "v"),))
-    fixed = _count(nothing)
+    versioned = ModelShape("m", "", 0, versions=("v",))
+    compared = ModelShape("m", "", 0, versions=("v",), compared=("u", "v"))
+    fixed, of_versioned = _count(nothing), _count(model._replace(models=(versioned,)))
     return _Sizes(
         fixed=fixed,
         model=_count(model) - fixed,
         source=_count(nothing._replace(sources=("s",))) - fixed,
-        value=_count(value) - fixed,
+        value=_count(nothing._replace(series=(Series("m", "k", "v"),))) - fixed,
+        version=_count(nothing._replace(series=(Series("m", VERSION_KEY, "v"),))) - fixed,
+        of_version=of_versioned - _count(model),
+        comparison=_count(model._replace(models=(compared,))) - of_versioned,
     )
 
 
@@ -98,10 +118,11 @@ def _count(shape: Shape) -> int:
     return sum(len(family.lines(shape)) for family in FAMILIES)
 
 
-def _fitting(count: int, size: int, room: int) -> tuple[int, int]:
-    """Return how many of so many parts fit, and the room for others: none unless all fit."""
-    fitting = max(0, min(count, room // size))
-    return fitting, room - fitting * size if fitting == count else 0
+def _fitting(sizes: Sequence[int], room: int) -> tuple[int, int]:
+    """Return how many of these parts fit, and the room for others: none unless all fit."""
+    taken = np.cumsum(sizes)
+    fitting = int(np.searchsorted(taken, room, side="right"))
+    return fitting, room - int(taken[-1] if len(taken) else 0) if fitting == len(sizes) else 0
 
 
 def _part(snapshot: Snapshot, models: int, sources: int, rows: Sequence[int]) -> Snapshot:

@@ -10,15 +10,17 @@ from threading import RLock
 from typing import Any, Self
 
 from monitor.config import Config, load_config
+from monitor.drift.versions_compared import parse_last
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
 from monitor.events.renumbering import State
-from monitor.exporter.api.queries import Queries
+from monitor.exporter.api.queries import Queries, find_model
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
 from monitor.python.tables import TableRead, TableReader, mapping_of
+from monitor.python.version_tables import VersionsReport
 from monitor.python.views import ModelView
 from monitor.snapshot import Snapshot
 
@@ -137,6 +139,38 @@ class EmbeddedMonitor(Monitor):
             except UsageError as error:
                 raise ValueError(str(error)) from error
         return ComparisonReport(found.diagnosis, found.curve, series)
+
+    def compare_versions(
+        self,
+        versions: tuple[str, str] | None = None,
+        *,
+        last: str | None = None,
+        model: str | None = None,
+    ) -> VersionsReport:
+        """Compare two versions of a model over the hours that the monitor holds.
+
+        The model counts its versions apart, by `segments: [version]`.
+
+        Args:
+            versions: the version to compare with and the one to judge; the two that began last
+                if left out.
+            last: compare only so much time before the end, such as "7d".
+            model: name of the model; the only one if left out.
+
+        Raises:
+            ValueError: there is no such model or version, or nothing to compare yet.
+        """
+        with self._lock:
+            snapshot = self.snapshot()
+            try:
+                state = find_model(snapshot, model)
+                length = parse_last("last", last)
+                found = self.versions.compare(state.name, state.mature_until, versions, length)
+            except UsageError as error:
+                raise ValueError(str(error)) from error
+        if found.compared is None:
+            raise ValueError(f"{state.name}: nothing is compared: {found.not_compared}")
+        return VersionsReport(found.compared)
 
     def apply(self, batch: EventBatch) -> None:
         """Count all events of a batch, and its rejected records by reason."""

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from monitor.config.quantities import parse_duration
-from monitor.diagnosis.versions import VersionsCompared, compare_recorded
+from monitor.diagnosis.versions import compare_recorded
 from monitor.drift.version_verdict import VersionVerdict
+from monitor.drift.versions_compared import VersionsCompared
 from monitor.errors import UsageError
 from monitor.events.columns import VERSION_KEY
 from monitor.python.case_tables import CaseReader, span_of

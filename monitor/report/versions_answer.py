@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from monitor.diagnosis.version_events import VersionTraffic
-from monitor.diagnosis.versions import VersionsCompared
 from monitor.drift.rates_of_two import Joint
 from monitor.drift.version_comparison import Pairs, Part, Range, RatesCompared
 from monitor.drift.version_verdict import NotShown, VersionVerdict
+from monitor.drift.versions_compared import VersionsCompared, VersionTraffic
 from monitor.metrics import intervals, precision
 from monitor.metrics.ratio import FloatArray
 from monitor.report.answer_parts import (
@@ -186,6 +185,8 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
         decided_by: `pairs` where nearly all cases were scored by both versions, else `strata`.
         differences: B less A, with 95 % intervals for one look.
         log_odds_ratio: what the verdict rests on, unless a version hardly separates the classes.
+        anytime: the verdict holds however often somebody looks; false where the beginning of the
+            stretch moves along, as with `last`: it then holds for one look.
         parts: of the difference of precision as it was.
         left_out: shares of the cases that could not be compared.
         paired: the cases that both versions scored; null where there are none.
@@ -208,6 +209,7 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
     decided_by: str
     differences: VersionDifferences
     log_odds_ratio: LogOddsRatio
+    anytime: bool
     parts: PrecisionParts
     left_out: CasesLeftOut
     paired: PairedCases | None
@@ -246,6 +248,7 @@ def versions_answer(found: VersionsCompared) -> VersionsAnswer:
             lower=defined(sequence.lower),
             upper=defined(sequence.upper),
         ),
+        anytime=found.anytime,
         parts=PrecisionParts(**{name: _part(part) for name, part in decided.parts.items()}),
         left_out=CasesLeftOut(positives=defined(left[0]), negatives=defined(left[1])),
         paired=None if comparison.pairs is None else _pairs(comparison.pairs, comparison.paired),

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from textwrap import wrap
 
-from monitor.diagnosis.versions import VersionsCompared
 from monitor.drift.rates_of_two import Joint
 from monitor.drift.version_comparison import RATES, Pairs, Range
 from monitor.drift.version_verdict import VersionVerdict
+from monitor.drift.versions_compared import VersionsCompared
 from monitor.metrics import class_ratio, precision
 from monitor.metrics.ratio import FloatArray
 from monitor.report.printable import one_line
@@ -140,10 +140,12 @@ def _limits(found: VersionsCompared) -> Iterator[str]:
 
 def _sequence(found: VersionsCompared) -> str:
     sequence = found.comparison.decided_by.found
+    looks = "for repeated looks; the 95 % intervals hold for one look."
+    if not found.anytime:
+        looks = "for one look, as for the 95 % intervals: the beginning moves along."
     text = (
         f"Log odds ratio {sequence.change:+.2f} ± {sequence.standard_error:.2f}, "
-        f"{sequence.lower:+.2f} to {sequence.upper:+.2f} for repeated looks; the 95 % "
-        "intervals hold for one look."
+        f"{sequence.lower:+.2f} to {sequence.upper:+.2f} {looks}"
     )
     judged = sequence.verdict in (VersionVerdict.WORSE, VersionVerdict.BETTER)
     if judged and sequence.lower <= 0 <= sequence.upper:
@@ -165,7 +167,7 @@ def _strata(found: VersionsCompared) -> str:
         if share >= _SHOWN
     ]
     rest = f"; {' and '.join(shares)} fall where one version has none" if shares else ""
-    hint = "" if keys else " Name segment keys with --segments to make it equal by these, too."
+    hint = "" if keys else " With segment keys (--segments, or configured) it is equal by these."
     return f"The mix is equal by {compared}{rest}.{hint}"
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from monitor.config.quantities import format_duration
-from monitor.diagnosis.versions import VersionsCompared
 from monitor.drift.rates_of_two import Change
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.version_comparison import RatesCompared
 from monitor.drift.version_verdict import NotShown, VersionVerdict
+from monitor.drift.versions_compared import VersionsCompared
 from monitor.report.printable import one_line
 from monitor.report.rate_changes import short
 from monitor.report.vocabulary import METRIC_WORDS

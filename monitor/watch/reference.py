@@ -79,6 +79,14 @@ class MatureReference:
             return self
         return replace(self, level_change=find_level_change(days))
 
+    def is_before(self, since: int | None) -> bool:
+        """Return whether it opens before a moment; False for given counts.
+
+        Args:
+            since: epoch milliseconds; None for no moment.
+        """
+        return since is not None and self.opens is not None and self.opens < since
+
     def cells_of(self, rows: Int64Array) -> CountArray:
         """Return the outcomes of some series, (series, 4); zeros for series added later."""
         known = dict(zip(self.rows.tolist(), self.series.sum(axis=1), strict=True))

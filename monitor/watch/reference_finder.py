@@ -39,7 +39,9 @@ class ReferenceFinder:
         self._scores = scores
         self._found: dict[int, MatureReference] = {}
 
-    def of(self, model: int, mature: int, *, moved: bool = False) -> MatureReference | None:
+    def of(
+        self, model: int, mature: int, *, moved: bool = False, since: int | None = None
+    ) -> MatureReference | None:
         """Return the reference of a model; None while it is not mature.
 
         A provisional reference of the first days is replaced by the configured one once
@@ -50,15 +52,18 @@ class ReferenceFinder:
             model: its number.
             mature: up to this moment, epoch milliseconds, outcomes are mature.
             moved: True while the model looks moved against its reference.
+            since: the reference opens at this moment or later, epoch milliseconds; an earlier
+                one no longer holds. None for any.
         """
-        known = self._found.get(model)
+        last = self._found.get(model)
+        known = None if last is None or last.is_before(since) else last
         if known is not None and (moved or not self._is_outdated(model, known, mature)):
             return known
-        found = self._find(model, mature)
+        found = self._find(model, mature, known, since)
         if found is not None and known is not None and found.closes == known.closes:
             return known
         if found is not None:
-            number = 1 if known is None else known.version + 1
+            number = 1 if last is None else last.version + 1
             labelling = self._catalogue.settings[model].labelling
             found = replace(found, version=number).examined(labelling)
             self._found[model] = found
@@ -66,18 +71,19 @@ class ReferenceFinder:
                 self._windows.forget_beginning(model)
         return found or known
 
-    def awaited(self, model: int, mature: int, age: int) -> AwaitedReference | None:
-        """Return what a model lacks of its first reference; None where nothing is known of it.
+    def awaited(
+        self, model: int, mature: int, age: int, *, since: int | None = None
+    ) -> AwaitedReference | None:
+        """Return what a model lacks of its reference; None where nothing is known of it.
 
         Args:
             model: its number; it has no reference.
             mature: up to this moment, epoch milliseconds, outcomes are mature.
             age: age at which they are, milliseconds.
+            since: the reference opens at this moment or later; None for any.
         """
-        step, first = self._windows.step_ms, self._windows.first_pane(model)
-        setting = self._catalogue.settings[model].reference
-        opens = None if first is None else first * step
-        return awaited_reference(setting, opens, mature, age, self._sums(model))
+        setting, opens = self._catalogue.settings[model].reference, self._opens(model, since)
+        return awaited_reference(setting, opens, mature, age, self._sums(model, opens, since))
 
     def found(self, model: int) -> MatureReference | None:
         """Return the latest reference of a model that `of` found."""
@@ -114,7 +120,9 @@ class ReferenceFinder:
             return False
         return found.closes - found.opens < first
 
-    def _find(self, model: int, mature: int) -> MatureReference | None:
+    def _find(
+        self, model: int, mature: int, known: MatureReference | None, since: int | None
+    ) -> MatureReference | None:
         setting = self._catalogue.settings[model].reference
         if setting.counts is not None:
             return MatureReference.given(setting.counts)
@@ -123,37 +131,43 @@ class ReferenceFinder:
             return self.cut("window", model, opens, closes) if closes <= mature else None
         if setting.trailing is not None:
             closes = mature - setting.trailing
-            return self._after_first("trailing", model, closes - setting.trailing, closes)
-        known = self._found.get(model)
+            opens, first = closes - setting.trailing, self._opens(model, since)
+            if first is None or first > opens:
+                return None
+            return self.cut("trailing", model, opens, closes)
         known_open = None if known is None else known.opens
-        return self._first(model, setting.first or FIRST_MS, mature, known_open)
+        return self._first(model, setting.first or FIRST_MS, mature, known_open, since)
 
-    def _after_first(
-        self, source: str, model: int, opens: int, closes: int
-    ) -> MatureReference | None:
-        first = self._windows.first_pane(model)
-        if first is None or first * self._windows.step_ms > opens:
-            return None
-        return self.cut(source, model, opens, closes)
+    def _opens(self, model: int, since: int | None) -> int | None:
+        """First moment that a reference may open at; None before the model's first prediction."""
+        step, first = self._windows.step_ms, self._windows.first_pane(model)
+        if first is None or since is None:
+            return None if first is None else first * step
+        return max(first, -(-since // step)) * step
 
     def _first(
-        self, model: int, length: int, mature: int, known_open: int | None
+        self, model: int, length: int, mature: int, known_open: int | None, since: int | None
     ) -> MatureReference | None:
         """Cut the first days, from where a provisional reference opened, once enough are known."""
-        step, first = self._windows.step_ms, self._windows.first_pane(model)
-        if first is None:
+        opens = self._opens(model, since) if known_open is None else known_open
+        if opens is None:
             return None
-        opens = first * step if known_open is None else known_open
-
-        closes = end_of_first_days(opens, length, mature, self._sums(model))
+        closes = end_of_first_days(opens, length, mature, self._sums(model, opens, since))
         return None if closes is None else self.cut("first", model, opens, closes)
 
-    def _sums(self, model: int) -> CountsUpTo:
-        def sums(ends: Sequence[int]) -> Int64Array:
-            step = self._windows.step_ms
+    def _sums(self, model: int, opens: int | None, since: int | None) -> CountsUpTo:
+        step, row = self._windows.step_ms, np.array([self._totals_row(model)])
+
+        def from_first(ends: Sequence[int]) -> Int64Array:
             return self._windows.sums_from_first(model, [closes // step for closes in ends])
 
-        return sums
+        def from_opens(ends: Sequence[int]) -> Int64Array:
+            start, panes = (opens or 0) // step, [closes // step for closes in ends]
+            counted = self._windows.panes(start, panes[-1], row)[:, 0].cumsum(axis=0)
+            nothing = np.zeros((1, counted.shape[1]), dtype=np.int64)
+            return np.concatenate([nothing, counted])[[end - start for end in panes]]
+
+        return from_first if since is None else from_opens
 
     def _totals_row(self, model: int) -> int:
         return self._catalogue.totals_row(self._catalogue.models[model])

@@ -37,6 +37,7 @@ from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
 from monitor.watch.reference import MatureReference
 from monitor.watch.reference_finder import ReferenceFinder
 from monitor.watch.stepping import ModelWatch, Stepper
+from monitor.watch.version_news import VersionNews, VersionsOf
 from monitor.watch.watch_builder import WatchBuilder
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
@@ -51,10 +52,16 @@ class Watch:
         windows: counts.
         scores: score histograms.
         delays: delays of labels.
+        versions_of: returns the versions of a model.
     """
 
     def __init__(
-        self, catalogue: Catalogue, windows: Windows, scores: Scores, delays: LabelDelays
+        self,
+        catalogue: Catalogue,
+        windows: Windows,
+        scores: Scores,
+        delays: LabelDelays,
+        versions_of: VersionsOf,
     ) -> None:
         self._catalogue = catalogue
         self._windows = windows
@@ -64,6 +71,7 @@ class Watch:
         self._cuts = CutsByModel(catalogue)
         self._missing_labels = MissingLabelTests(catalogue, windows, scores)
         self._predictions = PredictionWatch(catalogue, windows, scores)
+        self._news = VersionNews(catalogue, windows, versions_of)
         self._builder = WatchBuilder(catalogue, windows, scores, delays, self._references)
         self._stepper = Stepper(catalogue, windows, self._builder.replace_level)
         for settings in catalogue.possible_settings:
@@ -99,9 +107,10 @@ class Watch:
             mature = now - age
             known = self._models.get(model)
             moved = known is not None and known.page.is_open(mature + age)
-            reference = self._references.of(model, mature, moved=moved)
+            since = self._news.restarts(model, mature)
+            reference = self._references.of(model, mature, moved=moved, since=since)
             if reference is not None:
-                watch = self._watched(model, reference)
+                watch = self._watched(model, reference, since)
                 yield from self._stepper.steps(model, watch, self._cuts.of(model), mature, age)
                 self._accept_rate(model, watch)
             yield
@@ -141,14 +150,19 @@ class Watch:
                 judged_age_ms=age,
                 predictions=predictions,
             )
-        if watching is None or age is None:
+        since = None if age is None else self._news.restarts(model, now - age)
+        if watching is None or age is None or watching.judge.reference.is_before(since):
             shifted = None if labelling in SAMPLES else False
-            awaited = None if age is None else self._references.awaited(model, now - age, age)
+            awaited = None
+            if age is not None:
+                awaited = self._references.awaited(model, now - age, age, since=since)
             return Watched(
                 prevalence_shift_detected=shifted,
                 judged_age_ms=age,
                 awaited=awaited,
+                detections=() if watching is None else tuple(watching.detections),
                 predictions=predictions,
+                new_version=self._news.latest(model, now, None),
             )
         fault = None if paces is None else pace_fault(paces)
         doubt = paces is not None and pace_fault(paces, DOUBTFUL_PACE) is not None
@@ -161,6 +175,7 @@ class Watch:
             verdicts |= {n: w for n, w in worse.items() if verdicts[n].verdict not in DEGRADED}
         if watching.nowcasts is not None:
             verdicts = watching.nowcasts.added_to(verdicts)
+        began = self._news.began(model, watching.judge.reference, verdicts.values(), now - age)
         faulty = verdicts[min(verdicts, key=self._windows.length)].label_fault
         return Watched(
             reference=watching.judge.reference.outcomes,
@@ -179,15 +194,22 @@ class Watch:
             missing_labels=self._missing_labels.of(model, cuts, now, age),
             day_scatter=watching.judge.learned.scatter,
             predictions=predictions,
+            began=began,
+            new_version=self._news.latest(model, now, began),
         )
 
-    def _watched(self, model: int, reference: MatureReference) -> ModelWatch:
+    def _watched(self, model: int, reference: MatureReference, since: int | None) -> ModelWatch:
         known, cuts = self._models.get(model), self._cuts.of(model)
         watched = cuts.watched
         if known is not None and known.judge.reference is reference:
             if known.detection is not None:
                 known.detection.follow(watched)
             return known
+        if known is not None and known.judge.reference.is_before(since):
+            fresh = self._builder.started(model, reference, cuts)
+            fresh.detections = known.detections
+            self._models[model] = fresh
+            return fresh
         if known is not None and reference.source == "trailing":
             known.judge = self._builder.judge(model, reference)
             known.ratio = self._builder.ratio(reference).restored(known.ratio.state())
@@ -265,7 +287,7 @@ def _asked(setting: ModelConfig) -> State:
     """Return the settings that a reference and its detectors depend on."""
     river = setting.river_detector
     return {
-        "reference": setting.reference.model_dump(),
+        "reference": setting.reference.model_dump(exclude={"on_version"}),
         "labelling": str(setting.labelling),
         "river_detector": None if river is None else river.model_dump(),
     }

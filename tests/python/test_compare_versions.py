@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from watch import versioned
 
-from monitor import compare_versions
+from monitor import Monitor, compare_versions
 
 FIELDS = {"version": "v", "prediction": "flagged", "label": "fraud"}
 
@@ -73,3 +74,37 @@ def test_two_models_are_refused():
     table = cases(100, (0.8, 0.8)) | {"m": ["a", "b"] * 50}
     with pytest.raises(ValueError, match="one at a time is compared, got a, b"):
         compare_versions(table, ts="when", model="m", **FIELDS)
+
+
+def live(**made):
+    monitor = Monitor(versioned.config_of())
+    for batch in versioned.batches(versioned.stream(**made), monitor.config):
+        monitor.apply(batch)
+    return monitor
+
+
+def test_a_live_monitor_compares_the_versions_that_it_holds():
+    monitor = live(recall=(0.9, 0.5), a_day=1_008)
+    report = monitor.compare_versions()
+    assert report.verdict == "worse"
+    assert report.headline.startswith("Version 7 is worse than 6")
+    assert report.to_dict()["anytime"]
+    assert monitor.compare_versions(("7", "6"), last="2d", model="m").verdict == "better"
+
+
+@pytest.mark.parametrize(
+    ("asked", "fault"),
+    [
+        ({"model": "other"}, "there is no such model"),
+        ({"versions": ("6", "9")}, "versions: no such version, got '9'"),
+        ({"last": "soon"}, "last: "),
+    ],
+)
+def test_what_a_live_monitor_cannot_compare_raises(asked, fault):
+    with pytest.raises(ValueError, match=fault):
+        live(days=6).compare_versions(**asked)
+
+
+def test_before_both_versions_are_mature_a_live_monitor_says_what_is_missing():
+    with pytest.raises(ValueError, match=r"m: nothing is compared: .* never predicted"):
+        live(until=versioned.BEGAN).compare_versions()

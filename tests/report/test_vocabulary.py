@@ -9,7 +9,7 @@ import pytest
 from monitor import snapshot
 from monitor.config import Labelling
 from monitor.config.model import Objective
-from monitor.config.reference import Reference
+from monitor.config.reference import REFERENCE_KINDS
 from monitor.drift import CAUSES, Verdict
 from monitor.drift.degenerate import Degeneracy
 from monitor.labels.evidence import STATUS
@@ -30,7 +30,7 @@ KINDS = {
     "label fault": Kind(tuple(LabelFault), vocabulary.LABEL_FAULTS),
     "labelling": Kind(tuple(Labelling), vocabulary.LABELLINGS),
     "window status": Kind(tuple(dict.fromkeys(STATUS)), vocabulary.WINDOW_STATUSES),
-    "source": Kind((*Reference.model_fields, "mature"), vocabulary.SOURCES),
+    "source": Kind((*REFERENCE_KINDS, "mature"), vocabulary.SOURCES),
 }
 MEMBERS = [(kind, member) for kind, (members, _) in KINDS.items() for member in members]
 ROWS = [(kind, member) for kind, (_, rows) in KINDS.items() for member in rows]

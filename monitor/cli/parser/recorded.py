@@ -214,6 +214,9 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     add_config(parser, required=False)
     add_mapping(parser)
     _add_files(parser)
+    parser.add_argument(
+        "--url", metavar="URL", help="ask a running monitor, at its exporter's address"
+    )
     parser.add_argument("--model", metavar="NAME", help="model, if there are several")
     parser.add_argument(
         "--versions",
@@ -255,11 +258,15 @@ ratio and its mix, and how many more outcomes would settle an open verdict.
 The verdict may be asked for as often as you like: over a whole rollout a version
 that is not worse is called worse with a probability of at most 5 %. Where both
 versions scored the same ids, the pairs decide, with a fraction of the outcomes.
+
+With --url, a running monitor compares the hours that it holds; its model needs
+segments: [version]. While there is nothing to compare, the verdict is not_shown.
 """,
     examples=f"""\
   {PROGRAM} compare events.ndjson --versions 6,7 --last 7d
   {PROGRAM} compare -c monitor.yaml --model fraud --fail-on worse
   {PROGRAM} compare events.ndjson --segments region,channel --json
+  {PROGRAM} compare --url http://127.0.0.1:9108 --model fraud --fail-on worse
 """,
     arguments=_compare,
 )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import xxhash
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
-from monitor.diagnosis.comparison import Comparison, check_silence, mature_until
+from monitor.diagnosis.comparison import Comparison, check_silence
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.verdict import roc_decides
 from monitor.engine import Monitor
@@ -91,7 +94,7 @@ def compared(
         after,
         model=asked.model,
         labelling=Labelling(model.labelling),
-        mature_until=mature_until(model),
+        mature_until=model.mature_until,
         scatter=model.watched.day_scatter,
     )
     ranges = [part for part in (recalled.before, recalled.after) if part is not None]
@@ -116,7 +119,7 @@ def is_mature(model: ModelState, asked: Comparison) -> bool:
         model: one of its models.
         asked: the ranges.
     """
-    until = mature_until(model)
+    until = model.mature_until
     return until is not None and asked.after.closes <= until
 
 
@@ -148,8 +151,29 @@ def _period(
 ) -> Period:
     labelling = Labelling(model.labelling)
     if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
-        check_silence(name, asked, mature_until(model))
+        check_silence(name, asked, model.mature_until)
     period = Period.counted(counted, model.name, *asked, source=source, labelling=labelling)
     if not period.predictions:
         raise UsageError(f"{name}: nothing was predicted in {asked}")
     return period
+
+
+def given_reference(model: ModelState) -> tuple[float, ...] | None:
+    """Return the outcomes of a model's reference."""
+    reference = model.watched.reference
+    return None if reference is None else tuple(reference.counts.cells.tolist())
+
+
+def digest(counted: RecalledComparison) -> str:
+    """Return a hash of all counts of a comparison."""
+    arrays: list[Any] = []
+    for part in counted:
+        if isinstance(part, Recalled):
+            arrays += [part.cells, part.label_weights]
+        elif part is not None:
+            arrays += [part.positive, part.negative]
+    found = xxhash.xxh3_128()
+    for array in arrays:
+        found.update(repr(array.shape).encode())
+        found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()

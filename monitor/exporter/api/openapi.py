@@ -20,6 +20,7 @@ from monitor.exporter.api.series import STEPS_MS
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.report.diagnosis_answer import DiagnosisAnswer
+from monitor.report.versions_now import LiveVersionsAnswer
 from monitor.version import __version__
 
 MOST_MODELS = 1_000
@@ -33,6 +34,7 @@ _ANSWERS = (
     CurveAnswer,
     ScoresAnswer,
     SegmentsAnswer,
+    LiveVersionsAnswer,
     ErrorAnswer,
 )
 _REF = "#/components/schemas/{name}"
@@ -112,6 +114,18 @@ def document() -> dict[str, Any]:
                 SegmentsAnswer,
                 model,
                 _parameter("window", "Its name; the one that gives the verdict if left out."),
+            ),
+            "/api/v1/versions": _get(
+                "The versions of a model, and two of them compared over the same time.",
+                LiveVersionsAnswer,
+                model,
+                _parameter(
+                    "versions",
+                    "A,B: the version to compare with and the one to judge; the two that began "
+                    "last if left out.",
+                ),
+                _parameter("last", "Compare only so much time before the end, such as 7d."),
+                text=True,
             ),
             "/metrics": {"get": {"summary": "Series for Prometheus.", "responses": _PLAIN}},
             "/healthz": {"get": {"summary": "Alive.", "responses": _PLAIN}},

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
-
-import numpy as np
-import xxhash
+from typing import NamedTuple, TypeVar
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis
-from monitor.diagnosis.comparison import Comparison, compared_live, mature_until
+from monitor.diagnosis.comparison import Comparison, compared_live
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.exporter.api.compare import RecalledComparison, compared, is_mature, recall
+from monitor.exporter.api.compare import (
+    RecalledComparison,
+    compared,
+    digest,
+    given_reference,
+    is_mature,
+    recall,
+)
 from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.api.engine_access import EngineUnavailableError, ReadEngine
@@ -32,10 +36,10 @@ from monitor.report.deciding_window import deciding_window
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.trend_answer import trend_answer
+from monitor.report.versions_now import VersionsReading, versions_reading
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT
 from monitor.windows.history import History
-from monitor.windows.recalled import Recalled
 
 T = TypeVar("T")
 
@@ -182,6 +186,37 @@ class Queries:
             lambda: segments_answer(snapshot, model, windows[chosen]),
         )
 
+    def versions(
+        self, name: str | None, asked: tuple[str, str] | None = None, last: int | None = None
+    ) -> VersionsReading:
+        """Return the versions of a model, and two of them compared over the same time.
+
+        Args:
+            name: of the model; None for the only one there is.
+            asked: names of the version to compare with and of the one to judge; None for the
+                two that began last.
+            last: compare this length of time at the end, milliseconds; None for all of it.
+
+        Raises:
+            UnknownModelError: no such model.
+            UsageError: versions are asked for that are not known, or not counted apart.
+            EngineUnavailableError: the counts cannot be read.
+        """
+        snapshot = self._read_snapshot()
+        model = find_model(snapshot, name)
+
+        def make() -> VersionsReading:
+            found = model.versions_now
+            if asked is not None or last is not None:
+                found = self._from_engine(
+                    lambda monitor: monitor.versions.compare(
+                        model.name, model.mature_until, asked, last
+                    )
+                )
+            return versions_reading(snapshot, model, found)
+
+        return self._answers.get(snapshot, ("versions", model.name, asked, last), make)
+
     def trends(self, names: Sequence[str], *, step: int, last: int) -> dict[str, Numbers]:
         """Return precision over time of several models, read from the engine at once.
 
@@ -221,7 +256,7 @@ class Queries:
             asked = compared_live(snapshot, model, before, after, deciding)
             labelling = Labelling(model.labelling)
             counted = self._from_engine(lambda monitor: recall(monitor, asked, labelling))
-            key = (asked, _digest(counted), is_mature(model, asked), _given(model))
+            key = (asked, digest(counted), is_mature(model, asked), given_reference(model))
             return self._explanations.get(key, lambda: _explain(model, asked, counted))
 
         return self._answers.get(snapshot, ("explanation", model.name, before, after), make)
@@ -237,27 +272,6 @@ def _explain(model: ModelState, asked: Comparison, counted: RecalledComparison) 
     ratio, objective = curve_aim(found, model.objective.get("precision"))
     curve = curve_answer(counted.after_scores, reference_ratio=ratio, objective=objective)
     return Explanation(found, diagnosis_answer(found), curve)
-
-
-def _given(model: ModelState) -> tuple[float, ...] | None:
-    """Return the outcomes of a model's reference."""
-    reference = model.watched.reference
-    return None if reference is None else tuple(reference.counts.cells.tolist())
-
-
-def _digest(counted: RecalledComparison) -> str:
-    """Return a hash of all counts of a comparison."""
-    arrays: list[Any] = []
-    for part in counted:
-        if isinstance(part, Recalled):
-            arrays += [part.cells, part.label_weights]
-        elif part is not None:
-            arrays += [part.positive, part.negative]
-    digest = xxhash.xxh3_128()
-    for array in arrays:
-        digest.update(repr(array.shape).encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
 
 
 def find_model(snapshot: Snapshot, name: str | None) -> ModelState:
@@ -291,7 +305,7 @@ def series_context(model: ModelState) -> SeriesContext:
     return SeriesContext(
         model=model.name,
         labelling=Labelling(model.labelling),
-        mature_until=mature_until(model),
+        mature_until=model.mature_until,
         reference=None if reference is None else reference.counts,
         detections=model.watched.detections,
         versions=model.versions,

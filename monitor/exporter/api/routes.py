@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from msgspec import Struct
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from monitor.config.quantities import format_duration, parse_duration
+from monitor.drift.versions_compared import parse_last, parse_versions
 from monitor.errors import UsageError
 from monitor.exporter.api.handlers import KINDS, in_thread, json_response, one_of, whole_number
 from monitor.exporter.api.openapi import MOST_MODELS, MOST_OFFSET, document
@@ -40,9 +44,7 @@ def api_routes(queries: Queries) -> list[Route]:
 
     def diagnosis(request: Request) -> Response:
         found = _explanation(queries, request.query_params)
-        if "text/plain" in request.headers.get("accept", ""):
-            return PlainTextResponse(f"{diagnosis_text(found.diagnosis)}\n")
-        return json_response(found.answer)
+        return _text_or_json(request, lambda: diagnosis_text(found.diagnosis), found.answer)
 
     def curve(request: Request) -> Response:
         return json_response(_explanation(queries, request.query_params).curve)
@@ -54,6 +56,13 @@ def api_routes(queries: Queries) -> list[Route]:
         query = request.query_params
         return json_response(queries.segments(query.get("model"), query.get("window")))
 
+    def versions(request: Request) -> Response:
+        query = request.query_params
+        asked = parse_versions("versions", query.get("versions"))
+        last = parse_last("last", query.get("last"))
+        found = queries.versions(query.get("model"), asked, last)
+        return _text_or_json(request, lambda: found.text, found.answer)
+
     def openapi(_: Request) -> Response:
         return json_response(document())
 
@@ -64,12 +73,19 @@ def api_routes(queries: Queries) -> list[Route]:
         Route("/api/v1/curve", in_thread(curve)),
         Route("/api/v1/scores", in_thread(scores)),
         Route("/api/v1/segments", in_thread(segments)),
+        Route("/api/v1/versions", in_thread(versions)),
         Route("/openapi.json", in_thread(openapi)),
     ]
 
 
 def _explanation(queries: Queries, query: QueryParams) -> Explanation:
     return queries.explanation(query.get("model"), query.get("before"), query.get("after"))
+
+
+def _text_or_json(request: Request, text: Callable[[], str], answer: Struct) -> Response:
+    if "text/plain" in request.headers.get("accept", ""):
+        return PlainTextResponse(f"{text()}\n")
+    return json_response(answer)
 
 
 def _step(text: str | None) -> int | None:

@@ -58,6 +58,7 @@ from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.verdict_words import BECAUSE, VERDICTS
+from monitor.report.version_news_words import change_beginning, version_news, with_version
 from monitor.report.without_labels import (
     label_delay,
     predicted_positive_rate,
@@ -128,7 +129,10 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         excluded=what_is_excluded(seen),
         moved_precision=what_moved_precision(seen),
         worse=is_model_worse(seen),
-        headline=_died(watched) + _headline(snapshot, model, deciding),
+        headline=_died(watched)
+        + with_version(_headline(snapshot, model, deciding), snapshot, model, deciding),
+        change_began=change_beginning(watched.began),
+        new_version=version_news(snapshot, model, deciding),
         labelling=Labelling(model.labelling),
         refused=dict(model.refused),
         refused_because=model.refused_because,

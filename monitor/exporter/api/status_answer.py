@@ -21,6 +21,7 @@ from monitor.report.answer_parts import (
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
+from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
 from monitor.report.without_labels import LabelDelay, UsualRate, WithoutLabels
 
 
@@ -103,6 +104,10 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         moved_precision: answer to "What moved precision?".
         worse: answer to "Is the model worse?".
         headline: what happened since the reference, in one line.
+        change_began: when its recall or false-positive rate changed; null where no window says
+            that they did.
+        new_version: the version that this change began with, else the one that began last;
+            null before a second one, and under `on_version: keep`.
         labelling: how its labels come.
         refused: metrics that the labelling does not allow, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
@@ -148,6 +153,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     moved_precision: PrecisionAnswer
     worse: WorseAnswer
     headline: str
+    change_began: ChangeBeginning | None
+    new_version: VersionNewsAnswer | None
     labelling: Labelling
     refused: dict[str, str]
     refused_because: str

@@ -7,7 +7,7 @@ A request passes through in this order:
     page_content   the answers it needs, read from `monitor.exporter.api.queries`
     model_list, model_page, html_report
                    a whole page
-    now, when, why, where, plane
+    now, when, version_section, why, where, plane
                    the sections of a model
     timeline, waterfall, plane_figure, sparkline
                    the figures, each a pure function of the answers

@@ -12,6 +12,7 @@ from monitor.version import __version__
 SECTIONS = (
     ("now", "Now"),
     ("when", "When"),
+    ("versions", "Versions"),
     ("why", "Why"),
     ("where", "Where"),
     ("plane", "Plane"),

@@ -16,6 +16,7 @@ from monitor.exporter.page.page_content import ModelContent
 from monitor.exporter.page.plane import plane_section
 from monitor.exporter.page.prediction_parts import without_labels_block
 from monitor.exporter.page.query import PageQuery
+from monitor.exporter.page.version_section import versions_section
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
 from monitor.exporter.page.why import two_answers, verdict_line, why_section
@@ -111,6 +112,9 @@ def _sections(content: ModelContent, query: PageQuery) -> dict[str, h.Node]:
         fault = content.error if asked else ""
         form = PeriodForm(name, query.before or "", query.after or "", fault)
         shown["when"] = when_section(content.series, diagnosis, form)
+    versions = None if content.versions is None else versions_section(content.versions)
+    if versions is not None:
+        shown["versions"] = versions
     links = [("model", name), *query.periods()]
     view = SegmentView(query.segment, query.segments_page, links=links)
     if found is None:

@@ -15,6 +15,7 @@ from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.series_answer import Numbers, SeriesAnswer
 from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
 from monitor.exporter.page.query import PageQuery
+from monitor.report.versions_now import LiveVersionsAnswer
 
 MODELS_A_PAGE = 50
 _TREND_DAYS = 60
@@ -45,6 +46,7 @@ class ModelContent(NamedTuple):
         trend: the same by days, for small lines; None likewise.
         scores: their distribution now, beside an earlier one; None likewise.
         segments: each segment value in the window that gives the verdict.
+        versions: side by side, and two of them compared.
         explanation: why precision moved; None where nothing can be compared.
         error: why nothing can be compared; "" where something is.
     """
@@ -55,6 +57,7 @@ class ModelContent(NamedTuple):
     trend: SeriesAnswer | None = None
     scores: ScoresAnswer | None = None
     segments: SegmentsAnswer | None = None
+    versions: LiveVersionsAnswer | None = None
     explanation: Explanation | None = None
     error: str = ""
 
@@ -92,7 +95,12 @@ def _model(queries: Queries, query: PageQuery, name: str) -> ModelContent:
     status = queries.status(Selection(names=(name,)), 1)
     if not status.models:
         raise UnknownModelError(f"model: there is no such model, got {name!r}")
-    content = ModelContent(status, status.models[0], segments=queries.segments(name, None))
+    content = ModelContent(
+        status,
+        status.models[0],
+        segments=queries.segments(name, None),
+        versions=queries.versions(name).answer,
+    )
     try:
         series = queries.series(name, most=_DRAWN_STEPS)
         trend = queries.series(name, step=DAY_MS, last=_TREND_DAYS)

@@ -53,6 +53,7 @@ class Stream(NamedTuple):
         labels_until: day of the last label; 0 for no labels at all.
         versions: of the model, before and after the change.
         segments: keys, each with its values.
+        canary: share of the predictions that change; the others stay with the first version.
     """
 
     model: str
@@ -66,6 +67,7 @@ class Stream(NamedTuple):
     labels_until: float = 10_000.0
     versions: tuple[str, str] = ("", "")
     segments: Mapping[str, tuple[str, ...]] = {}
+    canary: float = 1.0
 
     def events(self, seed: int) -> list[tuple[float, dict[str, Any]]]:
         """Return its events, each with its time."""
@@ -73,6 +75,8 @@ class Stream(NamedTuple):
         size = int(self.days * self.a_day)
         days = np.sort(rng.uniform(0, self.days, size))
         late = days >= self.changes
+        if self.canary < 1:
+            late &= rng.uniform(size=size) < self.canary
         positive = rng.uniform(size=size) < self.prevalence / np.where(late, self.rarer, 1.0)
         scores = np.empty(size)
         for actual in (0, 1):
@@ -132,6 +136,7 @@ def monitor_of(*streams: Stream, seed: int = 1, **settings: Any) -> Monitor:
         settings: of every model; `label_timeout` is 14 days unless it says otherwise.
     """
     keys = sorted({key for stream in streams for key in stream.segments})
+    keys += ["version"] * any(stream.canary < 1 for stream in streams)
     defaults = {"label_timeout": "14d", "segments": keys, **settings}
     config = Config(defaults=defaults, windows=["1d", "7d", "28d"], pane="10m")
     monitor = Monitor(config)
@@ -193,6 +198,27 @@ CASES: Mapping[str, Case] = {
             Stream("fraud-canary", days=45.0, a_day=40, versions=("v9", "v9")),
         ),
         "/?model=fraud",
+    ),
+    "versions": Case(
+        lambda: monitor_of(
+            Stream(
+                "fraud",
+                a_day=2_000,
+                changes=33.0,
+                worse=True,
+                versions=("v7", "v8"),
+                canary=0.25,
+                segments={"region": ("north", "south", "west")},
+            )
+        )
+    ),
+    "versions-open": Case(
+        lambda: monitor_of(Stream("fraud", changes=41.0, versions=("v7", "v8-hotfix"), canary=0.2))
+    ),
+    "deployed": Case(
+        lambda: monitor_of(
+            Stream("fraud", a_day=2_000, changes=41.5, worse=True, versions=("v7", "v8"))
+        )
     ),
     "segments": Case(
         lambda: monitor_of(

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Decides a rollout by the verdict of a running monitor: promote, hold or roll back.
+#
+#   gate.sh MODEL STABLE CANARY
+#
+# MONITOR_URL is the exporter's address. PROMOTE and ROLL_BACK are the commands to run. It looks every
+# EVERY seconds (60), LOOKS times at most (4320: three days), and prints what decided.
+# Exit code: 0 promoted, 1 rolled back, 3 held: nothing was shown, or the monitor did not answer.
+set -u
+
+model=$1 stable=$2 canary=$3
+compare() {
+  ${PRECISION_MONITOR:-precision-monitor} compare --url "${MONITOR_URL:-http://127.0.0.1:9108}" \
+    --model "$model" --versions "$stable,$canary" "$@"
+}
+
+looks=${LOOKS:-4320}
+while [ "$looks" -gt 0 ]; do
+  looks=$((looks - 1))
+  said=$(compare --fail-on worse)
+  case $? in
+    1)
+      printf '%s\n' "$said" && ${ROLL_BACK:-true}
+      exit 1
+      ;;
+    0)
+      if said=$(compare --fail-on worse --fail-on not_shown); then
+        printf '%s\n' "$said" && ${PROMOTE:-true}
+        exit 0
+      fi
+      ;;
+  esac
+  [ "$looks" -eq 0 ] || sleep "${EVERY:-60}"
+done
+printf '%s\n' "$said"
+exit 3

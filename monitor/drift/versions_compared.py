@@ -1,0 +1,217 @@
+"""Two versions of a model compared over a stretch of time, recorded or live."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from monitor.clock import DAY_MS
+from monitor.config import Labelling
+from monitor.config.quantities import format_time, parse_duration
+from monitor.drift.version_comparison import VersionComparison
+from monitor.errors import UsageError
+
+_COMPARABLE = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionTraffic:
+    """Predictions of a version.
+
+    Attributes:
+        name: of the version; `__missing__` for predictions without one.
+        predictions: how many there are, or were counted elsewhere.
+        first: event time of the first, epoch milliseconds.
+        last: event time of the last.
+    """
+
+    name: str
+    predictions: int
+    first: int
+    last: int
+
+
+class VersionStretch(NamedTuple):
+    """A stretch of event time in which two versions are compared, [opens, closes).
+
+    Attributes:
+        opens: first moment, epoch milliseconds.
+        closes: first moment after it.
+    """
+
+    opens: int
+    closes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionsCompared:
+    """Version B compared with version A over the same stretch.
+
+    Attributes:
+        model: its name.
+        versions: A, the one to compare with, and B, the one that is judged.
+        within: the stretch of event time.
+        predictions: of A and of B in it, labelled or not.
+        segments: keys whose combinations of values are strata.
+        comparison: of their outcomes.
+        anytime: True where the stretch has its beginning fixed, so that the verdict holds at
+            every look; False where it moves along and the verdict holds for one look.
+    """
+
+    model: str
+    versions: tuple[VersionTraffic, VersionTraffic]
+    within: VersionStretch
+    predictions: tuple[int, int]
+    segments: tuple[str, ...]
+    comparison: VersionComparison
+    anytime: bool = True
+
+    @property
+    def days_to_settle(self) -> float:
+        """Days until the verdict settles at the present rate; NaN where no rate is known."""
+        a_day = self.comparison.outcomes * DAY_MS / (self.within.closes - self.within.opens)
+        known = a_day and not self.is_moment
+        return self.comparison.outcomes_to_settle / a_day if known else float("nan")
+
+    @property
+    def is_moment(self) -> bool:
+        """True where all predictions have one time, as where no time is known."""
+        return self.within.closes - self.within.opens == 1
+
+
+def parse_versions(option: str, text: str | None) -> tuple[str, str] | None:
+    """Return the names of A and of B; None where they are left out.
+
+    Args:
+        option: where they were written, for the error.
+        text: what was written, A,B.
+
+    Raises:
+        UsageError: not two different names.
+
+    >>> parse_versions("--versions", "6,7")
+    ('6', '7')
+    """
+    if text is None:
+        return None
+    a, comma, b = text.partition(",")
+    if not (a and comma and b) or "," in b or a == b:
+        raise UsageError(f"{option}: must be two different versions, got {text!r}; write A,B")
+    return a, b
+
+
+def parse_last(option: str, text: str | None) -> int | None:
+    """Return a length of time, milliseconds; None where it is left out.
+
+    Args:
+        option: where it was written, for the error.
+        text: what was written, such as 7d.
+
+    Raises:
+        UsageError: no length of time, or none above 0.
+    """
+    if text is None:
+        return None
+    try:
+        length = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}, got {text!r}") from error
+    if not length:
+        raise UsageError(f"{option}: must be above 0, got {text!r}")
+    return length
+
+
+def check_labelling(model: str, labelling: Labelling) -> None:
+    """Refuse a model whose labels do not allow a comparison of versions.
+
+    Args:
+        model: its name.
+        labelling: its labelling regime.
+
+    Raises:
+        UsageError: labels are a sample, or of flagged cases alone.
+    """
+    if labelling not in _COMPARABLE:
+        raise UsageError(
+            f"{model}: versions cannot be compared under labelling {labelling}; they can be "
+            f"under {' and '.join(_COMPARABLE)}"
+        )
+
+
+def chosen_versions(
+    there: Sequence[VersionTraffic], asked: tuple[str, str] | None, option: str
+) -> tuple[VersionTraffic, VersionTraffic]:
+    """Return A, the version to compare with, and B, the one to judge.
+
+    Args:
+        there: the versions, in the order of their first predictions.
+        asked: names of A and of B; None for the two that began last.
+        option: what they are asked for by, for the error.
+
+    Raises:
+        UsageError: a version is unknown, or there are fewer than two.
+    """
+    by_name = {one.name: one for one in there}
+    if asked is None:
+        if len(there) < 2:  # noqa: PLR2004  # a comparison has two sides
+            raise UsageError(
+                f"{option}: two versions are compared, there is {_listed(there)}; predictions "
+                "name theirs in the field version"
+            )
+        return there[-2], there[-1]
+    for name in asked:
+        if name not in by_name:
+            near = get_close_matches(name, by_name, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise UsageError(
+                f"{option}: no such version, got {name!r}; {hint}There is {_listed(there)}"
+            )
+    return by_name[asked[0]], by_name[asked[1]]
+
+
+def common_stretch(
+    versions: tuple[VersionTraffic, VersionTraffic], mature_until: int | None, option: str
+) -> VersionStretch:
+    """Return the mature time in which both versions predicted.
+
+    Args:
+        versions: A and B.
+        mature_until: moment up to which outcomes are mature, epoch milliseconds; None where
+            none are.
+        option: what the versions are asked for by, for the error.
+
+    Raises:
+        UsageError: the two never predicted in the same mature time.
+    """
+    a, b = versions
+    opens, closes = max(a.first, b.first), min(a.last, b.last) + 1
+    if opens >= closes:
+        ended, began = sorted(versions, key=lambda one: one.first)
+        raise UsageError(
+            f"{option}: {a.name!r} and {b.name!r} never predicted at the same time: "
+            f"{ended.name!r} ended {format_time(ended.last)}, {began.name!r} began "
+            f"{format_time(began.first)}; compare two stretches of time with diagnose"
+        )
+    if mature_until is None or mature_until <= opens:
+        until = (
+            "none are yet" if mature_until is None else f"they are to {format_time(mature_until)}"
+        )
+        raise UsageError(
+            f"nothing can be compared: both versions predict since {format_time(opens)}, and "
+            f"outcomes must be mature, {until}; record more"
+        )
+    return VersionStretch(opens, min(closes, mature_until))
+
+
+def _listed(there: Sequence[VersionTraffic]) -> str:
+    """Return the versions, each with its predictions and their time, for an error."""
+    return (
+        "; ".join(
+            f"{one.name!r} ({one.predictions:,} predictions, {format_time(one.first)} to "
+            f"{format_time(one.last)})"
+            for one in there
+        )
+        or "none"
+    )

@@ -1,0 +1,135 @@
+"""The section "Versions": those of a model side by side, and the new one compared."""
+
+from __future__ import annotations
+
+import htpy as h
+
+from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
+from monitor.drift.version_verdict import VersionVerdict
+from monitor.exporter.page.drawing import sign
+from monitor.exporter.page.formats import (
+    UNDEFINED,
+    coded,
+    count,
+    interval,
+    moment,
+    percent,
+    period,
+    points,
+    ratio,
+)
+from monitor.report.answer_parts import MetricInterval
+from monitor.report.printable import one_line
+from monitor.report.verdict_words import BECAUSE, VERDICTS, BecauseWords, VerdictWords
+from monitor.report.versions_answer import VersionsAnswer
+from monitor.report.versions_now import LiveVersionsAnswer, VersionNow
+from monitor.report.vocabulary import METRIC_WORDS
+
+_SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
+_PARTS = {"model": "the model", "prevalence": "prevalence", "mix": "the mix of cases"}
+_SIGNS: dict[VersionVerdict, VerdictWords | BecauseWords] = {
+    VersionVerdict.WORSE: VERDICTS[Verdict.MODEL_DEGRADED],
+    VersionVerdict.BETTER: VERDICTS[Verdict.MODEL_IMPROVED],
+    VersionVerdict.EQUAL: VERDICTS[Verdict.NO_CHANGE],
+    VersionVerdict.NOT_SHOWN: BECAUSE[Because.TOO_FEW],
+}
+_TITLES = {
+    VersionVerdict.WORSE: "The new version is worse",
+    VersionVerdict.BETTER: "The new version is better",
+    VersionVerdict.EQUAL: "The versions are equal",
+    VersionVerdict.NOT_SHOWN: "Not shown yet",
+}
+
+
+def versions_section(found: LiveVersionsAnswer) -> h.Element | None:
+    """Return the section; None for a model with fewer than two versions.
+
+    Args:
+        found: the versions.
+    """
+    if len(found.versions) <= 1:
+        return None
+    return h.section("#versions", aria_labelledby="versions-title")[
+        h.h2(id="versions-title")["Versions"],
+        _comparison(found.comparison)
+        if found.comparison is not None
+        else h.p(".muted")[coded(f"Nothing is compared: {found.not_compared}.")],
+        (h.p(".muted")[coded(limit)] for limit in found.limits),
+        _table(found),
+    ]
+
+
+def _comparison(found: VersionsAnswer) -> list[h.Node]:
+    words = _SIGNS[found.verdict]
+    keys = ", ".join(found.segments)
+    mix = f"{keys} and day" if keys else "day"
+    looks = "however often it is looked at" if found.anytime else "for one look"
+    return [
+        h.p(f".verdict.{words.tone}")[
+            sign(words), h.strong[_TITLES[found.verdict]], h.span[coded(found.headline)]
+        ],
+        h.p[
+            f"Compared from {period(found.open, found.close)}, at the same mix by ",
+            one_line(mix),
+            f". The verdict holds {looks}. ",
+            _parts(found),
+        ],
+    ]
+
+
+def _parts(found: VersionsAnswer) -> str:
+    """Return what the difference of precision consists of; "" where it is not known."""
+    parts = {title: getattr(found.parts, name).points for name, title in _PARTS.items()}
+    if None in parts.values():
+        return ""
+    whole = points(sum(parts.values()))
+    listed = ", ".join(f"{points(part)} {title}" for title, part in parts.items())
+    return f"Precision as it was differs by {whole} points: {listed}."
+
+
+def _table(found: LiveVersionsAnswer) -> list[h.Node]:
+    titles = ["Began", "Traffic", "Outcomes", *(METRIC_WORDS[name].title for name in _SHOWN)]
+    counted = any(one.metrics is not None for one in found.versions)
+    if not counted:
+        titles = titles[:1]
+    return [
+        h.h3[f"Each version in the last {found.window}"] if counted else None,
+        h.div(".scroll", tabindex="0", role="region", aria_label="Versions now")[
+            h.table(".segments.versions.stacked")[
+                h.caption(".unseen")["Versions by when they began, each with its own traffic."],
+                h.thead[
+                    h.tr[
+                        h.th(scope="col")["Version"],
+                        (h.th(".number", scope="col")[title] for title in titles),
+                    ]
+                ],
+                h.tbody[(_row(one, titles) for one in found.versions)],
+            ]
+        ],
+        h.p(".muted")["As they were: each on its own traffic. Only the comparison is at one mix."]
+        if counted
+        else None,
+    ]
+
+
+def _row(one: VersionNow, titles: list[str]) -> h.Element:
+    cells: list[h.Node] = [
+        moment(one.first_prediction),
+        percent(one.traffic),
+        count(None if one.outcomes is None else one.outcomes.total),
+        *(_number(None if one.metrics is None else one.metrics.metric(name)) for name in _SHOWN),
+    ]
+    return h.tr[
+        h.th(scope="row")[one_line(one.version)],
+        (
+            h.td(".number", {"data-title": title})[cell]
+            for title, cell in zip(titles, cells, strict=False)
+        ),
+    ]
+
+
+def _number(found: MetricInterval | None) -> h.Node:
+    if found is None:
+        return UNDEFINED
+    return [ratio(found.estimate), h.small[interval(found)]]

@@ -1,0 +1,203 @@
+"""The versions of a model as a running monitor holds them, as an object and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from monitor.drift.versions_compared import VersionsCompared
+from monitor.events.columns import MISSING_VALUE, OTHER_VALUE, VERSION_KEY, Series
+from monitor.report.answer_parts import (
+    Count,
+    MetricIntervals,
+    OutcomeCounts,
+    Share,
+    Time,
+    metric_intervals,
+    outcome_counts,
+    time_text,
+)
+from monitor.report.deciding_window import deciding_window
+from monitor.report.printable import one_line
+from monitor.report.replay_json import window_bounds
+from monitor.report.versions_answer import VersionsAnswer, versions_answer
+from monitor.report.versions_text import COLUMNS, UNDEFINED, versions_text
+from monitor.report.vocabulary import METRIC_WORDS
+from monitor.snapshot import ModelState, Snapshot, Window
+from monitor.verdicts import VersionsNow
+from monitor.watch.live_versions import NOT_KEPT
+
+_SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
+_LONGEST_NAME = 18
+
+
+class VersionNow(Struct, frozen=True, kw_only=True):
+    """A version of a model in one window.
+
+    Attributes:
+        version: its name; `__missing__` for predictions without one.
+        first_prediction: time of its first prediction; null where it is not known.
+        traffic: share of the window's predictions that it made; null without any, and where
+            versions are not counted apart.
+        predictions: made in the window, labelled or not; null likewise.
+        outcomes: its outcomes in the window; null likewise.
+        metrics: its metrics; null likewise.
+    """
+
+    version: str
+    first_prediction: Time | None
+    traffic: Share | None
+    predictions: Count | None
+    outcomes: OutcomeCounts | None
+    metrics: MetricIntervals | None
+
+
+class LiveVersionsAnswer(Struct, frozen=True, kw_only=True):
+    """The versions of a model now, and two of them compared over the same time.
+
+    Attributes:
+        model: its name.
+        window: the window that `versions` are shown in.
+        open: its first moment; null before event time began.
+        close: first moment after it; null likewise.
+        versions: those that began last, and those with a prediction in the window.
+        comparison: of the two that began last, or of those that are asked for; null where
+            they cannot be compared.
+        not_compared: why they are not; null where they are.
+        limits: what a reader of the comparison must know.
+    """
+
+    model: str
+    window: str
+    open: Time | None
+    close: Time | None
+    versions: tuple[VersionNow, ...]
+    comparison: VersionsAnswer | None
+    not_compared: str | None
+    limits: tuple[str, ...]
+
+
+class VersionsReading(NamedTuple):
+    """The versions of a model and two of them compared.
+
+    Attributes:
+        answer: as an object.
+        text: as `compare --url` prints it.
+    """
+
+    answer: LiveVersionsAnswer
+    text: str
+
+
+def versions_reading(
+    snapshot: Snapshot, model: ModelState, found: VersionsNow | None
+) -> VersionsReading:
+    """Return the versions of a model, in the window that gives its verdict.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+        found: the comparison; None where versions are not counted apart.
+    """
+    name = deciding_window(model, [one.name for one in snapshot.windows])
+    window = next(one for one in snapshot.windows if one.name == name)
+    opens, closes = window_bounds(snapshot, window, model.row)
+    compared = None if found is None else found.compared
+    why = NOT_KEPT if found is None else found.not_compared
+    of_counts = () if compared is None else tuple(_of_the_counts(model, compared))
+    of_stretch = () if compared is None else tuple(_of_the_stretch(compared))
+    answer = LiveVersionsAnswer(
+        model=model.name,
+        window=name,
+        open=opens,
+        close=closes,
+        versions=tuple(_versions(snapshot, model, window)),
+        comparison=None if compared is None else versions_answer(compared),
+        not_compared=why or None,
+        limits=(*of_stretch, *of_counts),
+    )
+    return VersionsReading(answer, _text(answer, compared, of_counts))
+
+
+def _text(
+    answer: LiveVersionsAnswer, compared: VersionsCompared | None, limits: Sequence[str]
+) -> str:
+    """Return the comparison as `compare` prints it, then the versions in the window."""
+    parts = [f"Nothing is compared: {answer.not_compared}."]
+    if compared is not None:
+        parts = [versions_text(compared)]
+    parts += limits
+    shown = ["\n".join(wrap(part, COLUMNS)) if "\n" not in part else part for part in parts]
+    return "\n\n".join([*shown, *(["\n".join(_table(answer))] if answer.versions else [])])
+
+
+def _versions(snapshot: Snapshot, model: ModelState, window: Window) -> Iterator[VersionNow]:
+    rows = {
+        series.value or "": row
+        for row, series in enumerate(snapshot.series)
+        if series[:2] == Series(model.name, VERSION_KEY)[:2]
+    }
+    began = dict(model.versions)
+    made = window.predicted_positive + window.predicted_negative
+    latest = [name for name, _ in model.latest_versions]
+    there = [name for name, row in rows.items() if made[row] and name not in latest]
+    for name in sorted([*there, *latest], key=lambda one: (began.get(one, 0), one)):
+        row = rows.get(name)
+        if row is not None and not made[row]:
+            row = None
+        yield VersionNow(
+            version=name,
+            first_prediction=time_text(began.get(name)),
+            traffic=None if row is None else float(made[row] / made[model.row]),
+            predictions=None if row is None else int(made[row]),
+            outcomes=None if row is None else outcome_counts(window, row),
+            metrics=None if row is None else metric_intervals(window, row),
+        )
+
+
+def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
+    """Yield limits that the text of the comparison names as well."""
+    if not compared.anytime:
+        yield (
+            "The beginning of the time that is compared moves along: the verdict holds for one "
+            "look, and not for all looks of a rollout."
+        )
+    if not compared.segments:
+        yield "The mix is equal by day alone: the model has no other segment than the version."
+
+
+def _of_the_counts(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
+    if model.duplicates:
+        yield (
+            "Of two predictions of one id the first counts: versions that score the same ids are "
+            "compared from recorded events, by compare --feed."
+        )
+    names = [one.name for one in compared.versions]
+    if OTHER_VALUE in names:
+        yield f"{OTHER_VALUE} holds several versions: max_segment_values of the model is reached."
+    if MISSING_VALUE in names:
+        yield f"{MISSING_VALUE} holds the predictions without a version."
+
+
+def _table(answer: LiveVersionsAnswer) -> Iterator[str]:
+    titles = [METRIC_WORDS[name].short for name in _SHOWN]
+    yield _row(f"Versions, last {answer.window}", "traffic", "began (UTC)", *titles)
+    for one in answer.versions:
+        name = one_line(one.version)
+        short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+        values = [
+            None if one.metrics is None else one.metrics.metric(name).estimate for name in _SHOWN
+        ]
+        yield _row(
+            f"  {short}",
+            UNDEFINED if one.traffic is None else f"{100 * one.traffic:.0f} %",
+            (one.first_prediction or UNDEFINED)[:16].replace("T", " "),
+            *(UNDEFINED if value is None else f"{value:.3f}" for value in values),
+        )
+
+
+def _row(title: str, traffic: str, began: str, *numbers: str) -> str:
+    return f"{title:<22}{traffic:>9}{began:>19}" + "".join(f"{n:>12}" for n in numbers)

@@ -1,0 +1,219 @@
+"""Versions of a model as a running monitor holds them, and two of them compared.
+
+The comparison is that of recorded events (`monitor.diagnosis.versions`), over whole hours and
+without pairs: of two predictions of one id the second is a duplicate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from monitor.clock import DAY_MS, HOUR_MS
+from monitor.config import Labelling
+from monitor.counts import Outcome
+from monitor.drift.version_comparison import compare_two
+from monitor.drift.versions_compared import (
+    VersionsCompared,
+    VersionStretch,
+    VersionTraffic,
+    check_labelling,
+    chosen_versions,
+    common_stretch,
+)
+from monitor.errors import UsageError
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import VERSION_KEY, Int64Array
+from monitor.events.intake import Received
+from monitor.events.version_starts import VersionTimes
+from monitor.join import CELLS
+from monitor.join.deltas import PREDICTED_POSITIVE, known, settled
+from monitor.verdicts import VersionsNow
+from monitor.windows.version_counts import HeldHours, VersionCounts
+
+NOT_KEPT = (
+    "versions are not counted apart: configure segments: [version], or compare recorded events "
+    "with --feed FILE"
+)
+"""Why nothing is compared where the version is no segment."""
+_OPTION = "versions"
+
+
+@dataclass(slots=True)
+class _Latest:
+    """The last answer about a model, and what it was made from."""
+
+    made_from: tuple[int, int | None, int]
+    answer: VersionsNow
+
+
+class LiveVersions:
+    """Compares versions over the hours that a monitor holds.
+
+    Args:
+        catalogue: models, their settings and groups.
+        counts: by hour and group.
+        received: when each version predicted.
+    """
+
+    def __init__(self, catalogue: Catalogue, counts: VersionCounts, received: Received) -> None:
+        self._catalogue = catalogue
+        self._counts = counts
+        self._received = received
+        self._latest: dict[int, _Latest] = {}
+
+    def now(self, model: int, mature_until: int | None) -> VersionsNow | None:
+        """Return the two versions that began last, compared; None where versions are not kept.
+
+        Args:
+            model: its number.
+            mature_until: moment up to which outcomes are mature, epoch milliseconds; None
+                where none are.
+        """
+        if not self._counts.keeps(model):
+            return None
+        hour = None if mature_until is None else mature_until // HOUR_MS
+        edition = 0 if hour is None else self._counts.edition(model, hour * HOUR_MS)
+        name = self._catalogue.models[model]
+        made_from = (edition, hour, len(self._received.versions(name).times))
+        latest = self._latest.get(model)
+        if latest is None or latest.made_from != made_from:
+            latest = self._latest[model] = _Latest(made_from, self.compare(name, mature_until))
+        return latest.answer
+
+    def compare(
+        self,
+        model: str,
+        mature_until: int | None,
+        versions: tuple[str, str] | None = None,
+        last: int | None = None,
+    ) -> VersionsNow:
+        """Compare two versions of a model, where there is something to compare.
+
+        Args:
+            model: its name.
+            mature_until: moment up to which outcomes are mature, epoch milliseconds; None
+                where none are.
+            versions: names of A, to compare with, and of B, to judge; None for the two that
+                began last.
+            last: compare this length of time at the end, milliseconds; None for all of it.
+
+        Raises:
+            UsageError: versions are not counted apart, or one that is asked for is unknown.
+        """
+        number = self._catalogue.models.index(model)
+        if not self._counts.keeps(number):
+            raise UsageError(f"{model}: {NOT_KEPT}")
+        hour = None if mature_until is None else mature_until // HOUR_MS * HOUR_MS
+        times = self._received.versions(model).times
+        held = _Held(self._catalogue, number, self._counts.held(number))
+        there = held.traffic(times, hour or 0)
+        asked = None if versions is None else chosen_versions(there, versions, _OPTION)
+        try:
+            check_labelling(model, self._catalogue.settings[number].labelling)
+            a, b = asked or chosen_versions(there, None, _OPTION)
+            common = common_stretch((_whole(a, times), _whole(b, times)), hour, _OPTION)
+        except UsageError as error:
+            return VersionsNow(None, str(error).removeprefix(f"{_OPTION}: "))
+        return VersionsNow(self._compared(number, held, (a, b), common, last))
+
+    def _compared(
+        self,
+        model: int,
+        held: _Held,
+        versions: tuple[VersionTraffic, VersionTraffic],
+        common: VersionStretch,
+        last: int | None,
+    ) -> VersionsCompared:
+        setting = self._catalogue.settings[model]
+        opens, closes = common.opens // HOUR_MS * HOUR_MS, -(-common.closes // HOUR_MS) * HOUR_MS
+        since = self._counts.held_since(model)
+        earliest = opens if since is None else max(opens, since)
+        if last is not None:
+            earliest = max(earliest, closes - last // HOUR_MS * HOUR_MS)
+        within = VersionStretch(min(earliest, closes - HOUR_MS), closes)
+        cells = held.cells((versions[0].name, versions[1].name), within)
+        if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+            cells = settled(cells)
+        made = cells[..., PREDICTED_POSITIVE:].sum(axis=(1, 2, 3))
+        return VersionsCompared(
+            model=self._catalogue.models[model],
+            versions=versions,
+            within=within,
+            predictions=(int(made[0]), int(made[1])),
+            segments=tuple(key for key in setting.segments if key != VERSION_KEY),
+            comparison=compare_two(cells[..., : len(Outcome)].astype(np.float64)),
+            anytime=within.opens == opens,
+        )
+
+
+def _whole(version: VersionTraffic, times: Mapping[str, VersionTimes]) -> VersionTraffic:
+    """Return a version with its last prediction, mature or not."""
+    known = times.get(version.name)
+    return version if known is None else replace(version, last=known.last)
+
+
+class _Held:
+    """The held hours of one model, by version and stratum."""
+
+    def __init__(self, catalogue: Catalogue, model: int, hours: HeldHours) -> None:
+        values = catalogue.group_values()
+        place = list(catalogue.settings[model].segments).index(VERSION_KEY)
+        groups, self._group = np.unique(hours.group, return_inverse=True)
+        of_groups = [values[group] for group in groups.tolist()]
+        self._versions = [one[place] for one in of_groups]
+        strata = [one[:place] + one[place + 1 :] for one in of_groups]
+        number = {stratum: i for i, stratum in enumerate(sorted(set(strata)))}
+        self._strata = np.array([number[one] for one in strata], dtype=np.int64)
+        self._hours = hours
+
+    def traffic(self, times: Mapping[str, VersionTimes], until: int) -> list[VersionTraffic]:
+        """Return the versions in the order of their first predictions.
+
+        Args:
+            times: of the first and the last prediction by version.
+            until: count predictions before this moment, epoch milliseconds; a last
+                prediction is at most the one before it.
+        """
+        found = []
+        made = self._hours.cells[:, PREDICTED_POSITIVE:].sum(axis=1)
+        mature = (made > 0) & (self._hours.hour * HOUR_MS < until)
+        for name in dict.fromkeys(self._versions):
+            rows, known = self._rows_of(name), times.get(name)
+            rows = rows[mature[rows]]
+            if not len(rows) and known is None:
+                continue
+            hours = self._hours.hour[rows]
+            first = int(hours[0]) * HOUR_MS if len(rows) else until
+            last = (int(hours[-1]) + 1) * HOUR_MS - 1 if len(rows) else first
+            if known is not None:
+                first = first if known.first is None else known.first
+                last = max(first, min(known.last, until - 1))
+            found.append(VersionTraffic(name, int(made[rows].sum()), first, last))
+        return sorted(found, key=lambda one: (one.first, one.name))
+
+    def cells(self, names: tuple[str, str], within: VersionStretch) -> Int64Array:
+        """Return the counts of two versions, (2, days, strata, 6).
+
+        Args:
+            names: of the versions.
+            within: whole hours.
+        """
+        first, end = within.opens // DAY_MS, -(-within.closes // DAY_MS)
+        size = (2, end - first, int(self._strata.max(initial=-1)) + 1, CELLS)
+        cells = np.zeros(size, dtype=np.int64)
+        hour = self._hours.hour
+        inside = (hour * HOUR_MS >= within.opens) & (hour * HOUR_MS < within.closes)
+        for version, name in enumerate(names):
+            rows = self._rows_of(name)
+            rows = rows[inside[rows]]
+            day = hour[rows] * HOUR_MS // DAY_MS - first
+            stratum = self._strata[self._group[rows]]
+            np.add.at(cells[version], (day, stratum), self._hours.cells[rows])
+        return known(cells)
+
+    def _rows_of(self, name: str) -> Int64Array:
+        mine = np.array([version == name for version in self._versions], dtype=np.bool_)
+        return np.flatnonzero(mine[self._group])

@@ -1,0 +1,78 @@
+"""`compare --url`: a running monitor compares what it holds, for people and for gates."""
+
+import json
+
+import pytest
+from cli.commands import ran
+from watch.versioned import BEGAN, fed, stream
+
+from monitor.exporter.app import create_app
+from monitor.web.server import BackgroundServer
+
+
+def running(**made):
+    monitor = fed(stream(**made))
+    state = monitor.snapshot()
+    app = create_app(lambda: state, ready=lambda: True, read_engine=lambda read: read(monitor))
+    return BackgroundServer(app)
+
+
+@pytest.fixture(scope="module")
+def worse():
+    with running(recall=(0.9, 0.5), a_day=1_008) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="module")
+def same():
+    with running(a_day=240) as server:
+        yield server.url
+
+
+def test_the_text_is_that_of_the_monitor(capsys, worse):
+    done = ran(capsys, "compare", "--url", worse)
+    assert done.code == 0
+    assert done.out.startswith("Version 7 is worse than 6: recall .")
+    assert "Versions, last" in done.out
+
+
+def test_json_is_the_answer_of_the_api(capsys, worse):
+    done = ran(capsys, "compare", "--url", worse, "--versions", "7,6", "--json")
+    found = json.loads(done.out)
+    assert found["comparison"]["verdict"] == "better"
+    assert (found["model"], found["not_compared"]) == ("m", None)
+
+
+@pytest.mark.parametrize(
+    ("server", "failing", "code"),
+    [
+        ("worse", "worse", 1),
+        ("worse", "not_shown", 0),
+        ("same", "worse", 0),
+        ("same", "not_shown", 1),
+    ],
+)
+def test_a_gate_fails_on_the_verdicts_that_it_names(capsys, request, server, failing, code):
+    url = request.getfixturevalue(server)
+    assert ran(capsys, "compare", "--url", url, "--fail-on", failing).code == code
+
+
+def test_while_there_is_nothing_to_compare_the_verdict_is_not_shown(capsys):
+    with running(until=BEGAN) as server:
+        done = ran(capsys, "compare", "--url", server.url, "--fail-on", "not_shown")
+        passed = ran(capsys, "compare", "--url", server.url, "--fail-on", "worse")
+    assert (done.code, passed.code) == (1, 0)
+    assert done.out.startswith("Nothing is compared: '6' and '7' never predicted")
+
+
+@pytest.mark.parametrize("option", ["--feed", "--config", "--segments"])
+def test_options_of_recorded_events_are_refused(capsys, worse, option):
+    done = ran(capsys, "compare", "--url", worse, option, "x")
+    assert done.code == 2
+    assert f"{option}: cannot be combined with --url" in done.err
+
+
+def test_a_version_that_is_not_there_is_refused(capsys, worse):
+    done = ran(capsys, "compare", "--url", worse, "--versions", "6,77")
+    assert done.code == 2
+    assert "no such version, got '77'" in done.err

@@ -1,0 +1,231 @@
+"""Gates for rollouts: manifests against a schema, expressions in promtool, the script run.
+
+The schema is written by hand from the documented fields of the resources. It finds a misspelt field
+of those that the manifests use. It is not the definition that a cluster has.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from deploy.expressions import DEPLOY, exported, series_in
+from watch.versioned import BEGAN, fed, stream
+
+from monitor.drift.version_verdict import VersionVerdict
+from monitor.exporter.app import create_app
+from monitor.web.server import BackgroundServer
+
+ROLLOUTS = DEPLOY / "rollouts"
+SCHEMA = json.loads(Path(__file__).with_name("rollouts.schema.json").read_text())
+MANIFESTS = [
+    manifest
+    for path in sorted(ROLLOUTS.glob("*.yaml"))
+    for manifest in yaml.safe_load_all(path.read_text())
+]
+BLOCKS = [
+    yaml.safe_load(text)
+    for text in re.findall(
+        r"```yaml rollout\n(.*?)```", (DEPLOY / "README.md").read_text(), re.DOTALL
+    )
+]
+NAMES = {"model": "fraud", "stable": "6", "canary": "7"}
+
+
+def checked(part, name):
+    jsonschema.validate(part, SCHEMA | {"$ref": f"#/$defs/{name}"})
+
+
+def metric_of(name):
+    (spec,) = (m["spec"] for m in MANIFESTS if m["metadata"]["name"] == name)
+    return spec["metrics"][0] if "metrics" in spec else spec
+
+
+def query_of(name):
+    metric = metric_of(name)
+    text = metric["query"] if "query" in metric else metric["provider"]["prometheus"]["query"]
+    for key, value in NAMES.items():
+        text = text.replace(f"{{{{args.{key}}}}}", value)
+        text = text.replace(f"{{{{ variables.{key} }}}}", value)
+    assert "{{" not in text
+    return text
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda one: one["metadata"]["name"])
+def test_a_manifest_fits_the_fields_of_its_kind(manifest):
+    checked(manifest, manifest["kind"])
+    with pytest.raises(jsonschema.ValidationError):
+        checked(manifest | {"specs": {}}, manifest["kind"])
+
+
+def test_the_parts_in_the_readme_fit_too_and_name_what_there_is():
+    rollout, canary = BLOCKS
+    checked(rollout["strategy"], "strategy")
+    checked(canary["analysis"], "analysis")
+    steps = rollout["strategy"]["canary"]["steps"]
+    analyses = [rollout["strategy"]["canary"]["analysis"]]
+    analyses += [step["analysis"] for step in steps if "analysis" in step]
+    names = {manifest["metadata"]["name"] for manifest in MANIFESTS}
+    for analysis in analyses:
+        assert {one["templateName"] for one in analysis["templates"]} <= names
+        assert {one["name"]: one["value"] for one in analysis["args"]} == NAMES
+    (metric,) = canary["analysis"]["metrics"]
+    assert metric["templateRef"]["name"] in names
+    assert metric["templateVariables"] == NAMES
+
+
+@pytest.mark.parametrize("name", ["precision-gate", "precision-watch", "precision-verdict"])
+def test_a_query_names_series_that_are_exported_and_verdicts_that_there_are(name):
+    query = query_of(name)
+    assert series_in(query) <= exported()
+    named = set(re.findall(r'verdict=~?"([^"]+)"', query))
+    assert {one for text in named for one in text.split("|")} <= set(VersionVerdict)
+
+
+def measured(condition, result):
+    """Evaluate a condition of Argo, whose operators are those of Go."""
+    python = condition.replace("&&", " and ").replace("||", " or ")
+    return eval(python, {"len": len, "result": result, "__builtins__": {}})  # noqa: S307  # ours
+
+
+OUTCOMES = {
+    "worse": (-1, 1),
+    "better": (1, 0),
+    "equal": (1, 0),
+    "not_shown": (0, 0),
+    None: (None, None),
+}
+"""By verdict: the numbers of precision-gate and precision-watch; None for none."""
+
+
+@pytest.mark.parametrize("verdict", OUTCOMES)
+def test_the_gate_promotes_holds_or_rolls_back(verdict):
+    gate, watch = metric_of("precision-gate"), metric_of("precision-watch")
+    decided, watched = ([] if n is None else [float(n)] for n in OUTCOMES[verdict])
+    assert measured(gate["successCondition"], decided) is (verdict in ("better", "equal"))
+    assert measured(gate["failureCondition"], decided) is (verdict == "worse")
+    assert measured(watch["failureCondition"], watched) is (verdict == "worse")
+    assert measured(watch["successCondition"], watched) is (verdict != "worse")
+
+
+def input_of(verdict, instance):
+    labels = f'model="fraud",version="7",against="6",instance="{instance}"'
+    return [
+        {
+            "series": f'classifier_version_verdict{{{labels},verdict="{one}"}}',
+            "values": f"{int(one == verdict)}x5",
+        }
+        for one in VersionVerdict
+    ]
+
+
+def expected_of(query, value):
+    samples = [] if value is None else [{"labels": "{}", "value": value}]
+    return {"expr": query, "eval_time": "1m", "exp_samples": samples}
+
+
+def test_no_verdict_is_left_out():
+    assert {one for one in OUTCOMES if one} == {str(one) for one in VersionVerdict}
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("verdict", OUTCOMES)
+def test_the_expressions_give_these_numbers(system_program, tmp_path, verdict):
+    gate, watch = OUTCOMES[verdict]
+    series = [] if verdict is None else input_of(verdict, "a:9108")
+    cases = [
+        expected_of(query_of("precision-gate"), gate),
+        expected_of(query_of("precision-watch"), watch),
+        expected_of(query_of("precision-verdict"), gate or 0),
+    ]
+    prove(system_program("promtool"), tmp_path, series, cases)
+
+
+@pytest.mark.system
+def test_of_several_monitors_the_worst_verdict_decides(system_program, tmp_path):
+    series = input_of("better", "a:9108") + input_of("worse", "b:9108")
+    cases = [
+        expected_of(query_of("precision-gate"), -1),
+        expected_of(query_of("precision-watch"), 1),
+        expected_of(query_of("precision-verdict"), -1),
+    ]
+    prove(system_program("promtool"), tmp_path, series, cases)
+
+
+def prove(promtool, folder, series, cases):
+    rules = {"groups": [{"name": "gate", "rules": [{"record": "gate", "expr": "vector(1)"}]}]}
+    (folder / "rules.yml").write_text(yaml.safe_dump(rules))
+    test = {
+        "rule_files": ["rules.yml"],
+        "evaluation_interval": "1m",
+        "tests": [{"interval": "1m", "input_series": series, "promql_expr_test": cases}],
+    }
+    (folder / "test.yml").write_text(yaml.safe_dump(test))
+    words = [promtool, "test", "rules", "test.yml"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def gated(url, looks="1"):
+    """Run the script; return its exit code and what it printed."""
+    environment = {
+        **os.environ,
+        "MONITOR_URL": url,
+        "PRECISION_MONITOR": f"{sys.executable} -m monitor",
+        "PROMOTE": "echo promoted",
+        "ROLL_BACK": "echo rolled-back",
+        "LOOKS": looks,
+        "EVERY": "0",
+    }
+    words = [str(ROLLOUTS / "gate.sh"), "m", "6", "7"]
+    done = subprocess.run(
+        words, env=environment, cwd=DEPLOY.parent, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout
+
+
+def running(**made):
+    monitor = fed(stream(**made))
+    state = monitor.snapshot()
+    app = create_app(lambda: state, ready=lambda: True, read_engine=lambda read: read(monitor))
+    return BackgroundServer(app)
+
+
+def test_the_script_rolls_a_worse_version_back():
+    with running(recall=(0.9, 0.5), a_day=1_008) as server:
+        code, said = gated(server.url)
+    assert (code, said.splitlines()[-1]) == (1, "rolled-back")
+    assert said.startswith("Version 7 is worse than 6")
+    assert "promoted" not in said
+
+
+def test_the_script_promotes_a_better_version():
+    with running(recall=(0.6, 0.9), a_day=1_008) as server:
+        code, said = gated(server.url)
+    assert (code, said.splitlines()[-1]) == (0, "promoted")
+    assert "rolled-back" not in said
+
+
+@pytest.mark.parametrize("made", [{}, {"until": BEGAN}], ids=["open", "never together"])
+def test_the_script_holds_while_nothing_is_shown(made):
+    with running(**made) as server:
+        code, said = gated(server.url, looks="2")
+    assert code == 3
+    assert "promoted" not in said
+    assert "rolled-back" not in said
+    assert said.startswith(
+        ("Whether version 7 is worse than 6 is not shown", "Nothing is compared")
+    )
+
+
+def test_the_script_holds_where_no_monitor_answers():
+    with running() as server:
+        gone = server.url
+    code, said = gated(gone)
+    assert code == 3
+    assert "promoted" not in said

@@ -1,0 +1,131 @@
+"""`/api/v1/versions`: versions side by side, and two of them compared, over a real monitor."""
+
+import json
+
+import jsonschema
+import pytest
+from exporter.api.test_api import got, served
+from watch.versioned import BEGAN, DAY, config_of, fed, model_of, stream
+
+from monitor.exporter.app import create_app
+
+ALONE = "models: {m: {segments: [region], label_timeout: 3d}}"
+
+
+def client_of(monitor):
+    state = monitor.snapshot()
+    return served(create_app(lambda: state, ready=lambda: True, read_engine=lambda r: r(monitor)))
+
+
+@pytest.fixture(scope="module")
+def monitor():
+    return fed(stream(recall=(0.9, 0.6), a_day=1_008))
+
+
+@pytest.fixture(scope="module")
+def client(monitor):
+    with client_of(monitor) as client:
+        yield client
+
+
+def test_versions_have_their_share_beginning_and_metrics(client):
+    found = got(client, "versions")
+    old, new = found["versions"]
+    assert (old["version"], new["version"]) == ("6", "7")
+    assert new["first_prediction"] == "1970-01-04T05:00:00Z"
+    assert old["traffic"] + new["traffic"] == pytest.approx(1)
+    segments = got(client, "segments", window=found["window"])["segments"]
+    (same,) = (s for s in segments if (s["segment"], s["value"]) == ("version", "7"))
+    assert (same["predictions"], same["outcomes"]) == (new["predictions"], new["outcomes"])
+    assert same["metrics"] == new["metrics"]
+    assert found["not_compared"] is None
+
+
+def test_the_comparison_is_that_of_the_snapshot(monitor, client):
+    found = got(client, "versions")["comparison"]
+    compared = model_of(monitor).versions_now.compared
+    assert found["verdict"] == compared.comparison.decided_by.found.verdict == "worse"
+    assert found["headline"].startswith("Version 7 is worse than 6: recall .6")
+    assert found["anytime"]
+    assert found["segments"] == ["region"]
+    sums = compared.comparison.counts[1].cells.tolist()
+    assert [found["b"]["outcomes"][cell] for cell in ("tp", "fp", "fn", "tn")] == sums
+
+
+def test_versions_and_days_can_be_chosen(client):
+    found = got(client, "versions", versions="7,6", last="2d")
+    compared = found["comparison"]
+    assert (compared["a"]["version"], compared["b"]["version"]) == ("7", "6")
+    assert (compared["verdict"], compared["anytime"]) == ("better", False)
+    assert any("holds for one look" in limit for limit in found["limits"])
+
+
+@pytest.mark.parametrize(
+    ("query", "fault"),
+    [
+        ({"versions": "6"}, "versions: must be two different versions, got '6'; write A,B"),
+        ({"versions": "6,8"}, "versions: no such version, got '8'"),
+        ({"last": "soon"}, "last: "),
+        ({"last": "0s"}, "last: must be above 0"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_the_reason(client, query, fault):
+    answer = client.get("/api/v1/versions", params=query)
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith(fault)
+
+
+def test_an_answer_fits_its_schema_with_and_without_a_comparison(client):
+    document = client.get("/openapi.json").json()
+    schema = {"$ref": "#/components/schemas/LiveVersionsAnswer", **document}
+    jsonschema.validate(got(client, "versions"), schema)
+    with client_of(fed(stream(until=BEGAN))) as alone:
+        found = got(alone, "versions")
+    jsonschema.validate(found, schema)
+    assert found["comparison"] is None
+    assert "never predicted at the same time" in found["not_compared"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(found | {"versions": "6, 7"}, schema)
+
+
+def test_versions_that_are_not_counted_apart_are_listed_and_not_compared():
+    with client_of(fed(stream(days=5), config_of(ALONE))) as client:
+        found = got(client, "versions")
+        asked = client.get("/api/v1/versions", params={"versions": "6,7"})
+    assert [one["version"] for one in found["versions"]] == ["6", "7"]
+    assert {one["traffic"] for one in found["versions"]} == {None}
+    assert found["not_compared"].startswith("versions are not counted apart: configure segments")
+    assert asked.status_code == 400
+
+
+def test_a_reader_is_told_of_ids_that_several_versions_scored():
+    events = stream(days=6)
+    shadow = [e | {"version": "7", "ts": e["ts"] + 1} for e in events if e["type"] == "prediction"]
+    events = sorted([*events, *shadow], key=lambda e: e["ts"])
+    with client_of(fed(events)) as client:
+        found = got(client, "versions", versions="6,7")
+    assert any("compare --feed" in limit for limit in found["limits"])
+
+
+def test_the_text_says_the_same(client):
+    answer = client.get("/api/v1/versions", headers={"Accept": "text/plain"})
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert "Version 7 is worse than 6" in answer.text
+    assert "Versions, last 1d" in answer.text
+    assert max(map(len, answer.text.splitlines())) <= 100
+
+
+def test_a_name_that_would_break_the_page_is_passed_on_as_it_is():
+    odd = '</script>\n"'
+    events = [e | {"version": odd} if e.get("version") == "7" else e for e in stream(days=6)]
+    with client_of(fed(events)) as client:
+        answer = client.get("/api/v1/versions")
+        text = client.get("/api/v1/versions", headers={"Accept": "text/plain"}).text
+    assert json.loads(answer.text)["versions"][1]["version"].startswith("</script>")
+    assert "</script>\n" not in text
+
+
+def test_the_days_asked_for_are_the_last_ones(monitor, client):
+    found = got(client, "versions", last="1d")["comparison"]
+    compared = monitor.versions.compare("m", model_of(monitor).mature_until, last=DAY * 1000)
+    assert found["a"]["predictions"] == compared.compared.predictions[0]

@@ -1,0 +1,82 @@
+"""The section of the page about versions: side by side, compared, and in words."""
+
+import html
+import re
+
+import httpx
+import pytest
+from exporter.page.pages import served
+from watch.versioned import BEGAN, config_of, fed, stream
+
+ALONE = "models: {m: {segments: [region], label_timeout: 3d}}"
+
+
+def page_of(monitor, path="/?model=m"):
+    with served(monitor) as url:
+        return httpx.get(f"{url}{path}").text
+
+
+def section_of(page):
+    """The text of the section; "" where there is none."""
+    found = re.search(r'<section id="versions".*?</section>', page, re.DOTALL)
+    return "" if found is None else html.unescape(re.sub(r"<[^>]+>", " ", found[0]))
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+@pytest.fixture(scope="module")
+def worse():
+    return page_of(fed(stream(recall=(0.9, 0.5), a_day=1_008)))
+
+
+def test_the_verdict_stands_first_and_the_versions_below(worse):
+    text = words(section_of(worse))
+    assert text.startswith("Versions The new version is worse Version 7 is worse than 6: recall .")
+    assert "at the same mix by region and day. The verdict holds however often" in text
+    shares = [float(share) for share in re.findall(r"([\d.]+) %", text)]
+    assert sum(shares[:2]) == pytest.approx(100, abs=0.2)
+    assert "1970-01-04 05:00" in text
+
+
+def test_the_section_is_linked_to_and_the_deployment_is_marked(worse):
+    assert 'href="#versions"' in worse
+    assert 'class="deployment"' in worse
+    assert "1970-01-04 05:00: version 7" in html.unescape(worse)
+
+
+def test_an_open_comparison_says_what_would_settle_it():
+    text = words(section_of(page_of(fed(stream(days=7)))))
+    assert text.startswith("Versions Not shown yet Whether version 7 is worse than 6 is not shown")
+    assert "more outcomes would settle it" in text
+
+
+def test_versions_that_never_met_are_listed_with_the_reason():
+    text = words(section_of(page_of(fed(stream(until=BEGAN)))))
+    assert text.startswith("Versions Nothing is compared: '6' and '7' never predicted at the same")
+    assert "100.0 %" in text
+
+
+def test_versions_that_are_not_counted_apart_say_how_to_count_them():
+    text = words(section_of(page_of(fed(stream(days=6), config_of(ALONE)))))
+    assert "configure segments: [version]" in text
+    assert text.endswith("Version Began 6 1970-01-01 7 1970-01-04 05:00")
+
+
+def test_a_model_with_one_version_or_none_has_no_such_section():
+    one = [e for e in stream(days=6) if e["ts"] < BEGAN]
+    none = [{k: v for k, v in e.items() if k != "version"} for e in stream(days=6)]
+    for events in (one, none):
+        page = page_of(fed(events))
+        assert section_of(page) == ""
+        assert "#versions" not in page
+
+
+def test_names_of_versions_are_text_and_not_markup():
+    events = [
+        e | {"version": "<b onclick=x>7"} if e.get("version") == "7" else e for e in stream(days=7)
+    ]
+    page = page_of(fed(events))
+    assert "<b onclick" not in page
+    assert "&lt;b onclick=x&gt;7" in page

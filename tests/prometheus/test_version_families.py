@@ -1,0 +1,108 @@
+"""The series about versions, over a monitor that counts two of them apart."""
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from watch.versioned import BEGAN, DAY, config_of, fed, model_of, stream
+
+from monitor.events.columns import Series
+from monitor.prometheus.series_limit import limited
+from monitor.prometheus.text import TextWriter
+from monitor.snapshot import NAMED_VERSIONS
+
+
+@pytest.fixture(scope="module")
+def monitor():
+    return fed(stream(recall=(0.9, 0.5), a_day=1_008))
+
+
+@pytest.fixture(scope="module")
+def samples(monitor):
+    return samples_of(monitor.snapshot())
+
+
+def samples_of(snapshot):
+    text = TextWriter().write(snapshot).decode()
+    return [s for family in text_string_to_metric_families(text) for s in family.samples]
+
+
+def numbers(samples, name, **labels):
+    return [s.value for s in samples if s.name == name and labels.items() <= s.labels.items()]
+
+
+def test_each_version_has_an_info_and_the_time_of_its_first_prediction(samples):
+    assert numbers(samples, "classifier_version_info", version="6") == [1]
+    began = "classifier_version_first_seen_timestamp_seconds"
+    assert numbers(samples, began, version="6") == [0]
+    assert numbers(samples, began, version="7") == [BEGAN]
+
+
+def test_the_shares_of_the_traffic_are_those_of_the_predictions(monitor, samples):
+    snapshot = monitor.snapshot()
+    for window in snapshot.windows:
+        made = window.predicted_positive + window.predicted_negative
+        row = snapshot.series.index(Series("m", "version", "7"))
+        whole = made[model_of(monitor).row]
+        labels = {"window": window.name, "version": "7"}
+        (share,) = numbers(samples, "classifier_version_traffic_ratio", **labels)
+        assert share == made[row] / whole
+        assert 0.1 < share < 0.5
+        shares = numbers(samples, "classifier_version_traffic_ratio", window=window.name)
+        assert sum(shares) == pytest.approx(1)
+
+
+def test_the_verdict_and_its_sequence_are_those_of_the_comparison(monitor, samples):
+    found = model_of(monitor).versions_now.compared.comparison.strata.found
+    name, labels = "classifier_version_verdict", {"version": "7", "against": "6"}
+    assert found.verdict == "worse"
+    assert numbers(samples, name, verdict="worse", **labels) == [1]
+    assert numbers(samples, name) == [0, 1, 0, 0]
+    for suffix, value in (("", found.change), ("_lower", found.lower), ("_upper", found.upper)):
+        assert numbers(samples, f"classifier_version_log_odds_ratio{suffix}", **labels) == [value]
+
+
+def test_the_metrics_of_a_version_are_those_of_its_segment_value(monitor, samples):
+    snapshot = monitor.snapshot()
+    row = snapshot.series.index(Series("m", "version", "7"))
+    labels = {"segment": "version", "value": "7", "window": "7d"}
+    (recall,) = numbers(samples, "classifier_recall_ratio", **labels)
+    assert recall == snapshot.windows[1].metrics["recall"].estimate[row]
+    assert 0.3 < recall < 0.7
+    assert numbers(samples, "classifier_recall_ratio", version="7") == []
+
+
+def test_before_anything_is_mature_verdict_and_sequence_are_absent():
+    found = samples_of(fed([e for e in stream() if e["ts"] < BEGAN + DAY / 2]).snapshot())
+    assert numbers(found, "classifier_version_info") == [1, 1]
+    assert numbers(found, "classifier_version_verdict") == []
+    assert numbers(found, "classifier_version_log_odds_ratio") == []
+
+
+def test_versions_that_are_not_counted_apart_have_only_their_beginning():
+    config = config_of("models: {m: {segments: [region], label_timeout: 3d}}")
+    found = samples_of(fed(stream(days=5), config).snapshot())
+    names = {s.name for s in found if "version_" in s.name and "reference" not in s.name}
+    assert names == {"classifier_version_info", "classifier_version_first_seen_timestamp_seconds"}
+
+
+def test_only_the_versions_that_began_last_are_listed():
+    events = [
+        {"type": "prediction", "id": f"i{n}", "ts": 60 * n, "prediction": 1, "version": f"v{n}"}
+        for n in range(12)
+    ]
+    monitor = fed([e | {"model": "m"} for e in events])
+    found = [
+        s.labels["version"]
+        for s in samples_of(monitor.snapshot())
+        if s.name == "classifier_version_info"
+    ]
+    assert found == [f"v{n}" for n in range(12)][-NAMED_VERSIONS:]
+
+
+def test_a_scrape_with_versions_stays_within_its_limit(monitor):
+    snapshot = monitor.snapshot()
+    most = len(samples_of(snapshot))
+    nothing = len(samples_of(limited(snapshot, 0)[0]))
+    for limit in range(0, most + 400, 37):
+        part, left = limited(snapshot, limit)
+        assert len(samples_of(part)) <= max(limit, nothing)
+        assert left.models == 1 - len(part.models)

@@ -1,0 +1,136 @@
+"""Two versions over the hours that a monitor holds: the same as over its recorded events."""
+
+import numpy as np
+import pytest
+from watch.versioned import BEGAN, DAY, HOUR, batches, config_of, fed, model_of, stream
+
+from monitor.config import parse_config
+from monitor.diagnosis.versions import compare_recorded
+from monitor.errors import UsageError
+from monitor.windows import version_counts
+
+SILENT = """
+models:
+  m: {segments: [version, region], label_timeout: 1d, labelling: negatives_by_timeout}
+"""
+
+
+def recorded(events, config, mature_until, **asked):
+    """Compare the same events as `compare` does, with the version as no segment."""
+    without = config.models["m"].model_copy(update={"segments": ("region",)})
+    plain = config.model_copy(update={"models": {"m": without}})
+    return compare_recorded(
+        [*batches(events, plain)], "m", without, mature_until=mature_until, **asked
+    )
+
+
+def same(live, other):
+    assert [one.name for one in live.versions] == [one.name for one in other.versions]
+    assert [one.first for one in live.versions] == [one.first for one in other.versions]
+    assert tuple(live.within) == tuple(other.within)
+    assert live.predictions == other.predictions
+    assert live.segments == other.segments
+    for mine, theirs in zip(live.comparison.counts, other.comparison.counts, strict=True):
+        assert mine.cells.tolist() == theirs.cells.tolist()
+    mine, theirs = live.comparison.strata, other.comparison.strata
+    assert mine.found == theirs.found
+    assert mine.differences == theirs.differences
+    assert mine.parts == theirs.parts
+
+
+@pytest.mark.parametrize("recall", [(0.8, 0.8), (0.9, 0.5)])
+def test_a_live_comparison_equals_that_of_the_recorded_events(recall):
+    events, config = stream(recall=recall), config_of()
+    model = model_of(fed(events))
+    until = model.mature_until // 3_600_000 * 3_600_000
+    same(model.versions_now.compared, recorded(events, config, until))
+    assert model.versions_now.compared.anytime
+
+
+def test_it_equals_that_of_recorded_events_where_silence_is_a_negative():
+    events, config = stream(), parse_config(SILENT, "monitor.yaml")
+    events = [e for e in events if e.get("label") != 0]
+    model = model_of(fed(events, config))
+    until = model.mature_until // 3_600_000 * 3_600_000
+    found = model.versions_now.compared
+    same(found, recorded(events, config, until))
+    assert found.comparison.outcomes == sum(found.predictions)
+
+
+def test_a_worse_version_is_called_worse_and_an_equal_one_is_not():
+    found = {}
+    for name, recall in {"worse": (0.9, 0.5), "as before": (0.8, 0.8)}.items():
+        model = model_of(fed(stream(a_day=1_008, recall=recall)))
+        found[name] = model.versions_now.compared.comparison.decided_by.found.verdict
+    assert found["worse"] == "worse"
+    assert found["as before"] in ("equal", "not_shown")
+
+
+def test_the_last_days_are_compared_where_they_are_asked_for_and_hold_for_one_look():
+    monitor = fed(stream())
+    until = model_of(monitor).mature_until
+    found = monitor.versions.compare("m", until, last=2 * DAY * 1000).compared
+    assert found.within.closes - found.within.opens == 2 * DAY * 1000
+    assert not found.anytime
+    whole = monitor.versions.compare("m", until).compared
+    assert whole.within.opens == BEGAN * 1000
+    assert whole.comparison.outcomes > 2 * found.comparison.outcomes
+
+
+def test_either_version_may_be_the_one_that_is_judged():
+    monitor = fed(stream(recall=(0.9, 0.5), a_day=1_008))
+    until = model_of(monitor).mature_until
+    found = monitor.versions.compare("m", until, ("7", "6")).compared
+    assert [one.name for one in found.versions] == ["7", "6"]
+    assert found.comparison.strata.found.verdict == "better"
+
+
+def test_what_cannot_be_compared_is_refused_with_the_reason():
+    monitor = fed(stream(until=BEGAN))
+    assert "never predicted at the same time" in model_of(monitor).versions_now.not_compared
+    until = model_of(monitor).mature_until
+    with pytest.raises(UsageError, match=r"versions: no such version, got '8'"):
+        monitor.versions.compare("m", until, ("6", "8"))
+    young = fed([e for e in stream() if e["ts"] < BEGAN + HOUR])
+    now = model_of(young).versions_now
+    assert now.compared is None
+    assert "outcomes must be mature" in now.not_compared
+    old = fed([e for e in stream() if e["ts"] < BEGAN])
+    assert "there is '6'" in model_of(old).versions_now.not_compared
+
+
+def test_without_the_version_among_the_segments_nothing_is_compared():
+    config = parse_config("models: {m: {segments: [region], label_timeout: 3d}}", "monitor.yaml")
+    monitor = fed(stream(days=5), config)
+    model = model_of(monitor)
+    assert model.versions_now is None
+    assert [name for name, _ in model.versions] == ["6", "7"]
+    with pytest.raises(UsageError, match=r"segments: \[version\]"):
+        monitor.versions.compare("m", model.mature_until)
+    assert "version_counts" not in monitor.state()
+
+
+def test_labels_that_are_a_sample_are_refused():
+    text = "models: {m: {segments: [version], label_timeout: 3d, labelling: sampled}}"
+    model = model_of(fed(stream(days=6), parse_config(text, "monitor.yaml")))
+    assert "cannot be compared under labelling sampled" in model.versions_now.not_compared
+
+
+def test_a_look_between_batches_changes_no_later_answer():
+    events = stream(recall=(0.9, 0.6))
+    monitor, config = fed([]), config_of()
+    for batch in batches(events, config, 300):
+        monitor.apply(batch)
+        monitor.snapshot()
+    one, other = model_of(monitor).versions_now, model_of(fed(events)).versions_now
+    same(one.compared, other.compared)
+    assert one.compared.versions == other.compared.versions
+
+
+def test_where_the_oldest_hours_are_dropped_the_verdict_holds_for_one_look(monkeypatch):
+    monkeypatch.setattr(version_counts, "HELD_HOURS", 3 * 24)
+    found = model_of(fed(stream())).versions_now.compared
+    assert not found.anytime
+    assert found.within.opens > BEGAN * 1000
+    assert found.within.closes - found.within.opens <= 3 * DAY * 1000
+    assert np.isfinite(found.comparison.strata.found.change)

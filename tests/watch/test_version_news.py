@@ -1,0 +1,136 @@
+"""What a new version means for the reference, the headline and the time of a change."""
+
+import pytest
+from watch.versioned import BEGAN, DAY, batches, config_of, fed, model_of, stream
+
+from monitor.engine import Monitor
+from monitor.exporter.api.status import status_answer
+from monitor.verdicts import ChangeBegan
+
+TEXT = """
+models:
+  m: {segments: [region, version], label_timeout: 3d, maturity: 1d, reference: {%s}}
+pane: 10m
+windows: [1d, 3d]
+"""
+FIRST = "first: 2d"
+GIVEN = "counts: {tp: 27000, fp: 7000, fn: 3000, tn: 63000}"
+"""Outcomes of version 6, of whom nobody knows how they scatter by day."""
+STEP = 10 * 60_000
+
+
+def config(reference):
+    return config_of(TEXT % reference)
+
+
+def deployed(recall=(0.9, 0.5), **made):
+    """Version 7 takes all of the traffic on the fourth day."""
+    return stream(**{"recall": recall, "a_day": 4_800, "until": BEGAN, "days": 9, **made})
+
+
+def status_of(monitor):
+    return status_answer(monitor.snapshot(), limit=1).models[0]
+
+
+def test_the_headline_says_which_version_a_change_began_with():
+    status = status_of(fed(deployed(days=7), config(GIVEN)))
+    assert status.verdict == "model_degraded"
+    assert status.headline.startswith("Since version 7 (3.8 days, 92 % of the traffic), precision")
+    assert status.new_version.change_began_with_it
+    assert status.change_began.earliest <= "1970-01-04T05:00:00Z"
+    assert status.change_began.latest >= "1970-01-04T04:00:00Z"
+
+
+def test_a_new_version_that_changed_nothing_is_said_to_be_new():
+    status = status_of(fed(deployed((0.9, 0.9), days=6), config(GIVEN)))
+    assert status.change_began is None
+    assert not status.new_version.change_began_with_it
+    assert ". New: version 7 (2.8 days" in status.headline
+    later = status_of(fed(deployed((0.9, 0.9), days=9), config(GIVEN)))
+    assert "version 7" not in later.headline
+
+
+def test_a_change_on_another_day_is_not_said_to_begin_with_the_version():
+    old = deployed((0.9, 0.9), days=11)
+    worse = deployed((0.9, 0.4), days=11)
+    events = [
+        late if early["ts"] >= 7 * DAY and early["type"] == "prediction" else early
+        for early, late in zip(old, worse, strict=True)
+    ]
+    status = status_of(fed(events, config(GIVEN)))
+    assert status.verdict == "model_degraded"
+    assert not status.headline.startswith("Since")
+    assert "1970-01-07T20:00:00Z" <= status.change_began.at <= "1970-01-08T04:00:00Z"
+    assert not status.new_version.change_began_with_it
+
+
+def test_kept_references_ignore_versions():
+    status = status_of(fed(deployed(days=7), config(f"{GIVEN}, on_version: keep")))
+    assert status.verdict == "model_degraded"
+    assert status.new_version is None
+    assert "version 7" not in status.headline
+    assert status.change_began is not None
+
+
+def test_a_restarted_reference_begins_with_the_new_version():
+    monitor = fed(deployed(days=9), config(f"{FIRST}, on_version: restart"))
+    reference = model_of(monitor).watched.reference
+    assert reference.opens >= BEGAN * 1000 > reference.opens - 2 * 3_600_000
+    assert reference.version == 2
+    truth = fed([e for e in deployed(days=9) if e["ts"] >= BEGAN], config(FIRST))
+    mine, theirs = (model_of(one).watched.reference for one in (monitor, truth))
+    assert mine.counts.cells.tolist() == theirs.counts.cells.tolist()
+    assert (mine.opens, mine.closes) == (theirs.opens, theirs.closes)
+
+
+def test_until_the_new_reference_is_known_nothing_is_compared():
+    before = fed(deployed(days=4), config(f"{FIRST}, on_version: restart"))
+    assert model_of(before).watched.reference is not None
+    waits = model_of(fed(deployed(days=6), config(f"{FIRST}, on_version: restart"))).watched
+    assert waits.reference is None
+    assert waits.awaited.about_ms > BEGAN * 1000 + 2 * DAY * 1000
+    assert waits.new_version.name == "7"
+    assert {one.verdict for one in waits.verdicts.values()} <= {"insufficient_evidence"}
+
+
+def test_the_first_version_of_all_restarts_nothing():
+    events = [e for e in deployed(days=9) if e["ts"] < 5 * DAY]
+    events = [e | {"version": "7"} if "version" in e else e for e in events]
+    reference = model_of(fed(events, config(f"{FIRST}, on_version: restart"))).watched.reference
+    assert (reference.opens, reference.version) == (0, 1)
+
+
+def test_a_trailing_reference_restarts_too():
+    monitor = fed(deployed(days=10), config("trailing: 2d, on_version: restart"))
+    assert model_of(monitor).watched.reference.opens >= BEGAN * 1000
+    early = fed(deployed(days=6), config("trailing: 2d, on_version: restart"))
+    assert model_of(early).watched.reference is None
+
+
+@pytest.mark.parametrize("days", [4, 6, 8])
+def test_a_restart_of_the_program_changes_nothing(days):
+    made, settings = deployed(days=9), config(f"{FIRST}, on_version: restart")
+    cut = next(i for i, e in enumerate(made) if e["ts"] >= days * DAY)
+    again = Monitor(settings, fed(made[:cut], settings).state())
+    for batch in batches(made[cut:], settings):
+        again.apply(batch)
+    mine, theirs = (model_of(one).watched for one in (again, fed(made, settings)))
+    assert mine.reference.opens == theirs.reference.opens
+    assert mine.reference.counts.cells.tolist() == theirs.reference.counts.cells.tolist()
+    assert mine.verdicts.keys() == theirs.verdicts.keys()
+    assert mine.evidence == theirs.evidence
+
+
+def test_another_setting_of_on_version_leaves_the_reference_of_a_saved_state():
+    made = deployed((0.8, 0.8), days=6)
+    state = fed(made, config(FIRST)).state()
+    again = Monitor(config(f"{FIRST}, on_version: keep"), state)
+    assert model_of(again).watched.reference.opens == 0
+
+
+def test_a_model_without_versions_finds_when_it_changed():
+    events = [{k: v for k, v in e.items() if k != "version"} for e in deployed(days=7)]
+    watched = model_of(fed(events, config(GIVEN))).watched
+    assert watched.new_version is None
+    assert isinstance(watched.began, ChangeBegan)
+    assert watched.began.earliest <= BEGAN * 1000 <= watched.began.latest + 3_600_000
