@@ -72,10 +72,11 @@ def run(args: Namespace) -> int:
 
 def _ask(args: Namespace) -> int:
     """Print the comparison of a running monitor; return the exit code."""
-    for option in ("feed", "config", "segments"):
-        if getattr(args, option):
+    local = {"FILE": args.files, "--feed": args.feed, "--config": args.config}
+    for option, given in {**local, "--segments": args.segments}.items():
+        if given:
             raise UsageError(
-                f"--{option}: cannot be combined with --url; a running monitor has its own"
+                f"{option}: cannot be combined with --url; a running monitor has its own"
             )
     remote = Remote(args.url)
     query = {"model": args.model, "versions": args.versions, "last": args.last}

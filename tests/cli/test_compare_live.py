@@ -70,6 +70,7 @@ def test_options_of_recorded_events_are_refused(capsys, worse, option):
     done = ran(capsys, "compare", "--url", worse, option, "x")
     assert done.code == 2
     assert f"{option}: cannot be combined with --url" in done.err
+    assert "FILE: cannot be combined" in ran(capsys, "compare", "x", "--url", worse).err
 
 
 def test_a_version_that_is_not_there_is_refused(capsys, worse):
