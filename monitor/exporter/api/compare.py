@@ -23,8 +23,9 @@ _WITHOUT_SEGMENTS = (
     "range that begins and ends at midnight (UTC) and is at least 20 days long"
 )
 _WITHOUT_CURVE = (
-    f"whether recall is below the ROC curve of before: labelled scores are stored for {DAYS} days, "
-    "and those of the reference; diagnose recorded events with --feed FILE"
+    "whether recall is below the ROC curve of before: labelled scores of both classes are needed; "
+    f"those older than {DAYS} days are stored by the week (UTC, from Thursday on), and the range "
+    "holds no whole one; diagnose recorded events with --feed FILE"
 )
 
 
@@ -62,7 +63,7 @@ def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> Recalle
     return RecalledComparison(
         before,
         after,
-        monitor.scores_by_day(asked.model, *asked.before) if asked.before and curved else None,
+        monitor.scores_by_block(asked.model, *asked.before) if asked.before and curved else None,
         monitor.scores(asked.model, *asked.after),
     )
 

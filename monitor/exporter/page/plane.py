@@ -98,8 +98,8 @@ def _threshold(diagnosis: DiagnosisAnswer, curve: CurveAnswer) -> h.Node:
         return [
             title,
             h.p(".muted")[
-                "There are no scores for this period: events carry none, or it is older than "
-                "the two months for which scores are stored."
+                "There are no scores for this period: events carry none, or it holds no whole "
+                "week and is older than the two months for which scores are stored by the day."
             ],
         ]
     if curve.objective is None:
