@@ -20,6 +20,7 @@ from monitor.events.columns import FloatArray, Int64Array, Series
 from monitor.events.reject_reasons import RejectReason
 from monitor.metrics.intervals import WINDOW_METRICS
 from monitor.metrics.ratio import ratio
+from monitor.metrics.score_skill import ScoreSkill
 from monitor.verdicts import Watched
 
 METRIC_NAMES = tuple(WINDOW_METRICS)
@@ -167,6 +168,7 @@ class ModelState:
         aside: events far ahead of the others that do not move the model's time: now, and
             so far.
         unused_windows: windows that it does not use, under `windows: auto`.
+        scores: metrics of its scores by window; without windows that have none.
     """
 
     name: str
@@ -201,6 +203,7 @@ class ModelState:
     now_ms: int | None = None
     aside: tuple[int, int] = (0, 0)
     unused_windows: tuple[str, ...] = ()
+    scores: Mapping[str, ScoreSkill] = field(default_factory=dict)
 
     @property
     def taken_back(self) -> int:

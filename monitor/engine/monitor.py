@@ -61,19 +61,19 @@ class Monitor:
         self._catalogue = Catalogue(self.config)
         windows = None if state is None else state["windows"]
         self._stages = stages = Stages(self.config, self._catalogue, windows)
-        self._join, self._windows, self._delays = stages.join, stages.windows, stages.delays
-        self._scores, self._watch = stages.scores, stages.watch
-        self._received = stages.received
+        self._join, self._windows, self._scores = stages.join, stages.windows, stages.scores
+        self._received, self._watch = stages.received, stages.watch
         self._reading = SnapshotReader(
             self.config,
             self._catalogue,
             received=self._received,
             join=self._join,
             windows=self._windows,
-            delays=self._delays,
+            delays=stages.delays,
             maturities=stages.maturities,
             times=stages.times,
             watch=self._watch,
+            scores=self._scores,
         )
         self._decoder = Decoder(DecodeSettings.from_config(self.config))
         self._buffer: list[Fields] = []

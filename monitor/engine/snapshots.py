@@ -11,6 +11,7 @@ import numpy as np
 
 from monitor.config import Config, Labelling
 from monitor.engine.measurements import Measurements
+from monitor.engine.score_skills import ScoreSkills
 from monitor.engine.windows_in_use import windows_in_use
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, NO_TIME, FloatArray, Int64Array
@@ -33,6 +34,7 @@ from monitor.snapshot import (
 from monitor.verdicts import Watched
 from monitor.watch import Watch
 from monitor.windows import Windows
+from monitor.windows.scores import Scores
 
 _LIFETIME = "all"
 _LABEL_NAMES = ("negative", "positive", "retracted")
@@ -59,6 +61,7 @@ class SnapshotReader:
         maturities: ages at which windows end.
         times: of the models.
         watch: verdicts and detectors.
+        scores: score histograms.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class SnapshotReader:
         maturities: Maturities,
         times: ModelTimes,
         watch: Watch,
+        scores: Scores,
     ) -> None:
         self._catalogue = catalogue
         self._received = received
@@ -82,6 +86,7 @@ class SnapshotReader:
         self._maturities = maturities
         self._times = times
         self._watch = watch
+        self._skills = ScoreSkills(scores)
         self._lengths = config.window_lengths
         self._by_volume = config.windows == "auto"
         self._ratios = _class_ratios(config)
@@ -113,13 +118,14 @@ class SnapshotReader:
         faults = {
             name: [_fault_of(model, name) for model in models] for name in self._windows.names
         }
+        windows = tuple(
+            self._window(view, times, moments, ages, faults[view.name]) for view in views
+        )
         return Snapshot(
             series=self._catalogue.series,
-            windows=tuple(
-                self._window(view, times, moments, ages, faults[view.name]) for view in views
-            ),
+            windows=windows,
             lifetime=lifetime,
-            models=models,
+            models=self._skills.added(models, windows),
             labels=self._label_books(),
             records=received.records,
             events={event: received.events[event] for event in EVENT_OF_COLUMNS.values()},

@@ -102,6 +102,15 @@ class Scores:
         self._weeks.add_late(day, model, cell, n)
         self._days.add(day, model, cell, n)
 
+    def version(self, model: int) -> int:
+        """Return a number that differs from an earlier one where a count of a model changed.
+
+        Args:
+            model: its number.
+        """
+        self._ensure()
+        return int(self._changes[model])
+
     def keeps(self, model: int, opens: int) -> bool:
         """Return whether the days of a model from a moment on are stored by the day.
 

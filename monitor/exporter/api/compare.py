@@ -38,12 +38,15 @@ class RecalledComparison(NamedTuple):
         before_scores: scores by day, for the ROC curve of before; None if they are not
             stored, or labels are not complete.
         after_scores: scores of the later range.
+        after_labelled: its labelled scores by block of time; None where there are none, or
+            labels are not complete.
     """
 
     before: Recalled | None
     after: Recalled
     before_scores: ScoreHistogram | None
     after_scores: ScoreHistogram
+    after_labelled: ScoreHistogram | None
 
 
 def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> RecalledComparison:
@@ -59,12 +62,13 @@ def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> Recalle
     """
     before = None if asked.before is None else _recalled(monitor, asked.model, asked.before)
     after = _recalled(monitor, asked.model, asked.after)
-    curved = asked.before is not None and labelling is Labelling.COMPLETE
+    complete = labelling is Labelling.COMPLETE
     return RecalledComparison(
         before,
         after,
-        monitor.scores_by_block(asked.model, *asked.before) if asked.before and curved else None,
+        monitor.scores_by_block(asked.model, *asked.before) if asked.before and complete else None,
         monitor.scores(asked.model, *asked.after),
+        monitor.scores_by_block(asked.model, *asked.after) if complete else None,
     )
 
 
@@ -86,7 +90,8 @@ def compared(
     """
     earlier = _before(model, asked, recalled.before)
     before = replace(earlier, scores=recalled.before_scores)
-    after = _period(model, asked.after, recalled.after, name="after", source=asked.after_source)
+    later = _period(model, asked.after, recalled.after, name="after", source=asked.after_source)
+    after = replace(later, scores=recalled.after_labelled)
     found = diagnose(
         before,
         after,

@@ -11,6 +11,7 @@ from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.page.formats import count, interval, ratio, signed
 from monitor.exporter.page.iso_curves import IsoCurves
 from monitor.exporter.page.plane_figure import plane_figure
+from monitor.exporter.page.score_figures import scores_panel
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 
@@ -38,6 +39,7 @@ def plane_section(diagnosis: DiagnosisAnswer, curve: CurveAnswer, iso: IsoCurves
             h.figure[drawn, h.figcaption[_legend(curve, iso)]],
             h.div[_explained(diagnosis), _threshold(diagnosis, curve)],
         ],
+        scores_panel(diagnosis.scores),
     ]
 
 
