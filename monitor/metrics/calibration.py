@@ -234,11 +234,10 @@ def _logistic(
         weight = cases * rate * (1 - rate)
         information = columns.T @ (columns * weight[:, None])
         step = np.linalg.lstsq(information, columns.T @ (positive - cases * rate), rcond=None)[0]
-        for _ in range(_STEPS):
-            now = _log_likelihood(columns @ (found + step) + offset, cases, positive)
-            if now >= best:
-                break
+        now = _log_likelihood(columns @ (found + step) + offset, cases, positive)
+        while not now >= best and np.abs(step).max() > _CONVERGED:
             step = step / 2
+            now = _log_likelihood(columns @ (found + step) + offset, cases, positive)
         found, gained, best = found + step, now - best, now
         if gained < _CONVERGED * (1 + abs(best)) or np.abs(found).max() > 2 * _STEEPEST:
             break

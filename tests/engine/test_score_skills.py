@@ -14,6 +14,7 @@ from monitor.prometheus.family import shape_of
 from monitor.report.replay_json import replay_json
 
 DAY = 86_400
+SILENT = {"labelling": "negatives_by_timeout", "maturity": "5d"}
 SETTINGS = {"label_timeout": "5d", "maturity": "1h"}
 
 
@@ -71,7 +72,8 @@ def test_the_metrics_follow_a_label_that_is_revised():
 
 
 @pytest.mark.parametrize(
-    ("changed", "scored"), [({}, False), ({"labelling": "negatives_by_timeout"}, True)]
+    ("changed", "scored"),
+    [({}, False), ({"labelling": "negatives_by_timeout", "maturity": "5d"}, True)],
 )
 def test_without_scores_or_all_labels_there_is_nothing_and_json_stays_as_it_was(changed, scored):
     monitor = Monitor(configured(**changed))
