@@ -8,6 +8,7 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.periods import Period
+from monitor.drift.curve_parts import CurveParts, curve_parts
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray
 from monitor.metrics.roc_region import recall_at
@@ -26,12 +27,15 @@ class ComparedScores:
         after: of the later one; None likewise.
         recall_before: recall of the ROC curve of before at `ROC_RATES`; None likewise.
         recall_after: of the ROC curve of after; None likewise.
+        parts: of the effect of the operating point on precision, what the threshold did and
+            what the curve; None without scores of before, and where a rate is 0.
     """
 
     before: ScoreSkill | None
     after: ScoreSkill | None
     recall_before: FloatArray | None
     recall_after: FloatArray | None
+    parts: CurveParts | None
 
 
 def compare_scores(before: Period, after: Period) -> ComparedScores | None:
@@ -50,6 +54,9 @@ def compare_scores(before: Period, after: Period) -> ComparedScores | None:
         after=_skill(after.scores, reference),
         recall_before=_roc(before.scores),
         recall_after=_roc(after.scores),
+        parts=None
+        if before.scores is None
+        else curve_parts(before.scores, before.blocks, after.days_or_blocks),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from monitor.diagnosis.compared_scores import ROC_RATES, ComparedScores
+from monitor.drift.curve_parts import CurvePart
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.answer_parts import Count, MetricInterval, Share, defined
@@ -81,6 +82,34 @@ class ScoreMetrics(Struct, frozen=True, kw_only=True):
     reliability: tuple[ReliabilityGroup, ...]
 
 
+class CurveEffect(Struct, frozen=True, kw_only=True):
+    """A part of the effect of the operating point on precision.
+
+    Attributes:
+        logit: of the change of logit(precision), exact.
+        points: of the change of precision, as a fraction.
+        lower_points: lower limit of its 95 % interval; null with fewer than two days.
+        upper_points: upper limit; null likewise.
+    """
+
+    logit: float
+    points: float
+    lower_points: float | None
+    upper_points: float | None
+
+
+class CurveEffects(Struct, frozen=True, kw_only=True):
+    """The part of skill in the change of precision, split; both add up to it.
+
+    Attributes:
+        threshold: movement along the ROC curve of before.
+        curve: movement off it.
+    """
+
+    threshold: CurveEffect
+    curve: CurveEffect
+
+
 class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
     """Metrics of the scores of two periods, and their ROC curves.
 
@@ -90,6 +119,8 @@ class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
         false_positive_rate: rates at which the curves are given.
         recall_before: recall of the ROC curve of before at these; null where there is none.
         recall_after: of the ROC curve of after; null likewise.
+        skill: what of the part of skill the threshold did, and what the curve; null where
+            that is not known.
     """
 
     before: ScoreMetrics | None
@@ -97,6 +128,7 @@ class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
     false_positive_rate: tuple[Share, ...]
     recall_before: tuple[Share, ...] | None
     recall_after: tuple[Share, ...] | None
+    skill: CurveEffects | None
 
 
 def compared_scores(found: ComparedScores | None) -> ComparedScoreMetrics | UnsetType:
@@ -109,6 +141,20 @@ def compared_scores(found: ComparedScores | None) -> ComparedScoreMetrics | Unse
         false_positive_rate=tuple(ROC_RATES.tolist()),
         recall_before=None if found.recall_before is None else tuple(found.recall_before.tolist()),
         recall_after=None if found.recall_after is None else tuple(found.recall_after.tolist()),
+        skill=None
+        if found.parts is None
+        else CurveEffects(
+            threshold=_effect(found.parts.threshold), curve=_effect(found.parts.curve)
+        ),
+    )
+
+
+def _effect(found: CurvePart) -> CurveEffect:
+    return CurveEffect(
+        logit=found.logit,
+        points=found.points,
+        lower_points=defined(found.lower_points),
+        upper_points=defined(found.upper_points),
     )
 
 

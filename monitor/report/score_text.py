@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from monitor.diagnosis.compared_scores import ComparedScores
+from monitor.drift.curve_parts import CurvePart
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.score_words import SCORE_WORDS
@@ -38,6 +39,10 @@ def score_lines(found: ComparedScores | None) -> Iterator[str]:
     for title, read in _NUMBERS:
         was, now = (math.nan if s is None else read(s) for s in sides)
         yield _row(title, _number(was), _number(now), _signed(now - was))
+    if found.parts is not None:
+        threshold, curve = found.parts.threshold, found.parts.curve
+        yield (f"Of the part of skill, the threshold did {_effect(threshold)},")
+        yield f"another ROC curve {_effect(curve)}."
 
 
 def _row(title: str, before: str, after: str, change: str = "") -> str:
@@ -52,6 +57,13 @@ def _interval(found: Interval) -> str:
     if not math.isfinite(found.lower):
         return _number(found.estimate)
     return f"{found.estimate:.3f} ({found.lower:.3f}-{found.upper:.3f})"
+
+
+def _effect(part: CurvePart) -> str:
+    text = f"{100 * part.points:+.1f} points"
+    if not math.isfinite(part.lower_points):
+        return text
+    return f"{text} ({100 * part.lower_points:+.1f} to {100 * part.upper_points:+.1f})"
 
 
 def _number(value: float) -> str:

@@ -12,18 +12,25 @@ worse curve. Then what scores cost: bytes a model, and the time of an event.
 from __future__ import annotations
 
 import argparse
+import time
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
+from monitor.config import Config
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
 from monitor.drift.verdict import DEGRADED
+from monitor.engine import Monitor
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.events.score_bins import SCORE_BINS, score_bins
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.state.encoding import encoded
+from monitor.windows.scores import Scores
 
 from .turns import table
 
@@ -129,6 +136,46 @@ def shares(draws: int) -> list[tuple[str, str, str, str, str]]:
     return rows
 
 
+def costs(days: int = 80, a_day: int = 20_000) -> list[tuple[str, str, str]]:
+    """Return what scores cost: nanoseconds of CPU an outcome, and bytes a model."""
+    spent: dict[bool, float] = {}
+    sizes = {}
+    for scored in (False, True, False, True):
+        monitor, rng = Monitor(Config(windows=["1d", "7d"])), np.random.default_rng(6)
+        batches = [_batch(rng, day, a_day, scored=scored) for day in range(days)]
+        began = time.process_time()
+        for batch in batches:
+            monitor.apply(batch)
+        took = 1e9 * (time.process_time() - began) / (days * a_day)
+        spent[scored] = min(took, spent.get(scored, took))
+        sizes[scored] = sum(map(len, map(bytes, encoded(monitor.state(), 1))))
+    reserved = Scores(Catalogue(Config(models={"m": {}}, windows=["1d"])))
+    reserved.advance(np.array([DAY]))
+    return [
+        ("ns an outcome", f"{spent[False]:.0f}", f"{spent[True]:.0f}"),
+        ("bytes of a checkpoint", f"{sizes[False]:,}", f"{sizes[True]:,}"),
+        ("bytes of histograms, reserved", "", f"{reserved.nbytes:,}"),
+    ]
+
+
+def _batch(rng: np.random.Generator, day: int, size: int, *, scored: bool) -> EventBatch:
+    actual, normal = rng.random(size) < PREVALENCE, rng.normal(size=size)
+    score = expit(normal + GAP * actual - 1.0)
+    moment = day * DAY + np.sort(rng.integers(0, DAY, size))
+    return EventBatch(
+        outcomes=Outcomes(
+            time=moment,
+            label_time=moment,
+            predicted_positive=score >= 0.5,  # any threshold
+            actual_positive=actual,
+            score=score if scored else np.full(size, np.nan),
+            group=np.zeros(size, dtype=np.int64),
+        ),
+        groups=(Group("m"),),
+        records=size,
+    )
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
@@ -136,6 +183,7 @@ def main() -> None:
     draws = parser.parse_args().draws
     head = ("change", "scatter", "right", "degraded", "degraded without scores")
     print(table(head, shares(draws)))
+    print(table(("cost", "without scores", "with scores"), costs()))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,12 @@ def test_scores_distinguish_a_slide_from_a_worse_model(capsys, tmp_path, after, 
         known = {verdict} if asked == words else {verdict, "operating_point_moved"}
         assert found["verdict"] in known, asked
         assert found["below_reference_curve"] is (verdict == "model_degraded")
+        parts, skill = found["scores"]["skill"], found["attribution"]["skill"]
+        for unit in ("logit", "points"):
+            both = parts["threshold"][unit] + parts["curve"][unit]
+            assert both == pytest.approx(skill[unit], abs=1e-9)
+        worse = parts["curve"]["upper_points"] < 0
+        assert worse is (verdict == "model_degraded")
     text = ran(capsys, "diagnose", "--feed", path, *words).out
     assert all(sentence in " ".join(text.split()) for sentence in found_sentences(verdict))
 
