@@ -20,17 +20,14 @@ from monitor.events.columns import FloatArray, Int64Array, Series
 from monitor.events.reject_reasons import RejectReason
 from monitor.metrics.intervals import WINDOW_METRICS
 from monitor.metrics.ratio import ratio
-from monitor.verdicts import VersionsNow, Watched
+from monitor.metrics.score_skill import ScoreSkill
+from monitor.verdicts import NAMED_VERSIONS, VersionsNow, Watched
 
 METRIC_NAMES = tuple(WINDOW_METRICS)
 """Metrics of each window, by their names in `monitor.metrics`."""
 
 CELL_NAMES = ("none", "tp", "fp", "fn", "tn")
 """States of a prediction, the axes of `ModelState.transitions`; "none" means not labelled."""
-
-
-NAMED_VERSIONS = 8
-"""Versions of a model that are listed, at most."""
 
 
 class Estimate(NamedTuple):
@@ -172,6 +169,7 @@ class ModelState:
             so far.
         unused_windows: windows that it does not use, under `windows: auto`.
         versions_now: its latest versions compared; None where they are not counted apart.
+        scores: metrics of its scores by window; without windows that have none.
     """
 
     name: str
@@ -207,6 +205,7 @@ class ModelState:
     aside: tuple[int, int] = (0, 0)
     unused_windows: tuple[str, ...] = ()
     versions_now: VersionsNow | None = None
+    scores: Mapping[str, ScoreSkill] = field(default_factory=dict)
 
     @property
     def mature_until(self) -> int | None:

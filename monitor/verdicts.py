@@ -207,6 +207,10 @@ class NewVersion(NamedTuple):
     began_change: bool
 
 
+NAMED_VERSIONS = 8
+"""Versions of a model that are listed, at most."""
+
+
 class VersionsNow(NamedTuple):
     """Versions of a model that counts them apart.
 

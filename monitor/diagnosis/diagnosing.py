@@ -11,6 +11,7 @@ from monitor import metrics
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.caveats import notes
+from monitor.diagnosis.compared_scores import compare_scores
 from monitor.diagnosis.label_faults import distrust
 from monitor.diagnosis.period_labels import Refusal, missing_side, refusal
 from monitor.diagnosis.periods import Errors, Period
@@ -137,6 +138,7 @@ def diagnose(
             errors=errors,
             mature_until=mature_until,
         ),
+        scores=compare_scores(before, after) if trusted else None,
     )
 
 

@@ -84,10 +84,7 @@ class RecordedComparison:
             for asked in (self._before, self._after)
             if asked is not None
         }
-        scored = self._before or TimeRange(EARLIEST_MS, LATEST_MS)
-        self._scores = (
-            None if self._source == "counts" else monitor.count_scores(*scored, self._model)
-        )
+        self._scores = monitor.count_scores(*self._span(), self._model)
         self._all = monitor.count_range(EARLIEST_MS, LATEST_MS, self._everything_by())
 
     def model(self) -> str:
@@ -157,10 +154,14 @@ class RecordedComparison:
         asked = asked or self._first(model, later.opens)
         self._check_apart(asked, later)
         option = f"the reference, {self._source}" if self._source else "--before"
-        period = self._counted(option, model, asked, self._source)
-        if self._scores is None or self._labelling(model) is not Labelling.COMPLETE:
-            return period
-        return replace(period, scores=self._scores.days(model, *asked))
+        return self._counted(option, model, asked, self._source)
+
+    def _span(self) -> TimeRange:
+        """Return a range that holds both periods."""
+        if self._derived:
+            return TimeRange(EARLIEST_MS, LATEST_MS)
+        known = [asked for asked in (self._before, self._after) if asked is not None]
+        return TimeRange(min(a.opens for a in known), max(a.closes for a in known))
 
     def _check_apart(self, before: TimeRange, after: TimeRange) -> None:
         """Refuse ranges that overlap; names options only where a person gave both."""
@@ -192,10 +193,14 @@ class RecordedComparison:
         silent = self._labelling(model) is Labelling.NEGATIVES_BY_TIMEOUT
         return settled(cells) if silent else cells
 
+    @property
+    def _derived(self) -> bool:
+        """Whether a range follows from all events."""
+        return self._after is None or (self._before is None and self._source != "counts")
+
     def _everything_by(self) -> int:
         """Block length of the counts of all time; one block where only the time span is used."""
-        derived = self._after is None or (self._before is None and self._source != "counts")
-        return HOUR_MS if derived else LATEST_MS - EARLIEST_MS
+        return HOUR_MS if self._derived else LATEST_MS - EARLIEST_MS
 
     def _counted(self, option: str, model: str, asked: TimeRange, source: str) -> Period:
         counts: RangeCounts = self._exact.get(asked, self._all)
@@ -214,7 +219,9 @@ class RecordedComparison:
             timeout = settings_of(self._config, model).label_timeout or 0
             watermark = self._monitor.times.get(model)
             check_silence(option, asked, None if watermark is None else watermark - timeout)
-        return period
+        if labelling is not Labelling.COMPLETE:
+            return period
+        return replace(period, scores=self._scores.days(model, *asked))
 
     def _labelling(self, model: str) -> Labelling:
         return settings_of(self._config, model).labelling

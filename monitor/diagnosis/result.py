@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from monitor import snapshot
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
+from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.segments import SegmentPart
 from monitor.drift import Judgement, MainDriver, Status, Verdict
@@ -134,6 +135,8 @@ class Diagnosis:
             probability; NaN without actual positives before.
         refusal: of conclusions that the labels do not allow; None without one.
         notes: limits of the result, in words.
+        scores: metrics of the scores of both periods; None without labelled scores, and
+            where labels are refused.
     """
 
     model: str
@@ -159,6 +162,7 @@ class Diagnosis:
     visible_recall: float
     refusal: Refusal | None
     notes: tuple[str, ...]
+    scores: ComparedScores | None = None
 
 
 def _three_digits(value: float) -> str:

@@ -1,9 +1,10 @@
 """Judges two windows with all that there is: outcomes, scores of the reference, segments.
 
-The two rates decide first. Where they leave a fall of skill open and scores come, the ROC
-curve of the reference decides, overall and with the reference's mix of every segment key.
-A fall must also be one within days: days before and after a change of the threshold, counted
-together, lie below the curve that all of them lie on.
+The two rates decide first. Where they moved as along a curve and scores come, the ROC curve
+of the reference decides, overall and with the reference's mix of every segment key: below it
+the model got worse, on it the threshold moved. A fall must also be one within days: days
+before and after a change of the threshold, counted together, lie below the curve that all of
+them lie on.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from monitor.drift.component_changes import BetweenDays, as_blocks
 from monitor.drift.day_dispersion import off_the_curve
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
-from monitor.drift.roc import below_reference_curve, standardised_to
+from monitor.drift.roc import CurvePosition, position_on_curve, standardised_to
 from monitor.drift.verdict import Judgement, judge, roc_decides
 from monitor.metrics.histogram import ScoreHistogram
 
@@ -42,7 +43,7 @@ def judge_on_curve(
     by_key: Iterable[ComparedOutcomes] = (),
     days: ComparedOutcomes | None = None,
 ) -> tuple[Judgement, bool | None]:
-    """Judge two windows; see `verdict.judge` and `roc.below_reference_curve`.
+    """Judge two windows; see `verdict.judge` and `roc.position_on_curve`.
 
     A fall of the odds ratio counts as far as it is left within days: the sum of days at
     different thresholds explains the rest.
@@ -68,12 +69,17 @@ def judge_on_curve(
         total = as_blocks(whole.after).sum(axis=-1)
         factors = dispersion.larger(off_the_curve(total, between.after))
     points = [whole.after, *(standardised_to(*both) for both in by_key)]
-    below = all(
-        below_reference_curve(scores, point, factors, before=whole.before) for point in points
-    )
-    if below:
+    found = [position_on_curve(scores, point, factors, before=whole.before) for point in points]
+    below = all(position is CurvePosition.BELOW for position in found)
+    on = any(position is CurvePosition.ON for position in found)
+    if below or on:
         judgement = judge(
-            *whole, dispersion, between=between, below_reference_curve=True, within_days=within
+            *whole,
+            dispersion,
+            between=between,
+            below_reference_curve=below,
+            on_reference_curve=on,
+            within_days=within,
         )
     return judgement, below
 

@@ -2,12 +2,14 @@
 
 Where scores come, the curve decides what the two rates alone leave open: where recall and
 false positives both fell, the threshold slid if the new point lies on the curve, and the
-model got worse if the point lies below.
+model got worse if the point lies below. It also decides where the odds ratio changed along
+the curve, as it does where positives and negatives scatter differently.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Self
 
 import numpy as np
@@ -17,9 +19,17 @@ from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.component_changes import as_blocks, jackknife_variance, leave_one_out
 from monitor.drift.components import SmoothedRates
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.skill import Z_TWO_SIDED
+from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray
+
+
+class CurvePosition(StrEnum):
+    """Position of an operating point relative to the reference's ROC curve."""
+
+    BELOW = "below"
+    ON = "on"
+    OPEN = "open"
 
 
 def below_reference_curve(
@@ -32,21 +42,10 @@ def below_reference_curve(
     """Test for recall significantly below the reference's ROC curve at today's FPR.
 
     Args:
-        reference: labelled cases of the reference by score, of shape (bins,), or
-            (blocks of time, bins).
-        after: outcomes of the window to judge, a scalar or blocks of time.
-        dispersion: variance over that of independent rows, at least 1.
-        before: outcomes of the reference, a scalar or blocks of time. Where predictions
-            are not the scores cut at one threshold (a threshold by country, a rule on
-            top of it), the reference's own point lies below its curve, and today's point
-            is compared with that deficit. None to compare with the curve itself.
-
-    Returns:
-        True where TPR is below the curve at p < .01, two-sided as for every component.
-        The variances of the reference and of the window are each the larger of that of
-        independent rows and that between blocks. False where a class is missing. The
-        curve is interpolated linearly, which lies below a concave curve, so that a coarse
-        histogram never makes the model look worse.
+        reference: as for `position_on_curve`.
+        after: likewise.
+        dispersion: likewise.
+        before: likewise.
 
     Source:
         Fawcett 2006 (ROC curves); Pepe 2003, §5.2 (variance of TPR at a given FPR).
@@ -59,13 +58,53 @@ def below_reference_curve(
     >>> below_reference_curve(reference, ConfusionCounts(tp=800, fn=200, fp=500, tn=9_500))
     False
     """
+    found = position_on_curve(reference, after, dispersion, before=before)
+    return found is CurvePosition.BELOW
+
+
+def position_on_curve(
+    reference: ScoreHistogram,
+    after: ConfusionCounts,
+    dispersion: Dispersion | ArrayLike = 1.0,
+    *,
+    before: ConfusionCounts | None = None,
+) -> CurvePosition:
+    """Compare recall with the reference's ROC curve at today's FPR.
+
+    Args:
+        reference: labelled cases of the reference by score, of shape (bins,), or
+            (blocks of time, bins).
+        after: outcomes of the window to judge, a scalar or blocks of time.
+        dispersion: variance over that of independent rows, at least 1.
+        before: outcomes of the reference, a scalar or blocks of time. Where predictions
+            are not the scores cut at one threshold (a threshold by country, a rule on
+            top of it), the reference's own point lies below its curve, and today's point
+            is compared with that deficit. None to compare with the curve itself.
+
+    Returns:
+        Below where TPR is below the curve at p < .01, two-sided as for every component.
+        On the curve where TPR is neither below nor above it so, its log-odds differ by less
+        than τ = .2 from those of the curve, and certainly (p < .01) by less than 2 τ; or by
+        less than a quarter, and certainly less than half, of what recall changes along the
+        curve. Else, and where a class is missing, it is open. The variances of the reference
+        and of the window are each the larger of that of independent rows and that between
+        blocks. The curve is interpolated linearly, which lies below a concave curve, so that
+        a coarse histogram never makes the model look worse.
+
+    >>> reference = ScoreHistogram(
+    ...     positive=np.array([500, 1500, 8000]), negative=np.array([80_000, 15_000, 5_000]),
+    ...     unlabelled=np.zeros(3))
+    >>> slid = ConfusionCounts(tp=7_980, fn=2_020, fp=5_000, tn=95_000)
+    >>> str(position_on_curve(reference, slid))
+    'on'
+    """
     whole = reference if reference.positive.ndim == 1 else reference.sum(axis=0)
     blocks = as_blocks(after)
     total = blocks.sum(axis=-1)
     if min(whole.positive.sum(), whole.negative.sum()) == 0:
-        return False
+        return CurvePosition.OPEN
     if min(total.actual_positive, total.actual_negative) == 0:
-        return False
+        return CurvePosition.OPEN
     curve, now, factors = _Curve.of(whole), SmoothedRates.of(total), Dispersion.of(dispersion)
     reference_variance, variance = _independent(curve, now, factors)
     if blocks.shape[-1] > 1:
@@ -74,8 +113,18 @@ def below_reference_curve(
     if reference.positive.ndim > 1:
         between = _between_blocks(reference, whole, now)
         reference_variance = np.fmax(reference_variance, between)
-    error = np.sqrt(variance + reference_variance)
-    return bool(curve.deficit(now) < _usual_deficit(curve, before) - Z_TWO_SIDED * error)
+    error = float(np.sqrt(variance + reference_variance))
+    off = float(curve.deficit(now)) - _usual_deficit(curve, before)
+    if off < -Z_TWO_SIDED * error:
+        return CurvePosition.BELOW
+    expected = float(curve.at(now.false_positive_rate))
+    tolerable = 2 * EQUIVALENCE * expected * (1 - expected)
+    if before is not None:
+        own = SmoothedRates.of(as_blocks(before).sum(axis=-1))
+        tolerable = max(tolerable, abs(expected - float(own.recall)) / 2)
+    same = abs(off) < min(tolerable / 2, Z_TWO_SIDED * error)
+    bounded = abs(off) + Z_ONE_SIDED * error < tolerable
+    return CurvePosition.ON if same and bounded else CurvePosition.OPEN
 
 
 def _usual_deficit(curve: _Curve, before: ConfusionCounts | None) -> float:

@@ -55,6 +55,7 @@ class Skill(IntEnum):
     IMPROVED = 2
     MOVED = 3
     UNKNOWN = 4
+    SLID = 5
 
 
 def statuses(found: Changes) -> NDArray[np.int8]:
@@ -107,6 +108,7 @@ def skill(
     status: NDArray[np.int8],
     below_reference_curve: NDArray[np.bool_] | None = None,
     dead: NDArray[np.bool_] | None = None,
+    on_reference_curve: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.int8]:
     """Decide on skill from the changes of TPR, FPR, their likelihood and odds ratios.
 
@@ -133,7 +135,9 @@ def skill(
     Before these, a dead model (see `is_dead`) is degraded, whatever the two rates do: that
     nothing is flagged any more, or everything, is no slide of the threshold. Where scores
     come, and a rate changed, a TPR significantly below the reference's ROC curve at
-    today's FPR is degraded as well.
+    today's FPR is degraded as well. Where the rates moved in one direction and TPR lies on
+    that curve, the point slid along it, and skill neither fell nor rose, whatever the odds
+    ratio did: it is the same along a curve only where both classes scatter alike.
 
     Args:
         found: changes in the order of `Component` along the first axis.
@@ -143,6 +147,9 @@ def skill(
             None where there are no scores.
         dead: True where the model does not tell the classes apart any more, shape of the
             series; None where that is not tested.
+        on_reference_curve: True where TPR lies on the reference's ROC curve at today's FPR
+            (see `roc.position_on_curve`), shape of the series; None where there are no
+            scores.
 
     Returns:
         A `Skill` for each series.
@@ -164,11 +171,17 @@ def skill(
     if below_reference_curve is not None:
         worse = worse | (any_changed & below_reference_curve)
         better = better & ~below_reference_curve
+    slid = np.asarray(False)
+    if on_reference_curve is not None:
+        moved = any_changed | fell | rose
+        slid = on_reference_curve & _same_direction(found) & moved
+        worse, better = worse & ~slid, better & ~slid
     if dead is not None:
-        worse, better = worse | dead, better & ~dead
+        worse, better, slid = worse | dead, better & ~dead, slid & ~dead
     clean = (rates == CLEAN).all(axis=0) | (status[Component.LOG_LIKELIHOOD_RATIO] == CLEAN)
     verdict = np.where(moved_along_curve(found, status), np.int8(Skill.MOVED), Skill.UNKNOWN)
     verdict = np.where(~any_changed & clean, Skill.CLEAN, verdict)
+    verdict = np.where(slid, Skill.SLID, verdict)
     verdict = np.where(better, Skill.IMPROVED, verdict)
     return np.where(worse, Skill.DEGRADED, verdict).astype(np.int8)
 

@@ -8,10 +8,12 @@ ratio, log r (see `skill.statuses`):
     degraded    model_degraded   prevalence_shift_and_model_degraded   model_degraded
     improved    model_improved   prevalence_shift_and_model_improved   model_improved
     moved       operating_point_moved
+    slid        threshold_moved
     unknown     insufficient_evidence
 
-Where the operating point moved, log r changed and log LR+ is clean, the verdict is
-`prevalence_shift`, with `Judgement.operating_point_moved` set. Where the labels are not
+Where the operating point moved or slid, log r changed and log LR+ is clean, the verdict is
+`prevalence_shift`, with `Judgement.operating_point_moved` set. Whether a point slid is known
+where scores come: it lies on the reference's ROC curve. Where the labels are not
 trustworthy, it is `labels_not_trustworthy` whatever the counts. A lack of evidence never
 gives `no_change`; `Judgement.unknown` names the components that remain open.
 """
@@ -54,6 +56,7 @@ class Verdict(StrEnum):
     PREVALENCE_SHIFT_AND_MODEL_DEGRADED = "prevalence_shift_and_model_degraded"
     PREVALENCE_SHIFT_AND_MODEL_IMPROVED = "prevalence_shift_and_model_improved"
     OPERATING_POINT_MOVED = "operating_point_moved"
+    THRESHOLD_MOVED = "threshold_moved"
     INSUFFICIENT_EVIDENCE = "insufficient_evidence"
     LABELS_NOT_TRUSTWORTHY = "labels_not_trustworthy"
 
@@ -67,7 +70,12 @@ OF_THE_MODEL = DEGRADED | IMPROVED
 MOVED_RATES = OF_THE_MODEL | {Verdict.OPERATING_POINT_MOVED}
 """Verdicts by which recall or the false-positive rate changed."""
 NOT_OF_THE_MODEL = frozenset(
-    {Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT, Verdict.OPERATING_POINT_MOVED}
+    {
+        Verdict.NO_CHANGE,
+        Verdict.PREVALENCE_SHIFT,
+        Verdict.OPERATING_POINT_MOVED,
+        Verdict.THRESHOLD_MOVED,
+    }
 )
 """Verdicts that attribute no change to skill."""
 
@@ -103,6 +111,7 @@ _TABLE = np.array(
             ),
             (Verdict.OPERATING_POINT_MOVED,) * 3,
             (Verdict.INSUFFICIENT_EVIDENCE,) * 3,
+            (Verdict.THRESHOLD_MOVED,) * 3,
         )
     ]
 )
@@ -129,6 +138,8 @@ class Judgement:
         rose: components whose status is changed, and that rose.
         unknown: components whose status is unknown.
         below_reference_curve: the argument of `judge`.
+        on_reference_curve: True where the point slid along the reference's ROC curve, which
+            is what `threshold_moved` rests on.
         dead: True where the model does not tell the classes apart any more: it flags
             nothing, or everything, or at random (see `skill.is_dead`).
     """
@@ -143,6 +154,7 @@ class Judgement:
     rose: tuple[str, ...]
     unknown: tuple[str, ...]
     below_reference_curve: bool = False
+    on_reference_curve: bool = False
     dead: bool = False
     freedom: Mapping[str, float] = field(default_factory=dict)
 
@@ -162,13 +174,16 @@ class Judgement:
 
 
 def roc_decides(judgement: Judgement) -> bool:
-    """Return True where the reference's ROC curve could turn the verdict into degraded.
+    """Return True where the reference's ROC curve could turn the verdict into another.
 
-    That is where recall or the false-positive rate changed and the verdict is not
-    degraded already.
+    That is where recall or the false-positive rate changed and the verdict is not degraded
+    already; and where it is degraded, though both moved in one direction, as along a curve.
     """
-    moved = (judgement.status["recall"], judgement.status["false_positive_rate"])
-    return Status.CHANGED in moved and judgement.verdict not in DEGRADED
+    names = ("recall", "false_positive_rate")
+    if judgement.verdict in DEGRADED:
+        recall, false = (judgement.change[name] for name in names)
+        return recall * false > 0 and not judgement.dead
+    return Status.CHANGED in [judgement.status[name] for name in names]
 
 
 def judge(
@@ -179,6 +194,7 @@ def judge(
     between: BetweenDays | None = None,
     labels_trustworthy: bool = True,
     below_reference_curve: bool = False,
+    on_reference_curve: bool = False,
     within_days: float = math.nan,
 ) -> Judgement:
     """Tell a worse model from rarer positives, or find the evidence insufficient.
@@ -196,7 +212,8 @@ def judge(
             `day_scatter.DayScatter.between`), instead of the scatter of blocks. None to
             estimate the errors from the blocks.
         labels_trustworthy: False where the labels do not stand for the missing ones.
-        below_reference_curve: see `roc.below_reference_curve`; False without scores.
+        below_reference_curve: see `roc.position_on_curve`; False without scores.
+        on_reference_curve: likewise.
         within_days: see `Changes.within_days`; NaN where it is not known.
 
     Returns:
@@ -226,6 +243,7 @@ def judge(
         found,
         labels_trustworthy=labels_trustworthy,
         below_reference_curve=below_reference_curve,
+        on_reference_curve=on_reference_curve,
         dead=bool(is_dead(*whole, found)),
     )
 
@@ -235,6 +253,7 @@ def judge_changes(
     *,
     labels_trustworthy: bool = True,
     below_reference_curve: bool = False,
+    on_reference_curve: bool = False,
     dead: bool = False,
 ) -> Judgement:
     """Judge changes of one series that are computed already; see `judge`.
@@ -243,13 +262,15 @@ def judge_changes(
         found: changes of shape (8,), in the order of `Component`.
         labels_trustworthy: as for `judge`.
         below_reference_curve: as for `judge`.
+        on_reference_curve: as for `judge`.
         dead: True where the model does not tell the classes apart any more.
 
     Returns:
         The judgement.
     """
     known = statuses(found)
-    separation = skill(found, known, np.asarray(below_reference_curve), np.asarray(dead))
+    below, on = np.asarray(below_reference_curve), np.asarray(on_reference_curve)
+    separation = skill(found, known, below, np.asarray(dead), on)
     code = int(_verdict_codes(separation, known))
     verdict = _VERDICTS[code] if labels_trustworthy else Verdict.LABELS_NOT_TRUSTWORTHY
     names = [component.name.lower() for component in Component][: Component.ODDS_RATIO + 1]
@@ -263,12 +284,14 @@ def judge_changes(
         status=status,
         change=change,
         standard_error={name: float(found.standard_error[i]) for i, name in enumerate(names)},
-        operating_point_moved=not dead and bool(moved_along_curve(found, known)),
+        operating_point_moved=not dead
+        and bool(moved_along_curve(found, known) | (separation == Skill.SLID)),
         main_driver=main_driver(found),
         fell=tuple(name for name, value in certain.items() if value < 0),
         rose=tuple(name for name, value in certain.items() if value > 0),
         unknown=tuple(name for name, s in named.items() if s == UNKNOWN),
         below_reference_curve=below_reference_curve,
+        on_reference_curve=bool(separation == Skill.SLID),
         dead=dead,
         freedom=dict(zip(names, freedom.tolist(), strict=False)),
     )
@@ -308,5 +331,6 @@ def _verdict_codes(separation: NDArray[np.int8], known: NDArray[np.int8]) -> NDA
     ratio = known[Component.CLASS_RATIO]
     codes = _TABLE[separation, ratio]
     skill_clean = known[Component.LOG_LIKELIHOOD_RATIO] == CLEAN
-    as_skilled = (separation == Skill.MOVED) & (ratio == CHANGED) & skill_clean
+    moved = (separation == Skill.MOVED) | (separation == Skill.SLID)
+    as_skilled = moved & (ratio == CHANGED) & skill_clean
     return np.where(as_skilled, _CODE[Verdict.PREVALENCE_SHIFT], codes)

@@ -301,7 +301,8 @@ class Monitor:
 
         Args:
             model: name of the model.
-            opens: start, epoch milliseconds; rounded down to a day (UTC).
+            opens: start, epoch milliseconds; rounded down to a day (UTC). Of what is older
+                than two months, the weeks that lie inside as a whole count.
             closes: end, exclusive; rounded up.
 
         Raises:
@@ -311,8 +312,8 @@ class Monitor:
         number = self._catalogue.models.index(model)
         return self._scores.histogram(number, opens, closes)
 
-    def scores_by_day(self, model: str, opens: int, closes: int) -> ScoreHistogram | None:
-        """Return a model's score histograms by day, (days, bins).
+    def scores_by_block(self, model: str, opens: int, closes: int) -> ScoreHistogram | None:
+        """Return a model's score histograms by day, of older days by week, (blocks, bins).
 
         Args:
             model: name of the model.
@@ -320,18 +321,17 @@ class Monitor:
             closes: end, exclusive; rounded down.
 
         Returns:
-            None where not all of these days are stored, or one class has no label in them.
-            The days of the reference are stored as of the moment it was found.
+            None where one class has no label in them. An old reference is as it was found.
 
         Raises:
             ValueError: the model is neither configured nor seen in events.
         """
         self.flush()
         number = self._catalogue.models.index(model)
+        known = None
         if not self._scores.keeps(number, opens):
-            return self._watch.scores_of_reference(number, opens, closes)
-        days = self._scores.days(number, opens, closes)
-        return days if days.positive.any() and days.negative.any() else None
+            known = self._watch.scores_of_reference(number, opens, closes)
+        return known or self._scores.labelled(number, opens, closes)
 
     def _take(self, fields: dict[str, Any]) -> None:
         if fault := fault_of(fields, self._decoder.settings, None):

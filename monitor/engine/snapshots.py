@@ -11,6 +11,7 @@ import numpy as np
 
 from monitor.config import Config, Labelling
 from monitor.engine.measurements import Measurements
+from monitor.engine.score_skills import ScoreSkills
 from monitor.engine.stages import Stages
 from monitor.engine.windows_in_use import windows_in_use
 from monitor.events.catalogue import Catalogue
@@ -63,6 +64,7 @@ class SnapshotReader:
         self._maturities, self._times = stages.maturities, stages.times
         self._watch = stages.watch
         self._versions = versions
+        self._skills = ScoreSkills(stages.scores)
         self._lengths = config.window_lengths
         self._by_volume = config.windows == "auto"
         self._ratios = _class_ratios(config)
@@ -94,13 +96,14 @@ class SnapshotReader:
         faults = {
             name: [_fault_of(model, name) for model in models] for name in self._windows.names
         }
+        windows = tuple(
+            self._window(view, times, moments, ages, faults[view.name]) for view in views
+        )
         return Snapshot(
             series=self._catalogue.series,
-            windows=tuple(
-                self._window(view, times, moments, ages, faults[view.name]) for view in views
-            ),
+            windows=windows,
             lifetime=lifetime,
-            models=models,
+            models=self._skills.added(models, windows),
             labels=self._label_books(),
             records=received.records,
             events={event: received.events[event] for event in EVENT_OF_COLUMNS.values()},

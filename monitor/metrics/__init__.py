@@ -6,8 +6,8 @@
     intervals               the table of metrics; their confidence limits (proportions, mover)
     sampled, log_odds       the same where labels are a sample of the predictions; the scale
     confusion_summary       all of it as one table; significance: its two tests
-    histogram, curves       scores by class in bins; PR and ROC curves, areas
-    threshold, objective    the best threshold for an objective
+    histogram, curves       scores by class in bins; PR and ROC curves
+    threshold, objective    the best threshold for an objective; score_skill: scores of days
 
 A function of an array of tables gives what it gives for each table alone.
 """

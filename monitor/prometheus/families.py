@@ -8,12 +8,14 @@ from monitor.prometheus.feed_series import FEED_SERIES
 from monitor.prometheus.model_families import model_families, prediction_state_families
 from monitor.prometheus.monitor_families import monitor_families
 from monitor.prometheus.process_series import PROCESS_SERIES, SeriesDescription
+from monitor.prometheus.score_families import score_families
 from monitor.prometheus.verdict_families import verdict_families
 from monitor.prometheus.version_families import version_families
 from monitor.prometheus.window_families import window_families
 
 FAMILIES: tuple[Family, ...] = (
     *window_families(),
+    *score_families(),
     *verdict_families(),
     *model_families(),
     *version_families(),

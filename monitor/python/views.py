@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,9 +14,12 @@ from monitor.drift import Verdict
 from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import ModelStatus
+from monitor.metrics.score_intervals import Interval
+from monitor.metrics.score_skill import ScoreSkill
 from monitor.python.frames import frame
 from monitor.report.deciding_window import verdict_on
 from monitor.report.metric_words import MetricValues
+from monitor.report.score_words import SCORE_WORDS, ScoreWords
 from monitor.report.vocabulary import JSON_METRICS, METRIC_WORDS
 from monitor.snapshot import METRIC_NAMES, ModelState, Snapshot, Window
 
@@ -38,6 +42,11 @@ class WindowView(MetricValues[Estimated], frozen=True):
         verdict: what happened since the reference; None for "all" and for segment values.
         segments: the same window for each segment value, by segment key.
         log_likelihood_ratio: log TPR - log FPR, the skill of the classifier.
+        roc_auc: area under the ROC curve; NaN without scores, as both below.
+        average_precision: mean over the positives of the precision at their own score.
+        brier_score: mean squared distance of the scores from the labels.
+        scores: all metrics of its scores, of the whole days (UTC) inside; None without scores,
+            and for "all" and segment values.
     """
 
     name: str
@@ -49,6 +58,10 @@ class WindowView(MetricValues[Estimated], frozen=True):
     verdict: Verdict | None
     segments: Mapping[str, WindowViews]
     log_likelihood_ratio: Estimated
+    roc_auc: Estimated
+    average_precision: Estimated
+    brier_score: Estimated
+    scores: ScoreSkill | None
 
     def by(self, key: str) -> WindowViews:
         """Return this window for each value of a segment key.
@@ -215,7 +228,8 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowView
     segments = {key: WindowViews(key, rows) for key, rows in by_key.items()}
     judged = window.name in model.watched.verdicts
     verdict = verdict_on(model, window.name).verdict if judged else None
-    return _row(snapshot, window, model.row, verdict, segments)
+    scores = model.scores.get(window.name)
+    return _row(snapshot, window, model.row, verdict, segments, scores=scores)
 
 
 def _row(
@@ -224,6 +238,8 @@ def _row(
     row: int,
     verdict: Verdict | None,
     segments: Mapping[str, WindowViews],
+    *,
+    scores: ScoreSkill | None = None,
 ) -> WindowView:
     timed = window is not snapshot.lifetime and snapshot.now_ms is not None
     metrics = {
@@ -244,8 +260,15 @@ def _row(
         verdict=verdict,
         segments=segments,
         log_likelihood_ratio=metrics["log_likelihood_ratio"],
+        scores=scores,
+        **{name: _scored(words, scores) for name, words in SCORE_WORDS.items()},
         **{name: metrics[name] for name in JSON_METRICS},
     )
+
+
+def _scored(words: ScoreWords, scores: ScoreSkill | None) -> Estimated:
+    found = Interval(math.nan) if scores is None else words.of(scores)
+    return Estimated(**found._asdict())
 
 
 def _moment(milliseconds: int) -> datetime:

@@ -47,7 +47,8 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
             f"calibration, other cases); a {back} threshold would bring recall and false "
             "positives back together."
         )
-        yield from _more(diagnosis)
+        if not diagnosis.judgement.on_reference_curve:
+            yield from _more(diagnosis)
     yield from _prevalence(diagnosis)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Share, Time
 from monitor.report.metric_words import MetricValues
+from monitor.report.score_answer import ComparedScoreMetrics
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 
@@ -260,6 +261,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         segments: by segment value, those that carry most first.
         notes: what is not known, and why.
         advice: what to do next.
+        scores: metrics of the scores of both periods, over the whole days (UTC) inside each;
+            left out where there are none.
     """
 
     model: str
@@ -291,3 +294,4 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     segments: tuple[SegmentEffect, ...]
     notes: tuple[str, ...]
     advice: tuple[str, ...]
+    scores: ComparedScoreMetrics | UnsetType = UNSET

@@ -38,6 +38,7 @@ from monitor.report.diagnosis_answer import (
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.metric_words import JSON_METRICS
+from monitor.report.score_answer import compared_scores
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.two_answers import is_model_worse, what_moved_precision
@@ -86,6 +87,7 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         segments=tuple(map(_segment, diagnosis.segments)),
         notes=diagnosis.notes,
         advice=advice(diagnosis),
+        scores=compared_scores(diagnosis.scores),
     )
 
 

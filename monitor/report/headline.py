@@ -112,18 +112,19 @@ def reason(
     words = VERDICTS[verdict] if because is None else BECAUSE[because]
     return words.headline.format(
         positives=_positives(judgement),
-        moved=_moved_together(judgement, rates),
+        moved=_moved_together(judgement, rates, "threshold or scores moved"),
+        slid=_moved_together(judgement, rates, "along the ROC curve of the reference"),
         open=_open_question(judgement, rates),
     )
 
 
-def _moved_together(judgement: Judgement, rates: RatePairs) -> str:
+def _moved_together(judgement: Judgement, rates: RatePairs, what: str) -> str:
     change = judgement.change
     way = "fell" if change["recall"] < 0 else "rose"
     if judgement.status["class_ratio"] is Status.CHANGED:
         few = "fewer" if change["class_ratio"] < 0 else "more"
-        return f"{few} positives; recall and FPR {way}, too: threshold or scores moved."
-    return f"{_both_rates(rates, way)}: threshold or scores moved."
+        return f"{few} positives; recall and FPR {way}, too: {what}."
+    return f"{_both_rates(rates, way)}: {what}."
 
 
 def _both_rates(rates: RatePairs, way: str) -> str:

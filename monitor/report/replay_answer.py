@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     ReferencePeriod,
     Time,
 )
+from monitor.report.score_answer import ScoreMetrics
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
@@ -40,6 +41,7 @@ class ReplayedWindow(Struct, frozen=True, kw_only=True):
         label_fault: what is wrong with its labels; null where nothing is.
         far_from_reference: the class ratio is at least five times below or above the
             reference's.
+        scores: metrics of its scores; left out where it has none.
     """
 
     open: Time | None
@@ -54,6 +56,7 @@ class ReplayedWindow(Struct, frozen=True, kw_only=True):
     verdict_because: Because | None
     label_fault: LabelFault | None
     far_from_reference: bool
+    scores: ScoreMetrics | UnsetType = UNSET
 
 
 class ReplayedDetection(Struct, frozen=True, kw_only=True):

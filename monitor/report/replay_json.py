@@ -29,6 +29,7 @@ from monitor.report.replay_answer import (
     ReplayedModel,
     ReplayedWindow,
 )
+from monitor.report.score_answer import scores_of
 from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
@@ -100,6 +101,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> ReplayedWi
         verdict_because=found.because,
         label_fault=LabelFault(found.label_fault) if found.label_fault else None,
         far_from_reference=found.far_from_reference,
+        scores=scores_of(model.scores.get(window.name)),
     )
 
 

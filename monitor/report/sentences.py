@@ -79,7 +79,7 @@ def _explanation(diagnosis: Diagnosis) -> Iterator[str]:
         yield from _skill(diagnosis)
     if diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         yield from _likely(diagnosis)
-    if diagnosis.verdict in DEGRADED | {Verdict.OPERATING_POINT_MOVED}:
+    if diagnosis.verdict in DEGRADED | {Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED}:
         yield (
             "First see what was changed between before and after: the threshold, the model, or "
             "what reaches it."
@@ -157,7 +157,12 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
                 "are not available here."
             )
         return
-    if diagnosis.below_reference_curve:
+    if diagnosis.judgement.on_reference_curve:
+        yield (
+            "The scores show a slide of the threshold, or of all scores, and no worse model: "
+            "recall lies on the ROC curve of before at today's false positive rate."
+        )
+    elif diagnosis.below_reference_curve:
         yield (
             "The scores show a worse model, not a slide of the threshold: recall lies certainly "
             "below the ROC curve of before at today's false positive rate."

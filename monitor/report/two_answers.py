@@ -176,10 +176,16 @@ def is_model_worse(found: Compared) -> WorseAnswer:
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         return _answer(found, "not_shown", f"Nothing points to it: {_excluded(found)}")
+    return _answer(found, "no", f"No: {_why_not(found, judgement)}")
+
+
+def _why_not(found: Compared, judgement: Judgement) -> str:
+    """Return why the model is not worse."""
+    if judgement.on_reference_curve:
+        return f"{_slid(found, judgement)}, along the ROC curve of the reference"
     skill = judgement.status["log_likelihood_ratio"]
     by_skill = skill is Status.CLEAN and not _excludes_much(found)
-    why = "skill (log LR+) is as before" if by_skill else _excluded(found)
-    return _answer(found, "no", f"No: {why}")
+    return "skill (log LR+) is as before" if by_skill else _excluded(found)
 
 
 def _no_positives(found: Compared) -> str:
@@ -192,7 +198,8 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
     if found.mix_of:
         open_ = found.verdict is Verdict.INSUFFICIENT_EVIDENCE
         return f"the mix of {found.mix_of} changed, which explains most of it" if open_ else ""
-    if judgement.operating_point_moved or found.verdict is Verdict.OPERATING_POINT_MOVED:
+    slides = judgement.operating_point_moved and not judgement.on_reference_curve
+    if slides or found.verdict is Verdict.OPERATING_POINT_MOVED:
         return f"{_slid(found, judgement)}; threshold or scores moved"
     if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
         return ""

@@ -21,7 +21,8 @@ class VerdictWords(NamedTuple):
         icon: path of its sign on the page, in a box of 16 by 16.
         meaning: what it means for the person on call, in sentences.
         headline: why precision moved, in a few words; may name `{positives}` (became rarer,
-            or more frequent), `{moved}` (both rates) and `{open}` (what is not certain).
+            or more frequent), `{moved}` or `{slid}` (both rates) and `{open}` (what is not
+            certain).
         advice: what to do first; None where that depends on the numbers alone
             (see `monitor.report.advice`).
     """
@@ -76,6 +77,16 @@ VERDICTS: Mapping[Verdict, VerdictWords] = {
         "scores slide. That alone is neither better nor worse.",
         headline="{moved}",
         advice=None,
+    ),
+    Verdict.THRESHOLD_MOVED: VerdictWords(
+        title="Threshold moved",
+        tone="open",
+        icon=_ARROWS_APART,
+        meaning="Recall and false positives moved along the ROC curve of the reference, as the "
+        "scores show: the threshold was changed, or all scores slid. The model separates the "
+        "classes as well as before.",
+        headline="{slid}",
+        advice="Do not retrain for this: set the threshold anew, or calibrate the scores.",
     ),
     Verdict.PREVALENCE_SHIFT: VerdictWords(
         title="Prevalence shifted",

@@ -91,7 +91,7 @@ class ModelPage:
             that of the week by at least half as much, so that the model is not back already;
             False where the operating point of the month moved along the curve.
         """
-        if month.verdict is Verdict.OPERATING_POINT_MOVED:
+        if month.verdict in (Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED):
             return False
         _, upper = month.interval("odds_ratio", level=_LASTS)
         return upper < 0 and week.change["odds_ratio"] < _BACK_SHARE * month.change["odds_ratio"]

@@ -216,5 +216,4 @@ class ReferenceFinder:
     def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
         if self._catalogue.settings[model].labelling is not Labelling.COMPLETE:
             return None
-        days = self._scores.days(model, opens, closes)
-        return days if days.positive.any() and days.negative.any() else None
+        return self._scores.labelled(model, opens, closes)

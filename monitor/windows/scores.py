@@ -1,7 +1,7 @@
-"""Score histograms by model, day and class, for thresholds and label-free estimates.
+"""Score histograms of the past year by model and class: half-hours, then days, then weeks.
 
-The scores of the latest predictions are stored by the half-hour, and join those of their day
-as their model's time moves on: each is stored once.
+The scores of the latest predictions are stored by the half-hour, and join those of their day,
+and days those of their week, as their model's time moves on: each is stored once.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ from monitor.events.score_bins import NO_SCORE, SCORE_BINS
 from monitor.join import Deltas
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.panes import PaneRing
+from monitor.windows.passed_panes import PassedPanes
 
 DAY_MS = 86_400_000
 DAYS = 62
-"""Days for which histograms are stored."""
+"""Days for which histograms are stored by the day."""
+WEEK_DAYS = 7
+WEEKS = 53
+"""Weeks, which begin on a Thursday (UTC), for which histograms are stored: a year."""
 RECENT_MS = 1_800_000
 """Length of the stretches in which the latest scores are stored."""
 RECENT = 52
@@ -34,7 +38,7 @@ assert [Outcome.TP, Outcome.FP, Outcome.FN, Outcome.TN] == [0, 1, 2, 3]  # noqa:
 
 
 class Scores:
-    """Score histograms by model and day of the prediction.
+    """Score histograms by model and day of the prediction, those of older days by the week.
 
     Args:
         catalogue: numbers of models and groups.
@@ -43,9 +47,15 @@ class Scores:
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._days = PaneRing(width=DAY_MS, span=DAYS, cells=3 * SCORE_BINS)
+        self._weeks = PassedPanes(self._days, WEEK_DAYS * DAY_MS, WEEKS)
         self._recent = PaneRing(width=RECENT_MS, span=RECENT, cells=SCORE_BINS)
         self._changes = np.zeros(0, dtype=np.int64)
         self._known: dict[int, tuple[tuple[int, int | None], dict[_Days, ScoreHistogram]]] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Memory reserved."""
+        return self._days.nbytes + self._weeks.nbytes + self._recent.nbytes
 
     def apply(self, deltas: Deltas) -> None:
         """Count scored predictions and their outcomes."""
@@ -62,30 +72,47 @@ class Scores:
         now, then = np.flatnonzero(fresh), np.flatnonzero(~fresh)
         self._recent.add(pane[now], model[now], score[now], count[now])
         cell = kind[then] * SCORE_BINS + score[then]
-        self._days.add(self._days.pane_of(time[then]), model[then], cell, count[then])
+        self._add(self._days.pane_of(time[then]), model[then], cell, count[then])
 
     def advance(self, times: Int64Array) -> None:
         """Move the panes on to the times of the models, as `PaneRing.advance` takes them.
 
-        Scores that leave the half-hours join those of their day, by each model's own time.
+        Scores that leave the half-hours join those of their day, days that leave theirs those
+        of their week, by each model's own time.
         """
         self._ensure()
+        self._weeks.advance(times)
         self._days.advance(times)
         pane, model, score, count = self._recent.take_passed(times).T
-        self._days.add(pane // _A_DAY, model, _ALL * SCORE_BINS + score, count)
+        self._add(pane // _A_DAY, model, _ALL * SCORE_BINS + score, count)
         for models, old, new in self._recent.moves(times):
             first, end = old - RECENT + 1, min(new - RECENT, old) + 1
             while first < end:
                 day = first // _A_DAY
                 following = min((day + 1) * _A_DAY, end)
-                table = np.zeros((len(models), 3 * SCORE_BINS), dtype=np.int64)
-                table[:, _ALL * SCORE_BINS :] = self._recent.sum(first, following, models)
-                self._days.add_table(day, models, table)
+                passed = self._recent.sum(first, following, models)
+                row, score = np.nonzero(passed)
+                cell, of_day = _ALL * SCORE_BINS + score, np.full(len(row), day, dtype=np.int64)
+                self._add(of_day, models[row], cell, passed[row, score])
                 first = following
         self._recent.advance(times)
 
+    def _add(self, day: Int64Array, model: Int64Array, cell: Int64Array, n: Int64Array) -> None:
+        """Count changes in days, or in the weeks of days that have left their ring."""
+        self._weeks.add_late(day, model, cell, n)
+        self._days.add(day, model, cell, n)
+
+    def version(self, model: int) -> int:
+        """Return a number that differs from an earlier one where a count of a model changed.
+
+        Args:
+            model: its number.
+        """
+        self._ensure()
+        return int(self._changes[model])
+
     def keeps(self, model: int, opens: int) -> bool:
-        """Return whether the days of a model from a moment on are stored.
+        """Return whether the days of a model from a moment on are stored by the day.
 
         Args:
             model: its number.
@@ -101,16 +128,61 @@ class Scores:
             opens: first moment, epoch milliseconds; rounded up to a day.
             closes: first moment after it; rounded down.
         """
-        self._ensure()
+        return _histogram(self._by_day(model, -(-opens // DAY_MS), closes // DAY_MS))
+
+    def blocks(self, model: int, opens: int, closes: int) -> ScoreHistogram:
+        """Return histograms of a stretch of the past year by blocks of time, (blocks, bins).
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds; rounded up to a day.
+            closes: first moment after it; rounded down.
+
+        Returns:
+            The weeks that lie inside the stretch as a whole, as far as it is stored by the
+            week, then its days. The last of these weeks may be short of days that are
+            stored by the day.
+        """
         start, end = -(-opens // DAY_MS), closes // DAY_MS
+        weeks = self._by_week(model, start, end)
+        by_day = self._by_day(model, max(start, self._days_since(model)), end)
+        return _histogram(np.concatenate([weeks, by_day]))
+
+    def labelled(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
+        """Return `blocks`; None where one class has no label in them.
+
+        Args:
+            model: its number.
+            opens: as in `blocks`.
+            closes: as in `blocks`.
+        """
+        found = self.blocks(model, opens, closes)
+        return found if found.positive.any() and found.negative.any() else None
+
+    def _by_day(self, model: int, start: int, end: int) -> Int64Array:
+        """Return the counts of the days [start, end), (days, 3, bins)."""
+        self._ensure()
         row = np.array([model])
         table = self._days.table(start, max(start, end), row)
         cells = table.reshape(len(table), 3, SCORE_BINS)
-        positive, negative, every = cells[:, _POSITIVE], cells[:, _NEGATIVE], cells[:, _ALL]
         for day in range(max(start, self._held_since(model) // _A_DAY), end):
-            every[day - start] += self._recent_sum(day, day + 1, row)
-        unlabelled = every - positive - negative
-        return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
+            cells[day - start, _ALL] += self._recent_sum(day, day + 1, row)
+        return cells
+
+    def _by_week(self, model: int, start: int, end: int) -> Int64Array:
+        """Return the counts of weeks inside the days [start, end), (weeks, 3, bins)."""
+        self._ensure()
+        since = self._days_since(model)
+        first, last = -(-start // WEEK_DAYS), min(end, since) // WEEK_DAYS
+        if since <= end:
+            last = -(-since // WEEK_DAYS)
+        table = self._weeks.passed(first, max(first, last), np.array([model]))
+        return table.reshape(len(table), 3, SCORE_BINS)
+
+    def _days_since(self, model: int) -> int:
+        """Return the first day of a model that is stored by the day; 0 before it has a time."""
+        newest = self._days.newest(model)
+        return 0 if newest is None else newest - DAYS + 1
 
     def recent(self, model: int, opens: int, closes: int) -> tuple[Int64Array, Int64Array]:
         """Return the scores of all predictions, labelled or not, by the half-hour.
@@ -131,17 +203,21 @@ class Scores:
 
     def state(self) -> State:
         """Serializable state."""
-        return {**self._days.state(), "recent": self._recent.state()}
+        weeks, recent = self._weeks.state(), self._recent.state()
+        return {**self._days.state(), "weeks": weeks, "recent": recent}
 
     def restore(self, state: State, models: Int64Array) -> None:
         """Load what `state` returned.
 
         Args:
-            state: of an earlier run; one without recent scores has them all by day.
+            state: of an earlier run; one without recent scores has them all by day, and one
+                without weeks has none.
             models: old numbers of the models that are still there.
         """
         owners = np.arange(len(models))
         self._days.restore(state, models, models, owners)
+        if "weeks" in state:
+            self._weeks.restore(state["weeks"], models, models, owners)
         if "recent" in state:
             self._recent.restore(state["recent"], models, models, owners)
 
@@ -154,7 +230,8 @@ class Scores:
             closes: first moment after it; rounded up.
 
         Returns:
-            The same object until a count changes; do not write to it.
+            The sum of `blocks`: of what is stored by the week, the weeks that lie inside as
+            a whole. The same object until a count changes; do not write to it.
         """
         self._ensure()
         days = opens // DAY_MS, -(-closes // DAY_MS)
@@ -171,9 +248,8 @@ class Scores:
     def _summed(self, model: int, start: int, end: int) -> ScoreHistogram:
         row = np.array([model])
         counted = self._days.sum(start, end, row).reshape(3, SCORE_BINS)
-        positive, negative = counted[_POSITIVE], counted[_NEGATIVE]
-        unlabelled = counted[_ALL] + self._recent_sum(start, end, row) - positive - negative
-        return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)
+        counted[_ALL] += self._recent_sum(start, end, row)
+        return _histogram(counted + self._by_week(model, start, end).sum(axis=0))
 
     def _held_since(self, model: int) -> int:
         """Return the number of the first half-hour stored of a model; 0 before it has a time."""
@@ -187,7 +263,15 @@ class Scores:
     def _ensure(self) -> None:
         models = len(self._catalogue.models)
         self._days.ensure(np.arange(models))
+        self._weeks.ensure(np.arange(models))
         self._recent.ensure(np.arange(models))
         if len(self._changes) < models:
             fresh = np.zeros(models - len(self._changes), dtype=np.int64)
             self._changes = np.concatenate([self._changes, fresh])
+
+
+def _histogram(cells: Int64Array) -> ScoreHistogram:
+    """Return the histogram of counts by kind, (..., 3, bins)."""
+    positive, negative = cells[..., _POSITIVE, :], cells[..., _NEGATIVE, :]
+    unlabelled = cells[..., _ALL, :] - positive - negative
+    return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)

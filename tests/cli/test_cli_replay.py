@@ -120,6 +120,11 @@ def counted(found):
         name: {key: value for key, value in window.items() if "reference" not in key}
         for name, window in model["windows"].items()
     }
+    for window in windows.values():
+        if "scores" in window:
+            at_reference = ("mean_recall", "recall_at_reference", "average_precision_at_reference")
+            kept = {k: v for k, v in window["scores"].items() if k not in at_reference}
+            window["scores"] = kept
     later = ("reference", "detections", "paging")
     later += ("answers", "excluded", "moved_precision", "worse")
     return {key: value for key, value in model.items() if key not in later} | {"windows": windows}

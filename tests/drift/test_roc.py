@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import norm
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.roc import below_reference_curve
+from monitor.drift.roc import CurvePosition, below_reference_curve, position_on_curve
 from monitor.metrics.histogram import ScoreHistogram
 
 EDGES = np.linspace(-4, 6, 201)
@@ -41,6 +41,38 @@ def test_a_point_off_the_curve_is_found_wherever_the_threshold_went(cut: float) 
     reference = reference_of(100_000)
     called = [below_reference_curve(reference, window(rng, 30_000, cut, 1.6)) for _ in range(50)]
     assert np.mean(called) == 1
+
+
+@pytest.mark.parametrize("cut", [1.0, 1.5, 2.5])
+@pytest.mark.parametrize("scatter", [0.6, 1.0, 1.6])
+def test_a_slide_is_on_the_curve_however_the_classes_scatter(cut: float, scatter: float) -> None:
+    rng, edges = np.random.default_rng(4), np.linspace(-6, 10, 641)
+    positive = np.rint(np.diff(norm.cdf(edges, GAP, scatter)) * 10_000)
+    negative = np.rint(np.diff(norm.cdf(edges)) * 90_000)
+    reference = ScoreHistogram(
+        positive=positive, negative=negative, unlabelled=np.zeros_like(positive)
+    )
+    old, new = ((norm.sf(at, GAP, scatter), norm.sf(at)) for at in (1.7, cut))
+    before = ConfusionCounts(
+        tp=10_000 * old[0], fn=10_000 * (1 - old[0]), fp=90_000 * old[1], tn=90_000 * (1 - old[1])
+    )
+    found = []
+    for _ in range(200):
+        tp, fp = rng.binomial(3_000, new[0]), rng.binomial(27_000, new[1])
+        now = ConfusionCounts(tp=tp, fn=3_000 - tp, fp=fp, tn=27_000 - fp)
+        found.append(position_on_curve(reference, now, before=before))
+    assert np.mean([one is CurvePosition.ON for one in found]) >= 0.95
+    assert np.mean([one is CurvePosition.BELOW for one in found]) <= 0.03
+
+
+def test_a_better_model_is_not_on_the_curve_and_without_a_class_it_is_open() -> None:
+    rng = np.random.default_rng(5)
+    better = window(rng, 30_000, 1.5, 3.0)
+    assert position_on_curve(reference_of(100_000), better) is CurvePosition.OPEN
+    none = ConfusionCounts(tp=0, fp=500, fn=0, tn=9_500)
+    assert position_on_curve(reference_of(100_000), none) is CurvePosition.OPEN
+    few = ConfusionCounts(tp=7, fp=40, fn=3, tn=860)
+    assert position_on_curve(reference_of(100_000), few) is CurvePosition.OPEN
 
 
 def test_a_better_model_is_never_below() -> None:

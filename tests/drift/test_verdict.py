@@ -30,7 +30,7 @@ def after(prevalence: float, recall: float, false: float, size: float = 1e5) -> 
     return ConfusionCounts(tp=p * recall, fn=p * (1 - recall), fp=n * false, tn=n * (1 - false))
 
 
-def oracle(d: list[float], se: list[float]) -> tuple[Verdict, bool]:
+def oracle(d: list[float], se: list[float], *, on_curve: bool = False) -> tuple[Verdict, bool]:
     """The rule's text, clause by clause, on six changes and their errors."""
     clean = [abs(x) + 2.326 * e < 0.2 for x, e in zip(d, se, strict=True)]
     p = [2 * NORMAL.cdf(-abs(x) / e) for x, e in zip(d, se, strict=True)]
@@ -41,6 +41,9 @@ def oracle(d: list[float], se: list[float]) -> tuple[Verdict, bool]:
         changed[index] = not clean[index]
     together = d[1] * d[2] > 0 and _moved_together(d, p, changed)
     skill = _skill(d, p, clean, changed, together=together)
+    if on_curve and d[1] * d[2] > 0 and (changed[1] or changed[2] or _odds_certain(d, p, clean)):
+        shift = changed[0] and clean[3]
+        return (Verdict.PREVALENCE_SHIFT if shift else Verdict.THRESHOLD_MOVED), True
     if skill == "clean":
         if clean[0]:
             return Verdict.NO_CHANGE, together
@@ -65,12 +68,17 @@ def _comparable(d: list[float]) -> bool:
     return min(abs(d[1]), abs(d[2])) >= 0.25 * max(abs(d[1]), abs(d[2]))
 
 
+def _odds_certain(d: list[float], p: list[float], clean: list[bool]) -> bool:
+    large = max(abs(d[1]), abs(d[2])) >= 0.4
+    return p[5] < (0.002 if large else 0.001) and not clean[5]
+
+
 def _skill(
     d: list[float], p: list[float], clean: list[bool], changed: list[bool], *, together: bool
 ) -> str:
     recall, false, plus, minus, odds = 1, 2, 3, 4, 5
     large = max(abs(d[recall]), abs(d[false])) >= 0.4
-    certain = p[odds] < (0.002 if large else 0.001) and not clean[odds]
+    certain = _odds_certain(d, p, clean)
     opposite = d[recall] * d[false] <= 0
     for name, sign in (("degraded", 1), ("improved", -1)):
         moved = [sign * x for x in d]
@@ -101,10 +109,12 @@ large = st.floats(-2, 2).filter(lambda x: x == 0 or abs(x) > 1e-6)
     st.lists(small, min_size=6, max_size=6) | st.lists(large, min_size=6, max_size=6),
     st.lists(st.floats(0.005, 0.1), min_size=6, max_size=6)
     | st.lists(st.floats(0.005, 0.5), min_size=6, max_size=6),
+    st.booleans(),
 )
-def test_the_rule_is_that_of_its_text(d: list[float], se: list[float]) -> None:
-    found = judge_changes(Changes(np.array([*d, 0.0, 0.0]), np.array([*se, 1.0, 1.0])))
-    assert (found.verdict, found.operating_point_moved) == oracle(d, se)
+def test_the_rule_is_that_of_its_text(d: list[float], se: list[float], on_curve: bool) -> None:  # noqa: FBT001  # drawn
+    changes = Changes(np.array([*d, 0.0, 0.0]), np.array([*se, 1.0, 1.0]))
+    found = judge_changes(changes, on_reference_curve=on_curve)
+    assert (found.verdict, found.operating_point_moved) == oracle(d, se, on_curve=on_curve)
 
 
 windows = st.tuples(*[st.one_of(st.integers(0, 60), st.integers(0, 100_000))] * 4).map(
@@ -289,6 +299,7 @@ def test_statuses_and_verdicts_are_strings() -> None:
         "prevalence_shift_and_model_degraded",
         "prevalence_shift_and_model_improved",
         "operating_point_moved",
+        "threshold_moved",
         "insufficient_evidence",
         "labels_not_trustworthy",
     }

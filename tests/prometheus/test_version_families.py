@@ -7,7 +7,7 @@ from watch.versioned import BEGAN, DAY, config_of, fed, model_of, stream
 from monitor.events.columns import Series
 from monitor.prometheus.series_limit import limited
 from monitor.prometheus.text import TextWriter
-from monitor.snapshot import NAMED_VERSIONS
+from monitor.verdicts import NAMED_VERSIONS
 
 
 @pytest.fixture(scope="module")

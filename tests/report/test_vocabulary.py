@@ -102,7 +102,7 @@ def test_headlines_name_only_what_can_be_filled_in() -> None:
         for _, field, _, _ in parser.parse(row.headline)
         if field is not None
     }
-    assert fields <= {"positives", "moved", "open"}
+    assert fields <= {"positives", "moved", "slid", "open"}
 
 
 def test_causes_point_at_metrics_that_exist() -> None:

@@ -80,13 +80,13 @@ def test_with_scores_a_point_below_the_references_curve_is_a_worse_model():
 @pytest.mark.parametrize("cut", [1.2, 2.2])
 def test_a_slide_of_the_threshold_stays_a_slide(cut):
     found = fed((GAP, cut)).verdicts["7d"]
-    assert found.verdict is Verdict.OPERATING_POINT_MOVED
+    assert found.verdict is Verdict.THRESHOLD_MOVED
     assert not found.judgement.below_reference_curve
 
 
 def test_a_slide_beside_a_change_of_mix_is_no_worse_model_within_the_segments():
     found = fed((GAP, 2.2), hard=(0.2, 0.5), segments=("kind",)).verdicts["7d"]
-    assert found.verdict is Verdict.OPERATING_POINT_MOVED
+    assert found.verdict is Verdict.THRESHOLD_MOVED
     blind = fed((GAP, 2.2), hard=(0.2, 0.5)).verdicts["7d"]
     assert blind.verdict is Verdict.MODEL_DEGRADED
 

@@ -8,15 +8,24 @@ from hypothesis import strategies as st
 from same import through_disk
 
 from monitor.config import Config
+from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import NO_TIME, Group
 from monitor.events.score_bins import SCORE_BINS
 from monitor.join import Deltas
 from monitor.join.deltas import PREDICTED_NEGATIVE
-from monitor.windows.scores import DAY_MS, DAYS, RECENT, RECENT_MS, Scores
+from monitor.windows.scores import (
+    DAY_MS,
+    DAYS,
+    RECENT,
+    RECENT_MS,
+    WEEK_DAYS,
+    WEEKS,
+    Scores,
+)
 
 MODELS = 3
-HALVES = (DAYS + 13) * 48
+HALVES = (DAYS + 40) * 48
 PLACES = st.tuples(st.integers(0, MODELS - 1), st.integers(0, HALVES - 1))
 STEPS = st.lists(st.tuples(st.sampled_from(["predict", "advance", "restart"]), PLACES))
 
@@ -50,12 +59,10 @@ def test_every_score_counts_once_by_the_day_and_the_latest_by_the_half_hour(step
         else:
             stored, scores = through_disk(scores.state()), empty()
             scores.restore(stored, np.arange(MODELS))
-        counted = Counter(
-            {at: n for at, n in counted.items() if is_stored(at[1] // 48, times[at[0]] // DAY_MS)}
-        )
     for model in range(MODELS):
         whole = 0, HALVES * RECENT_MS
         days = np.zeros((HALVES // 48, SCORE_BINS), dtype=np.int64)
+        since = times[model] // DAY_MS - DAYS + 1
         first = 0 if times[model] == NO_TIME else times[model] // RECENT_MS - RECENT + 1
         first, end = max(first, 0), min(first + 2 * RECENT, HALVES)
         halves = np.zeros((end - first, SCORE_BINS), dtype=np.int64)
@@ -64,12 +71,80 @@ def test_every_score_counts_once_by_the_day_and_the_latest_by_the_half_hour(step
                 days[half // 48, half % SCORE_BINS] += n
                 if first <= half < end:
                     halves[half - first, half % SCORE_BINS] += n
-        assert (scores.days(model, *whole).total == days).all()
+        stored = np.where(np.arange(len(days))[:, None] < since, 0, days)
+        assert (scores.days(model, *whole).total == stored).all()
         assert (scores.histogram(model, *whole).total == days.sum(axis=0)).all()
         opens, recent = scores.recent(model, 0, end * RECENT_MS)
         assert opens.tolist() == [half * RECENT_MS for half in range(first, end)]
         assert (recent == halves).all()
 
 
-def is_stored(day, newest):
-    return day > newest - DAYS
+@given(
+    now=st.integers(DAYS, DAYS + 30),
+    days=st.lists(st.integers(0, DAYS + 30), max_size=20),
+    asked=st.tuples(st.integers(0, DAYS + 30), st.integers(0, DAYS + 30)).map(sorted),
+)
+def test_blocks_are_the_whole_weeks_of_what_is_old_then_the_days(now, days, asked):
+    scores, times = empty(), np.full(MODELS, NO_TIME)
+    ahead = [day for day in days if day <= now]
+    for day in ahead[::2]:
+        scores.apply(labelled(0, day))
+    times[0] = now * DAY_MS
+    scores.advance(times)
+    for day in ahead[1::2]:
+        scores.apply(labelled(0, day))
+    start, end = asked
+    end = min(end, now + 1)
+    since = now - DAYS + 1
+    weeks = {
+        tuple(day for day in range(week * WEEK_DAYS, (week + 1) * WEEK_DAYS) if day < since)
+        for week in range(20)
+    }
+    whole = sorted(days for days in weeks if days and start <= days[0] and days[-1] < end)
+    blocks = [*whole, *((day,) for day in range(max(start, since), end))]
+    found = scores.blocks(0, start * DAY_MS, end * DAY_MS)
+    expected = [sum(day in block for day in ahead) for block in blocks]
+    assert found.positive.sum(axis=1).tolist() == expected
+    whole = scores.histogram(0, start * DAY_MS, max(start, end) * DAY_MS)
+    assert whole.positive.sum() == sum(expected)
+
+
+def test_scores_are_stored_for_a_year_in_less_than_two_megabytes():
+    scores, times = empty(), np.full(MODELS, NO_TIME)
+    times[0] = 400 * DAY_MS
+    scores.apply(labelled(0, 35))
+    scores.apply(labelled(0, 399))
+    scores.advance(times)
+    assert scores.blocks(0, 0, 401 * DAY_MS).positive.sum() == 2
+    assert WEEKS * WEEK_DAYS >= 366
+    assert scores.nbytes / MODELS < 2e6
+
+
+def test_a_state_from_before_weeks_were_stored_goes_on_with_its_days():
+    scores, times = empty(), np.full(MODELS, NO_TIME)
+    times[0] = DAYS * DAY_MS
+    for day in (0, DAYS):
+        scores.apply(labelled(0, day))
+    scores.advance(times)
+    assert scores.blocks(0, 0, (DAYS + 1) * DAY_MS).positive.sum() == 2
+    stored = {key: value for key, value in scores.state().items() if key != "weeks"}
+    restored = empty()
+    restored.restore(through_disk(stored), np.arange(MODELS))
+    assert restored.blocks(0, 0, (DAYS + 1) * DAY_MS).positive.sum() == 1
+    times[0] = 2 * DAYS * DAY_MS
+    restored.advance(times)
+    restored.apply(labelled(0, 7))
+    assert restored.blocks(0, 0, (2 * DAYS + 1) * DAY_MS).positive.sum() == 2
+
+
+def labelled(model, day):
+    """A positive with a score that has its label, as the join counts it."""
+    time, one = np.array([day * DAY_MS]), np.ones(1, dtype=np.int64)
+    return Deltas(
+        time=time,
+        label_time=time,
+        group=one * model,
+        cell=one * Outcome.TP,
+        score_bin=one * (day % SCORE_BINS),
+        count=one,
+    )

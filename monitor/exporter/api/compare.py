@@ -26,8 +26,9 @@ _WITHOUT_SEGMENTS = (
     "range that begins and ends at midnight (UTC) and is at least 20 days long"
 )
 _WITHOUT_CURVE = (
-    f"whether recall is below the ROC curve of before: labelled scores are stored for {DAYS} days, "
-    "and those of the reference; diagnose recorded events with --feed FILE"
+    "whether recall is below the ROC curve of before: labelled scores of both classes are needed; "
+    f"those older than {DAYS} days are stored by the week (UTC, from Thursday on), and the range "
+    "holds no whole one; diagnose recorded events with --feed FILE"
 )
 
 
@@ -40,12 +41,15 @@ class RecalledComparison(NamedTuple):
         before_scores: scores by day, for the ROC curve of before; None if they are not
             stored, or labels are not complete.
         after_scores: scores of the later range.
+        after_labelled: its labelled scores by block of time; None where there are none, or
+            labels are not complete.
     """
 
     before: Recalled | None
     after: Recalled
     before_scores: ScoreHistogram | None
     after_scores: ScoreHistogram
+    after_labelled: ScoreHistogram | None
 
 
 def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> RecalledComparison:
@@ -61,12 +65,13 @@ def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> Recalle
     """
     before = None if asked.before is None else _recalled(monitor, asked.model, asked.before)
     after = _recalled(monitor, asked.model, asked.after)
-    curved = asked.before is not None and labelling is Labelling.COMPLETE
+    complete = labelling is Labelling.COMPLETE
     return RecalledComparison(
         before,
         after,
-        monitor.scores_by_day(asked.model, *asked.before) if asked.before and curved else None,
+        monitor.scores_by_block(asked.model, *asked.before) if asked.before and complete else None,
         monitor.scores(asked.model, *asked.after),
+        monitor.scores_by_block(asked.model, *asked.after) if complete else None,
     )
 
 
@@ -88,7 +93,8 @@ def compared(
     """
     earlier = _before(model, asked, recalled.before)
     before = replace(earlier, scores=recalled.before_scores)
-    after = _period(model, asked.after, recalled.after, name="after", source=asked.after_source)
+    later = _period(model, asked.after, recalled.after, name="after", source=asked.after_source)
+    after = replace(later, scores=recalled.after_labelled)
     found = diagnose(
         before,
         after,

@@ -54,6 +54,7 @@ from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import window_bounds
+from monitor.report.score_answer import scores_of
 from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
@@ -249,6 +250,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
         judgement=None if found.judgement is None else _judgement(found.judgement),
         attribution=None if found.attribution is None else _attribution(found.attribution),
         nowcast=None if found.nowcast is None else _nowcast(found.nowcast),
+        scores=scores_of(model.scores.get(window.name)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from monitor.drift import Verdict
 from monitor.drift.estimate_record import Withheld
@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
+from monitor.report.score_answer import ScoreMetrics
 
 
 class LabelCoverage(Struct, frozen=True, kw_only=True):
@@ -177,6 +178,7 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
         attribution: contribution of each cause; null likewise.
         nowcast: ahead of the labels; null without a reference, where labels are a sample, and
             where the window is not whole days long.
+        scores: metrics of its scores; left out where it has none.
     """
 
     open: Time | None
@@ -198,3 +200,4 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
     judgement: WindowJudgement | None
     attribution: WindowAttribution | None
     nowcast: WindowNowcast | None
+    scores: ScoreMetrics | UnsetType = UNSET

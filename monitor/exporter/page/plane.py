@@ -11,6 +11,7 @@ from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.page.formats import count, interval, ratio, signed
 from monitor.exporter.page.iso_curves import IsoCurves
 from monitor.exporter.page.plane_figure import plane_figure
+from monitor.exporter.page.score_figures import scores_panel
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 
@@ -38,6 +39,7 @@ def plane_section(diagnosis: DiagnosisAnswer, curve: CurveAnswer, iso: IsoCurves
             h.figure[drawn, h.figcaption[_legend(curve, iso)]],
             h.div[_explained(diagnosis), _threshold(diagnosis, curve)],
         ],
+        scores_panel(diagnosis.scores),
     ]
 
 
@@ -98,8 +100,8 @@ def _threshold(diagnosis: DiagnosisAnswer, curve: CurveAnswer) -> h.Node:
         return [
             title,
             h.p(".muted")[
-                "There are no scores for this period: events carry none, or it is older than "
-                "the two months for which scores are stored."
+                "There are no scores for this period: events carry none, or it holds no whole "
+                "week and is older than the two months for which scores are stored by the day."
             ],
         ]
     if curve.objective is None:

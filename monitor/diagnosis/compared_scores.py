@@ -1,0 +1,71 @@
+"""The scores of two periods: metrics of each, and both ROC curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis.periods import Period
+from monitor.drift.curve_parts import CurveParts, curve_parts
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.ratio import FloatArray
+from monitor.metrics.roc_region import recall_at
+from monitor.metrics.score_skill import ScoreSkill, score_skill
+
+ROC_RATES: FloatArray = (np.arange(51) / 50) ** 2
+"""False-positive rates at which ROC curves are drawn; closer together where they are small."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ComparedScores:
+    """Metrics of the scores of two periods, over the whole days (UTC) inside each.
+
+    Attributes:
+        before: of the earlier one; None where it has no scores with labels of both classes.
+        after: of the later one; None likewise.
+        recall_before: recall of the ROC curve of before at `ROC_RATES`; None likewise.
+        recall_after: of the ROC curve of after; None likewise.
+        parts: of the effect of the operating point on precision, what the threshold did and
+            what the curve; None without scores of before, and where a rate is 0.
+    """
+
+    before: ScoreSkill | None
+    after: ScoreSkill | None
+    recall_before: FloatArray | None
+    recall_after: FloatArray | None
+    parts: CurveParts | None
+
+
+def compare_scores(before: Period, after: Period) -> ComparedScores | None:
+    """Return the metrics of the scores of both periods; None where neither has scores.
+
+    Args:
+        before: what is compared with; its class ratio and false-positive rate are those
+            that metrics at the reference refer to.
+        after: what is judged.
+    """
+    if before.scores is None and after.scores is None:
+        return None
+    reference = before.total
+    return ComparedScores(
+        before=_skill(before.scores, reference),
+        after=_skill(after.scores, reference),
+        recall_before=_roc(before.scores),
+        recall_after=_roc(after.scores),
+        parts=None
+        if before.scores is None
+        else curve_parts(before.scores, before.blocks, after.days_or_blocks),
+    )
+
+
+def _skill(scores: ScoreHistogram | None, reference: ConfusionCounts) -> ScoreSkill | None:
+    return None if scores is None else score_skill(scores, reference)
+
+
+def _roc(scores: ScoreHistogram | None) -> FloatArray | None:
+    if scores is None:
+        return None
+    whole = scores.sum()
+    return np.array([recall_at(whole, false_positive_rate=rate) for rate in ROC_RATES])

@@ -1,0 +1,168 @@
+"""ROC curves and reliability of the scores, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import htpy as h
+from msgspec import UnsetType
+
+from monitor.exporter.page.drawing import line, n
+from monitor.exporter.page.formats import count, interval, ratio
+from monitor.report.answer_parts import MetricInterval
+from monitor.report.score_answer import ComparedScoreMetrics, ReliabilityGroup, ScoreMetrics
+from monitor.report.score_words import SCORE_WORDS
+
+_SIZE, _LEFT, _RIGHT, _TOP = 420.0, 46.0, 14.0, 14.0
+_SIDE = _SIZE - _LEFT - _RIGHT
+_SIDES = ("before", "after")
+
+
+def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
+    """Return both figures with the metrics of the scores; None without scores.
+
+    Args:
+        found: the scores of both periods.
+    """
+    if isinstance(found, UnsetType):
+        return None
+    return [
+        h.h3["The scores"],
+        h.div(".beside")[
+            h.figure[_roc(found), h.figcaption[_legend(found, "recall by false positive rate")]],
+            h.figure[
+                _reliability(found), h.figcaption[_legend(found, "share of positives by score")]
+            ],
+        ],
+        _table(found),
+        h.p(".muted")[
+            "Of the whole days (UTC) inside each period. A changed threshold, or scores that all "
+            "slid, leave the ROC curve as it is; a worse model lowers it. Calibrated scores lie on "
+            "the diagonal of the second figure."
+        ],
+    ]
+
+
+def _roc(found: ComparedScoreMetrics) -> h.Element:
+    areas = [
+        f"{name} {ratio(side.roc_auc.estimate)}" for name, side in _held(found.before, found.after)
+    ]
+    return _figure(
+        "roc",
+        f"ROC curves. Area under the curve: {', '.join(areas)}.",
+        ("false positive rate", "recall"),
+        (
+            _curve(zip(found.false_positive_rate, recalls, strict=True), name)
+            for name, recalls in zip(_SIDES, (found.recall_before, found.recall_after), strict=True)
+            if recalls is not None
+        ),
+    )
+
+
+def _reliability(found: ComparedScoreMetrics) -> h.Element:
+    errors = [
+        f"{name} {ratio(side.calibration_error)}" for name, side in _held(found.before, found.after)
+    ]
+    return _figure(
+        "reliability",
+        f"Reliability of the scores. Calibration error: {', '.join(errors)}.",
+        ("score", "share of positives"),
+        (
+            part
+            for name, side in _held(found.before, found.after)
+            for part in (
+                _curve(((one.score, one.rate) for one in side.reliability), name),
+                *_groups(side.reliability, name),
+            )
+        ),
+    )
+
+
+def _held(*sides: ScoreMetrics | None) -> Iterator[tuple[str, ScoreMetrics]]:
+    for name, side in zip(_SIDES, sides, strict=True):
+        if side is not None:
+            yield name, side
+
+
+def _figure(name: str, title: str, axes: tuple[str, str], parts: Iterable[h.Element]) -> h.Element:
+    titled = f"{name}-figure-title"
+    return h.svg(
+        ".plane", viewBox=f"0 0 {n(_SIZE)} {n(_SIZE)}", role="img", aria_labelledby=titled
+    )[
+        h.title(id=titled)[title],
+        _axes(*axes),
+        h.path(".iso", d=line([(_x(0), _y(0)), (_x(1), _y(1))])),
+        list(parts),
+    ]
+
+
+def _axes(along: str, up: str) -> Iterator[h.Element]:
+    for i in range(6):
+        share = i / 5
+        x, y = n(_x(share)), n(_y(share))
+        yield h.line(".grid", x1=x, x2=x, y1=n(_y(0)), y2=n(_y(1)))
+        yield h.line(".grid", x1=n(_x(0)), x2=n(_x(1)), y1=y, y2=y)
+        yield h.text(".tick", x=x, y=n(_y(0) + 17), text_anchor="middle")[f"{share:g}"]
+        yield h.text(".tick", x=n(_LEFT - 7), y=y, dy="4", text_anchor="end")[f"{share:g}"]
+    yield h.text(".axis", x=n(_x(0.5)), y=n(_SIZE - 8), text_anchor="middle")[along]
+    middle = n(_y(0.5))
+    yield h.text(
+        ".axis", x="12", y=middle, text_anchor="middle", transform=f"rotate(-90 12 {middle})"
+    )[up]
+
+
+def _curve(points: Iterable[tuple[float, float]], kind: str) -> h.Element:
+    return h.path(f".pr.{kind}", d=line((_x(x), _y(y)) for x, y in points))
+
+
+def _groups(groups: Iterable[ReliabilityGroup], kind: str) -> Iterator[h.Element]:
+    for one in groups:
+        yield h.circle(f".mark.{kind}", cx=n(_x(one.score)), cy=n(_y(one.rate)), r="4")[
+            h.title[
+                f"{kind}: {count(one.cases)} cases with a mean score of {ratio(one.score)}, "
+                f"{ratio(one.rate)} of them positive"
+            ]
+        ]
+
+
+def _legend(found: ComparedScoreMetrics, what: str) -> Iterator[h.Node]:
+    for name, _ in _held(found.before, found.after):
+        yield h.span(".key")[
+            h.svg(viewBox="0 0 24 14", width="24", height="14", aria_hidden="true")[
+                h.path(f".pr.{name}", d="M0 7H24")
+            ],
+            f"{what}, {name}",
+        ]
+
+
+def _table(found: ComparedScoreMetrics) -> h.Element:
+    return h.table(".scores-table")[
+        h.thead[
+            h.tr[h.th(scope="col")["of the scores"], [h.th(scope="col")[name] for name in _SIDES]]
+        ],
+        h.tbody[
+            [
+                h.tr[
+                    h.th(scope="row")[words.words],
+                    [_cell(side, name) for side in (found.before, found.after)],
+                ]
+                for name, words in SCORE_WORDS.items()
+            ]
+        ],
+    ]
+
+
+def _cell(side: ScoreMetrics | None, name: str) -> h.Element:
+    if side is None:
+        return h.td["—"]
+    metric: MetricInterval = getattr(side, name)
+    ends = "" if metric.lower is None else f" ({interval(metric)})"
+    return h.td[f"{ratio(metric.estimate)}{ends}"]
+
+
+def _x(share: float) -> float:
+    return _LEFT + _SIDE * share
+
+
+def _y(share: float) -> float:
+    return _TOP + _SIDE * (1 - share)

@@ -1,0 +1,200 @@
+"""The metrics of scores as a part of JSON answers."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from monitor.diagnosis.compared_scores import ROC_RATES, ComparedScores
+from monitor.drift.curve_parts import CurvePart
+from monitor.metrics.score_intervals import Interval
+from monitor.metrics.score_skill import ScoreSkill
+from monitor.report.answer_parts import Count, MetricInterval, Share, defined
+
+
+class BrierScore(Struct, frozen=True, kw_only=True):
+    """Parts of the Brier score: reliability - resolution + uncertainty.
+
+    Attributes:
+        reliability: what wrong calibration adds; 0 for calibrated scores, estimated without
+            bias.
+        resolution: what telling cases apart takes off.
+        uncertainty: variance of the label, by prevalence alone.
+    """
+
+    reliability: float | None
+    resolution: float | None
+    uncertainty: float | None
+
+
+class ReliabilityGroup(Struct, frozen=True, kw_only=True):
+    """One of the groups of cases with neighbouring scores.
+
+    Attributes:
+        score: mean score.
+        rate: share of positives.
+        cases: labelled cases.
+    """
+
+    score: Share
+    rate: Share
+    cases: Count
+
+
+class ScoreMetrics(Struct, frozen=True, kw_only=True):
+    """Metrics of the scores of whole days (UTC).
+
+    Attributes:
+        days: days with labelled scores; weeks of more than two months ago count as one.
+        positives: labelled positives with a score.
+        negatives: labelled negatives with a score.
+        roc_auc: area under the ROC curve.
+        average_precision: mean over the positives of the precision at their own score.
+        brier_score: mean squared distance of the scores from the labels.
+        average_precision_at_reference: average precision at the reference's class ratio; null
+            without a reference.
+        precision_recall_gain: area under the precision-recall-gain curve.
+        mean_recall: mean recall over false positive rates from half to twice the reference's;
+            null likewise.
+        recall_at_reference: recall at the reference's false positive rate; null likewise.
+        brier: parts of the Brier score.
+        calibration_error: expected distance of scores from rates of positives, without bias.
+        calibration_in_the_large: log-odds by which scores are too low; 0 for calibrated ones.
+        calibration_slope: slope of the logistic calibration; 1 for calibrated scores.
+        log_loss: mean negative log likelihood of the labels, nats.
+        reliability: rates of positives by score, in groups of about equally many cases.
+    """
+
+    days: Count
+    positives: Count
+    negatives: Count
+    roc_auc: MetricInterval
+    average_precision: MetricInterval
+    brier_score: MetricInterval
+    average_precision_at_reference: float | None
+    precision_recall_gain: float | None
+    mean_recall: float | None
+    recall_at_reference: float | None
+    brier: BrierScore
+    calibration_error: float | None
+    calibration_in_the_large: float | None
+    calibration_slope: float | None
+    log_loss: float | None
+    reliability: tuple[ReliabilityGroup, ...]
+
+
+class CurveEffect(Struct, frozen=True, kw_only=True):
+    """A part of the effect of the operating point on precision.
+
+    Attributes:
+        logit: of the change of logit(precision), exact.
+        points: of the change of precision, as a fraction.
+        lower_points: lower limit of its 95 % interval; null with fewer than two days.
+        upper_points: upper limit; null likewise.
+    """
+
+    logit: float
+    points: float
+    lower_points: float | None
+    upper_points: float | None
+
+
+class CurveEffects(Struct, frozen=True, kw_only=True):
+    """The part of skill in the change of precision, split; both add up to it.
+
+    Attributes:
+        threshold: movement along the ROC curve of before.
+        curve: movement off it.
+    """
+
+    threshold: CurveEffect
+    curve: CurveEffect
+
+
+class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
+    """Metrics of the scores of two periods, and their ROC curves.
+
+    Attributes:
+        before: of the earlier period; null where it has no labelled scores.
+        after: of the later one; null likewise.
+        false_positive_rate: rates at which the curves are given.
+        recall_before: recall of the ROC curve of before at these; null where there is none.
+        recall_after: of the ROC curve of after; null likewise.
+        skill: what of the part of skill the threshold did, and what the curve; null where
+            that is not known.
+    """
+
+    before: ScoreMetrics | None
+    after: ScoreMetrics | None
+    false_positive_rate: tuple[Share, ...]
+    recall_before: tuple[Share, ...] | None
+    recall_after: tuple[Share, ...] | None
+    skill: CurveEffects | None
+
+
+def compared_scores(found: ComparedScores | None) -> ComparedScoreMetrics | UnsetType:
+    """Return the scores of two periods as a field of JSON; unset without scores."""
+    if found is None:
+        return UNSET
+    return ComparedScoreMetrics(
+        before=None if found.before is None else score_metrics(found.before),
+        after=None if found.after is None else score_metrics(found.after),
+        false_positive_rate=tuple(ROC_RATES.tolist()),
+        recall_before=None if found.recall_before is None else tuple(found.recall_before.tolist()),
+        recall_after=None if found.recall_after is None else tuple(found.recall_after.tolist()),
+        skill=None
+        if found.parts is None
+        else CurveEffects(
+            threshold=_effect(found.parts.threshold), curve=_effect(found.parts.curve)
+        ),
+    )
+
+
+def _effect(found: CurvePart) -> CurveEffect:
+    return CurveEffect(
+        logit=found.logit,
+        points=found.points,
+        lower_points=defined(found.lower_points),
+        upper_points=defined(found.upper_points),
+    )
+
+
+def scores_of(found: ScoreSkill | None) -> ScoreMetrics | UnsetType:
+    """Return metrics of scores as a field of JSON; unset, and so left out, without scores."""
+    return UNSET if found is None else score_metrics(found)
+
+
+def score_metrics(found: ScoreSkill) -> ScoreMetrics:
+    """Return metrics of scores as an object of JSON."""
+    curve = found.reliability
+    return ScoreMetrics(
+        days=found.days,
+        positives=found.positives,
+        negatives=found.negatives,
+        roc_auc=_interval(found.roc_auc),
+        average_precision=_interval(found.average_precision),
+        brier_score=_interval(found.brier_score),
+        average_precision_at_reference=defined(found.average_precision_at_reference),
+        precision_recall_gain=defined(found.precision_recall_gain),
+        mean_recall=defined(found.mean_recall),
+        recall_at_reference=defined(found.recall_at_reference),
+        brier=BrierScore(
+            reliability=defined(found.brier.reliability),
+            resolution=defined(found.brier.resolution),
+            uncertainty=defined(found.brier.uncertainty),
+        ),
+        calibration_error=defined(found.calibration_error),
+        calibration_in_the_large=defined(found.calibration.in_the_large),
+        calibration_slope=defined(found.calibration.slope),
+        log_loss=defined(found.log_loss),
+        reliability=tuple(
+            ReliabilityGroup(score=score, rate=rate, cases=cases)
+            for score, rate, cases in zip(
+                curve.score.tolist(), curve.rate.tolist(), curve.cases.tolist(), strict=True
+            )
+        ),
+    )
+
+
+def _interval(found: Interval) -> MetricInterval:
+    estimate, lower, upper = map(defined, found)
+    return MetricInterval(estimate=estimate, lower=lower, upper=upper)

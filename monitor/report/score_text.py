@@ -1,0 +1,74 @@
+"""The part about scores of the text that `diagnose` prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+from monitor.diagnosis.compared_scores import ComparedScores
+from monitor.drift.curve_parts import CurvePart
+from monitor.metrics.score_intervals import Interval
+from monitor.metrics.score_skill import ScoreSkill
+from monitor.report.score_words import SCORE_WORDS
+
+UNDEFINED = "—"
+_NUMBERS: tuple[tuple[str, Callable[[ScoreSkill], float]], ...] = (
+    ("at the class ratio of before", lambda found: found.average_precision_at_reference),
+    ("recall at the FPR of before", lambda found: found.recall_at_reference),
+    ("calibration error", lambda found: found.calibration_error),
+    ("calibration slope", lambda found: found.calibration.slope),
+)
+"""Metrics without intervals, by their words."""
+
+
+def score_lines(found: ComparedScores | None) -> Iterator[str]:
+    """Yield a table of the metrics of scores; nothing without scores.
+
+    Args:
+        found: the scores of both periods.
+    """
+    if found is None:
+        return
+    sides = found.before, found.after
+    yield _row("Scores", "before", "after", "change")
+    yield _row("labelled scores", *(UNDEFINED if s is None else _cases(s) for s in sides))
+    for words in SCORE_WORDS.values():
+        old, new = (Interval(math.nan) if s is None else words.of(s) for s in sides)
+        change = _signed(new.estimate - old.estimate)
+        yield _row(words.words, _interval(old), _interval(new), change)
+    for title, read in _NUMBERS:
+        was, now = (math.nan if s is None else read(s) for s in sides)
+        yield _row(title, _number(was), _number(now), _signed(now - was))
+    if found.parts is not None:
+        threshold, curve = found.parts.threshold, found.parts.curve
+        yield (f"Of the part of skill, the threshold did {_effect(threshold)},")
+        yield f"another ROC curve {_effect(curve)}."
+
+
+def _row(title: str, before: str, after: str, change: str = "") -> str:
+    return f"{title:<30}{before:>23}{after:>23}{change:>12}".rstrip()
+
+
+def _cases(found: ScoreSkill) -> str:
+    return f"{found.positives + found.negatives:,}"
+
+
+def _interval(found: Interval) -> str:
+    if not math.isfinite(found.lower):
+        return _number(found.estimate)
+    return f"{found.estimate:.3f} ({found.lower:.3f}-{found.upper:.3f})"
+
+
+def _effect(part: CurvePart) -> str:
+    text = f"{100 * part.points:+.1f} points"
+    if not math.isfinite(part.lower_points):
+        return text
+    return f"{text} ({100 * part.lower_points:+.1f} to {100 * part.upper_points:+.1f})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if math.isfinite(value) else UNDEFINED
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}" if math.isfinite(value) else UNDEFINED

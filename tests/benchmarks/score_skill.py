@@ -1,0 +1,190 @@
+"""What scores settle: a slide of the threshold, of the scores, of both, and a worse curve.
+
+    python -m tests.benchmarks.score_skill [--draws 300]
+
+Seeded. Scores are binormal, with positives that scatter as much as negatives, less, or more.
+Outcomes come by 14 days before and 7 days after, 30,000 after, a tenth of them positive; both
+windows have their scores by day. Right is `threshold_moved` for the slides (or, where log LR+
+is as before, no verdict of a worse or better model), and a verdict of a worse model for the
+worse curve. Then what scores cost: bytes a model, and the time of an event.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from monitor.config import Config
+from monitor.counts import ConfusionCounts
+from monitor.drift import Verdict
+from monitor.drift.dispersion import Dispersion
+from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.verdict import DEGRADED
+from monitor.engine import Monitor
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import EventBatch, Group, Outcomes
+from monitor.events.score_bins import SCORE_BINS, score_bins
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.state.encoding import encoded
+from monitor.windows.scores import Scores
+
+from .turns import table
+
+GAP, CUT, PREVALENCE = 2.4, 1.6, 0.1
+BEFORE_DAYS, AFTER_DAYS, OUTCOMES = 14, 7, 30_000
+SCATTER = {"alike": 1.0, "positives less": 0.6, "positives more": 1.6}
+DAY = 86_400_000
+
+
+class Change(NamedTuple):
+    """What changed, in standard deviations of the negatives' scores.
+
+    Attributes:
+        cut: added to the threshold.
+        slide: added to all scores.
+        gap: added to the distance of the classes.
+    """
+
+    cut: float = 0.0
+    slide: float = 0.0
+    gap: float = 0.0
+
+
+SLIDES = {
+    "threshold +.3": Change(cut=0.3),
+    "threshold -.3": Change(cut=-0.3),
+    "threshold +.6": Change(cut=0.6),
+    "threshold +1": Change(cut=1.0),
+    "scores -.3": Change(slide=-0.3),
+    "scores +.3": Change(slide=0.3),
+    "both: threshold +.2, scores -.3": Change(cut=0.2, slide=-0.3),
+}
+WORSE = {
+    "curve -.4": Change(gap=-0.4),
+    "curve -.4, threshold +.3": Change(gap=-0.4, cut=0.3),
+    "curve -.4, threshold -.3": Change(gap=-0.4, cut=-0.3),
+}
+
+
+class Drawn(NamedTuple):
+    """Outcomes by day, and their scores by day."""
+
+    outcomes: ConfusionCounts
+    scores: ScoreHistogram
+
+
+def drawn(rng: np.random.Generator, days: int, change: Change, scatter: float) -> Drawn:
+    """Return days of outcomes of a model with binormal scores."""
+    cells, found = [], []
+    for _ in range(days):
+        size = OUTCOMES // AFTER_DAYS
+        actual = rng.random(size) < PREVALENCE
+        normal = rng.normal(size=size) * np.where(actual, scatter, 1.0)
+        normal += np.where(actual, GAP + change.gap, 0.0) + change.slide
+        flagged = normal >= CUT + change.cut
+        cells.append(
+            [
+                np.sum(actual & flagged),
+                np.sum(~actual & flagged),
+                np.sum(actual & ~flagged),
+                np.sum(~actual & ~flagged),
+            ]
+        )
+        bins = score_bins(expit(normal - 1.0))
+        found.append([np.bincount(bins[one], minlength=SCORE_BINS) for one in (actual, ~actual)])
+    scores = np.array(found)
+    return Drawn(
+        ConfusionCounts.from_cells(np.array(cells)),
+        ScoreHistogram(
+            positive=scores[:, 0], negative=scores[:, 1], unlabelled=np.zeros_like(scores[:, 0])
+        ),
+    )
+
+
+def judged(rng: np.random.Generator, change: Change, scatter: float, *, scored: bool) -> Verdict:
+    """Return the verdict on one draw, with or without scores."""
+    before = drawn(rng, BEFORE_DAYS, Change(), scatter)
+    after = drawn(rng, AFTER_DAYS, change, scatter)
+    whole = ComparedOutcomes(before.outcomes, after.outcomes)
+    scores = before.scores if scored else None
+    found, _ = judge_on_curve(whole, Dispersion.of(1.0), between=None, scores=scores, days=whole)
+    return found.verdict
+
+
+def shares(draws: int) -> list[tuple[str, str, str, str, str]]:
+    """Return a row for each change and scatter: shares right and called degraded."""
+    rows = []
+    for name, change in (SLIDES | WORSE).items():
+        for scatter, width in SCATTER.items():
+            rng = np.random.default_rng(5)
+            found = [judged(rng, change, width, scored=True) for _ in range(draws)]
+            alone = [judged(rng, change, width, scored=False) for _ in range(draws)]
+            wanted = DEGRADED if name in WORSE else {Verdict.THRESHOLD_MOVED}
+            rows.append(
+                (
+                    name,
+                    scatter,
+                    f"{np.mean([one in wanted for one in found]):.3f}",
+                    f"{np.mean([one in DEGRADED for one in found]):.3f}",
+                    f"{np.mean([one in DEGRADED for one in alone]):.3f}",
+                )
+            )
+    return rows
+
+
+def costs(days: int = 80, a_day: int = 20_000) -> list[tuple[str, str, str]]:
+    """Return what scores cost: nanoseconds of CPU an outcome, and bytes a model."""
+    spent: dict[bool, float] = {}
+    sizes = {}
+    for scored in (False, True, False, True):
+        monitor, rng = Monitor(Config(windows=["1d", "7d"])), np.random.default_rng(6)
+        batches = [_batch(rng, day, a_day, scored=scored) for day in range(days)]
+        began = time.process_time()
+        for batch in batches:
+            monitor.apply(batch)
+        took = 1e9 * (time.process_time() - began) / (days * a_day)
+        spent[scored] = min(took, spent.get(scored, took))
+        sizes[scored] = sum(map(len, map(bytes, encoded(monitor.state(), 1))))
+    reserved = Scores(Catalogue(Config(models={"m": {}}, windows=["1d"])))
+    reserved.advance(np.array([DAY]))
+    return [
+        ("ns an outcome", f"{spent[False]:.0f}", f"{spent[True]:.0f}"),
+        ("bytes of a checkpoint", f"{sizes[False]:,}", f"{sizes[True]:,}"),
+        ("bytes of histograms, reserved", "", f"{reserved.nbytes:,}"),
+    ]
+
+
+def _batch(rng: np.random.Generator, day: int, size: int, *, scored: bool) -> EventBatch:
+    actual, normal = rng.random(size) < PREVALENCE, rng.normal(size=size)
+    score = expit(normal + GAP * actual - 1.0)
+    moment = day * DAY + np.sort(rng.integers(0, DAY, size))
+    return EventBatch(
+        outcomes=Outcomes(
+            time=moment,
+            label_time=moment,
+            predicted_positive=score >= 0.5,  # any threshold
+            actual_positive=actual,
+            score=score if scored else np.full(size, np.nan),
+            group=np.zeros(size, dtype=np.int64),
+        ),
+        groups=(Group("m"),),
+        records=size,
+    )
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--draws", type=int, default=300)
+    draws = parser.parse_args().draws
+    head = ("change", "scatter", "right", "degraded", "degraded without scores")
+    print(table(head, shares(draws)))
+    print(table(("cost", "without scores", "with scores"), costs()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""Metrics of scores against scikit-learn, their identities, and their intervals."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import sklearn.linear_model
+import sklearn.metrics
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+
+from monitor import ConfusionCounts
+from monitor.metrics import ScoreHistogram
+from monitor.metrics.calibration import (
+    brier_parts,
+    brier_score,
+    calibration_error,
+    calibration_line,
+    reliability_curve,
+)
+from monitor.metrics.roc_region import mean_recall, recall_at
+from monitor.metrics.score_intervals import (
+    Interval,
+    average_precision_interval,
+    brier_interval,
+    roc_auc,
+)
+from monitor.metrics.score_skill import score_skill
+
+BIN = 1 / 1000
+Metric = Callable[[ScoreHistogram], Interval]
+sampled = settings(max_examples=60, deadline=None, derandomize=True)
+some = st.lists(st.floats(0.01, 0.99), min_size=1, max_size=30)
+
+
+def drawn(seed: int, cases: int = 20_000, sharpness: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and scores; the scores are calibrated where sharpness is 1."""
+    rng = np.random.default_rng(seed)
+    true = rng.normal(-2, 1.5, cases)
+    return rng.random(cases) < expit(true), expit(sharpness * true)
+
+
+def counted(truth: np.ndarray, score: np.ndarray) -> ScoreHistogram:
+    return ScoreHistogram.from_scores(positive=score[truth], negative=score[~truth])
+
+
+def by_day(truth: np.ndarray, score: np.ndarray, days: int) -> ScoreHistogram:
+    return stacked([counted(truth[day::days], score[day::days]) for day in range(days)])
+
+
+def stacked(parts: list[ScoreHistogram]) -> ScoreHistogram:
+    return ScoreHistogram(
+        positive=np.stack([part.positive for part in parts]),
+        negative=np.stack([part.negative for part in parts]),
+        unlabelled=np.stack([part.unlabelled for part in parts]),
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_metric_is_that_of_scikit_learn_but_for_the_bins(seed: int) -> None:
+    truth, score = drawn(seed, sharpness=1.3)
+    found = score_skill(by_day(truth, score, 7))
+    learned = sklearn.metrics
+    assert found.roc_auc.estimate == pytest.approx(learned.roc_auc_score(truth, score), abs=BIN)
+    average = learned.average_precision_score(truth, score)
+    assert found.average_precision.estimate == pytest.approx(average, abs=3 * BIN)
+    brier = learned.brier_score_loss(truth, score)
+    assert found.brier_score.estimate == pytest.approx(brier, abs=BIN)
+    middle = (np.floor(score / BIN) + 0.5) * BIN
+    assert found.log_loss == pytest.approx(learned.log_loss(truth, middle), rel=1e-9)
+    assert found.log_loss == pytest.approx(learned.log_loss(truth, score), abs=3 * BIN)
+    assert (found.positives, found.negatives) == (truth.sum(), (~truth).sum())
+
+
+def test_average_precision_at_the_reference_is_that_of_weighted_cases() -> None:
+    truth, score = drawn(4)
+    reference = ConfusionCounts(tp=300, fn=100, fp=100, tn=1500)
+    odds = truth.sum() / (~truth).sum()
+    weights = np.where(truth, 0.25 / odds, 1.0)
+    expected = sklearn.metrics.average_precision_score(truth, score, sample_weight=weights)
+    found = score_skill(by_day(truth, score, 3), reference)
+    assert found.average_precision_at_reference == pytest.approx(expected, abs=3 * BIN)
+
+
+def test_recall_at_a_rate_and_the_partial_area_are_those_of_the_roc_curve() -> None:
+    truth, score = drawn(5)
+    binned = np.floor(score / BIN)
+    rates, recalls, _ = sklearn.metrics.roc_curve(truth, binned, drop_intermediate=False)
+    histogram = counted(truth, score)
+    for rate in (0.01, 0.1, 0.5, 1.0):
+        found = recall_at(histogram, false_positive_rate=rate)
+        assert found == pytest.approx(np.interp(rate, rates, recalls), abs=1e-12)
+    fine = np.linspace(0.05, 0.2, 200_001)
+    expected = np.interp(fine, rates, recalls).mean()
+    assert mean_recall(histogram, around=0.1) == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_calibration_line_is_the_logistic_regression_on_the_log_odds() -> None:
+    truth, score = drawn(6, sharpness=1.6)
+    middle = (np.floor(score / BIN) + 0.5) * BIN
+    fitted = sklearn.linear_model.LogisticRegression(C=np.inf, tol=1e-10)
+    fitted.fit(logit(middle)[:, None], truth)
+    line = calibration_line(counted(truth, score))
+    assert line.slope == pytest.approx(fitted.coef_[0, 0], rel=1e-4)
+    assert line.slope == pytest.approx(1 / 1.6, abs=0.03)
+    shifted = expit(logit(middle) + line.in_the_large)
+    assert shifted.sum() == pytest.approx(truth.sum(), rel=1e-8)
+
+
+@sampled
+@given(some, some)
+def test_the_parts_of_the_brier_score_sum_to_it(
+    positive: list[float], negative: list[float]
+) -> None:
+    histogram = ScoreHistogram.from_scores(positive=positive, negative=negative)
+    parts = brier_parts(histogram)
+    whole = parts.reliability - parts.resolution + parts.uncertainty
+    assert whole == pytest.approx(float(brier_score(histogram)), abs=1e-12)
+
+
+def test_reliability_of_calibrated_scores_is_zero_on_average_however_few_the_cases() -> None:
+    parts = [brier_parts(counted(*drawn(seed, cases=400))) for seed in range(300)]
+    reliability = np.array([part.reliability for part in parts])
+    error = reliability.std() / np.sqrt(len(reliability))
+    assert abs(reliability.mean()) < 3 * error
+    assert error < 2e-4
+
+
+def test_the_calibration_error_shows_how_far_scores_are_off() -> None:
+    truth, score = drawn(7)
+    assert calibration_error(counted(truth, score)) < 0.01
+    off = calibration_error(counted(truth, np.minimum(score + 0.1, 1.0)))
+    assert off == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_reliability_curve_counts_every_case_in_groups_alike() -> None:
+    truth, score = drawn(8)
+    curve = reliability_curve(counted(truth, score))
+    assert len(curve.cases) == 20
+    assert curve.cases.sum() == len(truth)
+    assert curve.cases.max() < 1.2 * len(truth) / 20
+    assert curve.rate @ curve.cases == pytest.approx(truth.sum())
+    assert (np.diff(curve.score) > 0).all()
+
+
+NOTHING = ScoreHistogram.zeros((3,))
+ONE_CLASS = by_day(np.ones(30, dtype=bool), np.linspace(0.1, 0.9, 30), 3)
+SEPARATED = by_day(np.repeat([True, False], 30), np.linspace(0.9, 0.1, 60), 3)
+
+
+def test_what_is_undefined_is_nan() -> None:
+    nothing, one = score_skill(NOTHING), score_skill(ONE_CLASS)
+    for value in (nothing.log_loss, nothing.brier_score.estimate, nothing.calibration_error):
+        assert np.isnan(value)
+    for found in (nothing, one):
+        assert np.isnan(found.roc_auc.estimate)
+        assert np.isnan(found.roc_auc.lower)
+        assert np.isnan(found.calibration).all()
+    assert one.brier_score.lower < one.brier_score.estimate < one.brier_score.upper
+    perfect = score_skill(SEPARATED)
+    assert perfect.roc_auc.estimate == 1
+    assert np.isnan(perfect.roc_auc.lower)
+    assert np.isnan(perfect.calibration.slope)
+    assert np.isnan(perfect.mean_recall)
+    one_day = by_day(*drawn(9, cases=500), 1)
+    assert roc_auc(one_day).estimate > 0.5
+    assert np.isnan(roc_auc(one_day).lower)
+
+
+@pytest.mark.parametrize("metric", [roc_auc, average_precision_interval, brier_interval])
+def test_intervals_hold_the_truth_of_independent_rows(metric: Metric) -> None:
+    truth = metric(by_day(*drawn(10, cases=1_000_000), 2)).estimate
+    found = [metric(by_day(*drawn(1_000 + seed, cases=1_400), 7)) for seed in range(250)]
+    assert np.mean([one.lower <= truth <= one.upper for one in found]) >= 0.93
+
+
+@pytest.mark.parametrize("metric", [roc_auc, average_precision_interval, brier_interval])
+def test_intervals_allow_for_days_that_differ(metric: Metric) -> None:
+    rng = np.random.default_rng(11)
+    found = [metric(differing_days(rng, days=14)) for _ in range(250)]
+    truth = np.mean([one.estimate for one in found])
+    assert np.mean([one.lower <= truth <= one.upper for one in found]) >= 0.92
+
+
+def differing_days(rng: np.random.Generator, days: int) -> ScoreHistogram:
+    """Days of 1,000 cases with calibrated scores, whose mean score varies."""
+    parts = []
+    for _ in range(days):
+        true = rng.normal(-2 + rng.normal(0, 0.3), 1.5, 1_000)
+        parts.append(counted(rng.random(1_000) < expit(true), expit(true)))
+    return stacked(parts)
