@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from monitor.config import Config
+from monitor.engine.forwarding import Forwarding
 from monitor.engine.snapshots import SnapshotReader
 from monitor.engine.stages import Stages
 from monitor.events.batches import in_row_order
@@ -90,6 +91,11 @@ class Monitor:
         """Time of each model that has one, epoch milliseconds."""
         now = self._stages.times.now.tolist()
         return {name: t for name, t in zip(self.models, now, strict=False) if t != NO_TIME}
+
+    @property
+    def forwarding(self) -> Forwarding:
+        """Changes of counts for another monitor."""
+        return self._stages.forwarding
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -178,12 +184,8 @@ class Monitor:
         Raises:
             ValueError: the event is invalid; the message names the field.
         """
-        fields = {
-            "type": "label",
-            "id": plain_id(id),
-            "ts": plain_time(ts),
-            "label": plain_class(label),
-        }
+        fields = {"type": "label", "id": plain_id(id), "ts": plain_time(ts)}
+        fields["label"] = plain_class(label)
         if sampling_probability is not None:
             fields["sampling_probability"] = plain(sampling_probability)
         self._take(fields)
@@ -223,10 +225,7 @@ class Monitor:
         It is a function of the applied events and the configuration.
         """
         self.flush()
-        return {
-            "catalogue": self._catalogue.state(),
-            **self._stages.state(),
-        }
+        return {"catalogue": self._catalogue.state(), **self._stages.state()}
 
     def _restore(self, state: State) -> None:
         left = self._catalogue.restore(state["catalogue"])
