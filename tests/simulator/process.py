@@ -24,6 +24,8 @@ from monitor.feeds.http import PostedEvents
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.service import Service, loop
 from monitor.service.checkpointing import Checkpointer
+from monitor.service.forward_requests import Post, ReceiverAnswer
+from monitor.service.forwarder import Forwarder
 from monitor.service.journal_replay import NewRejections
 from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
@@ -31,6 +33,7 @@ from monitor.service.sources import open_sources
 from monitor.service.state_watch import StateWatch
 from monitor.state import JOURNAL, Checkpoints, Journal, StateFault, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
+from monitor.state.state_identity import identity_of_state
 
 NAMES = ("tp", "fp", "fn", "tn")
 _DAMAGE = (
@@ -82,6 +85,7 @@ class Process:
     Args:
         config: its configuration.
         clock: its clock.
+        post: what it forwards by, where that is configured.
 
     Raises:
         MonitorError: the start is refused.
@@ -91,7 +95,9 @@ class Process:
         config: what a reload loads.
     """
 
-    def __init__(self, config: Config, clock: ManualClock) -> None:
+    def __init__(
+        self, config: Config, clock: ManualClock, post: Post = lambda *_: ReceiverAnswer(503)
+    ) -> None:
         self.said: list[str] = []
         self.config, self._clock = config, clock
         self.faults, say = StateFaults(), self.said.append
@@ -99,6 +105,12 @@ class Process:
         self._reloads = Reloads(lambda: self.config, clock=clock, say=say)
         with ExitStack() as opened:
             locked = opened.enter_context(StateLock(config.state.directory))
+            identity = identity_of_state(config.state.directory)
+            self.forwarder = None
+            if config.forward is not None:
+                self.forwarder = Forwarder(
+                    config.forward, identity, clock=clock, say=say, post=post
+                )
             checkpointer = self._checkpointer = Checkpointer(
                 config,
                 Checkpoints(config.state.directory / "checkpoints"),
@@ -107,6 +119,7 @@ class Process:
                 say=say,
                 writer=Inline(),
                 check=locked.check,
+                forwarder=self.forwarder,
             )
             seed = checkpointer.settle_id_seed()
             self._decoder.replace(DecodeSettings.from_config(config, id_seed=seed))
@@ -114,7 +127,9 @@ class Process:
             for source in self.sources:
                 opened.callback(source.close)
             since = checkpointer.position(JOURNAL)
-            self.posted = PostedFeeds(config, self._decoder, clock, say, self.faults, since=since)
+            self.posted = PostedFeeds(
+                config, self._decoder, clock, say, self.faults, since=since, state_id=identity
+            )
             opened.callback(self.posted.close)
             self.sources.append(self.posted)
             dead = DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)
