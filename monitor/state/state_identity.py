@@ -6,9 +6,10 @@ told from all others, and it notices that its receiver has lost what it had rece
 
 from __future__ import annotations
 
-import re
 import secrets
 from pathlib import Path
+
+import xxhash
 
 from monitor.state.checkpoints import checkpoints_in
 from monitor.state.disk import make_directory, write_file
@@ -18,7 +19,6 @@ from monitor.state.state_errors import StateError
 
 IDENTITY_FILE = "state-id"
 _BYTES = 16
-_WHOLE = re.compile(rb"[0-9a-f]{32}\n")
 
 
 def identity_of_state(directory: Path) -> str:
@@ -39,16 +39,23 @@ def identity_of_state(directory: Path) -> str:
             return _whole(file, file.read_bytes())
         make_directory(directory)
         found = secrets.token_hex(_BYTES)
-        write_file(file, [found.encode() + b"\n"])
+        write_file(file, [_line(found)])
     except OSError as error:
         raise StateError(f"{file}: cannot be used: {error.strerror}") from error
     return found
 
 
 def _whole(file: Path, content: bytes) -> str:
-    if not _WHOLE.fullmatch(content):
+    found = content[: 2 * _BYTES].decode(errors="replace")
+    if content != _line(found):
         raise StateError(
-            f"{file}: is damaged, must hold 32 hexadecimal digits; restore it from a backup. "
-            "Monitors that forward to this one, and one that this forwards to, know the state by it"
+            f"{file}: is damaged, must hold {2 * _BYTES} hexadecimal digits and their checksum; "
+            "restore it from a backup, or move the whole state directory away to start over. "
+            "Monitors that forward counts to this one know its state by it"
         )
-    return content.decode().strip()
+    return found
+
+
+def _line(identity: str) -> bytes:
+    digits = identity.encode()
+    return digits + b" %08x\n" % xxhash.xxh32_intdigest(digits)
