@@ -33,10 +33,17 @@ def counts_event(
     (60, 61.5, 0.5)
     """
     pane, labelled = times
-    event: dict[str, Any] = {"type": "counts", "model": model, "ts": seconds(pane)}
-    event |= {cell.name.lower(): cells[cell] for cell in Outcome}
-    event["predicted_positive"] = cells[PREDICTED_POSITIVE]
-    event["predicted_negative"] = cells[PREDICTED_NEGATIVE]
+    event: dict[str, Any] = {
+        "type": "counts",
+        "model": model,
+        "ts": seconds(pane),
+        "tp": cells[Outcome.TP],
+        "fp": cells[Outcome.FP],
+        "fn": cells[Outcome.FN],
+        "tn": cells[Outcome.TN],
+        "predicted_positive": cells[PREDICTED_POSITIVE],
+        "predicted_negative": cells[PREDICTED_NEGATIVE],
+    }
     if segment:
         event["segment"] = segment
     if labelled != pane:

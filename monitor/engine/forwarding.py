@@ -187,8 +187,7 @@ class Forwarding:
         self._fresh, self._unsorted = [], 0
         keys = np.concatenate([self._keys, self._keys_of(fresh)], axis=1)
         count = np.concatenate([self._count, fresh.count])
-        order = _order(keys)
-        first = _beginnings(keys[:, order])
+        order, first = _ordered(keys)
         count = np.add.reduceat(count[order], first)
         left = count != 0
         self._keys, self._count = keys[:, order[first[left]]], count[left]
@@ -232,20 +231,22 @@ class Forwarding:
         return np.array(clocks, dtype=np.bool_)[self._catalogue.model_of_group]
 
 
-def _order(keys: Int64Array) -> Int64Array:
-    """Return the order of the columns of some numbers, by the first number, then the next.
+def _ordered(keys: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return the order of the columns of some numbers, and where in it each distinct one begins.
 
     Args:
-        keys: (numbers, columns), at least one column.
+        keys: (numbers, columns), at least one column; ordered by the first number, then the next.
     """
     low = keys.min(axis=1)
     span = (keys.max(axis=1) - low + 1).tolist()
     if prod(span) >= _WORD:
-        return np.lexsort(keys[::-1])
+        order = np.lexsort(keys[::-1])
+        return order, _beginnings(keys[:, order])
     word = np.zeros(keys.shape[1], dtype=np.int64)
     for row, least, size in zip(keys, low, span, strict=True):
         word = word * size + (row - least)
-    return np.argsort(word)
+    order = np.argsort(word)
+    return order, _beginnings(word[order][np.newaxis])
 
 
 def _beginnings(keys: Int64Array) -> Int64Array:
