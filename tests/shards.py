@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 
 import msgspec
 import numpy as np
 
+from monitor.config import Config
 from monitor.distributed.packets import packets_of
 from monitor.distributed.pages import Page, PageRules
 from monitor.distributed.tallies import events_of, merged, packed, unpacked
@@ -73,6 +75,35 @@ class Shards:
     def stored(self):
         """Predictions and held labels that are remembered."""
         return sum(len(Page(self.rules, data)) for data in self.pages.values())
+
+
+def stream(n, seed, *, share=None):
+    """Predictions with late, early, duplicate, revised, retracted and missing labels, shuffled."""
+    rng, events = random.Random(seed), []
+    for i in range(n):
+        ts = i * 7.5
+        prediction = {"type": "prediction", "id": f"p{i}", "ts": ts, "model": "ab"[i % 2]}
+        prediction["prediction"] = rng.randint(0, 1)
+        prediction["segment"] = {"region": rng.choice(["eu", "us", "asia"])}
+        events.append(prediction)
+        if rng.random() < 0.05:
+            events.append(prediction | {"ts": ts + rng.choice([-3, 5])})
+        for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
+            turned_out = rng.choice([0, 1, 1, 0, None])
+            label = {"type": "label", "id": f"p{i}", "label": turned_out}
+            label["ts"] = ts + rng.choice([0, 10, 100, 1000, 5000])
+            if share:
+                label["sampling_probability"] = rng.choice(share)
+            events += [label] * rng.choice([1, 1, 2])
+    events.append({"type": "outcome", "ts": 30, "model": "a", "prediction": 1, "label": 0})
+    rng.shuffle(events)
+    last = {"type": "prediction", "ts": n * 7.5 + 6000, "prediction": 0}
+    return events + [last | {"id": f"{m}{i}", "model": m} for m in "ab" for i in range(9)]
+
+
+def config_of(**settings):
+    given = {"label_timeout": "2h", "horizon": "1d", "segments": ["region"], **settings}
+    return Config(models={"a": given, "b": given}, windows=["1h"])
 
 
 def lines_of(events):

@@ -30,6 +30,7 @@ from monitor.service.changes import Reloadable, ReloadableDecoder
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.dead_letter_readings import dead_letter_readings
 from monitor.service.follow_readings import follow_readings
+from monitor.service.forwarder import Forwarder
 from monitor.service.journal_replay import NewRejections
 from monitor.service.kafka_readings import kafka_readings
 from monitor.service.listener_readings import listener_readings
@@ -43,6 +44,7 @@ from monitor.service.sql_readings import sql_readings
 from monitor.service.state_watch import StateWatch
 from monitor.state import JOURNAL, Checkpoints, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
+from monitor.state.state_identity import identity_of_state
 from monitor.web.access import read_access
 from monitor.web.descriptors import connections_each
 from monitor.web.hosts import AllowedHosts
@@ -126,7 +128,8 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
     most = _most_connections(config)
     with ExitStack() as opened:
         locked = opened.enter_context(StateLock(config.state.directory))
-        faults = StateFaults()
+        faults, identity = StateFaults(), identity_of_state(config.state.directory)
+        forwarder = _forwarder(config, identity)
         checkpointer = Checkpointer(
             config,
             Checkpoints(config.state.directory / "checkpoints"),
@@ -134,13 +137,16 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             clock=SystemClock(),
             say=_say,
             check=locked.check,
+            forwarder=forwarder,
         )
         begins = not checkpointer.found
         decoder.replace(DecodeSettings.from_config(config, id_seed=checkpointer.settle_id_seed()))
         sources = open_sources(config, decoder, SystemClock(), _say)
         posted = [
             opened.enter_context(closing(p))
-            for p in _posted_feeds(config, decoder, faults, checkpointer, most)
+            for p in _posted_feeds(
+                config, decoder, checkpointer, faults=faults, most=most, identity=identity
+            )
         ]
         sources += posted
         dead_letter = opened.enter_context(
@@ -200,10 +206,27 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
                 _say(_PUBLIC_IDS)
             if begins:
                 _say(f"no state in {config.state.directory}; counting begins")
+            opened.callback(_forward(forwarder, telemetry))
             opened.callback(_push(config, exposed[0], checkpointer, service, telemetry))
             notify.ready()
             service.run(stopping)
             notify.stopping()
+
+
+def _forwarder(config: Config, identity: str) -> Forwarder | None:
+    """Return what forwards counts to another monitor, where that is configured."""
+    if config.forward is None:
+        return None
+    return Forwarder(config.forward, identity, clock=SystemClock(), say=_say)
+
+
+def _forward(forwarder: Forwarder | None, telemetry: ProcessCollector) -> Callable[[], None]:
+    """Begin to forward, where that is configured; return what ends it."""
+    if forwarder is None:
+        return lambda: None
+    telemetry.add(forwarder.readings)
+    forwarder.start()
+    return forwarder.stop
 
 
 def _push(
@@ -247,9 +270,11 @@ def _most_connections(config: Config) -> int:
 def _posted_feeds(
     config: Config,
     decoder: LiveDecoder,
-    faults: StateFaults,
     checkpointer: Checkpointer,
-    most_connections: int,
+    *,
+    faults: StateFaults,
+    most: int,
+    identity: str,
 ) -> list[PostedFeeds]:
     """Return the source of the HTTP feeds, if there are any."""
     posted_to = any(isinstance(feed, HttpFeed) for feed in config.feeds)
@@ -264,7 +289,8 @@ def _posted_feeds(
             _say,
             faults,
             since=since,
-            most_connections=most_connections,
+            most_connections=most,
+            state_id=identity,
         )
     ]
 

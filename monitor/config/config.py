@@ -33,6 +33,7 @@ from monitor.config.fields import (
     refuse,
     setting,
 )
+from monitor.config.forward import ForwardConfig
 from monitor.config.model import ModelConfig
 from monitor.config.otlp import OtlpConfig
 from monitor.config.sql_feed import SqlFeed
@@ -178,6 +179,11 @@ class Config(Section):
     exporter: ExporterConfig = setting({}, "Where metrics, API and page are served.")
     feeds: tuple[Annotated[Feed, AfterValidator(_apart_from_exporter)], ...] = setting(
         (), "Where events come from.", json_schema_extra={"default": []}
+    )
+    forward: ForwardConfig | None = setting(
+        None,
+        "Send what is counted to another monitor, which judges the whole; for monitors that see a "
+        "part of the events each.",
     )
     state: StateConfig = setting({}, "Where and how often state is saved.")
     dead_letter: DeadLetterConfig = setting({}, "The file that rejected records are written to.")

@@ -57,9 +57,18 @@ def describe(config: Config) -> str:
         f"Feeds: {feeds}.",
         f"Exporter: http on {config.exporter.listen}{_push(config)}.",
         f"Rejected records: {config.dead_letter_path}.",
+        *_forward(config),
         *(f"{name}: {_sentence(model)}" for name, model in models.items()),
     ]
     return "\n".join(lines)
+
+
+def _forward(config: Config) -> list[str]:
+    forward = config.forward
+    if forward is None:
+        return []
+    to, every = without_account(forward.url), format_duration(forward.every)
+    return [f"Counts: forwarded to {to} every {every}."]
 
 
 def _push(config: Config) -> str:

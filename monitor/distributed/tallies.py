@@ -11,10 +11,11 @@ import numpy as np
 from msgspec import Struct
 
 from monitor.config import Config, WindowClock
-from monitor.counts import Outcome
+from monitor.distributed.counts_events import counts_event, seconds
 from monitor.events.columns import LATEST_MS, MISSING_VALUE, Int64Array
 from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.join.sampling import NO_STRATUM
+from monitor.labels.delay_bins import FIRST_MS
 from monitor.labels.delays import EDGES_SECONDS
 
 Group = tuple[str, tuple[str, ...]]
@@ -23,8 +24,6 @@ CountKey = tuple[Group, int, int, int]
 """Group, pane and label time (epoch milliseconds), stratum."""
 
 _SHOWN = 20
-_BIN_STARTS_MS = [0, *np.floor(EDGES_SECONDS[:-1] * 1000).astype(np.int64).tolist()]
-_PER_OCTAVE = 8
 
 
 class Tally(Struct, array_like=True):
@@ -170,7 +169,7 @@ def events_of(tally: Tally, config: Config, source: str, batch: str) -> list[dic
         events[0]["late"] = late
     if tally.watermark is not None:
         for event in events:
-            event["watermark"] = _seconds(tally.watermark)
+            event["watermark"] = seconds(tally.watermark)
     return events
 
 
@@ -188,21 +187,7 @@ def _event(place: CountKey, cells: Sequence[int], config: Config) -> dict[str, A
     (model, values), pane, labelled, stratum = place
     keys = config.model(model).segments
     segment = {k: v for k, v in zip(keys, values, strict=True) if v != MISSING_VALUE}
-    event: dict[str, Any] = {"type": "counts", "model": model, "ts": _seconds(pane)}
-    event |= {cell.name.lower(): cells[cell] for cell in Outcome}
-    event["predicted_positive"] = cells[PREDICTED_POSITIVE]
-    event["predicted_negative"] = cells[PREDICTED_NEGATIVE]
-    if segment:
-        event["segment"] = segment
-    if labelled != pane:
-        event["label_ts"] = _seconds(labelled)
-    if stratum != NO_STRATUM:
-        event["sampling_probability"] = 2.0 ** (-(stratum - 1) / _PER_OCTAVE)
-    return event
-
-
-def _seconds(milliseconds: int) -> float:
-    return milliseconds // 1000 if milliseconds % 1000 == 0 else milliseconds / 1000
+    return counts_event(model, segment, (pane, labelled), stratum, cells)
 
 
 def _least_of_its_bin(delay: int) -> int:
@@ -211,7 +196,4 @@ def _least_of_its_bin(delay: int) -> int:
     >>> [_least_of_its_bin(delay) for delay in (0, 1, 1000, 1001, 1189, 1190)]
     [0, 1, 1, 1001, 1001, 1190]
     """
-    if delay == 0:
-        return 0
-    edge = int(np.searchsorted(EDGES_SECONDS, delay / 1000))
-    return int(_BIN_STARTS_MS[edge]) + 1
+    return int(FIRST_MS[np.searchsorted(EDGES_SECONDS, delay / 1000)])

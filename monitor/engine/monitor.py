@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from monitor.config import Config
+from monitor.engine.forwarding import Forwarding
 from monitor.engine.snapshots import SnapshotReader
 from monitor.engine.stages import Stages
 from monitor.events.batches import in_row_order
@@ -85,6 +86,11 @@ class Monitor:
         """Time of each model that has one, epoch milliseconds."""
         now = self._stages.times.now.tolist()
         return {name: t for name, t in zip(self.models, now, strict=False) if t != NO_TIME}
+
+    @property
+    def forwarding(self) -> Forwarding:
+        """Changes of counts for another monitor."""
+        return self._stages.forwarding
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -173,12 +179,8 @@ class Monitor:
         Raises:
             ValueError: the event is invalid; the message names the field.
         """
-        fields = {
-            "type": "label",
-            "id": scalars.plain_id(id),
-            "ts": scalars.plain_time(ts),
-            "label": scalars.plain_class(label),
-        }
+        fields = {"type": "label", "id": scalars.plain_id(id), "ts": scalars.plain_time(ts)}
+        fields["label"] = scalars.plain_class(label)
         if sampling_probability is not None:
             fields["sampling_probability"] = scalars.plain(sampling_probability)
         self._take(fields)
@@ -218,10 +220,7 @@ class Monitor:
         It is a function of the applied events and the configuration.
         """
         self.flush()
-        return {
-            "catalogue": self._catalogue.state(),
-            **self._stages.state(),
-        }
+        return {"catalogue": self._catalogue.state(), **self._stages.state()}
 
     def _restore(self, state: State) -> None:
         left = self._catalogue.restore(state["catalogue"])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from monitor.config import Config
+from monitor.engine.forwarding import Forwarding
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import NO_TIME, EventBatch, Int64Array
 from monitor.events.intake import Received
@@ -45,6 +47,7 @@ class Stages:
         maturities: ages at which windows end.
         scores: score histograms by day.
         watch: verdicts and detectors.
+        forwarding: changes of counts that are to be forwarded.
         ranges: counts of stretches of event time.
         range_scores: labelled scores of stretches of event time.
         versions: counts of the models that keep the version of a prediction.
@@ -59,6 +62,7 @@ class Stages:
         self.delays = LabelDelays(config, catalogue)
         self.maturities = Maturities(catalogue, self.windows, self.delays)
         self.scores = Scores(catalogue)
+        self.forwarding = Forwarding(catalogue, self.join, self.windows.pane_ms)
         self.ranges: list[RangeCounts] = []
         self.range_scores: list[RangeScores] = []
         self.versions = VersionCounts(catalogue)
@@ -81,7 +85,7 @@ class Stages:
         yield from self.received.number_groups(batch, SLICE_ROWS)
         rows = self.received.events.total()
         predictions = self.received.events["prediction"]
-        batch = self.received.count(batch)
+        batch = self._with_reached(self.received.count(batch))
         self.times.ensure(len(self._catalogue.models))
         for part in self._parts(batch, rows, predictions):
             before = self.times.common
@@ -123,6 +127,14 @@ class Stages:
         steps = self.times.steps(batch, model_of_group, seen)
         return parts_of(batch, steps, (rows, EPOCH_ROWS), (predictions, TIDY_EVERY))
 
+    def _with_reached(self, batch: EventBatch) -> EventBatch:
+        """Note how far the sources of counts have come; let the slowest hold the others back."""
+        if not len(batch.counts):
+            return batch
+        model = self._catalogue.model_of_group[batch.counts.group].tolist()
+        names = [*map(self._catalogue.models.__getitem__, model)]
+        return replace(batch, counts=self.join.sources.with_reached(batch.counts, names))
+
     def _over_now(self, times: ModelTimes) -> Over:
         return self.join.forgetting.over(times.settled, times.common)
 
@@ -150,6 +162,7 @@ class Stages:
     def _count(self, deltas: Deltas) -> None:
         self.windows.apply(deltas)
         self.versions.apply(deltas)
+        self.forwarding.add(deltas)
         for counted in self.ranges:
             counted.apply(deltas)
 
@@ -175,6 +188,7 @@ class Stages:
             "ranges": [counted.state() for counted in self.ranges],
             **({"version_counts": versions} if (versions := self.versions.state()) else {}),
             **self.received.state(),
+            **({"forwarding": self.forwarding.state()} if self.forwarding.is_on else {}),
         }
 
     def restore(self, state: State, left: Numbers) -> None:
@@ -203,3 +217,5 @@ class Stages:
         self.versions.restore(state.get("version_counts"), left, self.times.settled)
         self.watch.restore(state["watch"], left)
         self.received.restore(state)
+        if "forwarding" in state:
+            self.forwarding.restore(state["forwarding"], left.groups)

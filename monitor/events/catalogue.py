@@ -14,7 +14,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from monitor.config import Config, Labelling, ModelConfig
-from monitor.events.columns import OTHER_VALUE, BoolArray, Group, Int64Array, Rows, Series
+from monitor.events.columns import (
+    MISSING_VALUE,
+    OTHER_VALUE,
+    BoolArray,
+    Group,
+    Int64Array,
+    Rows,
+    Series,
+)
 from monitor.events.renumbering import GONE, Numbers, State, renumbered
 
 MAX_GROUPS = 1 << 20
@@ -145,6 +153,15 @@ class Catalogue:
         numbered = [known.get(group) or self._number(group) for group in groups]
         numbers, overflowed = zip(*numbered, strict=True) if numbered else ((), ())
         return np.array(numbers, dtype=np.int64), np.array(overflowed, dtype=np.bool_)
+
+    def named_groups(self) -> list[tuple[str, dict[str, str]]]:
+        """Return the model and the segment values by key of each group, by number."""
+        found = []
+        for model, values in self._groups:
+            keys = self._settings[model].segments
+            given = {k: v for k, v in zip(keys, values, strict=True) if v != MISSING_VALUE}
+            found.append((self.models[model], given))
+        return found
 
     def names_rank(self) -> Int64Array:
         """Rank of each group by names, which does not depend on the order of arrival."""

@@ -226,6 +226,8 @@ class CountDeltas(Columns):
         source: name of the system that counted; "" if not given; default: "".
         watermark: event time that the source has reached, epoch milliseconds; `NO_TIME`
             if not given; default: `NO_TIME`.
+        reached: event time that all sources of the model have reached, which is as far as the
+            row carries the time of its model; default: the watermark.
         late: labels that reached the source too late to count; default: 0.
         row: position of the record in its batch; default: its event time.
     """
@@ -239,6 +241,7 @@ class CountDeltas(Columns):
     sampling_probability: FloatArray = field(default_factory=_empty(np.float64))
     source: NDArray[np.str_] = field(default_factory=_empty(np.str_))
     watermark: Int64Array = field(default_factory=_empty(np.int64))
+    reached: Int64Array = field(default_factory=_empty(np.int64))
     late: Int64Array = field(default_factory=_empty(np.int64))
     row: Int64Array = field(default_factory=_empty(np.int64))
 
@@ -255,6 +258,13 @@ class CountDeltas(Columns):
         for name, column in left_out.items():
             if len(getattr(self, name)) != rows:
                 object.__setattr__(self, name, column)
+        if len(self.reached) != rows:
+            object.__setattr__(self, "reached", self.watermark)
+
+    @property
+    def carried(self) -> Int64Array:
+        """Time up to which each row carries the time of its model, epoch milliseconds."""
+        return np.where(self.reached == NO_TIME, self.time, np.minimum(self.time, self.reached))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

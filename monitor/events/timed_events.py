@@ -8,7 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.events.columns import KINDS, NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
+from monitor.events.columns import (
+    KINDS,
+    NO_TIME,
+    BoolArray,
+    CountDeltas,
+    EventBatch,
+    Int64Array,
+    KeyArray,
+    Outcomes,
+    Predictions,
+)
 from monitor.events.identity import event_keys
 
 
@@ -66,20 +76,25 @@ def timed_events(
         if name in OWN_TIME and count:
             index = np.arange(start, start + count)
             events = TimedEvents(
-                columns.time,
+                times_of(columns),
                 event_keys(columns, slice(None)),
                 np.full(count, OWN_TIME[name], dtype=np.int64),
                 arrivals_of(batch, columns.row),
             )
             yield columns.group, columns.row, index, events
         start += count
-    reported = np.flatnonzero(batch.counts.watermark != NO_TIME)
+    reported = np.flatnonzero(batch.counts.reached != NO_TIME)
     if len(reported):
         counts = batch.counts.take(reported)
         kind = np.full(len(counts), EventKind.REPORTED, dtype=np.int64)
         arrived = arrivals_of(batch, counts.row)
-        events = TimedEvents(counts.watermark, counts.batch_key, kind, arrived)
+        events = TimedEvents(counts.reached, counts.batch_key, kind, arrived)
         yield counts.group, counts.row, start - len(batch.counts) + reported, events
+
+
+def times_of(columns: Predictions | Outcomes | CountDeltas) -> Int64Array:
+    """Return the times to which events carry the time of their model, epoch milliseconds."""
+    return columns.carried if isinstance(columns, CountDeltas) else columns.time
 
 
 def arrivals_of(batch: EventBatch, row: Int64Array) -> Int64Array:

@@ -8,7 +8,13 @@ import numpy as np
 
 from monitor.events.columns import KINDS, NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
 from monitor.events.identity import event_keys
-from monitor.events.timed_events import OWN_TIME, TimedEvents, arrivals_of, timed_events
+from monitor.events.timed_events import (
+    OWN_TIME,
+    TimedEvents,
+    arrivals_of,
+    timed_events,
+    times_of,
+)
 
 _FEW_MODELS = 1 << 16
 
@@ -34,11 +40,11 @@ class TimedRows:
         self._kinds = [name for name in OWN_TIME if len(getattr(batch, name))]
         columns = [getattr(batch, name) for name in self._kinds]
         self.model = model_of_group[_joined([each.group for each in columns])]
-        self.time = _joined([each.time for each in columns])
+        self.time = _joined([times_of(each) for each in columns])
         self._ends = np.cumsum([len(each) for each in columns])
         self.earliest, self.latest = self._arrivals()
         counts = batch.counts
-        self.reporting = model_of_group[counts.group[counts.watermark != NO_TIME]]
+        self.reporting = model_of_group[counts.group[counts.reached != NO_TIME]]
 
     def __len__(self) -> int:
         """Rows."""

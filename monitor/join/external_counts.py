@@ -25,8 +25,10 @@ _LATE = CELLS
 _EXPIRY_STEP_MS = 60_000
 _LATEST = 64
 """Latest batches of a source that are remembered, however old the outcomes in them are."""
+_LATEST_IN_ORDER = 16
+"""The same of a source that reports how far it has come; its earlier batches are forgotten."""
 
-_Row = tuple[int, int, int, int, int]
+_Row = tuple[int, int, int, int]
 
 
 class CountedOutcomes:
@@ -34,6 +36,10 @@ class CountedOutcomes:
 
     A row is identified by its source, batch, group, time, and the time and sampling of its
     labels; a repeated row replaces the earlier one. Rows without a source are always added.
+
+    A source that reports its watermark delivers one batch after the other, and again only one
+    of the latest. So of such a source only these are remembered, whatever the volume; of
+    others, which may correct a batch at any time, all up to the horizon are.
 
     Args:
         catalogue: numbers of groups and models.
@@ -47,7 +53,7 @@ class CountedOutcomes:
         self._catalogue = catalogue
         self._books = books
         self.sources = CountSources()
-        self._delivered: dict[_Row, bytes] = {}
+        self._delivered: dict[int, dict[_Row, bytes]] = {}
         self._expired_before = -(1 << 62)
         self._latest: dict[str, deque[int]] = {}
 
@@ -58,12 +64,13 @@ class CountedOutcomes:
         late = counts.late[:, np.newaxis]
         cells = np.concatenate([counts.cells, counts.population, late], axis=1)
         stratum = self._strata(counts)
-        identity = (counts.batch_key, counts.group, counts.time, counts.label_time, stratum)
-        keys = zip(*(column.tolist() for column in identity), strict=True)
-        for i, key in enumerate(keys):
-            if key[0]:
-                before = self._delivered.get(key)
-                self._delivered[key] = cells[i].tobytes()
+        identity = (counts.group, counts.time, counts.label_time, stratum)
+        rows = zip(*(column.tolist() for column in identity), strict=True)
+        for i, (key, row) in enumerate(zip(counts.batch_key.tolist(), rows, strict=True)):
+            if key:
+                delivered = self._delivered.setdefault(key, {})
+                before = delivered.get(row)
+                delivered[row] = cells[i].tobytes()
                 if before is not None:
                     cells[i] -= np.frombuffer(before, dtype=np.int64)
         self.sources.note(counts, cells[:, _LATE])
@@ -82,16 +89,25 @@ class CountedOutcomes:
             return
         self._expired_before = before
         latest = {key for keys in self._latest.values() for key in keys}
-        over = [key for key in self._delivered if key[2] < before and key[0] not in latest]
-        for key in over:
-            del self._delivered[key]
+        for key in self._delivered.keys() - latest:
+            rows = self._delivered[key]
+            for row in [row for row in rows if row[1] < before]:
+                del rows[row]
+            if not rows:
+                del self._delivered[key]
 
     def _note_latest(self, counts: CountDeltas) -> None:
         pairs = zip(counts.source.tolist(), counts.batch_key.tolist(), strict=True)
         for source, key in dict.fromkeys(pairs):
-            known = self._latest.setdefault(source, deque(maxlen=_LATEST))
-            if key and key not in known:
-                known.append(key)
+            known = self._latest.setdefault(source, deque())
+            if not key or key in known:
+                continue
+            known.append(key)
+            in_order = self.sources.reports(source)
+            while len(known) > (_LATEST_IN_ORDER if in_order else _LATEST):
+                over = known.popleft()
+                if in_order:
+                    self._delivered.pop(over, None)
 
     def _strata(self, counts: CountDeltas) -> Int64Array:
         """Return how labels were sampled; unknown if their model does not weight labels."""
@@ -103,10 +119,11 @@ class CountedOutcomes:
 
     def state(self) -> State:
         """Return the remembered deliveries and the state of the sources."""
-        rows = np.frombuffer(b"".join(self._delivered.values()), dtype=np.int64)
+        delivered = [(key, *one) for key, rows in self._delivered.items() for one in rows.items()]
+        rows = np.frombuffer(b"".join(cells for *_, cells in delivered), dtype=np.int64)
         return {
-            "batch_key": np.array([key[0] for key in self._delivered], dtype=np.uint64),
-            "row": np.array([key[1:] for key in self._delivered], np.int64).reshape(-1, 4),
+            "batch_key": np.array([key for key, *_ in delivered], dtype=np.uint64),
+            "row": np.array([row for _, row, _ in delivered], np.int64).reshape(-1, 4),
             "counted": rows.reshape(-1, CELLS + 1),
             "expired_before": self._expired_before,
             "latest": {source: list(keys) for source, keys in self._latest.items()},
@@ -124,11 +141,14 @@ class CountedOutcomes:
         row[:, 0] = renumbered(row[:, 0], groups)
         left = np.flatnonzero(row[:, 0] != GONE).tolist()
         keys, counted = state["batch_key"].tolist(), state["counted"]
-        self._delivered = {
-            (keys[i], *row[i].tolist()): np.ascontiguousarray(counted[i]).tobytes() for i in left
-        }
+        self._delivered = {}
+        for i in left:
+            group, time, label_time, stratum = row[i].tolist()
+            cells = np.ascontiguousarray(counted[i]).tobytes()
+            delivered = self._delivered.setdefault(keys[i], {})
+            delivered[group, time, label_time, stratum] = cells
         self._expired_before = state["expired_before"]
-        self._latest = {name: deque(known, _LATEST) for name, known in state["latest"].items()}
+        self._latest = {name: deque(known) for name, known in state["latest"].items()}
         self.sources.restore(state["sources"])
 
     def _enter_books(self, model: Int64Array, cells: Int64Array) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from monitor.events.catalogue import Catalogue
@@ -24,7 +26,12 @@ from monitor.join.external_counts import CountedOutcomes
 from monitor.join.forgetting import Forgetting, Over
 from monitor.join.label_rules import LabelRules, MetLabels
 from monitor.join.memory import JoinMemory
-from monitor.join.packed_rows import has_repeats, population_deltas, with_groups
+from monitor.join.packed_rows import (
+    has_repeats,
+    outcome_deltas,
+    population_deltas,
+    with_groups,
+)
 from monitor.join.prediction_rules import PredictionRules
 from monitor.join.rounds import rounds_of
 from monitor.join.terms import ENDLESS
@@ -149,6 +156,16 @@ class Join:
         label = outcomes.actual_positive.astype(np.int64)
         counted = self._labels.count_for_good(when, what, outcomes.label_time, label)
         return Deltas.concatenate([population_deltas(when, what, +1), counted])
+
+    def remembered(self) -> Iterator[Deltas]:
+        """Yield the deltas that all remembered predictions and their labels in force make."""
+        for slots in self._table.chunks():
+            when, what = self._table.when(slots), self._table.what(slots)
+            yield population_deltas(when, words.prediction_part(what), +1)
+            outcome = unlabelled.outcomes_of(what)
+            rows = np.flatnonzero(outcome != unlabelled.NO_OUTCOME)
+            when, what = when[rows], what[rows]
+            yield outcome_deltas(when, what, words.label_times_of(what), outcome[rows], +1)
 
     def met(self) -> list[MetLabels]:
         """Return the labels without a prediction of their own that met one since the last call."""

@@ -9,6 +9,7 @@ monitor_families.py  the families about the monitor, so that its conservation la
 families.py          all of them in the order of the exposition, and as a table for people
 process_series.py    the series of the running process, which no snapshot holds
 feed_series.py       those of them that are about feeds
+forward_series.py    those of a monitor that forwards its counts
 collector.py         the families as a prometheus_client collector, for any registry
 text.py              the families as text, ten times faster and equal byte for byte
 series_limit.py      what of a snapshot is exported, so that a scrape stays within the limit

@@ -5,6 +5,7 @@ The collector, the text writer and the table for people read this one list.
 
 from monitor.prometheus.family import Family
 from monitor.prometheus.feed_series import FEED_SERIES
+from monitor.prometheus.forward_series import FORWARD_SERIES
 from monitor.prometheus.model_families import model_families, prediction_state_families
 from monitor.prometheus.monitor_families import monitor_families
 from monitor.prometheus.process_series import PROCESS_SERIES, SeriesDescription
@@ -27,7 +28,12 @@ FAMILIES: tuple[Family, ...] = (
 
 def table_of_series() -> list[SeriesDescription]:
     """Return every family that the running monitor exports, besides the usual `process_*`."""
-    return [*(family.description for family in FAMILIES), *PROCESS_SERIES, *FEED_SERIES]
+    return [
+        *(family.description for family in FAMILIES),
+        *PROCESS_SERIES,
+        *FEED_SERIES,
+        *FORWARD_SERIES,
+    ]
 
 
 def table_of_series_markdown() -> str:

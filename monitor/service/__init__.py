@@ -5,6 +5,10 @@
     posted.py         HTTP feeds as one source: journaled, acknowledged, counted
     journal_faults.py  what is wrong with the journal at a start
     checkpointing.py  restores the state at the start, and saves it
+    checkpoint_readings.py   series of checkpoints
+    forwarder.py      seals and sends what was counted, for another monitor
+    forwarded_batch.py   one batch of it
+    forward_requests.py  posts it
     dead_letter_readings.py  series of the dead-letter file
     state_watch.py    looks whether the state directory stays in place
     event_clock.py    event time, which advances while no events arrive

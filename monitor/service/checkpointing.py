@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import xxhash
 
@@ -19,17 +19,10 @@ from monitor.engine import Monitor
 from monitor.events.keys import PUBLIC_SEED
 from monitor.events.renumbering import State
 from monitor.feeds.source import Position, Source
-from monitor.prometheus.process_series import (
-    CHECKPOINT_BYTES,
-    CHECKPOINT_DURATION,
-    CHECKPOINT_LAST_SUCCESS,
-    CHECKPOINT_STALL,
-    STATE_BEGAN,
-    STATE_FAULTS,
-    NumberByLabels,
-    SeriesDescription,
-)
+from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
+from monitor.service.checkpoint_readings import WrittenCheckpoint, checkpoint_readings
 from monitor.service.event_clock import EventClock
+from monitor.service.forwarder import Forwarder
 from monitor.state import Checkpoints, StateError, StateFault, StateFaults
 from monitor.state.id_seed import SEED_FILE, restore_seed_file, seed_of_state
 from monitor.version import __version__
@@ -39,22 +32,6 @@ _UNFIT = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """What reading the state of another version ends in."""
 _MOST_OF_THE_TIME = 0.05
 """Maximum share of the time spent on writing; slow checkpoints are written less often."""
-
-
-class _Written(NamedTuple):
-    """The last checkpoint on disk.
-
-    Attributes:
-        at: wall time of the copy of the state, epoch seconds.
-        stall: seconds during which nothing was counted while the state was copied.
-        duration: seconds from the start of the copy to the last byte on disk.
-        nbytes: size of the file.
-    """
-
-    at: float
-    stall: float = float("nan")
-    duration: float = float("nan")
-    nbytes: float = float("nan")
 
 
 class Checkpointer:
@@ -68,6 +45,7 @@ class Checkpointer:
         say: prints a one-line message for the operator.
         writer: executor that writes; a thread of its own if None.
         check: raises a `StateGoneError` if the state directory is no longer in its place.
+        forwarder: seals what it forwards with each checkpoint; None where none is configured.
 
     Raises:
         StateError: there are checkpoints, and all are damaged.
@@ -86,23 +64,26 @@ class Checkpointer:
         say: Callable[[str], None],
         writer: Executor | None = None,
         check: Callable[[], None] = lambda: None,
+        forwarder: Forwarder | None = None,
     ) -> None:
         self._config = config
+        self._forwarder = forwarder
+        self._forwarded: State | None = None
         self._checkpoints = checkpoints
         self._check = check
         self._faults = faults
         self._clock = clock
         self._say = say
         self._began = clock.now()
-        self._written: _Written | None = None
+        self._written: WrittenCheckpoint | None = None
         self._positions: list[Mapping[str, Position]] = []
-        self._due = clock.monotonic() + config.state.checkpoint_every / SECOND_MS
+        self._due = clock.monotonic() + self._every
         self._at_once = True  # without a checkpoint a new feed would start over after a crash
         self._failing = False
         self._closed = False
         self._resuming = ""
         self._writer = writer or ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
-        self._writing: tuple[Future[_Written], Mapping[str, Position]] | None = None
+        self._writing: tuple[Future[WrittenCheckpoint], Mapping[str, Position]] | None = None
         self._from = Path()
         self._found = self._take_up()
         self.id_seed: int | None = None
@@ -133,8 +114,15 @@ class Checkpointer:
             StateError: the state does not fit this version of the program.
         """
         found = self._found
-        if found is None:
-            return Monitor(self._config)
+        monitor = Monitor(self._config) if found is None else self._restored(found)
+        if self._forwarder is None:
+            monitor.forwarding.switch(on=False)
+        else:
+            self._forwarder.begin(monitor, self._forwarded)
+        return monitor
+
+    def _restored(self, found: Mapping[str, Any]) -> Monitor:
+        self._forwarded = found.get("forwarded")
         try:
             return Monitor(self._config, found["engine"])
         except _UNFIT as error:
@@ -245,20 +233,13 @@ class Checkpointer:
     @property
     def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
         """Series of checkpoints and state, and how each is read."""
-        return {
-            CHECKPOINT_LAST_SUCCESS: lambda: self._reading("at"),
-            CHECKPOINT_DURATION: lambda: self._reading("duration"),
-            CHECKPOINT_STALL: lambda: self._reading("stall"),
-            CHECKPOINT_BYTES: lambda: self._reading("nbytes"),
-            STATE_BEGAN: lambda: {(): self._began},
-            STATE_FAULTS: lambda: {
-                (kind.value,): float(count) for kind, count in self._faults.counts.items()
-            },
-        }
+        return checkpoint_readings(lambda: self._written, self._began, self._faults)
 
-    def _reading(self, name: str) -> NumberByLabels:
-        number = float("nan") if self._written is None else getattr(self._written, name)
-        return {} if number != number else {(): number}  # noqa: PLR0124  # NaN is undefined
+    @property
+    def _every(self) -> float:
+        """Seconds between two checkpoints."""
+        every = self._config.state.checkpoint_every / SECOND_MS
+        return every if self._forwarder is None else min(every, self._forwarder.checkpoint_every)
 
     def _take_up(self) -> dict[str, Any] | None:
         found = self._checkpoints.newest()
@@ -271,7 +252,7 @@ class Checkpointer:
         state = dict(found.state)
         try:
             self._began = state["began"]
-            self._written = _Written(state["at"])
+            self._written = WrittenCheckpoint(state["at"])
             self._positions = [state["positions"]]
             self._at_once = state["fingerprint"] != fingerprint(self._config)
             self._resuming = f"resuming from {found.path}, {state['engine']['records']} records"
@@ -293,6 +274,8 @@ class Checkpointer:
         began = self._clock.monotonic()
         last = self._positions[-1] if self._positions else {}
         positions = {**last, **{source.identity: source.position() for source in sources}}
+        if self._forwarder is not None:
+            self._forwarded = self._forwarder.checkpoint(monitor)
         state = {
             "version": __version__,
             "fingerprint": fingerprint(self._config),
@@ -302,14 +285,15 @@ class Checkpointer:
             "positions": positions,
             "id_seed": self.id_seed,
             "engine": monitor.state(),
+            "forwarded": self._forwarded,
         }
         stall = self._clock.monotonic() - began
         self._writing = (self._writer.submit(self._write, state, began, stall), positions)
 
-    def _write(self, state: State, began: float, stall: float) -> _Written:
+    def _write(self, state: State, began: float, stall: float) -> WrittenCheckpoint:
         self._check()
         nbytes = self._checkpoints.write(state)
-        return _Written(state["at"], stall, self._clock.monotonic() - began, nbytes)
+        return WrittenCheckpoint(state["at"], stall, self._clock.monotonic() - began, nbytes)
 
     def _finish(self, sources: Sequence[Source]) -> None:
         """Evaluate a finished write: release what it covers, or schedule a retry."""
@@ -320,10 +304,12 @@ class Checkpointer:
         try:
             self._written = done.result()
             self._positions = [*self._positions[-1:], positions]
+            if self._forwarder is not None and self._forwarded is not None:
+                self._forwarder.written(self._forwarded)
             self._commit_sources(sources)
         except StateError as error:
             self._faults.note(StateFault.CHECKPOINT_FAILED)
-            self._due = now + min(_RETRY_SECONDS, self._config.state.checkpoint_every / SECOND_MS)
+            self._due = now + min(_RETRY_SECONDS, self._every)
             if not self._failing:
                 self._say(f"{error}; the previous checkpoint stays")
             self._failing = True
@@ -332,7 +318,7 @@ class Checkpointer:
             self._say("checkpoints can be written again")
         self._failing = False
         rest = self._written.duration / _MOST_OF_THE_TIME - self._written.duration
-        self._due = now + max(self._config.state.checkpoint_every / SECOND_MS, rest)
+        self._due = now + max(self._every, rest)
 
     def _commit_sources(self, sources: Sequence[Source]) -> None:
         """Let the sources release what both checkpoints cover."""

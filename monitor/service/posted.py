@@ -67,6 +67,7 @@ class PostedFeeds:
         faults: counts faults of the journal.
         since: position in the journal that the checkpoint covers; None for the start.
         most_connections: connections of a listener that descriptors suffice for.
+        state_id: identity of the state, which clients are shown.
 
     Raises:
         ConfigError: a token file or web configuration cannot be used.
@@ -86,6 +87,7 @@ class PostedFeeds:
         *,
         since: Position | None = None,
         most_connections: int = MAX_CONNECTIONS,
+        state_id: str = "",
     ) -> None:
         faults = StateFaults() if faults is None else faults
         self._say, self._faults = say, faults
@@ -93,7 +95,7 @@ class PostedFeeds:
         self._decoder = decoder
         feeds = _http_feeds(config)
         self._queue_full, self._disk_full = Stopwatch(clock), Stopwatch(clock)
-        self._settings = [_settings(feed, self._queue_full) for feed in feeds]
+        self._settings = [_settings(feed, self._queue_full, state_id) for feed in feeds]
         self._waiting: deque[DurableRequest] = deque()
         self._position = START
         self._batch = RequestBatch()
@@ -327,7 +329,7 @@ def _http_feeds(config: Config) -> list[HttpFeed]:
     return [feed for feed in config.feeds if isinstance(feed, HttpFeed)]
 
 
-def _settings(feed: HttpFeed, queue_full: Stopwatch) -> FeedSettings:
+def _settings(feed: HttpFeed, queue_full: Stopwatch, state_id: str = "") -> FeedSettings:
     return FeedSettings(
         name=feed.listen,
         access=read_access(feed.token_files, feed.web_config),
@@ -336,6 +338,7 @@ def _settings(feed: HttpFeed, queue_full: Stopwatch) -> FeedSettings:
         max_per_second=feed.max_events_per_second,
         inference=feed.inference,
         mapping=feed if feed.is_mapped else None,
+        state_id=state_id,
     )
 
 

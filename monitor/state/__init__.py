@@ -7,6 +7,8 @@
     commits.py        group commit: many requests in one fsync
     encoding.py       the state as bytes and back, checked on reading
     checkpoints.py    the whole state in one file; the last two stay
+    id_seed.py        the secret that keys of ids depend on
+    state_identity.py what distinguishes a state from all others
     dead_letter.py    rejected records, each with its reason
     disk.py           durable and atomic writes
     salvage.py        copies a state directory without its damage

@@ -11,6 +11,7 @@ import yaml
 
 from monitor.prometheus.families import FAMILIES
 from monitor.prometheus.feed_series import FEED_SERIES
+from monitor.prometheus.forward_series import FORWARD_SERIES
 from monitor.prometheus.process_series import PROCESS_SERIES
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -59,7 +60,11 @@ def selectors_in(expr: str) -> Iterator[str]:
 def exported() -> set[str]:
     """Names of all series that the program exports, as they stand in queries."""
     suffixes = {"histogram": ("_bucket", "_count", "_sum"), "summary": ("_count", "_sum")}
-    described = [family.description for family in FAMILIES] + [*PROCESS_SERIES, *FEED_SERIES]
+    described = [family.description for family in FAMILIES] + [
+        *PROCESS_SERIES,
+        *FEED_SERIES,
+        *FORWARD_SERIES,
+    ]
     names = {
         series.name + suffix for series in described for suffix in suffixes.get(series.kind, ("",))
     }

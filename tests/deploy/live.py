@@ -20,6 +20,7 @@ from monitor.demo.playback import playback
 from monitor.engine import Monitor
 from monitor.exporter.app import create_app
 from monitor.prometheus.feed_series import FEED_SERIES
+from monitor.prometheus.forward_series import FORWARD_SERIES
 from monitor.prometheus.process_series import (
     PROCESS_SERIES,
     SCRAPE_DURATION,
@@ -83,7 +84,7 @@ def live(program: str, folder: Path) -> Iterator[Live]:
     service = ProcessCollector(
         {
             series: partial(dict, {("some",) * len(series.labels): 1.0})
-            for series in (*PROCESS_SERIES, *FEED_SERIES)
+            for series in (*PROCESS_SERIES, *FEED_SERIES, *FORWARD_SERIES)
             if series not in (SCRAPE_DURATION, SERIES_LEFT_OUT)
         }
     )

@@ -39,6 +39,7 @@ QUIET = {
     "MonitorClockWrong": "all clocks are one",
     "SeriesLimitReached": "two dozen series",
     "CheckpointStale": "nothing is stored here",
+    "CountsNotForwarded": "nothing is forwarded",
     "MonitorLoopStalled": "the loop turns",
     "ConfigReloadFailed": "the configuration is in order",
 }

@@ -1,7 +1,6 @@
 """Pages of buckets, and the counts that they send, against the monitor of one machine."""
 
 import itertools
-import random
 from collections import Counter
 
 import msgspec
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recount import Recount
-from shards import Shards, assert_same, lines_of
+from shards import Shards, assert_same, config_of, lines_of, stream
 
 from monitor.config import Config
 from monitor.distributed.packets import packets_of
@@ -20,35 +19,6 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 
 CELLS = ("tp", "fp", "fn", "tn")
 SECRETS = ("a secret of one job", "a secret of another")
-
-
-def stream(n, seed, *, share=None):
-    """Predictions with late, early, duplicate, revised, retracted and missing labels, shuffled."""
-    rng, events = random.Random(seed), []
-    for i in range(n):
-        ts = i * 7.5
-        prediction = {"type": "prediction", "id": f"p{i}", "ts": ts, "model": "ab"[i % 2]}
-        prediction["prediction"] = rng.randint(0, 1)
-        prediction["segment"] = {"region": rng.choice(["eu", "us", "asia"])}
-        events.append(prediction)
-        if rng.random() < 0.05:
-            events.append(prediction | {"ts": ts + rng.choice([-3, 5])})
-        for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
-            turned_out = rng.choice([0, 1, 1, 0, None])
-            label = {"type": "label", "id": f"p{i}", "label": turned_out}
-            label["ts"] = ts + rng.choice([0, 10, 100, 1000, 5000])
-            if share:
-                label["sampling_probability"] = rng.choice(share)
-            events += [label] * rng.choice([1, 1, 2])
-    events.append({"type": "outcome", "ts": 30, "model": "a", "prediction": 1, "label": 0})
-    rng.shuffle(events)
-    last = {"type": "prediction", "ts": n * 7.5 + 6000, "prediction": 0}
-    return events + [last | {"id": f"{m}{i}", "model": m} for m in "ab" for i in range(9)]
-
-
-def config_of(**settings):
-    given = {"label_timeout": "2h", "horizon": "1d", "segments": ["region"], **settings}
-    return Config(models={"a": given, "b": given}, windows=["1h"])
 
 
 def by_monitor(config, *batches):

@@ -24,6 +24,8 @@ from monitor.feeds.http import PostedEvents
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.service import loop
 from monitor.service.checkpointing import Checkpointer
+from monitor.service.forward_requests import Post, ReceiverAnswer
+from monitor.service.forwarder import Forwarder
 from monitor.service.journal_replay import NewRejections
 from monitor.service.loop import Service
 from monitor.service.posted import PostedFeeds
@@ -32,6 +34,7 @@ from monitor.service.sources import open_sources
 from monitor.service.state_watch import StateWatch
 from monitor.state import JOURNAL, Checkpoints, Journal, StateFault, StateFaults, StateLock
 from monitor.state.dead_letter import DeadLetter
+from monitor.state.state_identity import identity_of_state
 
 NAMES = ("tp", "fp", "fn", "tn")
 _DAMAGE = (
@@ -83,6 +86,7 @@ class Process:
     Args:
         config: its configuration.
         clock: its clock.
+        post: what it forwards by, where that is configured.
 
     Raises:
         MonitorError: the start is refused.
@@ -92,7 +96,9 @@ class Process:
         config: what a reload loads.
     """
 
-    def __init__(self, config: Config, clock: ManualClock) -> None:
+    def __init__(
+        self, config: Config, clock: ManualClock, post: Post = lambda *_: ReceiverAnswer(503)
+    ) -> None:
         self.said: list[str] = []
         self.config, self._clock = config, clock
         self.faults, say = StateFaults(), self.said.append
@@ -100,6 +106,12 @@ class Process:
         self._reloads = Reloads(lambda: self.config, clock=clock, say=say)
         with ExitStack() as opened:
             locked = opened.enter_context(StateLock(config.state.directory))
+            identity = identity_of_state(config.state.directory)
+            self.forwarder = None
+            if config.forward is not None:
+                self.forwarder = Forwarder(
+                    config.forward, identity, clock=clock, say=say, post=post
+                )
             checkpointer = self._checkpointer = Checkpointer(
                 config,
                 Checkpoints(config.state.directory / "checkpoints"),
@@ -108,6 +120,7 @@ class Process:
                 say=say,
                 writer=Inline(),
                 check=locked.check,
+                forwarder=self.forwarder,
             )
             seed = checkpointer.settle_id_seed()
             self._decoder.replace(DecodeSettings.from_config(config, id_seed=seed))
@@ -115,7 +128,9 @@ class Process:
             for source in self.sources:
                 opened.callback(source.close)
             since = checkpointer.position(JOURNAL)
-            self.posted = PostedFeeds(config, self._decoder, clock, say, self.faults, since=since)
+            self.posted = PostedFeeds(
+                config, self._decoder, clock, say, self.faults, since=since, state_id=identity
+            )
             opened.callback(self.posted.close)
             self.sources.append(self.posted)
             dead = DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)

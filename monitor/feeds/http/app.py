@@ -50,6 +50,9 @@ from monitor.web.guesses import TooManyGuessesError
 AHEAD_MS = HOUR_MS
 """An event further ahead of the clock is rejected as `timestamp_out_of_range`."""
 
+STATE_HEADER = "Precision-Monitor-State"
+"""Identity of the state that has the events; a request that names another one is refused."""
+
 _REJECTION_BYTES = 512
 """Memory that a rejected record takes."""
 _STARTING_SECONDS, _FULL_SECONDS = 1, 5
@@ -135,6 +138,8 @@ class FeedSettings:
             refuse such payloads.
         mapping: which columns of posted events hold their fields; None where they are named
             like these.
+        state_id: identity of the state that events are stored in; clients that name another
+            one are refused.
     """
 
     name: str
@@ -144,6 +149,7 @@ class FeedSettings:
     max_per_second: float | None = None
     inference: InferenceConfig | None = None
     mapping: MappedRecords | None = None
+    state_id: str = ""
 
     def become(self, other: FeedSettings) -> None:
         """Adopt other settings from the next request on, except `name` and `inference`."""
@@ -277,7 +283,7 @@ class _Feed:
             if posted.batch.records:
                 await self._store(posted)
             self._rate.spend(client, posted.batch.records)
-        return accepted_response(posted.batch)
+        return accepted_response(posted.batch, {STATE_HEADER: self._settings.state_id})
 
     async def _admit(self, request: Request) -> str:
         """Return the name of the client, or refuse the request."""
@@ -293,6 +299,8 @@ class _Feed:
             raise RefusedError(401, text, challenge)
         if "origin" in request.headers:
             raise RefusedError(403, "events from web pages are refused")
+        if request.headers.get(STATE_HEADER, self._settings.state_id) != self._settings.state_id:
+            raise RefusedError(412, "the state is not the one that the request names")
         if not self._intake.ready:
             raise retry_later(503, "state is being restored; try again", seconds=_STARTING_SECONDS)
         client = client or address

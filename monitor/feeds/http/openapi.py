@@ -16,6 +16,13 @@ _CHALLENGE = {
         "schema": {"type": "string"},
     }
 }
+_STATE = {
+    "Precision-Monitor-State": {
+        "description": "Identity of the state that has the events. A request that names another "
+        "one in this header is refused.",
+        "schema": {"type": "string"},
+    }
+}
 _CLASS = {"enum": [0, 1, True, False, None]}
 _TIME = {
     "description": "Epoch seconds, or RFC 3339 with its zone.",
@@ -67,11 +74,16 @@ def _post(summary: str, content: dict[str, Any]) -> dict[str, Any]:
             "security": [{}, {"bearer": []}, {"basic": []}],
             "requestBody": {"required": True, "content": content},
             "responses": {
-                "200": {"description": "The events are on disk.", "content": _json("Accepted")},
+                "200": {
+                    "description": "The events are on disk.",
+                    "content": _json("Accepted"),
+                    "headers": _STATE,
+                },
                 "400": _error("The body is damaged or not JSON."),
                 "401": _error("Authentication is required.", _CHALLENGE),
                 "403": _error("The request comes from a web page."),
                 "408": _error("The body did not arrive in time."),
+                "412": _error("The state is not the one of the header Precision-Monitor-State."),
                 "413": _error("The body is too large, or has too many records."),
                 "415": _error("The type or the encoding of the body is not supported."),
                 "429": _error(

@@ -50,8 +50,13 @@ def retry_later(status: int, text: str, *, seconds: int, close: bool = False) ->
     return RefusedError(status, text, {"Retry-After": str(seconds), **headers})
 
 
-def accepted_response(batch: EventBatch) -> Response:
-    """Create the response to events that are on disk."""
+def accepted_response(batch: EventBatch, headers: Mapping[str, str]) -> Response:
+    """Create the response to events that are on disk.
+
+    Args:
+        batch: the events.
+        headers: additional headers.
+    """
     reasons = Counter(str(rejection.reason) for rejection in batch.rejected)
     faults = [
         {
@@ -62,7 +67,8 @@ def accepted_response(batch: EventBatch) -> Response:
         for rejection in batch.rejected[:MAX_FAULTS]
     ]
     used = batch.records - len(batch.rejected)
-    return json_response({"accepted": used, "rejected": dict(reasons), "faults": faults})
+    content = {"accepted": used, "rejected": dict(reasons), "faults": faults}
+    return json_response(content, headers=headers)
 
 
 def error_response(error: RefusedError) -> Response:

@@ -14,6 +14,8 @@ CLOCK_SECONDS = 60
 """Difference between two clocks from which on one is wrong."""
 FALSE_TIMES_SHARE = 0.9
 """Share of the records of two minutes whose times cannot all be wrong."""
+NOT_FORWARDED_SECONDS = 900
+"""Seconds for which the receiver may not take counts; there are at most 5 minutes between two."""
 STALLED_SECONDS = 5
 """Seconds for which the loop may not turn."""
 
@@ -26,6 +28,7 @@ def monitor_alerts(scope: Scope) -> list[Alert]:
         _clock(scope),
         _series(scope),
         _checkpoint(scope),
+        _not_forwarded(scope),
         _stalled(scope),
         _reload_failed(scope),
         _watchdog(scope),
@@ -153,6 +156,31 @@ def _checkpoint(scope: Scope) -> Alert:
         "checkpoint again, which takes longer the older it is, while journals grow. Look at "
         "the log and at the disk of the state directory.",
         runbook=scope.link("deploy/README.md#checkpointstale"),
+        dashboard=links.health(scope),
+    )
+
+
+def _not_forwarded(scope: Scope) -> Alert:
+    newest = f"last_over_time(precision_monitor_forward_last_success_timestamp_seconds[{GAP}])"
+    began = f"last_over_time(precision_monitor_state_began_timestamp_seconds[{GAP}])"
+    unsent = f"last_over_time(precision_monitor_forward_unsent_changes[{GAP}])"
+    return Alert(
+        name="CountsNotForwarded",
+        why="Only where something waits: a monitor without events has nothing to forward. Where "
+        "the receiver never took a batch, the age is that of the state.",
+        expr=f"(\n  time() - {newest} > {NOT_FORWARDED_SECONDS}\n  or\n"
+        f"  time() - {began} > {NOT_FORWARDED_SECONDS}\n  unless\n  {newest}\n)\nand\n"
+        f"{unsent} > 0",
+        severity="ticket",
+        hold="5m",
+        keep="10m",
+        summary=f"{templates.INSTANCE}: counts not forwarded for "
+        "{{ $value | humanizeDuration }}",
+        description="The monitor that judges the whole lacks what this one has counted since. "
+        "Its event time waits for this one for a while, and goes on without it then. Nothing is "
+        "lost: counts add up here, and are sent once the receiver takes them. Look at the log "
+        "of this monitor, which says what the receiver answers.",
+        runbook=scope.link("deploy/README.md#countsnotforwarded"),
         dashboard=links.health(scope),
     )
 

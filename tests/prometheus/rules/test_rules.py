@@ -25,6 +25,7 @@ OF_THE_MONITOR = {
     "EventsRejected",
     "SeriesLimitReached",
     "CheckpointStale",
+    "CountsNotForwarded",
     "MonitorClockWrong",
     "MonitorLoopStalled",
     "ConfigReloadFailed",

@@ -1,0 +1,40 @@
+"""Settings of forwarding what was counted to another monitor."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from monitor.config import quantities as q
+from monitor.config.fields import BaseUrl, Name, PositiveDuration, Section, setting
+
+_PATH = "v1/events"
+_LONGEST_MS = 300_000
+
+
+def _is_soon(every: int) -> int:
+    if every > _LONGEST_MS:
+        raise q.unfit("must be at most 5m", "lower it")
+    return every
+
+
+class ForwardConfig(Section):
+    """Where a monitor that sees a part of the events sends what it has counted."""
+
+    to: BaseUrl = Field(
+        description="URL of the http feed of the monitor that counts the whole, such as "
+        "http://monitor:9109; /v1/events is added."
+    )
+    every: Annotated[PositiveDuration, AfterValidator(_is_soon)] = setting(
+        "10s", "Wall time between two batches, at most 5m; there are two checkpoints for each."
+    )
+    timeout: PositiveDuration = setting("10s", "A request that takes longer has failed.")
+    headers: Mapping[Name, SecretStr] = setting(
+        {}, "Headers of each request, such as those with a token; values stay hidden."
+    )
+
+    @property
+    def url(self) -> str:
+        """URL that counts are posted to."""
+        base = self.to.rstrip("/")
+        return base if base.endswith(f"/{_PATH}") else f"{base}/{_PATH}"

@@ -1,0 +1,85 @@
+"""Posts counts to the http feed of another monitor."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from email.message import Message
+from typing import NamedTuple
+
+from monitor.clock import SECOND_MS
+from monitor.config.forward import ForwardConfig
+from monitor.config.quantities import without_account
+from monitor.feeds.http.app import STATE_HEADER
+
+_FASTEST = 1
+_DETAIL_BYTES = 500
+_ANSWER_BYTES = 1 << 16
+
+
+class ReceiverAnswer(NamedTuple):
+    """What the receiver answered.
+
+    Attributes:
+        status: HTTP status code.
+        state: identity of the receiver's state; "" where it names none.
+        body: JSON of 2xx, else the beginning of whatever it is.
+        retry_after: seconds that it asks to wait; 0 where it does not.
+    """
+
+    status: int
+    state: str = ""
+    body: bytes = b""
+    retry_after: float = 0.0
+
+
+class ReceiverAwayError(Exception):
+    """The receiver did not answer; the message says why."""
+
+
+Post = Callable[[bytes, str], ReceiverAnswer]
+"""Posts NDJSON to a receiver whose state has an identity, "" for whichever it has; raises a
+`ReceiverAwayError`."""
+
+
+def poster(config: ForwardConfig) -> Post:
+    """Return what posts to the configured receiver. Redirects are not followed."""
+    opener = urllib.request.build_opener(_NoRedirect)
+    own = {name: value.get_secret_value() for name, value in config.headers.items()}
+    fixed = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip", **own}
+
+    def post(lines: bytes, state: str) -> ReceiverAnswer:
+        named = {STATE_HEADER: state} if state else {}
+        body = gzip.compress(lines, _FASTEST, mtime=0)
+        request = urllib.request.Request(config.url, body, {**fixed, **named})  # noqa: S310  # the operator's
+        try:
+            with opener.open(request, timeout=config.timeout / SECOND_MS) as answer:
+                return _read(answer.status, answer.headers, answer.read(_ANSWER_BYTES))
+        except urllib.error.HTTPError as error:
+            with error:
+                return _read(error.code, error.headers, error.read(_DETAIL_BYTES))
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            raise ReceiverAwayError(without_account(f"cannot be reached: {reason}")) from error
+
+    return post
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Leaves redirects as they are: following one would turn a POST into a GET."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Follow none."""
+
+
+def _read(status: int, headers: Message, body: bytes) -> ReceiverAnswer:
+    wait = headers.get("Retry-After", "")
+    return ReceiverAnswer(
+        status=status,
+        state=headers.get(STATE_HEADER, ""),
+        body=body,
+        retry_after=float(wait) if wait.isdecimal() else 0.0,
+    )

@@ -1,0 +1,270 @@
+"""Forwards what a monitor has counted to the monitor that judges the whole.
+
+Several monitors each see a part of the events, as a part of the partitions of a topic. Each
+sends the changes of its counts to one receiver as `counts`, as the job on Spark does. Nothing
+is lost and nothing counts twice, whichever of them is killed whenever:
+
+- Changes are summed in the engine (`monitor.engine.forwarding`) and are a part of its state.
+- A checkpoint **seals** them as a batch, unless an earlier one is still on its way: the batch is
+  taken out of the engine and stored in the same checkpoint, under the next number. So each
+  change is either in the engine of a checkpoint, or in its batch, or was acknowledged before.
+- A batch is sent once **two** checkpoints have it. The last two checkpoints stay on disk, and a
+  start takes the older one where the newer is damaged; so every start knows the batch
+  that was sent last, with the same number and content, or comes before it was sent.
+- It is sent again until it is acknowledged. The receiver replaces rows of the same source,
+  batch and place. The source is the identity of this state, so that no two monitors share it.
+- While the receiver is away nothing is sealed, and the sums grow with distinct places only.
+
+A receiver that begins anew lacks all that was acknowledged. Its answers name the identity of
+its state, and each request names the one that the sender knows; a receiver with another state
+refuses (412). Then this monitor begins anew with the counts of all predictions that it
+remembers, those within the horizon, as it does with a receiver of another address. As long as no
+receiver is known, nothing but a batch that has everything is sent; so a crash between two
+receivers loses nothing either.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from monitor.clock import SECOND_MS, Clock
+from monitor.config.forward import ForwardConfig
+from monitor.config.quantities import without_account
+from monitor.engine import Monitor
+from monitor.events.renumbering import State
+from monitor.prometheus.forward_series import (
+    FORWARD_FAILURES,
+    FORWARD_LAST_SUCCESS,
+    FORWARD_REJECTED,
+    FORWARD_UNSENT,
+    FailureReason,
+)
+from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
+from monitor.service.forward_requests import Post, ReceiverAnswer, ReceiverAwayError, poster
+from monitor.service.forwarded_batch import ForwardedBatch
+from monitor.state.state_errors import StateError
+
+_EVENTS_A_REQUEST = 2048
+_CHECKPOINTS = 2
+"""Checkpoints that have a batch before it is sent."""
+_ACCEPTED = range(200, 300)
+_TOO_LARGE, _ANOTHER_STATE = 413, 412
+_BUSY = (408, 429, 500, 502, 503, 504)
+
+
+class Forwarder:
+    """Seals batches at checkpoints, and sends them on a thread of its own.
+
+    Args:
+        config: of the forwarding.
+        identity: of this state.
+        clock: wall and monotonic time.
+        say: prints a one-line message for the operator.
+        post: posts to the receiver; over HTTP by default.
+    """
+
+    def __init__(
+        self,
+        config: ForwardConfig,
+        identity: str,
+        *,
+        clock: Clock,
+        say: Callable[[str], None],
+        post: Post | None = None,
+    ) -> None:
+        self._to = without_account(config.url)
+        self._every = config.every / SECOND_MS
+        self._clock = clock
+        self._say = say
+        self._post = poster(config) if post is None else post
+        self._lock = threading.Lock()
+        self._source = f"shard-{identity}"
+        self._number = 0
+        self._batch: ForwardedBatch | None = None
+        self._checkpoints = 0
+        self._acknowledged = 0
+        self._receiver = ""
+        self._begins_anew = False
+        self._sealed: float | None = None
+        self._sent = 0
+        self._most = _EVENTS_A_REQUEST
+        self._collected: Callable[[], int] = lambda: 0
+        self._failing = self._rejecting = False
+        self._succeeded: float | None = None
+        self._failures: Counter[str] = Counter({reason.value: 0 for reason in FailureReason})
+        self._rejected = 0
+        self._wake, self._stopping = threading.Event(), threading.Event()
+
+    @property
+    def checkpoint_every(self) -> float:
+        """Seconds between two checkpoints, at most."""
+        return self._every / _CHECKPOINTS
+
+    def begin(self, monitor: Monitor, state: State | None) -> None:
+        """Take up the state of a checkpoint, and collect the changes of an engine.
+
+        Args:
+            monitor: the engine, restored.
+            state: from `checkpoint`; None where this state has never been forwarded.
+
+        Raises:
+            StateError: it was counted without forwarding for a while since.
+        """
+        if state is not None:
+            if not monitor.forwarding.is_on:
+                raise StateError(
+                    "forward: was taken out of the configuration for a while, so that what was "
+                    "counted then is not known apart from what was forwarded; leave it out, or "
+                    "begin with a new state directory here and at the receiver"
+                )
+            self._source, self._number = state["source"], state["number"]
+            self._receiver, self._succeeded = state["receiver"], state["succeeded"]
+            if state["batch"] is not None:
+                self._batch = ForwardedBatch.restored(self._source, state["batch"])
+                self._checkpoints = 1
+        monitor.forwarding.switch(on=True)
+
+    def checkpoint(self, monitor: Monitor) -> State:
+        """Seal a batch if one is due; return the state, before that of the engine is copied.
+
+        Args:
+            monitor: the engine.
+        """
+        self._collected = lambda: monitor.forwarding.waiting
+        with self._lock:
+            if self._begins_anew:
+                self._begins_anew, self._batch, self._receiver = False, None, ""
+                self._sealed = None
+                monitor.forwarding.collect_again()
+            now = self._clock.monotonic()
+            due = self._sealed is None or now - self._sealed >= self._every
+            if self._batch is None and due:
+                counts = monitor.forwarding.take(monitor.times)
+                if len(counts.group):
+                    self._number += 1
+                    self._batch = ForwardedBatch(self._source, self._number, counts)
+                    self._checkpoints, self._sealed, self._sent = 0, now, 0
+            return {
+                "source": self._source,
+                "number": self._number,
+                "receiver": self._receiver,
+                "succeeded": self._succeeded,
+                "batch": None if self._batch is None else self._batch.state(),
+            }
+
+    def written(self, state: State) -> None:
+        """Note that a checkpoint is on disk.
+
+        Args:
+            state: that `checkpoint` returned for it.
+        """
+        with self._lock:
+            stored = state["batch"]
+            if self._batch is not None and stored and stored["number"] == self._batch.number:
+                self._checkpoints += 1
+        self._wake.set()
+
+    def deliver(self) -> float | None:
+        """Send the batch if one may be sent, once.
+
+        Returns:
+            Seconds after which to send it again; None where it was taken, or there is none.
+        """
+        with self._lock:
+            batch, receiver = self._batch, self._receiver
+            ready = self._checkpoints >= _CHECKPOINTS and not self._begins_anew
+        if batch is None or not ready:
+            return None
+        while self._sent < len(batch):
+            end = min(self._sent + self._most, len(batch))
+            try:
+                answer = self._post(batch.lines(self._sent, end), receiver)
+            except ReceiverAwayError as error:
+                return self._failed(FailureReason.UNREACHABLE, str(error))
+            if answer.status == _TOO_LARGE and self._most > 1:
+                self._most = max(1, min(self._most, end - self._sent) // 2)
+                continue
+            if answer.status not in _ACCEPTED:
+                return self._refused(answer)
+            self._note_rejected(batch, answer)
+            self._sent, receiver = end, answer.state or receiver
+        self._acknowledge(receiver)
+        return None
+
+    def start(self) -> None:
+        """Begin to send on a thread of its own."""
+        threading.Thread(target=self._run, name="forward", daemon=True).start()
+
+    def stop(self) -> None:
+        """Send no more; a request that still runs is left to its timeout."""
+        self._stopping.set()
+        self._wake.set()
+
+    @property
+    def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
+        """Series of the forwarding, and how each is read."""
+        return {
+            FORWARD_LAST_SUCCESS: lambda: {} if self._succeeded is None else {(): self._succeeded},
+            FORWARD_UNSENT: lambda: {(): float(self._unsent())},
+            FORWARD_FAILURES: lambda: {(why,): float(n) for why, n in self._failures.items()},
+            FORWARD_REJECTED: lambda: {(): float(self._rejected)},
+        }
+
+    def _unsent(self) -> int:
+        batch = self._batch
+        return self._collected() + (0 if batch is None else batch.changes)
+
+    def _acknowledge(self, receiver: str) -> None:
+        with self._lock:
+            self._batch, self._receiver = None, receiver
+        self._succeeded = self._clock.now()
+        if self._failing:
+            self._say(f"forward {self._to}: counts are taken again")
+        self._failing = False
+
+    def _refused(self, answer: ReceiverAnswer) -> float:
+        if answer.status == _ANOTHER_STATE:
+            with self._lock:
+                self._begins_anew = True
+            self._say(
+                f"forward {self._to}: the receiver has begun anew; all predictions within the "
+                "horizon are sent to it"
+            )
+            self._failures[FailureReason.ANOTHER_STATE] += 1
+            return self._every
+        reason = FailureReason.BUSY if answer.status in _BUSY else FailureReason.REFUSED
+        detail = answer.body.decode(errors="replace").strip()
+        wait = self._failed(reason, f"answered {answer.status} {detail}".strip())
+        return min(answer.retry_after, wait) or wait
+
+    def _failed(self, reason: FailureReason, text: str) -> float:
+        self._failures[reason] += 1
+        if not self._failing:
+            self._say(f"forward {self._to}: {text}; counts wait, retrying every {self._every:g} s")
+        self._failing = True
+        return self._every
+
+    def _note_rejected(self, batch: ForwardedBatch, answer: ReceiverAnswer) -> None:
+        try:
+            found = json.loads(answer.body)
+            rejected = sum(found["rejected"].values())
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return
+        self._rejected += rejected
+        if rejected and not self._rejecting:
+            self._say(
+                f"forward {self._to}: the receiver rejected {rejected} records of batch "
+                f"{batch.number}, such as: {found['faults'][:1]}"
+            )
+        self._rejecting = bool(rejected)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._wake.wait()
+            self._wake.clear()
+            wait = None if self._stopping.is_set() else self.deliver()
+            while wait is not None and not self._stopping.wait(wait):
+                wait = self.deliver()

@@ -1,0 +1,93 @@
+"""What goes over HTTP when counts are forwarded."""
+
+import gzip
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from monitor.config.forward import ForwardConfig
+from monitor.feeds.http.app import STATE_HEADER
+from monitor.service.forward_requests import ReceiverAwayError, poster
+
+LINES = b'{"type":"counts"}\n'
+
+
+@contextmanager
+def receiver(status=200, headers=None, body=b"{}"):
+    """A server that gives one answer to all; what it was asked."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            content = self.rfile.read(int(self.headers["Content-Length"]))
+            headers_of = {name.lower(): value for name, value in self.headers.items()}
+            asked.append((self.path, headers_of, content))
+            self.send_response(status)
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self):
+            asked.append((self.path, {}, b""))
+            self.send_error(405)
+
+        def log_message(self, *_):
+            """Quiet."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def config_of(url, **more):
+    return ForwardConfig.model_validate({"to": url, "timeout": "5s", **more})
+
+
+def test_counts_are_posted_compressed_with_the_headers_and_the_state_that_is_known():
+    with receiver(headers={STATE_HEADER: "abc"}) as (url, asked):
+        post = poster(config_of(url, headers={"Authorization": "Bearer a-token-of-16-chars"}))
+        answers = [post(LINES, ""), post(LINES, "abc")]
+    assert [(answer.status, answer.state, answer.body) for answer in answers] == [
+        (200, "abc", b"{}")
+    ] * 2
+    for path, headers, content in asked:
+        assert path == "/v1/events"
+        assert gzip.decompress(content) == LINES
+        assert headers["authorization"] == "Bearer a-token-of-16-chars"
+        assert headers["content-type"] == "application/x-ndjson"
+    assert [headers.get(STATE_HEADER.lower()) for _, headers, _ in asked] == [None, "abc"]
+
+
+def test_a_redirect_is_an_answer_and_is_not_followed():
+    with receiver(302, {"Location": "/elsewhere"}) as (url, asked):
+        assert poster(config_of(url))(LINES, "").status == 302
+    assert [path for path, *_ in asked] == ["/v1/events"]
+
+
+@pytest.mark.parametrize(("given", "seconds"), [("7", 7.0), ("Wed, 21 Oct 2026", 0.0), ("-1", 0.0)])
+def test_a_refusal_says_why_and_when_to_come_again(given, seconds):
+    with receiver(503, {"Retry-After": given}, b"full") as (url, _):
+        answer = poster(config_of(url))(LINES, "")
+    assert (answer.status, answer.body, answer.retry_after) == (503, b"full", seconds)
+
+
+def test_a_receiver_that_is_not_there_is_away():
+    with receiver() as (url, _):
+        pass
+    with pytest.raises(ReceiverAwayError, match=r"cannot be reached: .*refused"):
+        poster(config_of(url))(LINES, "")
+
+
+def test_the_address_may_have_the_path_already():
+    assert config_of("http://r:1/v1/events").url == config_of("http://r:1/").url
+    assert config_of("http://r:1/below/").url == "http://r:1/below/v1/events"
