@@ -51,8 +51,14 @@ def _salvage(directory: Path, to: Path) -> int:
         for file in salvage(directory, to):
             lost += file.lost
             show(f"{file.path}: {file.text}")
-    show(f"copied to {to}; {f'{lost} files are incomplete' if lost else 'nothing is lost'}")
+    show(f"copied to {to}; {_incomplete(lost)}")
     return _DAMAGED if lost else 0
+
+
+def _incomplete(files: int) -> str:
+    if not files:
+        return "nothing is lost"
+    return f"{files} {'file is' if files == 1 else 'files are'} incomplete"
 
 
 def _checked(found: list[InspectedFile]) -> Iterator[str]:

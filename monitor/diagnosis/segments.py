@@ -20,7 +20,7 @@ from monitor.drift import (
 )
 from monitor.drift.judgement_on_curve import ComparedOutcomes
 from monitor.drift.within_segments import explains
-from monitor.events.columns import FloatArray, Series
+from monitor.events.columns import VERSION_KEY, FloatArray, Series
 from monitor.metrics.ratio import ratio
 
 FEWEST_OF_A_CLASS = 30
@@ -132,6 +132,8 @@ def within_key(
 ) -> tuple[str, Judgement] | None:
     """Return a segment key whose mix alone has changed: within its values the model has not.
 
+    The version is none: another mix of versions is another model.
+
     Args:
         before: the period to compare with.
         after: the period to judge.
@@ -145,6 +147,8 @@ def within_key(
     if not before.segments:
         return None
     for key in segment_keys(before, after):
+        if key == VERSION_KEY:
+            continue
         _, old, new = _tables(key, before, after)
         found = judge_within_segments(
             old,

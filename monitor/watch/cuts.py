@@ -7,19 +7,27 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import Int64Array
+from monitor.events.columns import VERSION_KEY, Int64Array
+
+_NO_SERIES = np.array([], dtype=np.int64)
 
 
 class Cuts(NamedTuple):
     """The series that a model's outcomes are split into.
 
+    Another mix of segments is no fault of the model, so verdicts that blame it must hold within
+    the values of each key. A version is the model itself: another mix of versions is another
+    model, and no verdict is made within versions.
+
     Attributes:
         totals: series of all its outcomes.
-        segments: for each segment key, the series of its values.
+        segments: for each segment key but the version, the series of its values.
+        versions: series of its versions; empty where they are not counted apart.
     """
 
     totals: int
     segments: tuple[Int64Array, ...]
+    versions: Int64Array = _NO_SERIES
 
     @property
     def watched(self) -> list[Int64Array]:
@@ -46,6 +54,7 @@ class CutsByModel:
             for row in rows.tolist():
                 by_key.setdefault(self._catalogue.series[row].segment, []).append(row)
             (totals,) = by_key.pop(None)
-            cuts = Cuts(totals, tuple(np.array(rows) for rows in by_key.values()))
+            versions = np.array(by_key.pop(VERSION_KEY, []), dtype=np.int64)
+            cuts = Cuts(totals, tuple(np.array(rows) for rows in by_key.values()), versions)
             cached = self._cached[model] = (len(rows), cuts)
         return cached[1]

@@ -73,7 +73,7 @@ class MissingLabelTests:
     ) -> tuple[MissingLabels, ...]:
         length = self._windows.length(name)
         missing: list[MissingLabels] = []
-        for rows in cuts.segments:
+        for rows in filter(len, (*cuts.segments, cuts.versions)):
             cells = self._windows.blocks(name, rows, now, age, length)[0]
             series = [self._catalogue.series[row] for row in rows.tolist()]
             labelled, predicted = cells[:, : len(Outcome)].sum(1), cells[:, len(Outcome) :].sum(1)

@@ -12,6 +12,7 @@ from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
 from monitor.drift import Status, Verdict
+from monitor.drift.verdict import DEGRADED
 from monitor.events.columns import Series
 from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import COLUMNS, diagnosis_text
@@ -42,8 +43,8 @@ CONTRACT = {
 BEFORE = given(tp=80_000, fp=45_000, fn=20_000, tn=855_000)
 
 
-def cut(opens, rows, *, days=30, predictions=None):
-    """A period of equal days; rows are (value of the segment `kind`, tp, fp, fn, tn) a day."""
+def cut(opens, rows, *, days=30, predictions=None, key="kind"):
+    """A period of equal days; rows are (value of the segment key, tp, fp, fn, tn) a day."""
     cells = {value: np.tile(np.array(row), (days, 1)) for value, *row in rows}
     total = ConfusionCounts.from_cells(sum(cells.values()))
     return Period(
@@ -54,7 +55,7 @@ def cut(opens, rows, *, days=30, predictions=None):
         block_ms=DAY_MS,
         predictions=predictions or int(sum(c.sum() for c in cells.values())),
         segments={
-            Series("m", "kind", value): ConfusionCounts.from_cells(c) for value, c in cells.items()
+            Series("m", key, value): ConfusionCounts.from_cells(c) for value, c in cells.items()
         },
     )
 
@@ -171,6 +172,16 @@ def test_a_change_of_mix_alone_is_not_laid_to_the_model():
     assert found.verdict in {Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT}
     assert "the mix of kind changed" in diagnosis_text(found).splitlines()[0]
     assert any("mix" in note for note in found.notes)
+
+
+def test_another_mix_of_versions_is_another_model():
+    easy, hard = (180, 20, 20, 1780), (30, 10, 30, 890)
+    before = cut(0, [("6", *easy), ("7", *hard)], key="version")
+    after = cut(50, [("6", 90, 10, 10, 890), ("7", 90, 30, 90, 2670)], key="version")
+    found = diagnose(before, after)
+    assert found.judged_within is None
+    assert found.verdict is found.judgement.verdict
+    assert found.verdict in DEGRADED
 
 
 def test_segments_add_up_and_the_one_that_carries_it_stands_first():

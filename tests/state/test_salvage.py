@@ -274,7 +274,7 @@ def test_the_command_says_what_is_lost_and_leaves_the_original(capsys, damaged, 
     done = ran(capsys, "state", "salvage", damaged, "--to", to)
     assert done.code == 1
     assert f"{path}: lost: offsets " in done.out
-    assert done.out.endswith(f"copied to {to}; 1 files lack something\n")
+    assert done.out.endswith(f"copied to {to}; 1 file is incomplete\n")
 
 
 def test_the_command_refuses_a_directory_in_use_and_wrong_usage(capsys, damaged, tmp_path):
