@@ -153,7 +153,7 @@ def _line(node: yaml.Node) -> int:
 
 def _shown(node: yaml.Node, value: Any) -> str:
     if not isinstance(node, yaml.ScalarNode):
-        text = _flow(_written(node))
+        text = _flow(node)
         return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
     if value is None:
         return "nothing"
@@ -162,26 +162,17 @@ def _shown(node: yaml.Node, value: Any) -> str:
     return shown if value == node.value else f"{node.value!r} (with its variables)"
 
 
-def _written(node: yaml.Node) -> Any:
-    """Return a value as the file has it, without the values of variables: they may be secrets."""
+def _flow(node: yaml.Node) -> str:
+    """Format a value on one line as the file has it, without the values of variables."""
     if isinstance(node, yaml.MappingNode):
-        return {_written(key): _written(inner) for key, inner in node.value}
-    if isinstance(node, yaml.SequenceNode):
-        return tuple(map(_written, node.value))
-    plain = isinstance(node, yaml.ScalarNode) and node.style is None
-    return None if plain and node.value in _NULLS else node.value
-
-
-def _flow(value: Any) -> str:
-    """Format a value on one line, roughly as YAML."""
-    if isinstance(value, dict):
-        inside = (f"{_flow(key)}: {_flow(inner)}" for key, inner in value.items())
+        inside = (f"{_flow(key)}: {_flow(value)}" for key, value in node.value)
         return f"{{{', '.join(inside)}}}"
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_flow, value))}]"
-    if value is None:
+    if isinstance(node, yaml.SequenceNode):
+        return f"[{', '.join(map(_flow, node.value))}]"
+    text = str(node.value)
+    if isinstance(node, yaml.ScalarNode) and node.style is None and text in _NULLS:
         return "null"
-    return str(value) if str(value).isprintable() else repr(value)
+    return text if text.isprintable() else repr(text)
 
 
 class _Parser:
