@@ -15,7 +15,10 @@ def without_outcomes(snapshot: Snapshot) -> str:
     if not came:
         return "the feed has no predictions; check the file"
     if came == {"counts"}:
-        return "tp, fp, fn and tn of all counts add up to 0; send counts with outcomes"
+        return (
+            "tp, fp, fn and tn of all counts add up to 0, or one of them to less; send the counts "
+            "that these correct"
+        )
     if "label" not in came:
         return (
             "no label came; give the labels, too, in the same file or in another, such as "
