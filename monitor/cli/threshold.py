@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)
     ratio = _live_class_ratio(snapshot, model) if asked is None else asked
-    closes = (model.now_ms or 0) + 1
+    closes = ((model.now_ms or 0) // _DAY_MS + 1) * _DAY_MS
     histogram = monitor.scores(model.name, closes - args.days * _DAY_MS, closes)
     if not histogram.counts[0].total:
         raise UsageError(f"threshold: {one_line(model.name)}: no labelled prediction has a score")

@@ -13,7 +13,7 @@ from monitor.report.score_words import SCORE_WORDS
 
 UNDEFINED = "—"
 _NUMBERS: tuple[tuple[str, Callable[[ScoreSkill], float]], ...] = (
-    ("at the class ratio of before", lambda found: found.average_precision_at_reference),
+    ("average precision at r before", lambda found: found.average_precision_at_reference),
     ("recall at the FPR of before", lambda found: found.recall_at_reference),
     ("calibration error", lambda found: found.calibration_error),
     ("calibration slope", lambda found: found.calibration.slope),
@@ -41,7 +41,7 @@ def score_lines(found: ComparedScores | None) -> Iterator[str]:
         yield _row(title, _number(was), _number(now), _signed(now - was))
     if found.parts is not None:
         threshold, curve = found.parts.threshold, found.parts.curve
-        yield (f"Of the part of skill, the threshold did {_effect(threshold)},")
+        yield (f"Of the part of skill, the threshold accounts for {_effect(threshold)},")
         yield f"another ROC curve {_effect(curve)}."
 
 

@@ -123,7 +123,7 @@ def _threshold(parser: argparse.ArgumentParser) -> None:
         choices=range(1, 63),
         default=62,
         metavar="N",
-        help="use the scores of the last N days (default and maximum: %(default)s)",
+        help="use the scores of the last N days, in UTC (default and maximum: %(default)s)",
     )
     add_config(parser, required=False)
     add_mapping(parser)
