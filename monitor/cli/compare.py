@@ -14,14 +14,13 @@ from monitor.cli.recorded_input import (
     paths_of,
     with_segments,
 )
-from monitor.cli.remote import Remote
+from monitor.cli.remote import remote_of
 from monitor.config import Config
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.diagnosis.versions import compare_recorded
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.drift.versions_compared import parse_last, parse_versions
 from monitor.engine import Monitor
-from monitor.errors import UsageError
 from monitor.events.columns import VERSION_KEY, EventBatch
 from monitor.report.answer_parts import json_text
 from monitor.report.versions_answer import versions_json
@@ -72,13 +71,7 @@ def run(args: Namespace) -> int:
 
 def _ask(args: Namespace) -> int:
     """Print the comparison of a running monitor; return the exit code."""
-    local = {"FILE": args.files, "--feed": args.feed, "--config": args.config}
-    for option, given in {**local, "--segments": args.segments}.items():
-        if given:
-            raise UsageError(
-                f"{option}: cannot be combined with --url; a running monitor has its own"
-            )
-    remote = Remote(args.url)
+    remote = remote_of(args)
     query = {"model": args.model, "versions": args.versions, "last": args.last}
     found = remote.answer("versions", query, LiveVersionsAnswer)
     show(json_text(found, indent=2) if args.json else remote.text("versions", query).rstrip())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.recorded_input import check_segments, check_usable, config_of, paths_of
-from monitor.cli.remote import Remote
+from monitor.cli.remote import remote_of
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
@@ -72,13 +72,7 @@ def _report_data(monitor: Monitor, after: str | None) -> ReportData:
 
 def _ask(args: Namespace) -> str:
     """Print the diagnosis of a running monitor; return its verdict."""
-    local = {"FILE": args.files, "--feed": args.feed, "--config": args.config}
-    for option, given in {**local, "--segments": args.segments}.items():
-        if given:
-            raise UsageError(
-                f"{option}: cannot be combined with --url; a running monitor has its own"
-            )
-    remote = Remote(args.url)
+    remote = remote_of(args)
     query = {"model": args.model, "before": args.before, "after": args.after}
     found = remote.json("diagnosis", query)
     if args.html is not None:

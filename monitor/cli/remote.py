@@ -1,8 +1,9 @@
-"""Client of a running monitor's API, for `diagnose --url` and `top`."""
+"""Client of a running monitor's API, for `--url` of `diagnose` and `compare`, and `top`."""
 
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, TypeVar
@@ -126,3 +127,21 @@ class Remote:
         if status in _FAULTS:
             return UsageError(f"{self.url}: {message}")
         return FeedError(f"{self.url}: {message}")
+
+
+def remote_of(args: Namespace) -> Remote:
+    """Return the running monitor that `--url` names.
+
+    Args:
+        args: of a command that also reads recorded events.
+
+    Raises:
+        UsageError: the address is not valid, or an option of recorded events is given too.
+    """
+    local = {"FILE": args.files, "--feed": args.feed, "--config": args.config}
+    for option, given in {**local, "--segments": args.segments}.items():
+        if given:
+            raise UsageError(
+                f"{option}: cannot be combined with --url; a running monitor has its own"
+            )
+    return Remote(args.url)
