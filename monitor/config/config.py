@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -124,6 +125,16 @@ def _apart_from_exporter(feed: Any, info: ValidationInfo) -> Any:
     return feed
 
 
+def _to_another(forward: ForwardConfig | None, info: ValidationInfo) -> ForwardConfig | None:
+    if forward is None:
+        return None
+    own = {feed.listen for feed in info.data.get("feeds", ()) if isinstance(feed, HttpFeed)}
+    if urlsplit(forward.url).netloc.rpartition("@")[2] in own:
+        error = q.unfit("must not be a feed of this monitor", "give that of another monitor")
+        refuse([(("to",), forward.to, error)])
+    return forward
+
+
 class Config(Section):
     """All settings of one monitor.
 
@@ -180,7 +191,7 @@ class Config(Section):
     feeds: tuple[Annotated[Feed, AfterValidator(_apart_from_exporter)], ...] = setting(
         (), "Where events come from.", json_schema_extra={"default": []}
     )
-    forward: ForwardConfig | None = setting(
+    forward: Annotated[ForwardConfig | None, AfterValidator(_to_another)] = setting(
         None,
         "Send what is counted to another monitor, which judges the whole; for monitors that see a "
         "part of the events each.",

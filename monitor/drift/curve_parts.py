@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import as_blocks, jackknife_variance, leave_one_out
@@ -25,7 +26,8 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray
 from monitor.metrics.roc_region import recall_at
 
-_Z_95 = 1.959963984540054
+_UPPER = 0.975
+_FEWEST_POSITIVES = 200
 _FEWEST_BLOCKS = 2
 
 
@@ -72,8 +74,9 @@ def curve_parts(
 
     Returns:
         The parts; their 95 % intervals are of the scatter between the blocks of the
-        reference's scores and of after (delete-one-block jackknife). None where a rate is 0
-        or undefined on a side, or the curve has no recall at today's FPR.
+        reference's scores and of after (delete-one-block jackknife, Student's t). None where a
+        rate is 0 or undefined on a side, the curve has no recall at today's FPR, or a side has
+        fewer than 200 actual positives: the curve is then too coarse for its intervals to hold.
 
     Source:
         Owen 1977, as for `attribution.attribute`; Efron 1982 (jackknife).
@@ -82,14 +85,15 @@ def curve_parts(
     ...     positive=np.array([[500, 1500, 8000]]), unlabelled=np.zeros((1, 3)),
     ...     negative=np.array([[80_000, 15_000, 5_000]]))
     >>> before = ConfusionCounts(tp=8_000, fn=2_000, fp=5_000, tn=95_000)
-    >>> found = curve_parts(reference, before, ConfusionCounts(tp=95, fn=5, fp=200, tn=800))
+    >>> found = curve_parts(reference, before, ConfusionCounts(tp=950, fn=50, fp=2_000, tn=8_000))
     >>> round(found.threshold.points, 3), abs(round(found.curve.points, 3))
     (-0.293, 0.0)
     """
     old, blocks = as_blocks(before).sum(axis=-1), as_blocks(after)
     whole, total = reference.sum(), blocks.sum(axis=-1)
     parts = _parts(whole, old, total)
-    if not np.isfinite(parts).all():
+    fewest = min(whole.positive.sum(), old.actual_positive, total.actual_positive)
+    if fewest < _FEWEST_POSITIVES or not np.isfinite(parts).all():
         return None
     others = [
         ScoreHistogram(
@@ -109,7 +113,8 @@ def curve_parts(
         ],
         axis=0,
     )
-    half = _Z_95 * np.sqrt(variance)
+    days = min(int((blocks.total > 0).sum()), int(held.sum()))
+    half = float(stdtrit(max(days - 1, 1), _UPPER)) * np.sqrt(variance)
     threshold, curve = (
         CurvePart(
             float(parts[i]),

@@ -82,3 +82,20 @@ def test_without_a_rate_or_days_nothing_is_made_up() -> None:
     one_day = curve_parts(reference_of(2), window(1.7), window(2.2))
     assert np.isfinite(one_day.threshold.points)
     assert np.isnan([one_day.threshold.lower_points, one_day.curve.upper_points]).all()
+
+
+def test_a_null_of_few_positives_is_not_split_and_one_of_more_seldom_excludes_nothing() -> None:
+    assert curve_parts(reference_of(14), window(1.7, size=199), window(1.7)) is None
+    rng, wrong, drawn = np.random.default_rng(1), [], reference_of(14)
+    for _ in range(300):
+        reference = ScoreHistogram(
+            positive=rng.poisson(drawn.positive * 20 / 5_000),  # 280 in 14 days
+            negative=rng.poisson(drawn.negative * 20 / 5_000),
+            unlabelled=drawn.unlabelled,
+        )
+        days = [rng.poisson(window(1.7, size=20).cells) for _ in range(14)]
+        found = curve_parts(reference, window(1.7), ConfusionCounts.from_cells(np.array(days)))
+        if found is not None:
+            wrong.append(found.curve.upper_points < 0 or found.curve.lower_points > 0)
+    assert len(wrong) > 200
+    assert np.mean(wrong) <= 0.08

@@ -167,8 +167,11 @@ class Assembler:
     def _counts(self, rows: Sequence[CountsRecord], place: Int64Array) -> CountDeltas:
         time, fit = self._times([row.ts for row in rows])
         group = self._codes.of(rows)
-        label_time, labelled = self._optional_times([row.label_ts for row in rows], time)
-        watermark, timed = self._optional_times([row.watermark for row in rows], NO_TIME)
+        # Labels were counted by their delay already; their time moves nothing here.
+        label_time, labelled = _optional_times([row.label_ts for row in rows], time, None)
+        watermark, timed = _optional_times(
+            [row.watermark for row in rows], NO_TIME, self._latest_ms
+        )
         fit &= (group != UNFIT) & np.array([_batch_fits(row) for row in rows]) & labelled & timed
         self._mark_unfit(place, fit)
         made = CountDeltas(
@@ -186,20 +189,22 @@ class Assembler:
         )
         return _fit_rows(made, fit)
 
-    def _optional_times(
-        self, values: Sequence[Any], missing: Int64Array | int
-    ) -> tuple[Int64Array, BoolArray]:
-        """Return times, `missing` where a row has none, and which rows fit."""
-        given = np.array([value is not None for value in values], np.bool_)
-        time, fit = self._times([0.0 if value is None else value for value in values])
-        return np.where(given, time, missing), fit | ~given
-
     def _times(self, values: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
         return within_years(seconds_of(values), self._latest_ms)
 
 
 _OfKind = tuple[list[Any], Int64Array]
 """Records of one kind, and their indices among all records."""
+
+
+def _optional_times(
+    values: Sequence[Any], missing: Int64Array | int, latest_ms: int | None
+) -> tuple[Int64Array, BoolArray]:
+    """Return times, `missing` where a row has none, and which rows fit."""
+    given = np.array([value is not None for value in values], np.bool_)
+    seconds = seconds_of([0.0 if value is None else value for value in values])
+    time, fit = within_years(seconds, latest_ms)
+    return np.where(given, time, missing), fit | ~given
 
 
 def _by_kind(records: Sequence[Record], types: RecordTypes) -> dict[type[Any], _OfKind | None]:

@@ -117,22 +117,22 @@ class _Faults:
 
     def _prediction(self) -> Iterator[Fault]:
         yield from self._id()
-        yield from self._time("ts")
+        yield from self._time("ts", self._latest_ms)
         yield from self._group()
         yield from self._decision()
 
     def _label(self) -> Iterator[Fault]:
         yield from self._id()
-        yield from self._time("ts")
+        yield from self._time("ts", self._latest_ms)
         yield from self._label_value()
         yield from self._sampling_probability()
 
     def _outcome(self) -> Iterator[Fault]:
         if self._get("id") is not None:
             yield from self._id()
-        yield from self._time("ts")
+        yield from self._time("ts", self._latest_ms)
         if self._get("label_ts") is not None:
-            yield from self._time("label_ts")
+            yield from self._time("label_ts", self._latest_ms)
         yield from self._group()
         yield from self._decision()
         yield from self._label_value()
@@ -147,14 +147,14 @@ class _Faults:
             yield _missing("id", "a label with a sampling_probability belongs to an id")
 
     def _counts(self) -> Iterator[Fault]:
-        yield from self._time("ts")
+        yield from self._time("ts", self._latest_ms)
         yield from self._group()
         for name in ("tp", "fp", "fn", "tn"):
             yield from [_missing(name)] if self._get(name) is None else self._count(name)
         for name in ("predicted_positive", "predicted_negative"):
             yield from [] if self._get(name) is None else self._count(name)
-        for name in ("label_ts", "watermark"):
-            yield from [] if self._get(name) is None else self._time(name)
+        for name, latest in (("label_ts", None), ("watermark", self._latest_ms)):
+            yield from [] if self._get(name) is None else self._time(name, latest)
         yield from self._sampling_probability()
         late = self._get("late")
         if late is not None and not (_is_integer(late) and 0 <= late <= MAX_COUNT):
@@ -184,7 +184,7 @@ class _Faults:
             detail = f"id: must be at most {MAX_ID_BYTES} bytes of UTF-8, got {size}"
             yield Fault(RejectReason.TOO_LARGE, detail)
 
-    def _time(self, name: str) -> Iterator[Fault]:
+    def _time(self, name: str, latest: int | None) -> Iterator[Fault]:
         value = self._get(name)
         if value is None:
             yield _missing(name)
@@ -192,14 +192,8 @@ class _Faults:
         seconds = _seconds(value)
         if seconds is None:
             yield _bad(name, "must be epoch seconds or RFC 3339 with Z or an offset", value)
-        elif not self._is_in_time(seconds):
+        elif not _is_in_time(seconds, latest):
             yield self._out_of_range(name, seconds, value)
-
-    def _is_in_time(self, seconds: float) -> bool:
-        if not EARLIEST_MS / 1000 <= seconds < LATEST_MS / 1000:
-            return False
-        time = int(milliseconds(np.array(seconds)))
-        return time < LATEST_MS and (self._latest_ms is None or time <= self._latest_ms)
 
     def _out_of_range(self, name: str, seconds: float, value: object) -> Fault:
         for unit, per_second in _UNITS.items():
@@ -311,3 +305,10 @@ def _bad(name: str, allowed: str, value: object) -> Fault:
 def _shown(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+
+
+def _is_in_time(seconds: float, latest_ms: int | None) -> bool:
+    if not EARLIEST_MS / 1000 <= seconds < LATEST_MS / 1000:
+        return False
+    time = int(milliseconds(np.array(seconds)))
+    return time < LATEST_MS and (latest_ms is None or time <= latest_ms)

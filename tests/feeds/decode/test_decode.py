@@ -298,3 +298,13 @@ def test_a_line_above_the_configured_length_is_too_large():
     assert [(r.reason, r.detail) for r in batch.rejected] == [
         ("too_large", "record: must be at most 100 bytes")
     ]
+
+
+def test_the_labels_of_counts_may_be_ahead_of_the_clock():
+    line = b'{"type": "counts", "ts": 100, "label_ts": 9000, "tp": 1, "fp": 0, "fn": 0, "tn": 0}'
+    batch = Decoder(DecodeSettings()).decode_lines(line, source="t", latest_ms=200_000)
+    assert (batch.counts.label_time.tolist(), batch.rejected) == ([9_000_000], ())
+    late = Decoder(DecodeSettings()).decode_lines(
+        line.replace(b'"ts": 100', b'"ts": 900'), source="t", latest_ms=200_000
+    )
+    assert [one.reason for one in late.rejected] == ["timestamp_out_of_range"]
