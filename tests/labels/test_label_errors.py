@@ -114,14 +114,17 @@ def test_rarer_positives_beside_wrong_labels_are_no_worse_model():
     live, raw_live = (one.snapshot().models[0].watched for one in (corrected_monitor, raw_monitor))
     assert live.verdicts["28d"].verdict not in DEGRADED
     assert raw_live.verdicts["28d"].verdict in DEGRADED
-    assert not [one for one in live.detections if one.kind == "degradation"]
+    assert not [one for one in live.detections if one.kind == "model_degraded"]
 
 
 def test_a_worse_model_beside_wrong_labels_is_found():
     made = batches(66, 20_000, 5, steady(0.04), recall=lambda day: RECALL if day < 35 else 0.5)
     monitor, found = diagnosed(made, RATES)
     assert found.verdict in DEGRADED
-    assert monitor.snapshot().models[0].watched.verdicts["7d"].verdict in DEGRADED
+    watched = monitor.snapshot().models[0].watched
+    assert watched.verdicts["7d"].verdict in DEGRADED
+    assert [one.kind for one in watched.detections] == ["model_degraded"]
+    assert 0 <= watched.detections[0].at - 35 * DAY <= 8 * DAY
 
 
 def test_a_diagnosis_names_the_rates_and_labels_too_few_for_them():
