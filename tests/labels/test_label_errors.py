@@ -13,6 +13,8 @@ from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.exporter.api.queries import series_context
 from monitor.exporter.api.series import series_answer
+from monitor.labels.estimates import measure
+from monitor.labels.evidence import Evidence, Kind
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.label_errors import ErrorRates
@@ -85,6 +87,29 @@ def test_the_interval_is_wider_than_that_of_right_labels():
     right = fed(batches(40, 20_000, 1, steady(0.02), rates=ErrorRates()), ErrorRates())
     found, true = (one.snapshot().windows[2].metrics["recall"] for one in (fed(made), right))
     assert found.upper - found.lower > 1.5 * (true.upper - true.lower)
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_labels_still_to_come_and_wrong_ones_are_corrected_together(one_sided):
+    """Of 10,000 and 90,000 predictions, half of the positive labels have come."""
+    tp, fp, fn, tn = 8_000, 2_000, 1_000, 89_000
+    a, b = RATES
+    positive, missed = tp * (1 - b) + fp * a, fn * (1 - b) + tn * a
+    share = np.array([[0.5, 1.0, 0.5, 1.0]])
+    labelled = [positive, tp + fp - positive, missed, fn + tn - missed] * share[0]
+    evidence = Evidence.of(
+        np.array([Kind.CORRECTED_ONE_SIDED if one_sided else Kind.CORRECTED]),
+        np.array([[*labelled, tp + fp, fn + tn]]).astype(np.int64),
+    )
+    evidence.coverage.share[:] = share
+    evidence.errors[:] = RATES
+    assert measure(evidence, "precision")[0, 0] == pytest.approx(0.8, abs=0.001)
+    recall = measure(evidence, "recall")[:, 0]
+    if one_sided:
+        assert np.isnan(recall).all()
+    else:
+        assert recall[0] == pytest.approx(8 / 9, abs=0.001)
+        assert recall[1] < 8 / 9 < recall[2]
 
 
 def diagnosed(made, rates):
