@@ -19,6 +19,7 @@ from monitor.counts import ConfusionCounts
 from monitor.events.columns import FloatArray, Int64Array, Series
 from monitor.events.reject_reasons import RejectReason
 from monitor.metrics.intervals import WINDOW_METRICS
+from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 from monitor.metrics.ratio import ratio
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.verdicts import NAMED_VERSIONS, VersionsNow, Watched
@@ -144,13 +145,13 @@ class ModelState:
         duplicates: repeated predictions.
         transitions: int64 (5, 5), moves of predictions from row to column of `CELL_NAMES`.
         maturity_ms: age at which windows end, milliseconds; None while unknown.
-        label_timeout_ms: age at which a prediction without a label expires, milliseconds; None
-            where none does.
+        label_timeout_ms: age at which an unlabelled prediction expires; None where none does.
         delay_counts: int64 (2, bins), labels in force by their delay, for actual negatives
             and actual positives, in the bins of `Snapshot.delay_edges`.
         delay_sum: float (2,), sum of these delays, seconds.
         segments: segment keys that the model is split by.
         labelling: labelling regime, as configured.
+        label_errors: rates of wrong labels that metrics are corrected for; zeros for none.
         refused: metrics that the labels do not identify, each with its reason.
         refused_because: these reasons as sentences; "" where nothing is refused.
         objective: configured objectives, by metric.
@@ -165,8 +166,7 @@ class ModelState:
             before three distinct ones.
         now_ms: event time from which the model's windows subtract the maturity, epoch
             milliseconds; None where the watermark is None.
-        aside: events far ahead of the others that do not move the model's time: now, and
-            so far.
+        aside: events far ahead that do not move the model's time: now, and so far.
         unused_windows: windows that it does not use, under `windows: auto`.
         versions_now: its latest versions compared; None where they are not counted apart.
         scores: metrics of its scores by window; without windows that have none.
@@ -192,6 +192,7 @@ class ModelState:
     versions: tuple[tuple[str, int], ...] = ()
     label_timeout_ms: int | None = None
     labelling: str = "complete"
+    label_errors: ErrorRates = NO_ERRORS
     refused: Mapping[str, str] = field(default_factory=dict)
     refused_because: str = ""
     objective: Mapping[str, float] = field(default_factory=dict)

@@ -23,11 +23,11 @@ def _too_small(model: ModelConfig) -> str:
     """Return what configured reference counts lack for detectors by pane; "" for nothing."""
     from monitor.counts import ConfusionCounts  # noqa: PLC0415  # as above
     from monitor.labels.refusals import WITHOUT_DETECTORS  # noqa: PLC0415  # as above
-    from monitor.labels.sampled_labels import SAMPLES  # noqa: PLC0415  # as above
+    from monitor.labels.regime import LabelRegime  # noqa: PLC0415  # as above
     from monitor.report.reference_text import too_small_text  # noqa: PLC0415  # as above
 
     given = model.reference.counts
-    by_pane = model.labelling not in {*WITHOUT_DETECTORS, *SAMPLES}
+    by_pane = model.labelling not in WITHOUT_DETECTORS and not LabelRegime.of(model).is_estimated
     if given is None or not by_pane or model.river_detector is not None:
         return ""
     return too_small_text(ConfusionCounts(tp=given.tp, fp=given.fp, fn=given.fn, tn=given.tn))

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from monitor.cli.output import show, tell
 from monitor.cli.shutdown import INTERRUPTED, leave
 from monitor.clock import Clock, SystemClock
-from monitor.config import Config, Labelling
+from monitor.config import Config
 from monitor.config.quantities import Address, parse_address
 from monitor.demo import month_rows
 from monitor.demo.flights import MODEL, flights, flights_config
@@ -24,6 +24,7 @@ from monitor.diagnosis.comparison import compared_live
 from monitor.engine import Monitor
 from monitor.errors import MonitorError, UsageError
 from monitor.exporter.api.compare import compared, recall
+from monitor.labels.regime import LabelRegime
 from monitor.report.findings import of_diagnosis
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.service.query_queue import QueryQueue
@@ -120,7 +121,7 @@ class _Demo:
         self._publish()
         (model,) = self.snapshot.models
         asked = compared_live(self.snapshot, model, *RANGES)
-        counts = recall(self._monitor, asked, Labelling(model.labelling))
+        counts = recall(self._monitor, asked, LabelRegime.of(model))
         return compared(model, asked, counts)
 
     def serve_on(self) -> None:

@@ -15,10 +15,10 @@ from monitor.cli.replay_ending import ending
 from monitor.cli.replay_text import replay_text
 from monitor.cli.unknown_segments import warn_of_unknown_segments
 from monitor.cli.usable import usable
-from monitor.config import Config, Labelling, load_config
+from monitor.config import Config, load_config
 from monitor.engine import Monitor
 from monitor.events.reject_reasons import Rejection
-from monitor.labels.sampled_labels import SAMPLES
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.confusion_summary import summary
 from monitor.report.printable import one_line
 from monitor.report.replay_json import replay_json
@@ -71,7 +71,10 @@ def _summary(snapshot: Snapshot, model: ModelState) -> str:
     """Return every metric of the counts, if they represent all predictions."""
     if model.refused:
         return f"  no summary: {model.refused_because}"
-    if Labelling(model.labelling) in SAMPLES:
+    regime = LabelRegime.of(model)
+    if regime.has_errors:
+        return "  no summary: labels have errors, and counts are as labelled"
+    if regime.is_estimated:
         return f"  no summary: under labelling {model.labelling} counts do not stand for all"
     return f"{summary(snapshot.lifetime.counts[model.row])}"
 

@@ -10,6 +10,8 @@ from textwrap import wrap
 from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.labels.faults import LabelFault
+from monitor.labels.refusals import TOO_FEW_POSITIVE, wrong_labels
+from monitor.metrics.label_errors import too_few_positive
 from monitor.report.deciding_window import deciding_window
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
@@ -44,6 +46,7 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     yield ""
     yield from _metrics(windows, model.row)
     yield ""
+    yield from _wrong_labels(windows, model)
     yield from _refused(windows, model)
     if unused := unused_windows_text(model.unused_windows):
         yield from _told(unused)
@@ -55,6 +58,18 @@ def _refused(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
     faults = (window.fault_of(model.row) for window in windows)
     for reason in dict.fromkeys([*model.refused.values(), *filter(None, faults)]):
         yield from _told(_reason(reason, Labelling(model.labelling)))
+
+
+def _wrong_labels(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
+    """Yield that labels have errors, and where the correction for them ends at 0."""
+    if not any(model.label_errors):
+        return
+    yield from _told(f"{wrong_labels(model.label_errors)}; outcomes are as labelled")
+    for window in windows:
+        few = too_few_positive(window.counts[model.row], model.label_errors)
+        for side, found in zip(("positives", "negatives"), few, strict=True):
+            if found:
+                yield from _told(f"{window.name}: predicted {side} {TOO_FEW_POSITIVE}")
 
 
 def _reason(reason: str, labelling: Labelling) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from monitor.config.config import Config, DeadLetterConfig, ExporterConfig, StateConfig
 from monitor.config.feeds import Feed, FileFeed, HttpFeed, KafkaFeed
-from monitor.config.labelling import AutoMaturity, Labelling, WindowClock
+from monitor.config.labelling import AutoMaturity, LabelErrors, Labelling, WindowClock
 from monitor.config.model import ModelConfig, Objective, RiverDetectorConfig
 from monitor.config.public import load as __getattr__
 from monitor.config.reference import OnVersion, Reference, ReferenceCounts, ReferenceWindow
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 # fmt: off
 __all__ = [
     "AutoMaturity", "Config", "DeadLetterConfig", "ExporterConfig", "Feed", "FileFeed",
-    "HttpFeed", "KafkaFeed", "Labelling", "ModelConfig", "Objective", "OnVersion", "Reference",
-    "ReferenceCounts", "ReferenceWindow", "RiverDetectorConfig", "SqlFeed", "StateConfig",
-    "WindowClock", "__getattr__", "describe", "json_schema", "load_config", "parse_config",
+    "HttpFeed", "KafkaFeed", "LabelErrors", "Labelling", "ModelConfig", "Objective", "OnVersion",
+    "Reference", "ReferenceCounts", "ReferenceWindow", "RiverDetectorConfig", "SqlFeed",
+    "StateConfig", "WindowClock", "__getattr__", "describe", "json_schema", "load_config",
+    "parse_config",
 ]

@@ -59,6 +59,37 @@ class AutoMaturity(Section):
         return value
 
 
+class LabelErrors(Section):
+    """Rates at which labels are wrong, whatever was predicted."""
+
+    false_positive: float = setting(
+        0.0,
+        "Probability that the label of an actual negative is 1.",
+        ge=0,
+        lt=1,
+        allow_inf_nan=False,
+    )
+    false_negative: float = setting(
+        0.0,
+        "Probability that the label of an actual positive is 0.",
+        ge=0,
+        lt=1,
+        allow_inf_nan=False,
+    )
+
+    @field_validator("false_negative")
+    @classmethod
+    def _labels_say_something(cls, value: float, info: ValidationInfo) -> float:
+        other = info.data.get("false_positive", 0.0)
+        if value + other >= 1:
+            raise q.unfit(
+                f"must be less than 1 less false_positive ({other:g}), or labels would say "
+                "nothing of the class, or its opposite",
+                "lower it",
+            )
+        return value
+
+
 def _read_auto(value: Any) -> Any:
     return {} if value == "auto" else value
 

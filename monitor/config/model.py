@@ -19,7 +19,13 @@ from monitor.config.fields import (
     distinct,
     setting,
 )
-from monitor.config.labelling import AutoMaturity, Labelling, Maturity, WindowClock
+from monitor.config.labelling import (
+    AutoMaturity,
+    LabelErrors,
+    Labelling,
+    Maturity,
+    WindowClock,
+)
 from monitor.config.reference import Reference
 
 SHORTEST_DEFAULT_HORIZON_MS = 2 * DAY_MS
@@ -84,6 +90,11 @@ class ModelConfig(Section):
         "negative. flagged_only: only predicted positives are ever labelled, so only precision "
         "is identifiable.",
     )
+    label_errors: LabelErrors = setting(
+        {},
+        "How often labels are wrong, under labelling complete. Metrics, verdicts, causes and the "
+        "detector by days are corrected for it; counts stay as labelled.",
+    )
     label_timeout: EndlessDuration = setting(
         "30d",
         "Labels that come later than this after their prediction do not count; none for no limit.",
@@ -133,6 +144,30 @@ class ModelConfig(Section):
         "negatives. It does not honour false_pages_per_year and starts afresh after a restart. "
         "Requires river.",
     )
+
+    @field_validator("label_errors")
+    @classmethod
+    def _errors_of_complete_labels(cls, value: LabelErrors, info: ValidationInfo) -> LabelErrors:
+        labelling = info.data.get("labelling", Labelling.COMPLETE)
+        if labelling != Labelling.COMPLETE and (value.false_positive or value.false_negative):
+            raise q.unfit(
+                f"cannot be corrected under labelling {labelling}",
+                "leave it out, or set labelling to complete",
+            )
+        return value
+
+    @field_validator("river_detector")
+    @classmethod
+    def _river_reads_labels(
+        cls, value: RiverDetectorConfig | None, info: ValidationInfo
+    ) -> RiverDetectorConfig | None:
+        errors = info.data.get("label_errors")
+        if value is not None and errors and (errors.false_positive or errors.false_negative):
+            raise q.unfit(
+                "reads labels one by one, which label_errors cannot correct",
+                "leave out one of the two",
+            )
+        return value
 
     @field_validator("label_timeout")
     @classmethod

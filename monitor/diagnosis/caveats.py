@@ -12,6 +12,8 @@ from monitor.drift.components import Component
 from monitor.drift.day_scatter import PRIOR_FREEDOM, DayScatter
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO
 from monitor.drift.skill import EQUIVALENCE
+from monitor.labels.refusals import TOO_FEW_POSITIVE, wrong_labels
+from monitor.labels.regime import SAMPLES
 
 _UNLABELLED = 0.01
 _UNLIKE_COVERAGE = 0.05
@@ -123,7 +125,9 @@ def _lacks(before: Period, after: Period, component: str) -> bool:
 
 def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator[str]:
     shares = [period.unlabelled for period in (before, after)]
-    samples = [period.sample for period in (before, after) if period.sample is not None]
+    estimated = [period.sample for period in (before, after) if period.sample is not None]
+    samples = [one for one in estimated if one.regime.labelling in SAMPLES]
+    yield from _errors(before, after)
     if mature_until is not None and after.closes is not None and after.closes > mature_until:
         yield "the end of `after` is not mature: labels still to come may change the result"
     if samples:
@@ -131,9 +135,9 @@ def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator
             f"{_labels_of(p.sample)} {n}" for p, n in _named(before, after) if p.sample
         )
         yield (
-            f"labels are a sample ({samples[0].labelling}): predicted positives and negatives "
-            f"labelled {labelled}; rates are estimated for all predictions, and their errors "
-            "come from the number of labels"
+            f"labels are a sample ({samples[0].regime.labelling}): predicted positives and "
+            f"negatives labelled {labelled}; rates are estimated for all predictions, and their "
+            "errors come from the number of labels"
         )
     elif all(math.isfinite(share) for share in shares) and max(shares) > _UNLABELLED:
         unlike = abs(shares[0] - shares[1]) > _UNLIKE_COVERAGE
@@ -142,6 +146,18 @@ def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator
             f"predictions without a label: {_percent(shares[0])} before, "
             f"{_percent(shares[1])} after; their outcomes are not known{more}"
         )
+
+
+def _errors(before: Period, after: Period) -> Iterator[str]:
+    estimated = [p.sample for p in (before, after) if p.sample and p.sample.regime.has_errors]
+    if estimated:
+        yield wrong_labels(estimated[0].regime.errors)
+    for period, name in _named(before, after):
+        if period.sample is None:
+            continue
+        for side, few in zip(("positives", "negatives"), period.sample.clipped, strict=True):
+            if few:
+                yield f"predicted {side} of {name} {TOO_FEW_POSITIVE}"
 
 
 def _named(before: Period, after: Period) -> tuple[tuple[Period, str], ...]:

@@ -20,7 +20,9 @@ from monitor.join.deltas import known, settled
 from monitor.labels.estimates import measure, sampled_counts
 from monitor.labels.evidence import KIND_OF, Evidence
 from monitor.labels.refusals import REASONS
-from monitor.labels.sampled_labels import SAMPLES, expected, labels_by_stratum, sampling_dispersion
+from monitor.labels.regime import SAMPLES, LabelRegime
+from monitor.labels.sampled_labels import expected, labels_by_stratum, sampling_dispersion
+from monitor.metrics.label_errors import too_few_positive
 
 
 class Refusal(NamedTuple):
@@ -66,21 +68,22 @@ def missing_side(before: Sample | None, after: Sample | None) -> Refusal | None:
         None where both samples have labels of both predicted classes, or no labels at all.
     """
     for sample, name in ((before, "before"), (after, "after")):
-        if sample is None:
+        if sample is None or sample.regime.labelling not in SAMPLES:
             continue
         flagged, passed = sample.strata
         if not flagged and not passed and sample.labelled.total:
             return Refusal(
-                f"labelling {sample.labelling}: no label of {name} has a sampling_probability, or "
-                "they are no longer stored, so that the labels have no ratio that holds for all",
+                f"labelling {sample.regime.labelling}: no label of {name} has a "
+                "sampling_probability, or they are no longer stored, so that the labels have no "
+                "ratio that holds for all",
                 keeps_precision=False,
             )
         if bool(flagged) != bool(passed):
             which, probability = ("negatives" if flagged else "positives"), ""
-            if sample.labelling is Labelling.WEIGHTED:
+            if sample.regime.labelling is Labelling.WEIGHTED:
                 probability = " and a sampling_probability"
             return Refusal(
-                f"labelling {sample.labelling}: no predicted {which} of {name} have a label"
+                f"labelling {sample.regime.labelling}: no predicted {which} of {name} have a label"
                 f"{probability}, so that recall, false positives and prevalence cannot be known, "
                 "nor why precision moved",
                 keeps_precision=bool(flagged),
@@ -98,15 +101,15 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A sample of labels.
+    """Labels that outcomes are estimated from: a sample of them, or with errors.
 
     Attributes:
-        labelling: `sampled` or `weighted`.
+        regime: how labels come, and how often they are wrong.
         cells: int64 (6,), see `monitor.join.deltas`.
         weights: int64 (8,), see `monitor.windows.weights`.
     """
 
-    labelling: Labelling
+    regime: LabelRegime
     cells: Int64Array
     weights: Int64Array
 
@@ -118,19 +121,19 @@ class Sample:
     @property
     def strata(self) -> tuple[float, float]:
         """Effective labels of the predicted positives, and of the predicted negatives."""
-        return labels_by_stratum(self.labelling, self.cells, self.weights)
+        return labels_by_stratum(self.regime.labelling, self.cells, self.weights)
 
     @property
     def fewest_of_a_class(self) -> float:
         """Effective labels of the rarer class; 0 where one of the strata has none."""
-        labelled = sampled_counts(self._evidence).labelled
-        fewest = np.minimum(labelled.actual_positive, labelled.actual_negative)
+        cases = sampled_counts(self._evidence).cases
+        fewest = np.minimum(cases.actual_positive, cases.actual_negative)
         return float(fewest[0]) if all(self.strata) else 0.0
 
     @property
     def dispersion(self) -> Dispersion:
         """Variance of the rates over that of as many independent outcomes."""
-        found = sampling_dispersion(self.labelling, self.cells, self.weights)
+        found = sampling_dispersion(self.regime, self.cells, self.weights)
         return found or Dispersion.of(1.0)
 
     def measure(self, metric: str) -> Measured:
@@ -138,10 +141,20 @@ class Sample:
         return Measured(*measure(self._evidence, metric)[:, 0].tolist())
 
     @property
+    def clipped(self) -> tuple[bool, bool]:
+        """Whether predicted positives, and negatives, have too few positive labels.
+
+        That is fewer than wrong ones alone would give; none of them counts as positive then.
+        """
+        few = too_few_positive(self.labelled, self.regime.errors)
+        return bool(few[0]), bool(few[1])
+
+    @property
     def _evidence(self) -> Evidence:
-        kind = np.array([KIND_OF[self.labelling]], dtype=np.int64)
+        kind = np.array([KIND_OF[self.regime.labelling]], dtype=np.int64)
         found = Evidence.of(kind, self.cells[None])
         found.weights[:] = self.weights
+        found.errors[:] = self.regime.errors
         return found
 
 
@@ -149,32 +162,33 @@ class PeriodOutcomes(NamedTuple):
     """Outcomes of one series by blocks of time.
 
     Attributes:
-        blocks: one axis; fractional where they are expected of a sample of labels.
-        sample: of labels; None where labels are no sample.
+        blocks: one axis; fractional where they are estimated.
+        sample: what they are estimated from; None where they are counted.
     """
 
     blocks: ConfusionCounts
     sample: Sample | None
 
     @classmethod
-    def of(cls, labelling: Labelling, cells: Int64Array, weights: Int64Array) -> Self:
+    def of(cls, regime: LabelRegime, cells: Int64Array, weights: Int64Array) -> Self:
         """Return the outcomes of stored counts.
 
         Args:
-            labelling: the labelling regime.
+            regime: how labels come, and how often they are wrong.
             cells: (blocks, 6), see `monitor.join.deltas`.
             weights: (blocks, 8), see `monitor.windows.weights`.
 
         >>> audited = np.array([[62, 38, 1, 99, 100, 9_900]])
-        >>> found = PeriodOutcomes.of(Labelling.SAMPLED, audited, np.zeros((1, 8), np.int64))
+        >>> regime, unweighted = LabelRegime(Labelling.SAMPLED), np.zeros((1, 8), np.int64)
+        >>> found = PeriodOutcomes.of(regime, audited, unweighted)
         >>> found.blocks.fn.tolist(), found.sample.labelled.fn.item()
         ([99.0], 1)
         """
         cells = known(cells)
-        if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+        if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             cells = settled(cells)
-        blocks: CountArray = expected(labelling, cells[:, None], weights[:, None])[0][:, 0]
-        if labelling not in SAMPLES:
+        blocks: CountArray = expected(regime, cells[:, None], weights[:, None])[0][:, 0]
+        if not regime.is_estimated:
             return cls(ConfusionCounts.from_cells(blocks), None)
-        sample = Sample(labelling=labelling, cells=cells.sum(axis=0), weights=weights.sum(axis=0))
+        sample = Sample(regime=regime, cells=cells.sum(axis=0), weights=weights.sum(axis=0))
         return cls(ConfusionCounts.from_cells(blocks), sample)

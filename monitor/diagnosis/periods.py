@@ -17,8 +17,11 @@ from monitor.drift.component_changes import BetweenDays
 from monitor.drift.day_scatter import UNDATED_DAYS, DayScatter, at_one_level, days_behind
 from monitor.events.columns import Int64Array, Series
 from monitor.join.deltas import PREDICTED_POSITIVE, known
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.recalled import CountedRange
+
+_COMPLETE = LabelRegime()
 
 
 def block_ms_of(opens: int, closes: int) -> int:
@@ -46,19 +49,19 @@ class Period:
             that no time is known of.
         closes: first moment after it; None likewise.
         blocks: outcomes by blocks of time along one axis; one block where no
-            time is known. Those expected of all predictions where labels are a sample.
+            time is known. Those estimated where labels are a sample or have errors.
         block_ms: length of a block; None where no time is known.
         predictions: made in it, labelled or not; None where it is not known.
         predicted_positive: of them, those predicted positive; None likewise.
         segments: outcomes of each segment value by the same blocks of time.
         source: where it comes from, such as `first` for the first days of a
             feed; "" where its bounds were asked for.
-        sample: what the outcomes rest on where labels are a sample; else None.
-        samples: the same of each segment value; empty where labels are no sample.
+        sample: what the outcomes rest on where labels are a sample or have errors; else None.
+        samples: the same of each segment value; empty where labels are neither.
         by_day: outcomes by days of UTC, of which the first and the last may be shorter;
             None where no time is known.
         scores: labelled scores of the whole days inside it, (days, bins), which its ROC
-            curve is drawn from; None where there are none, or labels are a sample.
+            curve is drawn from; None where there are none, or outcomes are estimated.
         labelling_cells: labelled outcomes and predictions by the same blocks, (blocks, 6),
             where every prediction is to get a label; else None.
     """
@@ -86,7 +89,7 @@ class Period:
         closes: int,
         *,
         source: str = "",
-        labelling: Labelling = Labelling.COMPLETE,
+        regime: LabelRegime = _COMPLETE,
     ) -> Self:
         """Return the period of counts.
 
@@ -96,12 +99,12 @@ class Period:
             opens: first moment, epoch milliseconds; a bound of the range or of its blocks.
             closes: first moment after it; likewise.
             source: see `Period`.
-            labelling: how labels come.
+            regime: how labels come, and how often they are wrong.
         """
         width = block_ms_of(opens, closes)
         found = {
             series: PeriodOutcomes.of(
-                labelling,
+                regime,
                 counts.blocks(series, opens, closes, width),
                 counts.weights(series, opens, closes, width),
             )
@@ -122,8 +125,8 @@ class Period:
             source=source,
             sample=found[totals].sample,
             samples={series: sample for series, sample in samples.items() if sample},
-            by_day=_by_day(counts, totals, opens, closes, labelling),
-            labelling_cells=known(cells) if labelling is Labelling.COMPLETE else None,
+            by_day=_by_day(counts, totals, opens, closes, regime),
+            labelling_cells=known(cells) if regime.labelling is Labelling.COMPLETE else None,
         )
 
     @classmethod
@@ -192,8 +195,8 @@ class Errors:
     """The basis of the errors of a change from one period to another.
 
     Attributes:
-        rows: variance of the rows over that of independent ones, above 1 where labels are
-            a sample.
+        rows: variance of the rows over that of independent ones, above 1 where outcomes
+            are estimated.
         between: what the scatter of days adds; None where neither period has a time, so
             that rows are taken to be independent.
         scatter: how days scatter; None likewise.
@@ -226,9 +229,9 @@ class Errors:
 
 
 def _by_day(
-    counts: CountedRange, totals: Series, opens: int, closes: int, labelling: Labelling
+    counts: CountedRange, totals: Series, opens: int, closes: int, regime: LabelRegime
 ) -> ConfusionCounts:
     """Outcomes by days of UTC; the first and the last may be shorter."""
     cut = (counts.blocks, counts.weights)
     cells, weights = (part(totals, opens, closes, DAY_MS) for part in cut)
-    return PeriodOutcomes.of(labelling, cells, weights).blocks
+    return PeriodOutcomes.of(regime, cells, weights).blocks

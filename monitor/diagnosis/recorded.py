@@ -32,6 +32,7 @@ from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
 from monitor.join.deltas import known, settled
+from monitor.labels.regime import LabelRegime
 from monitor.watch.first_days import FIRST_MS, PROVISIONAL_MS, end_of_first_days
 from monitor.windows.range_counts import RangeCounts
 
@@ -190,7 +191,7 @@ class RecordedComparison:
         """Counts of a model from `opens` up to each end, (ends, 6)."""
         totals = self._all.series(model)[0]
         cells = known(np.array([self._all.blocks(totals, opens, e).sum(axis=0) for e in ends]))
-        silent = self._labelling(model) is Labelling.NEGATIVES_BY_TIMEOUT
+        silent = self._regime(model).labelling is Labelling.NEGATIVES_BY_TIMEOUT
         return settled(cells) if silent else cells
 
     @property
@@ -204,8 +205,8 @@ class RecordedComparison:
 
     def _counted(self, option: str, model: str, asked: TimeRange, source: str) -> Period:
         counts: RangeCounts = self._exact.get(asked, self._all)
-        labelling = self._labelling(model)
-        period = Period.counted(counts, model, *asked, source=source, labelling=labelling)
+        regime = self._regime(model)
+        period = Period.counted(counts, model, *asked, source=source, regime=regime)
         if not period.predictions:
             first, last = map(format_time, self._all.span(model))
             covered = f"the data of {model} covers {first} to {last}"
@@ -215,16 +216,16 @@ class RecordedComparison:
                     "with --before and --after"
                 )
             raise UsageError(f"{option}: nothing was predicted in {asked}; {covered}")
-        if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+        if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             timeout = settings_of(self._config, model).label_timeout or 0
             watermark = self._monitor.times.get(model)
             check_silence(option, asked, None if watermark is None else watermark - timeout)
-        if labelling is not Labelling.COMPLETE:
+        if not regime.is_plain:
             return period
         return replace(period, scores=self._scores.days(model, *asked))
 
-    def _labelling(self, model: str) -> Labelling:
-        return settings_of(self._config, model).labelling
+    def _regime(self, model: str) -> LabelRegime:
+        return LabelRegime.of(settings_of(self._config, model))
 
 
 def _configured(config: Config, model: str | None) -> str | None:

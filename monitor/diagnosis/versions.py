@@ -55,7 +55,7 @@ def compare_recorded(
         UsageError: a version is unknown, there are fewer than two, the two never predicted
             in the same mature time, or labels do not allow a comparison.
     """
-    check_labelling(model, settings.labelling)
+    check_labelling(model, settings)
     events = VersionEvents(batches, model, settings)
     a, b = chosen_versions(events.versions, versions, _OPTION)
     common = common_stretch((a, b), mature_until, _OPTION)

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from monitor.clock import DAY_MS
-from monitor.config import Labelling
+from monitor.config import Labelling, ModelConfig
 from monitor.config.quantities import format_time, parse_duration
 from monitor.drift.version_comparison import VersionComparison
 from monitor.errors import UsageError
@@ -123,16 +123,22 @@ def parse_last(option: str, text: str | None) -> int | None:
     return length
 
 
-def check_labelling(model: str, labelling: Labelling) -> None:
+def check_labelling(model: str, setting: ModelConfig) -> None:
     """Refuse a model whose labels do not allow a comparison of versions.
 
     Args:
         model: its name.
-        labelling: its labelling regime.
+        setting: its settings.
 
     Raises:
-        UsageError: labels are a sample, or of flagged cases alone.
+        UsageError: labels are a sample, or of flagged cases alone, or have errors.
     """
+    labelling, errors = setting.labelling, setting.label_errors
+    if errors.false_positive or errors.false_negative:
+        raise UsageError(
+            f"{model}: versions cannot be compared where labels have errors; leave out "
+            "label_errors to compare them by their labels as they are"
+        )
     if labelling not in _COMPARABLE:
         raise UsageError(
             f"{model}: versions cannot be compared under labelling {labelling}; they can be "

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.config import Labelling
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.score_skill import ScoreSkill, score_skill
 from monitor.snapshot import ModelState, Window
@@ -45,7 +45,8 @@ class ScoreSkills:
         """Return the models with the metrics of their scores.
 
         A window has them where every prediction is labelled or misses its label at random,
-        its labels have come, and a whole day (UTC) inside it has labelled scores.
+        labels are taken as they are and have come, and a whole day (UTC) inside it has labelled
+        scores.
 
         Args:
             models: in the order of their numbers.
@@ -55,7 +56,7 @@ class ScoreSkills:
         return tuple(self._added(number, model, windows) for number, model in enumerate(models))
 
     def _added(self, number: int, model: ModelState, windows: Iterable[Window]) -> ModelState:
-        if model.now_ms is None or Labelling(model.labelling) is not Labelling.COMPLETE:
+        if model.now_ms is None or not LabelRegime.of(model).is_plain:
             return model
         found = {
             window.name: self._of(number, model, window)

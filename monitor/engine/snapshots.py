@@ -22,6 +22,7 @@ from monitor.labels.delays import PUBLISHED_EDGES_SECONDS
 from monitor.labels.evidence import Evidence
 from monitor.labels.maturity import Ages, Times
 from monitor.labels.refusals import REASONS, REFUSED, refused
+from monitor.labels.regime import LabelRegime
 from monitor.snapshot import (
     CounterTotals,
     LabelTotals,
@@ -253,6 +254,7 @@ class SnapshotReader:
             delay_sum=delay_sum,
             segments=tuple(setting.segments),
             labelling=str(setting.labelling),
+            label_errors=LabelRegime.of(setting).errors,
             refused=no,
             refused_because=" ".join(REASONS[reason] for reason in sorted(set(no.values()))),
             last_prediction_ms=self._windows.last_prediction(number),

@@ -13,12 +13,15 @@ all predictions by predicted class) into estimates with intervals, or refuse to.
     untrusted  the labels have a fault (see `faults`): nothing; if only predicted positives
                are labelled, precision
 
+Where labels have errors at known rates, all methods correct the share of positives in each
+predicted class (Rogan and Gladen), with the intervals of `monitor.metrics.sampled`.
+
 Pure functions; the counts come from `monitor.windows`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
@@ -42,6 +45,7 @@ _CORRECTED_LABELS = (
     Kind.CORRECTED_FLAGGED,
     Kind.CORRECTED_ONE_SIDED,
 )
+_ALL_LABELLED = (Kind.PLAIN, Kind.ONE_SIDED)
 
 
 def measure(evidence: Evidence, metric: str, class_ratio: float | None = None) -> FloatArray:
@@ -56,11 +60,13 @@ def measure(evidence: Evidence, metric: str, class_ratio: float | None = None) -
         Estimate, lower and upper limit, (3, rows); NaN where undefined or refused.
     """
     values = np.full((3, len(evidence)), np.nan)
-    for kind, method in _METHODS.items():
-        rows = np.flatnonzero(evidence.kind == kind)
-        if len(rows):
-            some = evidence if len(rows) == len(evidence) else evidence.take(rows)
-            values[:, rows] = method(some, metric, class_ratio)
+    wrong = evidence.errors.any(axis=1)
+    for methods, chosen in ((_METHODS, ~wrong), (_METHODS | _WITH_ERRORS, wrong)):
+        for kind, method in methods.items():
+            rows = np.flatnonzero((evidence.kind == kind) & chosen)
+            if len(rows):
+                some = evidence if len(rows) == len(evidence) else evidence.take(rows)
+                values[:, rows] = method(some, metric, class_ratio)
     return values
 
 
@@ -101,7 +107,9 @@ def _immature(evidence: Evidence, metric: str, class_ratio: float | None) -> Est
     return Estimate(nothing, nothing, nothing)
 
 
-_METHODS: Mapping[Kind, Callable[[Evidence, str, float | None], Estimate]] = {
+_Method = Callable[[Evidence, str, float | None], Estimate]
+
+_METHODS: dict[Kind, _Method] = {
     Kind.PLAIN: _plain,
     Kind.SAMPLED: _sampled,
     Kind.WEIGHTED: _sampled,
@@ -115,25 +123,38 @@ _METHODS: Mapping[Kind, Callable[[Evidence, str, float | None], Estimate]] = {
     Kind.FAULTY: _immature,
 }
 
+_WITH_ERRORS: dict[Kind, _Method] = {
+    Kind.PLAIN: _sampled,
+    Kind.CORRECTED: _sampled,
+    Kind.FLAGGED: _corrected_flagged,
+    Kind.ONE_SIDED: _corrected_flagged,
+}
+"""Methods that differ where labels have errors."""
+
 
 def sampled_counts(evidence: Evidence) -> sampled.SampledCounts:
     """Return labelled outcomes and all predictions of sampled or weighted rows.
 
-    Of weighted rows, the outcomes of each predicted class are the weighted shares times the
-    effective number of labels: that of equally weighted labels with the same precision. Of
-    rows with labels still to come, they are the corrected shares times such a number.
+    Where labels are complete, the labelled cases are the predictions. Of weighted rows, the
+    outcomes of each predicted class are the weighted shares times the effective number of
+    labels: that of equally weighted labels with the same precision. Of rows with labels still
+    to come, they are the corrected shares times such a number.
     """
     cells, kind = evidence.cells, evidence.kind[:, None]
     labelled = cells[:, :_CELLS].astype(np.float64)
     if (kind == Kind.WEIGHTED).any():
         labelled = np.where(kind == Kind.WEIGHTED, effective_labels(evidence.weights), labelled)
-    corrected_too = np.isin(kind, _CORRECTED_LABELS)
+    corrected_too = np.isin(kind, (*_CORRECTED_LABELS, Kind.CORRECTED))
     if corrected_too.any():
         young = corrected_labels(cells[:, :_CELLS], evidence.coverage)
         labelled = np.where(corrected_too, young, labelled)
     called = ConfusionCounts.from_cells(labelled)
+    made = cells[:, [PREDICTED_POSITIVE, PREDICTED_NEGATIVE]]
+    made = np.where(np.isin(kind, _ALL_LABELLED), 0, made)
     return sampled.SampledCounts(
         labelled=called,
-        predicted_positive=np.maximum(cells[:, PREDICTED_POSITIVE], called.predicted_positive),
-        predicted_negative=np.maximum(cells[:, PREDICTED_NEGATIVE], called.predicted_negative),
+        predicted_positive=np.maximum(made[:, 0], called.predicted_positive),
+        predicted_negative=np.maximum(made[:, 1], called.predicted_negative),
+        false_positive=evidence.errors[:, 0],
+        false_negative=evidence.errors[:, 1],
     )

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from monitor.config import Labelling
 from monitor.counts import Outcome
-from monitor.events.columns import Int64Array
+from monitor.events.columns import FloatArray, Int64Array
 from monitor.labels.cohorts import Coverage
 from monitor.labels.faults import LabelFault, faults_of_sides, strata
+from monitor.metrics.label_errors import ErrorRates
 from monitor.windows.weights import SUMS
 
 _CELLS = len(Outcome)
@@ -76,6 +77,8 @@ class Evidence:
         coverage: share of the eventual labels that have come, (rows, 4) by `Outcome`,
             and the variance of its log; 1 and 0 where the labels have come.
         fault: (rows,), the `LabelFault` for which metrics are refused; "" for none.
+        errors: (rows, 2), rates of false positive and of false negative labels; zeros where
+            labels are taken as they are.
     """
 
     kind: Int64Array
@@ -83,6 +86,7 @@ class Evidence:
     weights: Int64Array
     coverage: Coverage
     fault: NDArray[np.str_]
+    errors: FloatArray
 
     @classmethod
     def complete(cls, cells: Int64Array) -> Evidence:
@@ -104,6 +108,7 @@ class Evidence:
             weights=np.zeros((rows, SUMS), dtype=np.int64),
             coverage=Coverage(np.ones((rows, _CELLS)), np.zeros((rows, _CELLS))),
             fault=np.full(rows, "", dtype=_FAULT_TEXT),
+            errors=np.zeros((rows, len(ErrorRates._fields))),
         )
 
     def __len__(self) -> int:
@@ -117,6 +122,7 @@ class Evidence:
             weights=self.weights[rows],
             coverage=Coverage(self.coverage.share[rows], self.coverage.variance[rows]),
             fault=self.fault[rows],
+            errors=self.errors[rows],
         )
 
     def distrust(self, rows: Int64Array, fault: str) -> None:
@@ -156,6 +162,7 @@ class Evidence:
             (self.weights, other.weights),
             (self.coverage.share, other.coverage.share),
             (self.coverage.variance, other.coverage.variance),
+            (self.errors, other.errors),
         ]
         same[:known] = np.all(
             [(mine[:known] == theirs).all(axis=1) for mine, theirs in columns], axis=0

@@ -23,6 +23,7 @@ from monitor.labels.delays import LabelDelays
 from monitor.labels.estimates import LEAST_COVERAGE
 from monitor.labels.evidence import CORRECTED_KIND_OF, KIND_OF, Evidence, Kind
 from monitor.labels.faults import SIDES
+from monitor.labels.regime import LabelRegime
 from monitor.windows import Windows
 
 _ENOUGH = AutoMaturity().share
@@ -120,7 +121,7 @@ class Maturities:
             cells: counts of the window, (series, 6).
             faults: the label fault of each model by number; "" for none.
         """
-        found = Evidence.of(self._kinds()[self._catalogue.model_of_series()], cells)
+        found = self._come(cells)
         for model, age in enumerate(ages):
             rows = self._catalogue.rows_of(model)
             if found.kind[rows[0]] == Kind.WEIGHTED:
@@ -142,7 +143,7 @@ class Maturities:
 
     def lifetime(self, cells: Int64Array) -> Evidence:
         """Return the evidence of the counts since the start, (series, 6)."""
-        found = Evidence.of(self._kinds()[self._catalogue.model_of_series()], cells)
+        found = self._come(cells)
         if self._windows.weights.stored:
             found.weights[:] = self._windows.weights.lifetime
         found.distrust_sides(self._complete())
@@ -157,8 +158,15 @@ class Maturities:
         held = np.array(complete, dtype=np.bool_)[self._catalogue.model_of_series()]
         return np.flatnonzero(held)
 
-    def _kinds(self) -> Int64Array:
-        return np.array([KIND_OF[s.labelling] for s in self._catalogue.settings], dtype=np.int64)
+    def _come(self, cells: Int64Array) -> Evidence:
+        """Return the evidence of all series as if their labels had come."""
+        settings, model = self._catalogue.settings, self._catalogue.model_of_series()
+        kinds = np.array([KIND_OF[s.labelling] for s in settings], dtype=np.int64)
+        found = Evidence.of(kinds[model], cells)
+        errors = [LabelRegime.of(setting).errors for setting in settings]
+        if errors:
+            found.errors[:] = np.array(errors)[model]
+        return found
 
     def _learned(self, model: int, time: int | None) -> int | None:
         setting = self._catalogue.settings[model]

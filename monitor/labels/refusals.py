@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from monitor.config import Labelling
 from monitor.labels.faults import LabelFault
+from monitor.metrics.label_errors import ErrorRates
 from monitor.snapshot import METRIC_NAMES
 
 _ALL = (*METRIC_NAMES, "precision_at")
@@ -51,6 +52,26 @@ REASONS: Mapping[str, str] = {
     "longer means a negative",
 }
 """The sentence for each reason code."""
+
+
+TOO_FEW_POSITIVE = (
+    "have fewer positive labels than wrong ones alone would give, so that none of them counts as "
+    "positive; label_errors.false_positive may be too high"
+)
+"""What to say of predictions whose correction for wrong labels ends at 0."""
+
+
+def wrong_labels(errors: ErrorRates) -> str:
+    """Return what is configured of wrong labels, as a sentence without its full stop.
+
+    >>> wrong_labels(ErrorRates(0.01, 0.05)).partition(";")[0]
+    'labels are taken to be wrong for 1 % of actual negatives and 5 % of actual positives'
+    """
+    return (
+        f"labels are taken to be wrong for {100 * errors.false_positive:g} % of actual negatives "
+        f"and {100 * errors.false_negative:g} % of actual positives; metrics and their intervals "
+        "are corrected for it (label_errors)"
+    )
 
 
 CAUSE_UNKNOWN = f"Why precision moved cannot be known: {ONLY_POSITIVES}."

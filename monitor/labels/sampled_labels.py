@@ -1,4 +1,7 @@
-"""Labels that are a sample of the predictions: effective number, expected outcomes, variance."""
+"""Outcomes estimated from labels: of a sample of the predictions, or with errors.
+
+The effective number of labels, the expected outcomes, and the variance of their rates.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,12 @@ from monitor.drift.dispersion import Dispersion
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.join.sampling import WEIGHT_UNIT
+from monitor.labels.regime import SAMPLES, LabelRegime
+from monitor.metrics.label_errors import ErrorRates, true_share
 from monitor.metrics.ratio import ratio
 
 _HALF = 0.5
 _CELLS = len(Outcome)
-SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
-"""Labelling regimes under which labels are a sample."""
 
 
 def effective_labels(weights: Int64Array) -> FloatArray:
@@ -78,76 +81,108 @@ def labels_by_stratum(
 
 
 def expected(
-    labelling: Labelling, cells: Int64Array, weights: Int64Array
+    regime: LabelRegime, cells: Int64Array, weights: Int64Array
 ) -> tuple[CountArray, Dispersion | None]:
     """Return outcomes by blocks of time: as counted, or as expected of all predictions.
 
-    Where labels are a sample, each predicted class is scaled by one factor in all blocks,
-    so that the blocks add up to the estimate of the whole.
+    Where labels are a sample, each predicted class is scaled by one factor in all blocks;
+    where labels have errors, each block is corrected, and those that would lie below 0 count
+    as 0. The blocks add up to the estimate of the whole.
 
     Args:
-        labelling: the labelling regime.
+        regime: how labels come, and how often they are wrong.
         cells: (blocks, series, 6); the first series is the whole.
         weights: (blocks, series, 8).
 
     Returns:
-        Cells (blocks, series, 4); and for samples how much larger the variance of the
+        Cells (blocks, series, 4); and for estimates how much larger the variance of the
         whole is than that of so many outcomes.
 
     Source:
-        Begg and Greenes 1983; delta method.
+        Begg and Greenes 1983; Rogan and Gladen 1978; delta method.
     """
     counted = cells[..., :_CELLS]
-    if labelling not in SAMPLES:
+    if not regime.is_estimated:
         return counted, None
     labelled = (
         weights[..., :_CELLS] / WEIGHT_UNIT
-        if labelling is Labelling.WEIGHTED
+        if regime.labelling is Labelling.WEIGHTED
         else counted.astype(float)
     )
-    whole, population = labelled.sum(axis=0), cells[..., PREDICTED_POSITIVE:].sum(axis=0)
-    flagged = np.nan_to_num(ratio(population[..., 0], whole[..., 0] + whole[..., 1]))
-    passed = np.nan_to_num(ratio(population[..., 1], whole[..., 2] + whole[..., 3]))
-    scaled = labelled * np.stack([flagged, flagged, passed, passed], axis=-1)
-    return scaled, sampling_dispersion(
-        labelling, cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)
-    )
+    if regime.has_errors:
+        labelled = _without_errors(labelled, regime.errors)
+    if regime.labelling in SAMPLES:
+        whole, population = labelled.sum(axis=0), cells[..., PREDICTED_POSITIVE:].sum(axis=0)
+        flagged = np.nan_to_num(ratio(population[..., 0], whole[..., 0] + whole[..., 1]))
+        passed = np.nan_to_num(ratio(population[..., 1], whole[..., 2] + whole[..., 3]))
+        labelled = labelled * np.stack([flagged, flagged, passed, passed], axis=-1)
+    return labelled, sampling_dispersion(regime, cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0))
+
+
+def _without_errors(labelled: FloatArray, errors: ErrorRates) -> FloatArray:
+    """Return outcomes by blocks without the errors of their labels, (blocks, ..., 4).
+
+    The blocks of each predicted class are corrected one by one, clipped, and scaled so that
+    they add up to the corrected whole: clipping alone would raise it.
+
+    >>> blocks = np.array([[70.0, 30.0, 1.0, 99.0], [70.0, 30.0, 3.0, 97.0]])
+    >>> _without_errors(blocks, ErrorRates(false_positive=0.02)).round(2).tolist()
+    [[69.39, 30.61, 0.0, 100.0], [69.39, 30.61, 0.0, 100.0]]
+    """
+    parts = []
+    for one, other in ((Outcome.TP, Outcome.FP), (Outcome.FN, Outcome.TN)):
+        positive, cases = labelled[..., one], labelled[..., one] + labelled[..., other]
+        rates = errors.false_positive, errors.left
+        whole = cases.sum(axis=0)
+        due = np.nan_to_num(true_share(ratio(positive.sum(axis=0), whole), *rates)) * whole
+        found = np.nan_to_num(true_share(ratio(positive, cases), *rates)) * cases
+        total = found.sum(axis=0)
+        fewer = found * np.nan_to_num(ratio(due, total))
+        more = cases - (cases - found) * np.nan_to_num(ratio(whole - due, whole - total))
+        found = np.where(total > due, fewer, more)
+        parts += [found, cases - found]
+    return np.stack(parts, axis=-1).clip(min=0.0)
 
 
 def sampling_dispersion(
-    labelling: Labelling, cells: Int64Array, weights: Int64Array
+    regime: LabelRegime, cells: Int64Array, weights: Int64Array
 ) -> Dispersion | None:
-    """Return the variance of the rates under sampled labels over that of as many outcomes.
+    """Return the variance of estimated rates over that of as many outcomes.
 
     Args:
-        labelling: the labelling regime.
+        regime: how labels come, and how often they are wrong.
         cells: (..., 6), any shape in front.
         weights: (..., 8), the same.
 
     Returns:
-        Factors of the shape in front; None where labels are no sample.
+        Factors of the shape in front; None where outcomes are counted, not estimated.
 
     Source:
-        Begg and Greenes 1983; delta method on the logits of the three rates.
+        Begg and Greenes 1983; Rogan and Gladen 1978; delta method on the logits of the three
+        rates.
     """
-    if labelling not in SAMPLES:
+    if not regime.is_estimated:
         return None
-    weighted = labelling is Labelling.WEIGHTED
+    weighted = regime.labelling is Labelling.WEIGHTED
     labelled = effective_labels(weights) if weighted else cells[..., :_CELLS]
     tp, fp, fn, tn = (labelled[..., outcome] + _HALF for outcome in Outcome)
-    called = cells[..., PREDICTED_POSITIVE] + 2 * _HALF
-    passed = cells[..., PREDICTED_NEGATIVE] + 2 * _HALF
-    flagged, missed, share = tp / (tp + fp), fn / (fn + tn), called / (called + passed)
-    n_flagged, n_passed, n = tp + fp, fn + tn, called + passed
+    n_flagged, n_passed = tp + fp, fn + tn
+    flagged, of_flagged = _share_of_positives(tp / n_flagged, n_flagged, regime.errors)
+    missed, of_missed = _share_of_positives(fn / n_passed, n_passed, regime.errors)
+    called, passed = n_flagged, n_passed
+    if regime.labelling in SAMPLES:
+        called = cells[..., PREDICTED_POSITIVE] + 2 * _HALF
+        passed = cells[..., PREDICTED_NEGATIVE] + 2 * _HALF
+    n, share = called + passed, called / (called + passed)
     cut = 1 / (share * (1 - share) * n)
     positive = share * flagged + (1 - share) * missed
     prevalence = (
-        share**2 * flagged * (1 - flagged) / n_flagged
-        + (1 - share) ** 2 * missed * (1 - missed) / n_passed
+        share**2 * of_flagged
+        + (1 - share) ** 2 * of_missed
         + (flagged - missed) ** 2 * share * (1 - share) / n
     ) / (positive * (1 - positive)) ** 2
-    recall = (1 - flagged) / (flagged * n_flagged) + cut + (1 - missed) / (missed * n_passed)
-    false = flagged / ((1 - flagged) * n_flagged) + cut + missed / ((1 - missed) * n_passed)
+    recall = of_flagged / flagged**2 + cut + of_missed / missed**2
+    false = of_flagged / (1 - flagged) ** 2 + cut + of_missed / (1 - missed) ** 2
     of_tp, of_fp = called * flagged, called * (1 - flagged)
     of_fn, of_tn = passed * missed, passed * (1 - missed)
     return Dispersion(
@@ -155,3 +190,12 @@ def sampling_dispersion(
         recall=np.maximum(recall / (1 / of_tp + 1 / of_fn), 1.0),
         false_positive_rate=np.maximum(false / (1 / of_fp + 1 / of_tn), 1.0),
     )
+
+
+def _share_of_positives(
+    labelled: FloatArray, labels: FloatArray, errors: ErrorRates
+) -> tuple[FloatArray, FloatArray]:
+    """Return the share of actual positives behind a share of positive labels, and its variance."""
+    least = _HALF / labels
+    share = np.clip(true_share(labelled, errors.false_positive, errors.left), least, 1 - least)
+    return share, labelled * (1 - labelled) / (labels * errors.left**2)

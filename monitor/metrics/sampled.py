@@ -11,6 +11,8 @@ All metrics are functions of three independent proportions:
     v   share of positives among the labelled predicted positives (precision)
     w   share of positives among the labelled predicted negatives
     q   share of predicted positives among all predictions
+
+Where labels have errors, v and w are those of `label_errors`.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from monitor.counts import ConfusionCounts
 from monitor.metrics.effective_cases import effective
 from monitor.metrics.intervals import METRICS, MetricMethods
 from monitor.metrics.intervals import intervals as unsampled_intervals
+from monitor.metrics.label_errors import true_proportion, true_share
 from monitor.metrics.mover import Proportion, mover, proportion
 from monitor.metrics.proportions import wilson_or_jeffreys
 from monitor.metrics.ratio import at_least_zero, ratio
@@ -49,9 +52,12 @@ class SampledCounts:
         predicted_positive: number of all predictions called positive, labelled or not;
             same shape.
         predicted_negative: number of all predictions called negative; same shape.
+        false_positive: probability that the label of an actual negative is 1; broadcasts.
+        false_negative: probability that the label of an actual positive is 0; broadcasts.
 
     Raises:
-        ValueError: a stratum has more labels than predictions.
+        ValueError: a stratum has more labels than predictions, or a rate of wrong labels is
+            negative, or both rates add up to 1 or more.
 
     >>> counts = SampledCounts(
     ...     labelled=ConfusionCounts(tp=80, fp=20, fn=2, tn=98),
@@ -60,7 +66,7 @@ class SampledCounts:
     ConfusionCounts(tp=80.0, fp=20.0, fn=200.0, tn=9800.0)
     """
 
-    __slots__ = ("labelled", "predicted_negative", "predicted_positive")
+    __slots__ = ("false_positive", "labelled", "left", "predicted_negative", "predicted_positive")
 
     def __init__(
         self,
@@ -68,8 +74,21 @@ class SampledCounts:
         labelled: ConfusionCounts,
         predicted_positive: ArrayLike,
         predicted_negative: ArrayLike,
+        false_positive: ArrayLike = 0.0,
+        false_negative: ArrayLike = 0.0,
     ) -> None:
         self.labelled = labelled
+        self.false_positive = np.asarray(false_positive, dtype=np.float64)
+        self.left = 1 - self.false_positive - np.asarray(false_negative, dtype=np.float64)
+        if (
+            not ((self.left > 0) & (self.left + self.false_positive <= 1)).all()
+            or (self.false_positive < 0).any()
+        ):
+            raise ValueError(
+                "SampledCounts: rates of wrong labels must be at least 0 and add up to less than "
+                f"1, got {np.asarray(false_positive).tolist()} and "
+                f"{np.asarray(false_negative).tolist()}"
+            )
         self.predicted_positive = np.asarray(predicted_positive)
         self.predicted_negative = np.asarray(predicted_negative)
         for name in ("predicted_positive", "predicted_negative"):
@@ -81,12 +100,30 @@ class SampledCounts:
                 )
 
     @property
+    def has_errors(self) -> bool:
+        """Whether labels have errors."""
+        return bool((self.left < 1).any())
+
+    @property
+    def cases(self) -> ConfusionCounts:
+        """Outcomes of the labelled cases, corrected for wrong labels."""
+        if not self.has_errors:
+            return self.labelled
+        called, passed = self.labelled.predicted_positive, self.labelled.predicted_negative
+        tp = np.nan_to_num(self._true(ratio(self.labelled.tp, called))) * called
+        fn = np.nan_to_num(self._true(ratio(self.labelled.fn, passed))) * passed
+        return ConfusionCounts(tp=tp, fp=called - tp, fn=fn, tn=passed - fn)
+
+    def _true(self, share: FloatArray) -> FloatArray:
+        return true_share(share, self.false_positive, self.left)
+
+    @property
     def expected(self) -> ConfusionCounts:
         """Outcomes expected of all predictions, fractional.
 
         A stratum without labels is 0 here; `known` is False for it.
         """
-        cases = self.labelled
+        cases = self.cases
         flagged = np.nan_to_num(ratio(self.predicted_positive, cases.predicted_positive))
         passed = np.nan_to_num(ratio(self.predicted_negative, cases.predicted_negative))
         return ConfusionCounts(
@@ -132,7 +169,7 @@ def estimate(
     """
     methods, scale = _known(metric, class_ratio)
     if scale.of_one_predicted_class:
-        return methods.value(counts.labelled)
+        return methods.value(counts.cases)
     given = {} if class_ratio is None else {"class_ratio": class_ratio}
     value = methods.value(counts.expected, **given)
     return np.where(counts.known, value, np.nan)[()]
@@ -168,7 +205,8 @@ def intervals(
 
     Source:
         Begg & Greenes 1983; MOVER (Zou & Donner 2008) on the logit scale at
-        (x + 1/2) / (n + 1), with the wider of Wilson's and Jeffreys' limits. With Wilson's
+        (x + 1/2) / (n + 1), with the wider of Wilson's and Jeffreys' limits; where labels have
+        errors, limits as in `label_errors`. With Wilson's
         alone, the coverage of recall is 90 % where few labelled false negatives are
         expected (`tests/benchmarks/interval_coverage.py`).
 
@@ -180,7 +218,7 @@ def intervals(
     0.1003 0.6599
     """
     _, scale = _known(metric, class_ratio)
-    if scale.of_one_predicted_class:
+    if scale.of_one_predicted_class and not counts.has_errors:
         return unsampled_intervals(counts.labelled, metric, level, dispersion=dispersion)
     if not 0 < level < 1:
         raise ValueError(f"intervals: level must lie in (0, 1), got {level!r}")
@@ -201,16 +239,22 @@ def _strata(
     labelled = effective(counts.labelled, dispersion)
     flagged = np.true_divide(counts.predicted_positive, dispersion)
     everything = flagged + np.true_divide(counts.predicted_negative, dispersion)
-    return (
-        _inner(labelled.tp, labelled.predicted_positive, level),
-        _inner(flagged, everything, level),
-        _inner(labelled.fn, labelled.predicted_negative, level),
+    found = (
+        _labelled(counts, labelled.tp, labelled.predicted_positive, level),
+        proportion(flagged, everything, level, wilson_or_jeffreys),
+        _labelled(counts, labelled.fn, labelled.predicted_negative, level),
     )
+    v, q, w = (each._replace(point=each.inner) for each in found)
+    return v, q, w
 
 
-def _inner(successes: CountArray, trials: CountArray, level: float) -> Proportion:
-    measured = proportion(successes, trials, level, wilson_or_jeffreys)
-    return measured._replace(point=measured.inner)
+def _labelled(
+    counts: SampledCounts, positive: CountArray, labels: CountArray, level: float
+) -> Proportion:
+    measured = proportion(positive, labels, level, wilson_or_jeffreys)
+    if not counts.has_errors:
+        return measured
+    return true_proportion(measured, labels, counts.false_positive, counts.left)
 
 
 def _known(metric: str, class_ratio: ArrayLike | None) -> tuple[MetricMethods, LogOdds]:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
@@ -21,6 +20,7 @@ from monitor.exporter.api.queries import curve_aim
 from monitor.exporter.api.series import SeriesContext, series_answer
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.join.deltas import known
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.python.case_tables import CaseReader, span_of
 from monitor.python.comparison_report import ComparisonReport
@@ -189,7 +189,7 @@ def _series(found: Diagnosis, *sides: History | None) -> SeriesAnswer | None:
         cells[(side.open - first) // DAY_MS] = side.cells
     context = SeriesContext(
         model=found.model,
-        labelling=Labelling.COMPLETE,
+        regime=LabelRegime(),
         mature_until=None,
         reference=found.before.counts,
     )

@@ -9,7 +9,7 @@ from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Status, Verdict
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED
-from monitor.labels.sampled_labels import SAMPLES
+from monitor.labels.regime import SAMPLES
 from monitor.report.findings import unlabelled
 from monitor.report.missing_class import missing_class
 from monitor.report.verdict_words import VERDICTS

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.day_detector import DayDetector
 from monitor.drift.day_scatter import DayScatter
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers
+from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.watch.cuts import Cuts
 from monitor.watch.model_days import RecentDays
@@ -27,16 +27,16 @@ class DayDetection:
 
     Args:
         reference: of the model.
-        labelling: the labelling regime.
+        regime: how labels come, and how often they are wrong.
         cuts: the model's series by segment key.
         threshold: of a statistic, see `monitor.drift.day_detector.day_threshold`.
     """
 
     def __init__(
-        self, reference: MatureReference, labelling: Labelling, cuts: Cuts, threshold: float
+        self, reference: MatureReference, regime: LabelRegime, cuts: Cuts, threshold: float
     ) -> None:
         self._reference = reference
-        self._labelling = labelling
+        self._regime = regime
         self._threshold = threshold
         self._cuts: list[Int64Array] = []
         self._detectors: list[DayDetector] = []
@@ -67,7 +67,7 @@ class DayDetection:
             scatter: how days scatter.
         """
         self.follow(cuts)
-        outcomes, sampling = expected(self._labelling, day.cells, day.weights)
+        outcomes, sampling = expected(self._regime, day.cells, day.weights)
         total: CountArray = outcomes.sum(axis=0)
         places = places_by_key(cuts)
         alarms = [
@@ -108,7 +108,7 @@ class DayDetection:
             reference=ConfusionCounts.from_cells(cells),
             days=self._reference.days_behind,
             threshold=self._threshold,
-            sampling=self._reference.sampling(self._labelling),
+            sampling=self._reference.sampling(self._regime),
         )
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.config import Labelling
 from monitor.drift import (
     Judgement,
     Verdict,
@@ -18,6 +17,7 @@ from monitor.drift.recall_evidence import (
 )
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.faults import LabelFault
+from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 from monitor.watch.cuts import Cuts
@@ -55,7 +55,7 @@ class Judge:
         model: its number.
         reference: what its windows are compared with.
         windows: counts.
-        labelling: the labelling regime.
+        regime: how labels come, and how often they are wrong.
         reports: tests whether reports have stopped, where silence is a negative; else None.
     """
 
@@ -65,19 +65,19 @@ class Judge:
         reference: MatureReference,
         windows: Windows,
         *,
-        labelling: Labelling,
+        regime: LabelRegime,
         reports: Reports | None,
     ) -> None:
         self.reference = reference
-        self.learned = LearnedScatter(reference, labelling)
+        self.learned = LearnedScatter(reference, regime)
         self._scatter_of_verdicts = self.learned.scatter
         self._model = model
         self._windows = windows
-        self._labelling = labelling
+        self._regime = regime
         self._reports = reports
         self._judged_windows: dict[str, _Judged] = {}
-        self._labels = LabelChecks(model, reference, windows, labelling)
-        self._judge = CountsJudge(reference, labelling, self.learned, self._labels)
+        self._labels = LabelChecks(model, reference, windows, regime.labelling)
+        self._judge = CountsJudge(reference, regime, self.learned, self._labels)
 
     def all(
         self,

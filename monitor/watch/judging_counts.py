@@ -29,7 +29,8 @@ from monitor.drift.within_segments import explains
 from monitor.events.columns import Int64Array
 from monitor.labels.checks import in_order
 from monitor.labels.faults import LabelFault
-from monitor.labels.sampled_labels import SAMPLES, expected, labels_by_stratum
+from monitor.labels.regime import SAMPLES, LabelRegime
+from monitor.labels.sampled_labels import expected, labels_by_stratum
 from monitor.metrics.rates import recall as usual_recall
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
@@ -86,7 +87,7 @@ class CountsJudge:
 
     Args:
         reference: what is compared with.
-        labelling: the labelling regime.
+        regime: how labels come, and how often they are wrong.
         learned: how days scatter.
         labels: tests of the labels.
     """
@@ -94,12 +95,12 @@ class CountsJudge:
     def __init__(
         self,
         reference: MatureReference,
-        labelling: Labelling,
+        regime: LabelRegime,
         learned: LearnedScatter,
         labels: LabelChecks,
     ) -> None:
         self._reference = reference
-        self._labelling = labelling
+        self._regime = regime
         self._learned = learned
         self._labels = labels
 
@@ -112,7 +113,7 @@ class CountsJudge:
         cells, weights, _ = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
-        outcomes, _ = expected(self._labelling, cells[:, :1], weights[:, :1])
+        outcomes, _ = expected(self._regime, cells[:, :1], weights[:, :1])
         after = ConfusionCounts.from_cells(outcomes.sum(axis=(0, 1)))
         return self._labels.fault_behind(cells[:, 0], _ratio_change(self._reference.counts, after))
 
@@ -126,7 +127,7 @@ class CountsJudge:
             False where the errors of rows alone, which are less than those of days and rows,
             leave the fall within two standard errors, and half of TPR - FPR is left.
         """
-        outcomes, _ = expected(self._labelling, counts.cells[:, :1], counts.weights[:, :1])
+        outcomes, _ = expected(self._regime, counts.cells[:, :1], counts.weights[:, :1])
         after = ConfusionCounts.from_cells(outcomes.sum(axis=(0, 1)))
         old, new = (SmoothedRates.of(one) for one in (self._reference.counts, after))
         change = new.components()[Component.ODDS_RATIO] - old.components()[Component.ODDS_RATIO]
@@ -148,7 +149,7 @@ class CountsJudge:
         cells, weights, block_ms = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
-        outcomes, sampling = expected(self._labelling, cells, weights)
+        outcomes, sampling = expected(self._regime, cells, weights)
         outcomes = np.moveaxis(outcomes, 0, 1)
         after = ConfusionCounts.from_cells(outcomes[0])
         if not after.total.any():
@@ -210,19 +211,19 @@ class CountsJudge:
         )
 
     def _in_order(self, cells: Int64Array, judgement: Judgement) -> bool:
-        if self._labelling is Labelling.COMPLETE:
+        if self._regime.labelling is Labelling.COMPLETE:
             return in_order(self._reference.labelling, cells)
         return judgement.status["class_ratio"] is Status.CLEAN
 
     def _has_both_strata(self, cells: Int64Array, weights: Int64Array) -> bool:
         """Return whether a sample of labels covers predicted positives and negatives."""
-        if self._labelling not in SAMPLES:
+        if self._regime.labelling not in SAMPLES:
             return True
-        return min(labels_by_stratum(self._labelling, cells, weights)) > 0
+        return min(labels_by_stratum(self._regime.labelling, cells, weights)) > 0
 
     def _dispersion(self, sampling: Dispersion | None) -> Dispersion:
         """Return the variance of rows over that of independent ones, of window or reference."""
-        return self._reference.sampling(self._labelling).larger(sampling)
+        return self._reference.sampling(self._regime).larger(sampling)
 
     def _by_segment(self, cells: CountArray, cuts: Cuts) -> Iterator[ComparedOutcomes]:
         """Yield the outcomes before and after of each segment key, (values, blocks)."""

@@ -112,7 +112,7 @@ class LiveVersions:
         there = held.traffic(times, hour or 0)
         asked = None if versions is None else chosen_versions(there, versions, _OPTION)
         try:
-            check_labelling(model, self._catalogue.settings[number].labelling)
+            check_labelling(model, self._catalogue.settings[number])
             a, b = asked or chosen_versions(there, None, _OPTION)
             common = common_stretch((_whole(a, times), _whole(b, times)), hour, _OPTION)
         except UsageError as error:

@@ -6,12 +6,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.day_scatter import DayScatter, at_one_level
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
+from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.watch.cuts import Cuts
 from monitor.watch.reference import MatureReference
@@ -95,12 +95,12 @@ class LearnedScatter:
 
     Args:
         reference: of the model.
-        labelling: the labelling regime.
+        regime: how labels come, and how often they are wrong.
     """
 
-    def __init__(self, reference: MatureReference, labelling: Labelling) -> None:
-        self._labelling = labelling
-        self._sampling = reference.sampling(labelling)
+    def __init__(self, reference: MatureReference, regime: LabelRegime) -> None:
+        self._regime = regime
+        self._sampling = reference.sampling(regime)
         self._reference = reference.by_day
         self._since: list[CountArray] = []
         self.scatter = self._learned()
@@ -116,7 +116,7 @@ class LearnedScatter:
         """
         if len(days.numbers) < _FEWEST_DAYS:
             return
-        outcomes, _ = expected(self._labelling, days.cells, days.weights)
+        outcomes, _ = expected(self._regime, days.cells, days.weights)
         self._since = [*self._since, outcomes[:, 0]][-_MOST_STRETCHES:]
         self.scatter = self._learned()
 

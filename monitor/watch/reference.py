@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from monitor.config import Labelling, ReferenceCounts
+from monitor.config import ReferenceCounts
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion
 from monitor.drift.day_scatter import UNDATED_DAYS, days_behind
@@ -15,7 +15,7 @@ from monitor.drift.profile import SeasonalProfile
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.join.deltas import CELLS
-from monitor.labels.sampled_labels import SAMPLES
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import ReferenceOutcomes
 from monitor.windows.days import DAY_MS
@@ -38,7 +38,7 @@ class MatureReference:
         rows: series numbers.
         scores: its score histogram, in whole days; None where no scores came.
         scores_by_day: labelled scores of its whole days, (days, bins), for its ROC curve;
-            None without scores or where labels are a sample.
+            None without scores or where outcomes are estimated.
         block_ms: length of its blocks; 0 where counts were given.
         step_seconds: width of its panes; 0 where counts were given.
         dispersion: variance over that of independent rows.
@@ -48,7 +48,7 @@ class MatureReference:
         level_change: the change of level that its days hold; None where none is certain,
             or nobody has looked, see `examined`.
 
-    Where labels are a sample, outcomes are those expected of all predictions.
+    Where labels are a sample or have errors, outcomes are those estimated of all predictions.
     """
 
     source: str
@@ -68,14 +68,14 @@ class MatureReference:
     version: int = 1
     level_change: LevelChange | None = None
 
-    def examined(self, labelling: Labelling) -> MatureReference:
+    def examined(self, regime: LabelRegime) -> MatureReference:
         """Return it with the change of level that its days hold.
 
         Args:
-            labelling: the labelling regime; a sample of labels is not looked at.
+            regime: how labels come; estimated outcomes are not looked at.
         """
         days = self.by_day
-        if days is None or labelling in SAMPLES:
+        if days is None or regime.is_estimated:
             return self
         return replace(self, level_change=find_level_change(days))
 
@@ -175,13 +175,13 @@ class MatureReference:
             version=state["version"],
         )
 
-    def sampling(self, labelling: Labelling) -> Dispersion:
-        """Return the variance of its rows over that of independent ones: 1 unless sampled.
+    def sampling(self, regime: LabelRegime) -> Dispersion:
+        """Return the variance of its rows over that of independent ones: 1 unless estimated.
 
         Args:
-            labelling: the labelling regime.
+            regime: how labels come, and how often they are wrong.
         """
-        return self.dispersion if labelling in SAMPLES else Dispersion.of(1.0)
+        return self.dispersion if regime.is_estimated else Dispersion.of(1.0)
 
     @property
     def outcomes(self) -> ReferenceOutcomes:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift import Dispersion, block_seconds
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
+from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import AwaitedReference
@@ -64,8 +64,8 @@ class ReferenceFinder:
             return known
         if found is not None:
             number = 1 if last is None else last.version + 1
-            labelling = self._catalogue.settings[model].labelling
-            found = replace(found, version=number).examined(labelling)
+            regime = LabelRegime.of(self._catalogue.settings[model])
+            found = replace(found, version=number).examined(regime)
             self._found[model] = found
             if not self._is_provisional(model, found):
                 self._windows.forget_beginning(model)
@@ -96,7 +96,7 @@ class ReferenceFinder:
             model: its number.
             reference: found in an earlier run.
         """
-        found = reference.examined(self._catalogue.settings[model].labelling)
+        found = reference.examined(LabelRegime.of(self._catalogue.settings[model]))
         self._found[model] = found
         return found
 
@@ -191,8 +191,8 @@ class ReferenceFinder:
         weights = np.add.reduceat(self._windows.pane_weights(start, end, rows), firsts, axis=0)
         own = int(np.flatnonzero(rows == self._totals_row(model))[0])
         order = np.concatenate([[own], np.arange(len(rows))])
-        labelling = self._catalogue.settings[model].labelling
-        blocks, dispersion = expected(labelling, cells[:, order], weights[:, order])
+        regime = LabelRegime.of(self._catalogue.settings[model])
+        blocks, dispersion = expected(regime, cells[:, order], weights[:, order])
         panes = ConfusionCounts.from_cells(table[:, own, : len(Outcome)])
         scores = self._scores.histogram(model, opens, closes)
         lengths = sorted({1, max(1, DAY_MS // step)})
@@ -214,6 +214,6 @@ class ReferenceFinder:
         )
 
     def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
-        if self._catalogue.settings[model].labelling is not Labelling.COMPLETE:
+        if not LabelRegime.of(self._catalogue.settings[model]).is_plain:
             return None
         return self._scores.labelled(model, opens, closes)

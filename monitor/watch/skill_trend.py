@@ -6,7 +6,6 @@ from dataclasses import asdict
 
 import numpy as np
 
-from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.component_changes import changes
 from monitor.drift.components import Component
@@ -16,6 +15,7 @@ from monitor.drift.skill import Z_TWO_SIDED, Skill, skill, statuses
 from monitor.drift.trend import Trend, Weekly, find_trend
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
+from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.watch.cuts import Cuts
 from monitor.watch.day_detection import places_by_key
@@ -28,14 +28,14 @@ _WEEKLY = ("odds_ratio", "recall", "false_positive_rate")
 
 
 def trend_of(
-    days: RecentDays, cuts: Cuts, labelling: Labelling, scatter: DayScatter
+    days: RecentDays, cuts: Cuts, regime: LabelRegime, scatter: DayScatter
 ) -> Trend | None:
     """Return the trend of all outcomes, where it is certain within each segment key as well.
 
     Args:
         days: of the model since its level opened.
         cuts: its series by segment key, in the order of the days' series.
-        labelling: the labelling regime.
+        regime: how labels come, and how often they are wrong.
         scatter: how days scatter.
 
     Returns:
@@ -43,7 +43,7 @@ def trend_of(
     """
     if not len(days.numbers):
         return None
-    cells, sampling = expected(labelling, days.cells, days.weights)
+    cells, sampling = expected(regime, days.cells, days.weights)
     outcomes: CountArray = cells
 
     def among(places: Int64Array) -> Trend | None:

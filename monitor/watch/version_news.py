@@ -11,7 +11,7 @@ from monitor.drift.change_point import change_point
 from monitor.drift.verdict import MOVED_RATES
 from monitor.events.catalogue import Catalogue
 from monitor.events.version_starts import ModelVersions
-from monitor.labels.sampled_labels import SAMPLES
+from monitor.labels.regime import LabelRegime
 from monitor.verdicts import ChangeBegan, NewVersion, WindowVerdict
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
@@ -71,7 +71,8 @@ class VersionNews:
             mature: up to this moment, epoch milliseconds, outcomes are mature.
         """
         setting = self._catalogue.settings[model]
-        if setting.labelling in SAMPLES or not any(v.verdict in MOVED_RATES for v in verdicts):
+        estimated = LabelRegime.of(setting).is_estimated
+        if estimated or not any(v.verdict in MOVED_RATES for v in verdicts):
             return None
         opens, cells = self._windows.past.history(model)
         since = 0 if reference.closes is None else reference.closes

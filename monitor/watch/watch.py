@@ -28,7 +28,7 @@ from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
 from monitor.labels.delays import LabelDelays
 from monitor.labels.pace import Pace
 from monitor.labels.refusals import WITHOUT_DETECTORS
-from monitor.labels.sampled_labels import SAMPLES
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import NOT_COMPARED, Watched
 from monitor.watch.cuts import CutsByModel
@@ -152,7 +152,8 @@ class Watch:
             )
         since = None if age is None else self._news.restarts(model, now - age)
         if watching is None or age is None or watching.judge.reference.is_before(since):
-            shifted = None if labelling in SAMPLES else False
+            regime = LabelRegime.of(self._catalogue.settings[model])
+            shifted = None if regime.is_estimated else False
             awaited = None
             if age is not None:
                 awaited = self._references.awaited(model, now - age, age, since=since)
@@ -286,8 +287,11 @@ class Watch:
 def _asked(setting: ModelConfig) -> State:
     """Return the settings that a reference and its detectors depend on."""
     river = setting.river_detector
-    return {
+    asked = {
         "reference": setting.reference.model_dump(exclude={"on_version"}),
         "labelling": str(setting.labelling),
         "river_detector": None if river is None else river.model_dump(),
     }
+    # Left out without errors, as in states from before they could be configured.
+    errors = LabelRegime.of(setting)
+    return asked | {"label_errors": list(errors.errors)} if errors.has_errors else asked

@@ -9,7 +9,7 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.labels.delays import LabelDelays
-from monitor.labels.sampled_labels import SAMPLES
+from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
 from monitor.verdicts import Detected
 from monitor.watch.cuts import Cuts
@@ -149,29 +149,30 @@ class WatchBuilder:
             model: its number.
             reference: what windows are compared with.
         """
-        labelling = self._labelling(model)
+        regime = self._regime(model)
         reports, timeout = None, self._catalogue.settings[model].label_timeout
-        if labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
+        if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
             reports = Reports(model, self._windows, self._delays, timeout)
-        return Judge(model, reference, self._windows, labelling=labelling, reports=reports)
+        return Judge(model, reference, self._windows, regime=regime, reports=reports)
 
     def ratio(self, reference: MatureReference) -> LiveRatio:
         """Return the live class ratio of a model with this reference, from now on."""
         return LiveRatio(reference, self._windows.shortest, self._windows.step_ms)
 
     def _nowcasts(self, model: int) -> Nowcasts | None:
-        if self._labelling(model) in SAMPLES:
+        if self._regime(model).is_estimated:
             return None
         return Nowcasts(model, self._windows, self._scores)
 
     def _detection(
         self, model: int, judge: Judge, cuts: list[Int64Array]
     ) -> Detection | RiverDetection | None:
-        """Create the detectors by pane; None where labels are a sample.
+        """Create the detectors by pane; None where outcomes are estimated.
 
-        A pane has few labels then, some of great weight, and the rates of sampling may change.
+        A pane has few labels of a sample, some of great weight, and the rates of sampling may
+        change; of labels with errors it has too few to correct.
         """
-        if self._labelling(model) in SAMPLES:
+        if self._regime(model).is_estimated:
             return None
         settings, reference = self._catalogue.settings[model], judge.reference
         if settings.river_detector is not None:
@@ -184,11 +185,11 @@ class WatchBuilder:
         self, model: int, reference: MatureReference, cuts: Cuts
     ) -> DayDetection | None:
         """Create the detector by days; None where a detector of river takes its place."""
-        settings = self._catalogue.settings[model]
-        if settings.river_detector is not None and settings.labelling not in SAMPLES:
+        settings, regime = self._catalogue.settings[model], self._regime(model)
+        if settings.river_detector is not None and not regime.is_estimated:
             return None
         threshold = day_threshold(settings.false_pages_per_year / _DETECTORS)
-        return DayDetection(reference, settings.labelling, cuts, threshold)
+        return DayDetection(reference, regime, cuts, threshold)
 
-    def _labelling(self, model: int) -> Labelling:
-        return self._catalogue.settings[model].labelling
+    def _regime(self, model: int) -> LabelRegime:
+        return LabelRegime.of(self._catalogue.settings[model])

@@ -11,6 +11,7 @@ from benchmarks import (
     feeds,
     frames,
     kernel_fuzz,
+    label_errors,
     pending,
     sampled_pages,
     scrape,
@@ -164,6 +165,12 @@ def test_sampled_models_go_through_the_engine():
     assert counted.model_days == 18
     assert counted.pages == counted.models_paged == counted.by_verdict == 1
     assert 0 < counted.until[0] < 12
+
+
+def test_intervals_of_corrected_labels_cover_in_every_row():
+    rows = label_errors.stated(300)
+    assert len(rows) == len(label_errors.PREVALENCES) * len(label_errors.FLIPS)
+    assert min(float(row[column]) for row in rows for column in (6, 11)) > 0.9
 
 
 @pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")

@@ -11,6 +11,7 @@ from monitor.diagnosis.period_labels import PeriodOutcomes
 from monitor.drift import Status, Verdict
 from monitor.engine import Monitor
 from monitor.events.columns import Series
+from monitor.labels.regime import LabelRegime
 from monitor.metrics import precision_at
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.diagnosis_json import diagnosis_answer
@@ -43,7 +44,8 @@ def diagnosed(labelling, seed=2, *, events=None, per_day=12_000, **rates):
         periods.append((monitor.count_range(*asked, block_ms_of(*asked)), asked))
     events.into(monitor)
     before, after = (
-        Period.counted(counts, "m", *asked, labelling=labelling) for counts, asked in periods
+        Period.counted(counts, "m", *asked, regime=LabelRegime(labelling))
+        for counts, asked in periods
     )
     return diagnose(before, after, model="m", labelling=labelling)
 
@@ -113,7 +115,7 @@ def test_predictions_that_had_to_be_forgotten_are_no_negatives():
     counts = monitor.count_range(0, 20 * DAY, DAY)
     events.into(monitor)
     assert monitor.snapshot().models[0].evicted > 0
-    period = Period.counted(counts, "m", 0, 20 * DAY, labelling=BY_TIMEOUT)
+    period = Period.counted(counts, "m", 0, 20 * DAY, regime=LabelRegime(BY_TIMEOUT))
     assert period.predictions < 40_000
     assert int(period.total.total) == period.predictions
 
@@ -171,9 +173,10 @@ def segmented(labelling, rng, *, recall):
         made = np.stack([tp + fp, fn + tn], axis=1)
         found[name] = np.concatenate([labelled, made], axis=1)
     weights = np.zeros((30, 8), dtype=np.int64)
-    return {name: PeriodOutcomes.of(labelling, cells, weights) for name, cells in found.items()}, (
-        PeriodOutcomes.of(labelling, sum(found.values()), weights)
-    )
+    return {
+        name: PeriodOutcomes.of(LabelRegime(labelling), cells, weights)
+        for name, cells in found.items()
+    }, (PeriodOutcomes.of(LabelRegime(labelling), sum(found.values()), weights))
 
 
 def period_of(start, parts, whole):
@@ -222,7 +225,9 @@ def test_parts_of_a_sample_are_covered():
             labelled = rng.binomial(cells, (1.0, 1.0, 0.05, 0.05))
             made = np.stack([cells[:, 0] + cells[:, 1], cells[:, 2] + cells[:, 3]], axis=1)
             counted = np.concatenate([labelled, made], axis=1)
-            whole = PeriodOutcomes.of(SAMPLED, counted, np.zeros((30, 8), dtype=np.int64))
+            whole = PeriodOutcomes.of(
+                LabelRegime(SAMPLED), counted, np.zeros((30, 8), dtype=np.int64)
+            )
             sides.append(period_of(start, {}, whole))
         found = diagnose(*sides, labelling=SAMPLED)
         for cause, part in found.attribution.items():
@@ -265,7 +270,7 @@ def lacking_labels(days, lost):
 
 
 def period(first, cells):
-    whole = PeriodOutcomes.of(Labelling.COMPLETE, cells, np.zeros((len(cells), 8), np.int64))
+    whole = PeriodOutcomes.of(LabelRegime(), cells, np.zeros((len(cells), 8), np.int64))
     return Period(
         opens=first * DAY,
         closes=(first + len(cells)) * DAY,

@@ -8,11 +8,12 @@ from exporter.page.pages import HOUR, counts, fed, plain, served
 
 from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
-from monitor.config import Config, Labelling
+from monitor.config import Config
 from monitor.diagnosis.comparison import compared_live
 from monitor.engine import Monitor
 from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.status import status_answer
+from monitor.labels.regime import LabelRegime
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
@@ -48,7 +49,7 @@ def compared_now(monitor):
     snapshot = monitor.snapshot()
     (model,) = snapshot.models
     asked = compared_live(snapshot, model, None, None)
-    return compared(model, asked, recall(monitor, asked, Labelling.COMPLETE))
+    return compared(model, asked, recall(monitor, asked, LabelRegime()))
 
 
 def unwrapped(text):

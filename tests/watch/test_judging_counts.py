@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from monitor.config import Labelling, ReferenceCounts
+from monitor.config import ReferenceCounts
+from monitor.labels.regime import LabelRegime
 from monitor.watch.cuts import Cuts
 from monitor.watch.judging_counts import Counts, CountsJudge
 from monitor.watch.model_days import LearnedScatter
@@ -27,14 +28,14 @@ def drawn(rng):
     hits, alarms = int(positives * recall) + 1, int(negatives * false) + 1
     given = ReferenceCounts(tp=hits, fn=positives - hits + 2, fp=alarms, tn=negatives - alarms + 2)
     reference = MatureReference.given(given)
-    learned = LearnedScatter(reference, Labelling.COMPLETE)
+    learned = LearnedScatter(reference, LabelRegime())
     p = int(rng.choice([2, 10, 60, 600]))
     n = p * int(rng.choice([2, 10, 100]))
     tp = rng.binomial(p, min(recall * rng.uniform(0, 1.1), 1))
     fp = rng.binomial(n, min(false * rng.choice([0, 0.3, 1, 1, 2, 5]), 1))
     cells = np.array([[[tp, fp, p - tp, n - fp, tp + fp, p + n - tp - fp]]])
     counts = Counts(cells, np.zeros((1, 1, 8), np.int64), DAY_MS)
-    return CountsJudge(reference, Labelling.COMPLETE, learned, IN_ORDER), counts
+    return CountsJudge(reference, LabelRegime(), learned, IN_ORDER), counts
 
 
 def test_what_would_start_a_page_is_always_judged_and_much_else_is_not():

@@ -15,6 +15,7 @@ from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.verdict import roc_decides
 from monitor.engine import Monitor
 from monitor.errors import UsageError
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import ModelState
 from monitor.windows.history import HISTORY_DAYS
@@ -52,26 +53,26 @@ class RecalledComparison(NamedTuple):
     after_labelled: ScoreHistogram | None
 
 
-def recall(monitor: Monitor, asked: Comparison, labelling: Labelling) -> RecalledComparison:
+def recall(monitor: Monitor, asked: Comparison, regime: LabelRegime) -> RecalledComparison:
     """Read the stored counts of two time ranges; only for the thread that feeds the monitor.
 
     Args:
         monitor: the running monitor.
         asked: the ranges.
-        labelling: labelling regime of the model.
+        regime: how labels of the model come, and how often they are wrong.
 
     Raises:
         UsageError: a range is further back, or longer, than the stored history.
     """
     before = None if asked.before is None else _recalled(monitor, asked.model, asked.before)
     after = _recalled(monitor, asked.model, asked.after)
-    complete = labelling is Labelling.COMPLETE
+    plain = regime.is_plain
     return RecalledComparison(
         before,
         after,
-        monitor.scores_by_block(asked.model, *asked.before) if asked.before and complete else None,
+        monitor.scores_by_block(asked.model, *asked.before) if asked.before and plain else None,
         monitor.scores(asked.model, *asked.after),
-        monitor.scores_by_block(asked.model, *asked.after) if complete else None,
+        monitor.scores_by_block(asked.model, *asked.after) if plain else None,
     )
 
 
@@ -114,8 +115,8 @@ def compared(
 def _curve_is_gone(model: ModelState, recalled: RecalledComparison, found: Diagnosis) -> bool:
     """Return whether the ROC curve of before would decide the verdict, but is not stored."""
     scored = recalled.before is not None and int(recalled.after_scores.total.sum()) > 0
-    complete = Labelling(model.labelling) is Labelling.COMPLETE
-    return scored and complete and recalled.before_scores is None and roc_decides(found.judgement)
+    plain = LabelRegime.of(model).is_plain
+    return scored and plain and recalled.before_scores is None and roc_decides(found.judgement)
 
 
 def is_mature(model: ModelState, asked: Comparison) -> bool:
@@ -155,10 +156,10 @@ def _period(
     name: str,
     source: str,
 ) -> Period:
-    labelling = Labelling(model.labelling)
-    if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+    regime = LabelRegime.of(model)
+    if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
         check_silence(name, asked, model.mature_until)
-    period = Period.counted(counted, model.name, *asked, source=source, labelling=labelling)
+    period = Period.counted(counted, model.name, *asked, source=source, regime=regime)
     if not period.predictions:
         raise UsageError(f"{name}: nothing was predicted in {asked}")
     return period

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis
 from monitor.diagnosis.comparison import Comparison, compared_live
 from monitor.engine import Monitor
@@ -32,6 +31,7 @@ from monitor.exporter.api.series_answer import Numbers, SeriesAnswer
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
+from monitor.labels.regime import LabelRegime
 from monitor.report.deciding_window import deciding_window
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
@@ -254,8 +254,8 @@ class Queries:
         def make() -> Explanation:
             deciding = deciding_window(model, [one.name for one in snapshot.windows])
             asked = compared_live(snapshot, model, before, after, deciding)
-            labelling = Labelling(model.labelling)
-            counted = self._from_engine(lambda monitor: recall(monitor, asked, labelling))
+            regime = LabelRegime.of(model)
+            counted = self._from_engine(lambda monitor: recall(monitor, asked, regime))
             key = (asked, digest(counted), is_mature(model, asked), given_reference(model))
             return self._explanations.get(key, lambda: _explain(model, asked, counted))
 
@@ -304,7 +304,7 @@ def series_context(model: ModelState) -> SeriesContext:
         reference = None
     return SeriesContext(
         model=model.name,
-        labelling=Labelling(model.labelling),
+        regime=LabelRegime.of(model),
         mature_until=model.mature_until,
         reference=None if reference is None else reference.counts,
         detections=model.watched.detections,

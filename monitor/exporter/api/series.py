@@ -24,6 +24,7 @@ from monitor.exporter.api.status_answer import DetectionMark, VersionAppeared
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.labels.estimates import measure
 from monitor.labels.evidence import KIND_OF, Evidence, Kind
+from monitor.labels.regime import LabelRegime
 from monitor.report.answer_parts import defined, time_text
 from monitor.report.vocabulary import JSON_METRICS
 from monitor.verdicts import Detected
@@ -41,7 +42,7 @@ class SeriesContext(NamedTuple):
 
     Attributes:
         model: its name.
-        labelling: how its labels come.
+        regime: how its labels come, and how often they are wrong.
         mature_until: up to this moment, epoch milliseconds, outcomes are mature;
             None where it is not known.
         reference: outcomes with which predictions alone are compared; None without one, or
@@ -52,7 +53,7 @@ class SeriesContext(NamedTuple):
     """
 
     model: str
-    labelling: Labelling
+    regime: LabelRegime
     mature_until: int | None
     reference: ConfusionCounts | None
     detections: Sequence[Detected] = ()
@@ -150,12 +151,13 @@ def _measured(
     names: Sequence[str] = JSON_METRICS,
 ) -> dict[str, FloatArray]:
     """Return each metric with its limits, (3, steps); NaN where labels do not allow it."""
-    kind = KIND_OF[context.labelling]
+    kind = KIND_OF[context.regime.labelling]
     known = np.zeros(len(closes), dtype=np.bool_)
     if context.mature_until is not None and kind is not Kind.WEIGHTED:
         known = closes <= context.mature_until
     evidence = Evidence.of(np.full(len(cells), kind, dtype=np.int64), cells)
-    if context.labelling is Labelling.COMPLETE:
+    evidence.errors[:] = context.regime.errors
+    if context.regime.labelling is Labelling.COMPLETE:
         evidence.distrust_sides(np.arange(len(cells)))
     found = {}
     for name in names:

@@ -135,6 +135,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         change_began=change_beginning(watched.began),
         new_version=version_news(snapshot, model, deciding),
         labelling=Labelling(model.labelling),
+        label_errors=model.label_errors._asdict() if any(model.label_errors) else {},
         refused=dict(model.refused),
         refused_because=model.refused_because,
         objective=dict(model.objective),

@@ -109,6 +109,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         new_version: the version that this change began with, else the one that began last;
             null before a second one, and under `on_version: keep`.
         labelling: how its labels come.
+        label_errors: rates of wrong labels that metrics are corrected for; empty where labels are
+            taken as they are.
         refused: metrics that the labelling does not allow, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
         objective: what the model is meant to reach, by the metric.
@@ -156,6 +158,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     change_began: ChangeBeginning | None
     new_version: VersionNewsAnswer | None
     labelling: Labelling
+    label_errors: dict[str, float]
     refused: dict[str, str]
     refused_because: str
     objective: dict[str, float]

@@ -30,6 +30,8 @@ from monitor.exporter.page.formats import (
 from monitor.exporter.page.objectives import objective_mark, objective_text
 from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
 from monitor.exporter.page.sparkline import sparkline
+from monitor.labels.refusals import wrong_labels
+from monitor.metrics.label_errors import ErrorRates
 from monitor.report.answer_parts import LabelStatus, MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
 from monitor.report.printable import one_line
@@ -291,7 +293,13 @@ def _refused(model: ModelStatus) -> list[str]:
 
 
 def _missing(model: ModelStatus) -> Iterator[h.Node]:
-    yield h.li["Whether labels are correct: each one counts until a later one revises it."]
+    if model.label_errors:
+        yield h.li[
+            f"Which labels are wrong: {wrong_labels(ErrorRates(**model.label_errors))}; outcomes "
+            "are as labelled."
+        ]
+    else:
+        yield h.li["Whether labels are correct: each one counts until a later one revises it."]
     if not model.labels_missing_in:
         yield h.li["Cases without a label: the metrics describe the labelled ones."]
     for found in model.labels_missing_in:

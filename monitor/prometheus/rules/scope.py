@@ -173,7 +173,13 @@ def _objectives(config: Config) -> dict[str, dict[str, float]]:
 def _estimated(config: Config) -> tuple[str, ...]:
     """Names of models; any name at all where the models are not known."""
     models: Mapping[str, ModelConfig] = config.models or {"": config.defaults}
-    return tuple(name for name, model in models.items() if model.labelling not in _COUNTED)
+    return tuple(name for name, model in models.items() if not _is_counted(model))
+
+
+def _is_counted(model: ModelConfig) -> bool:
+    errors = model.label_errors
+    right = not (errors.false_positive or errors.false_negative)
+    return right and model.labelling in _COUNTED
 
 
 def select(name: str, **labels: Wanted) -> str:

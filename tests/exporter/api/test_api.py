@@ -13,7 +13,6 @@ from prometheus.snapshots import snapshot as made_up
 from prometheus_client.parser import text_string_to_metric_families
 from streams import flights
 
-from monitor.config import Labelling
 from monitor.demo.flights import MODEL, flights_config
 from monitor.engine import Monitor
 from monitor.exporter.api.engine_access import EngineUnavailableError
@@ -22,6 +21,7 @@ from monitor.exporter.api.series_answer import MetricSeries
 from monitor.exporter.app import create_app
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.labels.regime import LabelRegime
 from monitor.report.answer_parts import MetricIntervals
 from monitor.report.diagnosis_answer import ComparedSide
 from monitor.report.vocabulary import JSON_METRICS
@@ -163,7 +163,7 @@ def test_the_class_ratio_from_predictions_is_left_out_where_its_record_is_poor(c
     assert set(found["class_ratio_from_predictions"]) == {None}
     context = SeriesContext(
         model=MODEL,
-        labelling=Labelling.COMPLETE,
+        regime=LabelRegime(),
         mature_until=END * 1000,
         reference=fed.snapshot().models[0].watched.reference.counts,
     )

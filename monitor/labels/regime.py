@@ -1,0 +1,63 @@
+"""The labelling regime of a model: how its labels come, and how often they are wrong."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol, Self
+
+from monitor.config import Labelling
+from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
+
+SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
+"""Labelling regimes under which labels are a sample."""
+
+
+class _Rates(Protocol):
+    @property
+    def false_positive(self) -> float: ...
+    @property
+    def false_negative(self) -> float: ...
+
+
+class _Setting(Protocol):
+    @property
+    def labelling(self) -> str: ...
+    @property
+    def label_errors(self) -> _Rates: ...
+
+
+class LabelRegime(NamedTuple):
+    """How labels come, and how often they are wrong.
+
+    Attributes:
+        labelling: how they come.
+        errors: rates of wrong labels; zeros where labels are taken as they are.
+    """
+
+    labelling: Labelling = Labelling.COMPLETE
+    errors: ErrorRates = NO_ERRORS
+
+    @classmethod
+    def of(cls, setting: _Setting) -> Self:
+        """Return the regime of a model.
+
+        Args:
+            setting: its configuration, or its state in a snapshot.
+        """
+        rates = setting.label_errors
+        errors = ErrorRates(rates.false_positive, rates.false_negative)
+        return cls(Labelling(setting.labelling), errors)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether outcomes are corrected for wrong labels."""
+        return any(self.errors)
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether outcomes are estimates: labels are a sample, or corrected for wrong ones."""
+        return self.labelling in SAMPLES or self.has_errors
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every prediction gets a label or misses it at random, and labels are right."""
+        return self.labelling is Labelling.COMPLETE and not self.has_errors

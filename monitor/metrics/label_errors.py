@@ -1,0 +1,118 @@
+"""True shares of positives where labels have errors at known rates.
+
+A label is wrong at a rate that depends on the actual class alone, not on what was predicted.
+Of cases with a share p of actual positives, labels then call
+
+    o = p (1 - fn) + (1 - p) fp
+
+positive, and p = (o - fp) / (1 - fp - fn). At 1 % prevalence, one wrong label in a hundred
+actual negatives doubles the positives among the labels, which halves recall as stated.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from monitor.metrics.mover import Proportion
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from monitor.counts import ConfusionCounts, CountArray
+    from monitor.metrics.ratio import FloatArray
+
+
+class ErrorRates(NamedTuple):
+    """Rates at which labels are wrong, in [0, 1); their sum is below 1.
+
+    Attributes:
+        false_positive: probability that the label of an actual negative is 1.
+        false_negative: probability that the label of an actual positive is 0.
+    """
+
+    false_positive: float = 0.0
+    false_negative: float = 0.0
+
+    @property
+    def left(self) -> float:
+        """1 - fp - fn, by which labels separate the classes; 1 for labels without errors."""
+        return 1 - self.false_positive - self.false_negative
+
+
+NO_ERRORS = ErrorRates()
+"""The rates of labels that are taken as they are."""
+
+
+def true_share(labelled: ArrayLike, false_positive: ArrayLike, left: ArrayLike) -> FloatArray:
+    """Return the share of actual positives behind a share of positive labels.
+
+    Args:
+        labelled: share of positive labels, any shape.
+        false_positive: probability that the label of an actual negative is 1.
+        left: 1 less both rates, see `ErrorRates.left`.
+
+    Returns:
+        In [0, 1]: 0 where there are fewer positive labels than wrong ones alone would give,
+        1 where there are fewer negative ones; NaN where the share is.
+
+    Source:
+        Rogan and Gladen 1978.
+
+    >>> float(true_share(0.0194, 0.01, 0.94).round(3)), float(true_share(0.004, 0.01, 0.94))
+    (0.01, 0.0)
+    """
+    wrong = np.asarray(false_positive, dtype=np.float64)
+    share = (np.asarray(labelled, dtype=np.float64) - wrong) / np.asarray(left, dtype=np.float64)
+    return np.asarray(np.clip(share, 0.0, 1.0), dtype=np.float64)[()]
+
+
+def too_few_positive(
+    labelled: ConfusionCounts, errors: ErrorRates
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return where predicted positives, and negatives, have too few positive labels.
+
+    Args:
+        labelled: outcomes as labelled, any shape.
+        errors: rates of wrong labels.
+
+    Returns:
+        For each predicted class, True where there are fewer positive labels than wrong ones
+        alone would give, so that none counts as an actual positive.
+
+    >>> from monitor.counts import ConfusionCounts
+    >>> few = too_few_positive(ConfusionCounts(tp=9, fp=1, fn=1, tn=199), ErrorRates(0.01, 0))
+    >>> bool(few[0]), bool(few[1])
+    (False, True)
+    """
+    rate = errors.false_positive
+    return (
+        np.asarray(labelled.tp < rate * labelled.predicted_positive),
+        np.asarray(labelled.fn < rate * labelled.predicted_negative),
+    )
+
+
+def true_proportion(
+    labelled: Proportion, trials: CountArray, false_positive: ArrayLike, left: ArrayLike
+) -> Proportion:
+    """Return the proportion of actual positives behind that of positive labels.
+
+    The limits are those of the labelled share, each corrected: the rates are taken as known.
+
+    Args:
+        labelled: of positive labels, any shape.
+        trials: number of labels, same shape.
+        false_positive: as for `true_share`.
+        left: likewise.
+
+    Returns:
+        The inner point lies at least half a case within 0 and 1, and between the limits.
+
+    Source:
+        Rogan and Gladen 1978; Lang and Reiczigel 2014 (limits of the labelled share).
+    """
+    point, inner, lower, upper = (true_share(each, false_positive, left) for each in labelled)
+    half = 0.5 / (np.asarray(trials) + 1)
+    inner = np.clip(inner, half, 1 - half)
+    return Proportion(point, inner, np.minimum(lower, inner), np.maximum(upper, inner))

@@ -1,0 +1,174 @@
+"""What wrong labels do to the stated metrics, and what their known rates give back.
+
+    python -m tests.benchmarks.label_errors [--draws 2000] [--verdicts 100]
+
+Seeded. A share of all labels is flipped, at 1, 2 and 10 % prevalence; recall is .8, and .02 of
+actual negatives are flagged. First recall and precision of 30,000 cases, by labels as they are
+and corrected for the rates, with the coverage of the corrected 95 % intervals. Then verdicts on
+28 days against 28 days of 5,000 cases, with 1 % of labels flipped: positives become half as
+many, or recall falls to .5.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+import numpy as np
+
+from monitor.config import Config
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis import Period, block_ms_of, diagnose
+from monitor.drift import Verdict
+from monitor.drift.verdict import DEGRADED
+from monitor.engine import Monitor
+from monitor.events.columns import EventBatch, Group, Outcomes
+from monitor.labels.regime import LabelRegime
+from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.sampled import SampledCounts, estimate, intervals
+
+from .turns import table
+
+RECALL, FPR, CASES = 0.8, 0.02, 30_000
+FLIPS = (0.0, 0.005, 0.01, 0.02, 0.05)
+PREVALENCES = (0.01, 0.02, 0.1)
+DAY, DAYS, A_DAY = 86_400_000, 28, 5_000
+
+
+def flipped(
+    rng: np.random.Generator, prevalence: float, flips: float, draws: int
+) -> ConfusionCounts:
+    """Return outcomes as labelled, (draws,)."""
+    positive = rng.binomial(CASES, prevalence, draws)
+    tp, fp = rng.binomial(positive, RECALL), rng.binomial(CASES - positive, FPR)
+    fn, tn = positive - tp, CASES - positive - fp
+    lost_tp, lost_fn = rng.binomial(tp, flips), rng.binomial(fn, flips)
+    false_fp, false_tn = rng.binomial(fp, flips), rng.binomial(tn, flips)
+    return ConfusionCounts(
+        tp=tp - lost_tp + false_fp,
+        fp=fp - false_fp + lost_tp,
+        fn=fn - lost_fn + false_tn,
+        tn=tn - false_tn + lost_fn,
+    )
+
+
+def stated(draws: int) -> list[tuple[str, ...]]:
+    """Return rows: recall and precision as labelled and corrected (means), and coverage."""
+    rng, rows = np.random.default_rng(1), []
+    for prevalence in PREVALENCES:
+        flagged = RECALL * prevalence + FPR * (1 - prevalence)
+        truths = {"recall": RECALL, "precision": RECALL * prevalence / flagged}
+        for flips in FLIPS:
+            labelled = flipped(rng, prevalence, flips, draws)
+            cells = [f"{100 * prevalence:g} %", f"{100 * flips:g} %"]
+            for metric, truth in truths.items():
+                raw, corrected = (_counts(labelled, rate) for rate in (0.0, flips))
+                lower, upper = intervals(corrected, metric)
+                covered = ((lower <= truth) & (truth <= upper)).mean()
+                means = [np.nanmean(estimate(one, metric)) for one in (raw, corrected)]
+                cells += [f"{truth:.3f}", *(f"{mean:.3f}" for mean in means)]
+                cells += [f"{np.mean(upper - lower):.3f}", f"{covered:.3f}"]
+            rows.append(tuple(cells))
+    return rows
+
+
+def _counts(labelled: ConfusionCounts, rate: float) -> SampledCounts:
+    return SampledCounts(
+        labelled=labelled,
+        predicted_positive=labelled.predicted_positive,
+        predicted_negative=labelled.predicted_negative,
+        false_positive=rate,
+        false_negative=rate,
+    )
+
+
+def day_of(
+    rng: np.random.Generator, day: int, prevalence: float, recall: float, flips: float
+) -> EventBatch:
+    """Return the outcomes of a day, by labels of which a share is flipped."""
+    actual = rng.random(A_DAY) < prevalence
+    called = rng.random(A_DAY) < np.where(actual, recall, FPR)
+    moment = day * DAY + np.sort(rng.integers(0, DAY, A_DAY))
+    return EventBatch(
+        outcomes=Outcomes(
+            time=moment,
+            label_time=moment,
+            predicted_positive=called,
+            actual_positive=actual ^ (rng.random(A_DAY) < flips),
+            score=np.full(A_DAY, np.nan),
+            group=np.zeros(A_DAY, dtype=np.int64),
+        ),
+        groups=(Group("m"),),
+        records=A_DAY,
+    )
+
+
+def verdict(
+    seed: int, after: Callable[[], tuple[float, float]], prevalence: float, rates: ErrorRates
+) -> tuple[Verdict, bool]:
+    """Return the verdict of `diagnose`, and whether the running monitor announced a fall.
+
+    Args:
+        seed: of the draw.
+        after: returns prevalence and recall after the change.
+        prevalence: before.
+        rates: configured; 1 % of the labels are flipped.
+    """
+    rng, ranges = np.random.default_rng(seed), ((0, DAYS * DAY), (DAYS * DAY, 2 * DAYS * DAY))
+    settings = {"label_timeout": "1d", "label_errors": rates._asdict()}
+    monitor = Monitor(Config(models={"m": settings}, windows=["1d", "7d"]))
+    counted = [monitor.count_range(*asked, block_ms_of(*asked)) for asked in ranges]
+    for day in range(2 * DAYS + 2):
+        now = (prevalence, RECALL) if day < DAYS else after()
+        monitor.apply(day_of(rng, day, *now, flips=0.01))
+    periods = (
+        Period.counted(counts, "m", *asked, regime=LabelRegime(errors=rates))
+        for counts, asked in zip(counted, ranges, strict=True)
+    )
+    detections = monitor.snapshot().models[0].watched.detections
+    announced = any(one.kind == "model_degraded" for one in detections)
+    return diagnose(*periods, model="m").verdict, announced
+
+
+def verdicts(draws: int) -> list[tuple[str, ...]]:
+    """Return rows: shares of verdicts of a worse model, and of announcements of one."""
+    rows = []
+    for prevalence in (0.02, 0.04):
+        changes: dict[str, Callable[[], tuple[float, float]]] = {
+            "nothing": lambda p=prevalence: (p, RECALL),  # type: ignore[misc]
+            "half as many positives": lambda p=prevalence: (p / 2, RECALL),  # type: ignore[misc]
+            "recall .8 to .5": lambda p=prevalence: (p, 0.5),  # type: ignore[misc]
+        }
+        for change, after in changes.items():
+            for name, rate in (("as labelled", 0.0), ("corrected", 0.01)):
+                rates = ErrorRates(rate, rate)
+                found = [verdict(seed, after, prevalence, rates) for seed in range(draws)]
+                degraded = np.mean([one in DEGRADED for one, _ in found])
+                announced = np.mean([fell for _, fell in found])
+                rows.append(
+                    (
+                        f"{100 * prevalence:g} %",
+                        change,
+                        name,
+                        f"{degraded:.3f}",
+                        f"{announced:.3f}",
+                    )
+                )
+    return rows
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--draws", type=int, default=2_000)
+    parser.add_argument("--verdicts", type=int, default=100)
+    args = parser.parse_args()
+    of = ("true", "labelled", "corrected", "width", "coverage")
+    head = ("prevalence", "flips", *(f"{m} {part}" for m in ("recall", "precision") for part in of))
+    print(table(head, stated(args.draws)))
+    head = ("prevalence", "change", "labels", "diagnosed worse", "announced worse")
+    print(table(head, verdicts(args.verdicts)))
+
+
+if __name__ == "__main__":
+    main()

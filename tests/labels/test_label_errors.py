@@ -1,0 +1,208 @@
+"""Labels with errors through the engine: windows, verdicts, diagnoses and series are corrected."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.config import Config
+from monitor.diagnosis import Period, block_ms_of, diagnose
+from monitor.drift import Verdict
+from monitor.drift.verdict import DEGRADED
+from monitor.engine import Monitor
+from monitor.events.columns import EventBatch, Group, Outcomes
+from monitor.exporter.api.queries import series_context
+from monitor.exporter.api.series import series_answer
+from monitor.labels.estimates import measure
+from monitor.labels.evidence import Evidence, Kind
+from monitor.labels.regime import LabelRegime
+from monitor.labels.sampled_labels import expected
+from monitor.metrics.label_errors import ErrorRates
+
+DAY = 86_400_000
+RECALL, FPR = 0.8, 0.02
+RATES = ErrorRates(false_positive=0.01, false_negative=0.05)
+
+
+def batches(days, a_day, seed, prevalence, *, recall=lambda _: RECALL, rates=RATES):
+    """Days of outcomes whose labels are flipped one by one."""
+    rng = np.random.default_rng(seed)
+    for day in range(days):
+        actual = rng.random(a_day) < prevalence(day)
+        called = rng.random(a_day) < np.where(actual, recall(day), FPR)
+        wrong = rng.random(a_day) < np.where(actual, rates.false_negative, rates.false_positive)
+        moment = day * DAY + np.sort(rng.integers(0, DAY, a_day))
+        yield EventBatch(
+            outcomes=Outcomes(
+                time=moment,
+                label_time=moment,
+                predicted_positive=called,
+                actual_positive=actual ^ wrong,
+                score=np.full(a_day, np.nan),
+                group=np.zeros(a_day, dtype=np.int64),
+            ),
+            groups=(Group("m"),),
+            records=a_day,
+        )
+
+
+def monitor_of(rates=RATES, state=None):
+    settings = {"label_timeout": "2d", "label_errors": rates._asdict()}
+    return Monitor(Config(models={"m": settings}, windows=["1d", "7d", "28d"]), state)
+
+
+def fed(made, rates=RATES):
+    monitor = monitor_of(rates)
+    for batch in made:
+        monitor.apply(batch)
+    return monitor
+
+
+def steady(prevalence):
+    return lambda _: prevalence
+
+
+def halved(day):
+    return 0.04 if day < 35 else 0.01
+
+
+def covers(estimate, truth):
+    return estimate.lower[0] <= truth <= estimate.upper[0]
+
+
+def test_windows_are_corrected_and_counts_stay_as_labelled():
+    made = list(batches(40, 20_000, 1, steady(0.02)))
+    window = fed(made).snapshot().windows[2]
+    raw = fed(made, ErrorRates()).snapshot().windows[2]
+    assert covers(window.metrics["recall"], RECALL)
+    assert covers(window.metrics["false_positive_rate"], FPR)
+    assert covers(window.metrics["prevalence"], 0.02)
+    assert raw.metrics["recall"].upper[0] < 0.65
+    assert raw.metrics["prevalence"].lower[0] > 0.025
+    np.testing.assert_array_equal(window.counts.cells, raw.counts.cells)
+
+
+def test_the_interval_is_wider_than_that_of_right_labels():
+    made = list(batches(40, 20_000, 1, steady(0.02)))
+    right = fed(batches(40, 20_000, 1, steady(0.02), rates=ErrorRates()), ErrorRates())
+    found, true = (one.snapshot().windows[2].metrics["recall"] for one in (fed(made), right))
+    assert found.upper - found.lower > 1.5 * (true.upper - true.lower)
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_labels_still_to_come_and_wrong_ones_are_corrected_together(one_sided):
+    """Of 10,000 and 90,000 predictions, half of the positive labels have come."""
+    tp, fp, fn, tn = 8_000, 2_000, 1_000, 89_000
+    a, b = RATES
+    positive, missed = tp * (1 - b) + fp * a, fn * (1 - b) + tn * a
+    share = np.array([[0.5, 1.0, 0.5, 1.0]])
+    labelled = [positive, tp + fp - positive, missed, fn + tn - missed] * share[0]
+    evidence = Evidence.of(
+        np.array([Kind.CORRECTED_ONE_SIDED if one_sided else Kind.CORRECTED]),
+        np.array([[*labelled, tp + fp, fn + tn]]).astype(np.int64),
+    )
+    evidence.coverage.share[:] = share
+    evidence.errors[:] = RATES
+    assert measure(evidence, "precision")[0, 0] == pytest.approx(0.8, abs=0.001)
+    recall = measure(evidence, "recall")[:, 0]
+    if one_sided:
+        assert np.isnan(recall).all()
+    else:
+        assert recall[0] == pytest.approx(8 / 9, abs=0.001)
+        assert recall[1] < 8 / 9 < recall[2]
+
+
+def diagnosed(made, rates):
+    monitor = monitor_of(rates)
+    ranges = (0, 28 * DAY), (36 * DAY, 64 * DAY)
+    counted = [monitor.count_range(*asked, block_ms_of(*asked)) for asked in ranges]
+    for batch in made:
+        monitor.apply(batch)
+    regime = LabelRegime(errors=rates)
+    periods = (
+        Period.counted(c, "m", *asked, regime=regime)
+        for c, asked in zip(counted, ranges, strict=True)
+    )
+    return monitor, diagnose(*periods, model="m")
+
+
+def test_rarer_positives_beside_wrong_labels_are_no_worse_model():
+    """By labels as they are, recall falls from .64 to .44: a worse model."""
+    made = list(batches(66, 20_000, 4, halved))
+    corrected_monitor, found = diagnosed(made, RATES)
+    raw_monitor, raw = diagnosed(made, ErrorRates())
+    assert raw.verdict in DEGRADED
+    assert found.verdict is Verdict.PREVALENCE_SHIFT
+    recall = found.after.metrics["recall"]
+    assert recall.lower <= RECALL <= recall.upper
+    assert found.attribution["prevalence"].points < -0.2
+    live, raw_live = (one.snapshot().models[0].watched for one in (corrected_monitor, raw_monitor))
+    assert live.verdicts["28d"].verdict not in DEGRADED
+    assert raw_live.verdicts["28d"].verdict in DEGRADED
+    assert not [one for one in live.detections if one.kind == "model_degraded"]
+
+
+def test_a_worse_model_beside_wrong_labels_is_found():
+    made = batches(66, 20_000, 5, steady(0.04), recall=lambda day: RECALL if day < 35 else 0.5)
+    monitor, found = diagnosed(made, RATES)
+    assert found.verdict in DEGRADED
+    watched = monitor.snapshot().models[0].watched
+    assert watched.verdicts["7d"].verdict in DEGRADED
+    assert [one.kind for one in watched.detections] == ["model_degraded"]
+    assert 0 <= watched.detections[0].at - 35 * DAY <= 8 * DAY
+
+
+def test_a_diagnosis_names_the_rates_and_labels_too_few_for_them():
+    _, found = diagnosed(batches(66, 5_000, 6, steady(0.02), rates=ErrorRates()), RATES)
+    notes = " ".join(found.notes)
+    assert "wrong for 1 % of actual negatives and 5 % of actual positives" in notes
+    assert "predicted negatives of after have fewer positive labels than wrong ones" in notes
+    _, right = diagnosed(batches(66, 5_000, 6, steady(0.02)), RATES)
+    assert "fewer positive labels" not in " ".join(right.notes)
+
+
+def test_series_and_windows_agree():
+    monitor = fed(batches(40, 20_000, 1, steady(0.02)))
+    snapshot = monitor.snapshot()
+    context = series_context(snapshot.models[0])
+    answer = series_answer(monitor.history("m"), context, step=7 * DAY)
+    recalls = np.array(answer.metrics.recall.estimate, float)
+    assert np.nanmin(recalls) > 0.7
+    assert np.nanmax(recalls) < 0.9
+
+
+def test_a_monitor_restored_judges_as_one_that_ran_on_and_other_rates_start_anew():
+    made = list(batches(66, 5_000, 4, halved))
+    whole, part = fed(made), fed(made[:50])
+    again, other = (monitor_of(r, part.state()) for r in (RATES, ErrorRates(0.02, 0.05)))
+    assert again.snapshot().models[0].watched.reference is not None
+    assert other.snapshot().models[0].watched.reference is None
+    for batch in made[50:]:
+        again.apply(batch)
+    verdicts, kept = (m.snapshot().models[0].watched.verdicts for m in (whole, again))
+    assert {n: v.verdict for n, v in verdicts.items()} == {n: v.verdict for n, v in kept.items()}
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(0, 400)] * 4), min_size=1, max_size=12),
+    st.floats(0, 0.4),
+    st.floats(0, 0.4),
+)
+def test_blocks_are_within_their_cases_and_add_up_to_the_whole(blocks, a, b):
+    cells = np.array([[*c, c[0] + c[1], c[2] + c[3]] for c in blocks], dtype=np.int64)[:, None]
+    weights = np.zeros((len(blocks), 1, 8), dtype=np.int64)
+    regime = LabelRegime(errors=ErrorRates(a, b))
+    found, dispersion = expected(regime, cells, weights)
+    assert (found >= 0).all()
+    assert (dispersion is None) == (not (a or b))
+    whole, _ = expected(regime, cells.sum(axis=0, keepdims=True), weights[:1])
+    np.testing.assert_allclose(found.sum(axis=0), whole[0], atol=1e-7)
+    for one, other, made in ((0, 1, 4), (2, 3, 5)):
+        np.testing.assert_allclose(found[..., one] + found[..., other], cells[..., made], atol=1e-7)
+
+
+@pytest.mark.parametrize("labelling", ["sampled", "weighted", "flagged_only"])
+def test_zero_rates_fit_every_regime(labelling):
+    zero = {"false_positive": 0, "false_negative": 0}
+    config = Config(models={"m": {"labelling": labelling, "label_errors": zero}})
+    assert not LabelRegime.of(config.models["m"]).has_errors
