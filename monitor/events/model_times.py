@@ -243,15 +243,14 @@ class ModelTimes:
 
     def state(self) -> State:
         """Serializable state."""
-        if self._heard:
-            self._labels()  # sorts them, each once, and leaves out those that models have reached
+        heard = self._labels() if self._heard else ()
         return {
             "models": [self._model(number).state() for number in range(len(self._models))],
             "spoke": self._spoke.tolist(),
             "epoch": self._epoch,
             "arrived": self._arrived,
             "common": self.common,
-            "heard": [*self._heard[0]] if self._heard else [],
+            "heard": [*heard] if heard and len(heard[0]) else [],
         }
 
     def restore(self, state: State, models: Int64Array) -> None:

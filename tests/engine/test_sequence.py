@@ -223,3 +223,11 @@ def test_the_same_rows_count_the_same_in_every_format(form, tmp_path):
         monitor.apply(batch)
     found = known_by(monitor)
     assert not [*differences(found, expected)]
+
+
+def test_labels_that_models_have_reached_leave_no_trace_however_batches_are_cut():
+    late = [record("outcome", None, ts, 0, "a") for ts in (0, 0, DAY, 1, 2 * DAY, 2 * DAY, 2 * DAY)]
+    label = [record("prediction", 0, 0, 0, "a"), record("label", 0, HOUR, 0, "a")]
+    lines = [json.dumps(event).encode() for event in (*label, *late)]
+    whole, one_by_one = monitor_of(lines, []), monitor_of(lines, range(len(lines)))
+    assert whole.state()["times"]["heard"] == one_by_one.state()["times"]["heard"] == []
