@@ -226,8 +226,17 @@ def test_the_same_rows_count_the_same_in_every_format(form, tmp_path):
 
 
 def test_labels_that_models_have_reached_leave_no_trace_however_batches_are_cut():
-    late = [record("outcome", None, ts, 0, "a") for ts in (0, 0, DAY, 1, 2 * DAY, 2 * DAY, 2 * DAY)]
-    label = [record("prediction", 0, 0, 0, "a"), record("label", 0, HOUR, 0, "a")]
-    lines = [json.dumps(event).encode() for event in (*label, *late)]
+    def outcome(ts, delay, choice=0):
+        return record("outcome", None, ts, choice, "a", more=delay)
+
+    events = [
+        *(outcome(0, 2), outcome(DAY, 2), outcome(0, 1)),
+        *(record("counts", None, ts, choice, "a") for ts, choice in ((0, 3), (0, 1), (2 * DAY, 0))),
+        *(outcome(0, 0, 1), outcome(0, 0), outcome(1, 0)),
+        *(record("prediction", number, 0, 0, "a") for number in (2, 0)),
+        *(record("prediction", 0, ts, 0, "a") for ts in (1, 2, 4)),
+        *(record("label", 0, 0, 0, "a"), record("prediction", 0, 3, 0, "a")),
+    ]
+    lines = [json.dumps(event).encode() for event in events]
     whole, one_by_one = monitor_of(lines, []), monitor_of(lines, range(len(lines)))
     assert whole.state()["times"]["heard"] == one_by_one.state()["times"]["heard"] == []
