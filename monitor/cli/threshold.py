@@ -11,6 +11,7 @@ from monitor.cli.config_warnings import warn
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show
 from monitor.cli.recorded_input import paths_of
+from monitor.clock import DAY_MS
 from monitor.config import Config, load_config
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -20,7 +21,6 @@ from monitor.metrics.threshold import ThresholdChoice, best_threshold
 from monitor.report.printable import one_line
 from monitor.snapshot import ModelState, Snapshot
 
-_DAY_MS = 86_400_000
 _LIVE = "live"
 
 
@@ -43,8 +43,8 @@ def run(args: Namespace) -> int:
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)
     ratio = _live_class_ratio(snapshot, model) if asked is None else asked
-    closes = ((model.now_ms or 0) // _DAY_MS + 1) * _DAY_MS
-    histogram = monitor.scores(model.name, closes - args.days * _DAY_MS, closes)
+    closes = ((model.now_ms or 0) // DAY_MS + 1) * DAY_MS
+    histogram = monitor.scores(model.name, closes - args.days * DAY_MS, closes)
     if not histogram.counts[0].total:
         raise UsageError(f"threshold: {one_line(model.name)}: no labelled prediction has a score")
     choice = best_threshold(histogram, args.objective, class_ratio=ratio)

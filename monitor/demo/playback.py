@@ -8,11 +8,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from monitor.clock import Clock
+from monitor.clock import DAY_MS, Clock
 from monitor.events.columns import EventBatch, Labels, Predictions
 
 _TICK_SECONDS = 0.1
-_DAY_MS = 86_400_000
 
 _Timed = TypeVar("_Timed", Predictions, Labels)
 
@@ -33,7 +32,7 @@ def playback(events: EventBatch, *, seconds: float, clock: Clock) -> Iterator[Ev
             share = min(1.0, (clock.monotonic() - began) / seconds)
             due = first + int(share * (last + 1 - first))
         else:
-            due = done + _DAY_MS
+            due = done + DAY_MS
         yield _between(events, done, due)
         done = due
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from monitor.clock import HOUR_MS
 from monitor.config import Config
 from monitor.engine.forwarding import Forwarding
 from monitor.engine.snapshots import SnapshotReader
@@ -26,7 +27,6 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Snapshot
 from monitor.watch.live_versions import LiveVersions
 from monitor.windows.history import HISTORY_DAYS, History
-from monitor.windows.pane_widths import HOUR_MS
 from monitor.windows.range_counts import RangeCounts
 from monitor.windows.range_scores import RangeScores
 from monitor.windows.recalled import Recalled

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from monitor.clock import HOUR_MS
 from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.timed_events import TimedEvents
 
 CLOCK_SLACK_MS = 60_000
 """An event this far ahead of the clock is plausible: clocks of hosts differ."""
-CLOCK_NEAR_MS = 3_600_000
+CLOCK_NEAR_MS = HOUR_MS
 """An event that happened this long before it arrived, or later, is confirmed by the clock."""
 _NEVER = 1 << 60
 

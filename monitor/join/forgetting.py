@@ -16,11 +16,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.events.columns import NO_TIME, Int64Array
 
 BEFORE_ALL = -(1 << 60)
 """The watermark before the first event."""
-LONGEST_STEP_MS = 86_400_000
+LONGEST_STEP_MS = DAY_MS
 """A step is a day at most."""
 _STEPS = 4
 """Steps in the shortest horizon, where that is shorter than as many days."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config
 from monitor.counts import Outcome, add_at
 from monitor.events.catalogue import Catalogue
@@ -27,7 +28,6 @@ EDGES_SECONDS: FloatArray = np.concatenate(
 PUBLISHED_EDGES_SECONDS: FloatArray = np.append(4.0 ** np.arange(_OCTAVES // 2), np.inf)
 """Every eighth edge, for the exported histogram."""
 
-HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 _DAYS_BEYOND_TIMEOUT = 60
 _HOURS_BEYOND_TIMEOUT = 7 * 24
 _MOST_COHORTS = 400

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.clock import DAY_SECONDS
 from monitor.events.columns import BoolArray, FloatArray, Int64Array
 from monitor.labels.cohorts import DelayCurve
 
@@ -35,7 +36,7 @@ class Pace(NamedTuple):
 _MATURE = 0.99
 _YOUNG = (0.1, 0.75)
 _FEWEST_MOMENTS = 14
-_FEWEST_SECONDS = 6 * 86_400
+_FEWEST_SECONDS = 6 * DAY_SECONDS
 _FEWEST_LABELS = 20
 _BEYOND_EARLIER = 1.1
 _UNKNOWN = Pace(np.nan, np.nan)

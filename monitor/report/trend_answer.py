@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from monitor.clock import DAY_MS
 from monitor.config.quantities import format_time
 from monitor.drift.trend import Shape, Trend, Weekly
 from monitor.report.answer_parts import MetricInterval, Share, Time
-from monitor.windows.days import DAY_MS
 
 
 class TrendAnswer(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config.quantities import format_duration
 from monitor.drift.rates_of_two import Change
 from monitor.drift.skill import EQUIVALENCE
@@ -16,8 +17,6 @@ from monitor.report.vocabulary import METRIC_WORDS
 
 _POINT = 0.005
 """Precision that differs by less than half a point counts as equal."""
-_HOUR_MS = 3_600_000
-_DAY_MS = 24 * _HOUR_MS
 _SMALL = 0.1
 _ROUNDED = 2
 
@@ -61,9 +60,9 @@ def to_settle(found: VersionsCompared) -> str:
     days = found.days_to_settle
     if not math.isfinite(days):
         return text
-    unit = _DAY_MS if days >= _ROUNDED else _HOUR_MS
-    length = math.ceil(days * _DAY_MS / unit) * unit
-    shown = f"{length // _DAY_MS:,}d" if unit == _DAY_MS else format_duration(length)
+    unit = DAY_MS if days >= _ROUNDED else HOUR_MS
+    length = math.ceil(days * DAY_MS / unit) * unit
+    shown = f"{length // DAY_MS:,}d" if unit == DAY_MS else format_duration(length)
     return f"{text}, {shown} at the present rate"
 
 

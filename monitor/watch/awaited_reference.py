@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.config import Reference
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
@@ -15,7 +16,6 @@ from monitor.watch.first_days import (
     PROVISIONAL_POSITIVES,
     CountsUpTo,
 )
-from monitor.windows.days import DAY_MS
 from monitor.windows.pane_widths import LONGEST_FIRST_MS
 
 

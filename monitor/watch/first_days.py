@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift.detectors import suffices
 from monitor.events.columns import Int64Array
-from monitor.windows.days import DAY_MS
 from monitor.windows.pane_widths import LONGEST_FIRST_MS, SPARE_MS
 
 FIRST_MS = 28 * DAY_MS

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.drift import (
     Judgement,
     Verdict,
@@ -26,7 +27,6 @@ from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
-from monitor.windows.days import DAY_MS
 from monitor.windows.windows import Edition
 
 _SMALL_SHIFT = 0.35

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift import Judgement, Status, Verdict, attribute, judge_within_segments
@@ -37,7 +38,6 @@ from monitor.watch.cuts import Cuts
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter
 from monitor.watch.reference import MatureReference
-from monitor.windows.days import DAY_MS
 
 _CLEARLY = 2.0
 UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.TOO_FEW)

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.events.columns import Int64Array
 from monitor.labels.checks import (
@@ -19,7 +20,6 @@ from monitor.labels.checks import (
 from monitor.labels.faults import LabelFault
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
-from monitor.windows.days import DAY_MS
 
 _FEWEST_PANES = 6
 _LONGEST_MS = 7 * DAY_MS

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from monitor.clock import DAY_MS
 from monitor.config import Reference
 from monitor.drift import Judgement
 from monitor.drift.verdict import IMPROVED
 from monitor.watch.first_days import FIRST_MS
 from monitor.watch.reference import MatureReference
-from monitor.windows.days import DAY_MS
 from monitor.windows.pane_widths import SPARE_MS
 
 WEEK = 7

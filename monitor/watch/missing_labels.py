@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
@@ -12,7 +13,6 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import MissingLabels
 from monitor.watch.cuts import Cuts
 from monitor.windows import Windows
-from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
 from monitor.windows.windows import Edition
 

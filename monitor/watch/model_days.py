@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.day_scatter import DayScatter, at_one_level
 from monitor.events.catalogue import Catalogue
@@ -16,7 +17,6 @@ from monitor.labels.sampled_labels import expected
 from monitor.watch.cuts import Cuts
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
-from monitor.windows.days import DAY_MS
 
 STRETCH_DAYS = 28
 """Length of the stretches that a model's scatter is learned from after its reference."""

@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift.estimate_record import CheckedEstimate, EstimateRecord, Withheld
 from monitor.drift.label_free import (
@@ -38,7 +39,6 @@ from monitor.watch.judging import Judge
 from monitor.watch.model_days import DayReader, RecentDays
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
-from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
 
 _SHIFTS = (COVARIATE_SHIFT, *(LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT) * 2)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Self
 
+from monitor.clock import DAY_MS
 from monitor.drift import Judgement
 from monitor.drift.verdict import DEGRADED, Verdict
 from monitor.events.renumbering import State
-from monitor.windows.days import DAY_MS
 
 ALARM_MS = 28 * DAY_MS
 """How long after an alarm of a detector a certain degradation starts a page."""

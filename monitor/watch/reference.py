@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.config import ReferenceCounts
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion
@@ -18,7 +19,6 @@ from monitor.join.deltas import CELLS
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import ReferenceOutcomes
-from monitor.windows.days import DAY_MS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift import Dispersion, block_seconds
 from monitor.events.catalogue import Catalogue
@@ -19,7 +20,6 @@ from monitor.watch.awaited_reference import awaited_reference
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
-from monitor.windows.days import DAY_MS
 from monitor.windows.pane_widths import SPARE_MS
 from monitor.windows.scores import Scores
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.counts import Outcome
 from monitor.drift import Judgement
 from monitor.drift.trend import Trend
@@ -28,7 +29,6 @@ from monitor.watch.nowcasts import DayStart, Nowcasts
 from monitor.watch.page import JUDGED_DAYS, ModelPage
 from monitor.watch.skill_trend import MOST_DAYS, trend_of, trend_state
 from monitor.windows import Windows
-from monitor.windows.days import DAY_MS
 
 
 @dataclass(slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from math import gcd
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.config import Labelling, ModelConfig
 from monitor.drift.live_class_ratio import UNKNOWN_RATIO
 from monitor.drift.river_detector import RiverDetector
@@ -40,7 +41,6 @@ from monitor.watch.stepping import ModelWatch, Stepper
 from monitor.watch.version_news import VersionNews, VersionsOf
 from monitor.watch.watch_builder import WatchBuilder
 from monitor.windows import Windows
-from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.drift.day_detector import day_threshold
 from monitor.drift.detectors import page_threshold
@@ -25,7 +26,6 @@ from monitor.watch.reference_finder import ReferenceFinder
 from monitor.watch.skill_trend import restored_trend
 from monitor.watch.stepping import ModelWatch
 from monitor.windows import Windows
-from monitor.windows.days import DAY_MS
 from monitor.windows.scores import Scores
 
 _DETECTORS = 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.config import Config, WindowClock
 from monitor.counts import add_at
 from monitor.events.catalogue import Catalogue
@@ -11,7 +12,6 @@ from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.join import CELLS, Deltas
 from monitor.windows.beginnings import Beginnings
-from monitor.windows.days import DAY_MS
 from monitor.windows.history import PastCounts
 from monitor.windows.pane_widths import coarse_panes
 from monitor.windows.panes import PaneRing

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from monitor.clock import DAY_MS
 from monitor.windows.panes import PaneRing
 from monitor.windows.passed_panes import PassedPanes
-
-DAY_MS = 86_400_000
 
 
 class Days(PassedPanes):

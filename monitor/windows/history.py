@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.join import CELLS, Deltas
 from monitor.join.deltas import PREDICTED_POSITIVE
-from monitor.windows.days import DAY_MS, Days
-from monitor.windows.pane_widths import HOUR_MS
+from monitor.windows.days import Days
 from monitor.windows.panes import PaneRing
 from monitor.windows.recalled import Recalled, busy, in_blocks
 from monitor.windows.running import COARSE, PaneRange

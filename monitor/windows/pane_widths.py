@@ -5,13 +5,12 @@ from __future__ import annotations
 from math import gcd
 from typing import NamedTuple
 
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config, Reference
 from monitor.config.quantities import format_duration
 from monitor.errors import ConfigError
 from monitor.events.renumbering import State
-from monitor.windows.days import DAY_MS
 
-HOUR_MS = 3_600_000
 LONGEST_FIRST_MS = 28 * DAY_MS
 """Longest extension of a reference of the first days that has too few outcomes."""
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.events.columns import NO_TIME, Int64Array, Rows
 from monitor.events.renumbering import GONE, State, renumbered
 from monitor.windows.ahead import AheadCounts
 from monitor.windows.pane_moves import alike_moves
 from monitor.windows.pane_slots import PaneSlots
 
-_NEAR_MS = 86_400_000
+_NEAR_MS = DAY_MS
 _NOT_YET = -(1 << 60)
 """In place of the newest pane of a model that has no time yet."""
 

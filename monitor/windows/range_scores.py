@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.score_bins import NO_SCORE, SCORE_BINS
 from monitor.join import Deltas
 from monitor.metrics.histogram import ScoreHistogram
-
-_DAY_MS = 86_400_000
 
 
 class RangeScores:
@@ -28,12 +27,12 @@ class RangeScores:
     ) -> None:
         self._catalogue = catalogue
         self._model = model
-        self._days = (-(-opens // _DAY_MS), closes // _DAY_MS)
+        self._days = (-(-opens // DAY_MS), closes // DAY_MS)
         self._counts: dict[tuple[int, int], np.ndarray[tuple[int, int], np.dtype[np.int64]]] = {}
 
     def apply(self, deltas: Deltas) -> None:
         """Count changes; order does not matter."""
-        day, (first, end) = deltas.time // _DAY_MS, self._days
+        day, (first, end) = deltas.time // DAY_MS, self._days
         known = (deltas.score_bin != NO_SCORE) & (deltas.cell < len(Outcome))
         if self._model is not None:
             names = np.array([name == self._model for name in self._catalogue.models])
@@ -64,8 +63,8 @@ class RangeScores:
         """
         number = self._catalogue.models.index(model)
         first, end = self._days
-        first = first if opens is None else -(-opens // _DAY_MS)
-        end = end if closes is None else closes // _DAY_MS
+        first = first if opens is None else -(-opens // DAY_MS)
+        end = end if closes is None else closes // DAY_MS
         found = [
             cells
             for (m, day), cells in sorted(self._counts.items())

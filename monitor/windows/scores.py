@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
@@ -18,7 +19,6 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.panes import PaneRing
 from monitor.windows.passed_panes import PassedPanes
 
-DAY_MS = 86_400_000
 DAYS = 62
 """Days for which histograms are stored by the day."""
 WEEK_DAYS = 7

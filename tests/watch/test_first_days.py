@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from monitor.clock import DAY_MS
 from monitor.watch.first_days import FIRST_DAYS, end_of_first_days
-from monitor.windows.days import DAY_MS
 
 LENGTH = 7 * DAY_MS
 

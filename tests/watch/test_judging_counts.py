@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.config import ReferenceCounts
 from monitor.labels.regime import LabelRegime
 from monitor.watch.cuts import Cuts
@@ -11,7 +12,6 @@ from monitor.watch.judging_counts import Counts, CountsJudge
 from monitor.watch.model_days import LearnedScatter
 from monitor.watch.page import ModelPage
 from monitor.watch.reference import MatureReference
-from monitor.windows.days import DAY_MS
 
 DRAWN = 800
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from monitor.clock import DAY_MS
 from monitor.config import Reference, ReferenceCounts
 from monitor.counts import ConfusionCounts
 from monitor.drift import judge
 from monitor.drift.day_scatter import DayScatter
 from monitor.watch.level import longer_level, renewal_days, renewed_level
 from monitor.watch.reference import MatureReference
-from monitor.windows.days import DAY_MS
 
 CLOSES = 28
 BEFORE = ConfusionCounts(tp=600 * 28, fp=450 * 28, fn=400 * 28, tn=8_550 * 28)

@@ -2,11 +2,11 @@
 
 import pytest
 
+from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import judge
 from monitor.drift.day_scatter import DayScatter
 from monitor.watch.page import ALARM_MS, ModelPage
-from monitor.windows.days import DAY_MS
 
 BEFORE = ConfusionCounts(tp=22_400, fp=12_600, fn=5_600, tn=239_400)
 A_DAY = BEFORE.cells / 28

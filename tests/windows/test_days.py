@@ -2,7 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.windows.days import DAY_MS, Days
+from monitor.clock import DAY_MS
+from monitor.windows.days import Days
 from monitor.windows.panes import PaneRing
 
 HOUR = DAY_MS // 24

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from streams import flights, in_batches
 
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config
 from monitor.diagnosis import Period, block_ms_of
 from monitor.engine import Monitor
 from monitor.events.columns import EARLIEST_MS, LATEST_MS
-from monitor.windows.days import DAY_MS
 from monitor.windows.history import HISTORY_DAYS
-from monitor.windows.pane_widths import HOUR_MS
 
 JULY = (1_372_636_800_000, 1_375_315_200_000)
 SEPTEMBER = (1_377_993_600_000, 1_380_585_600_000)

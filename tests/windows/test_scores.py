@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from same import through_disk
 
+from monitor.clock import DAY_MS
 from monitor.config import Config
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
@@ -14,15 +15,7 @@ from monitor.events.columns import NO_TIME, Group
 from monitor.events.score_bins import SCORE_BINS
 from monitor.join import Deltas
 from monitor.join.deltas import PREDICTED_NEGATIVE
-from monitor.windows.scores import (
-    DAY_MS,
-    DAYS,
-    RECENT,
-    RECENT_MS,
-    WEEK_DAYS,
-    WEEKS,
-    Scores,
-)
+from monitor.windows.scores import DAYS, RECENT, RECENT_MS, WEEK_DAYS, WEEKS, Scores
 
 MODELS = 3
 HALVES = (DAYS + 40) * 48

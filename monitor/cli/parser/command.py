@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Callable
 from typing import NamedTuple
 
+from monitor.clock import DAY_SECONDS
+
 PROGRAM = "precision-monitor"
 
 DEFAULT_LISTEN = "127.0.0.1:9108"
 """Default address of the exporter and of the demo."""
 DEFAULT_URL = f"http://{DEFAULT_LISTEN}"
-
-_DAY_SECONDS = 86_400
 
 
 class Command(NamedTuple):
@@ -125,6 +125,6 @@ def seconds(text: str) -> float:
         read = float(text)
     except ValueError:
         read = -1.0
-    if not 0 <= read <= _DAY_SECONDS:
-        raise argparse.ArgumentTypeError(f"must be seconds from 0 to {_DAY_SECONDS}, got {text!r}")
+    if not 0 <= read <= DAY_SECONDS:
+        raise argparse.ArgumentTypeError(f"must be seconds from 0 to {DAY_SECONDS}, got {text!r}")
     return read

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config
 from monitor.events.columns import EventBatch, Group, Labels, Predictions
 
 MODEL = "demo"
 REFERENCE_DAYS = 7
-_DAY_MS, _HOUR_MS = 86_400_000, 3_600_000
 _START_MS = 1_767_225_600_000
 """2026-01-01, UTC."""
 _PREDICTIONS_A_DAY = 12_000
@@ -57,20 +57,20 @@ class DailyEvents:
 
     def next(self, world: World) -> EventBatch:
         """Return the events of the next day, in order of time."""
-        opens, size = _START_MS + self.done * _DAY_MS, _PREDICTIONS_A_DAY
+        opens, size = _START_MS + self.done * DAY_MS, _PREDICTIONS_A_DAY
         chance = self._random.random((4, size))
         actual = chance[0] < world.prevalence
         flagged = chance[1] < np.where(actual, world.recall, world.false_positive_rate)
-        time = np.sort(opens + (chance[2] * _DAY_MS).astype(np.int64))
+        time = np.sort(opens + (chance[2] * DAY_MS).astype(np.int64))
         key = np.arange(self.done * size, (self.done + 1) * size).astype(np.uint64)
         labels = Labels(
             key=key,
-            time=time + ((1 + 4 * chance[3]) * _HOUR_MS).astype(np.int64),
+            time=time + ((1 + 4 * chance[3]) * HOUR_MS).astype(np.int64),
             value=actual.astype(np.int64),
             sampling_probability=np.full(size, np.nan),
         )
         due = Labels.concatenate([self._late, labels])
-        today = due.time < opens + _DAY_MS
+        today = due.time < opens + DAY_MS
         self._late = due.take(np.flatnonzero(~today))
         self.done += 1
         return EventBatch(
