@@ -12,9 +12,11 @@ from monitor.config.model import Objective
 from monitor.config.reference import REFERENCE_KINDS
 from monitor.drift import CAUSES, Verdict
 from monitor.drift.degenerate import Degeneracy
+from monitor.drift.recall_evidence import Because
 from monitor.labels.evidence import STATUS
 from monitor.labels.faults import LabelFault
 from monitor.report import vocabulary
+from monitor.report.verdict_words import urgency
 
 
 class Kind(NamedTuple):
@@ -26,6 +28,7 @@ KINDS = {
     "metric": Kind(snapshot.METRIC_NAMES, vocabulary.METRIC_WORDS),
     "cause": Kind(CAUSES, vocabulary.CAUSES),
     "verdict": Kind(tuple(Verdict), vocabulary.VERDICTS),
+    "reason without a verdict": Kind(tuple(Because), vocabulary.BECAUSE),
     "degeneracy": Kind(tuple(Degeneracy), vocabulary.DEGENERACIES),
     "label fault": Kind(tuple(LabelFault), vocabulary.LABEL_FAULTS),
     "labelling": Kind(tuple(Labelling), vocabulary.LABELLINGS),
@@ -77,6 +80,13 @@ def test_no_two_metrics_share_a_name(field: str) -> None:
 def test_no_two_verdicts_share_a_title_or_a_meaning() -> None:
     rows = vocabulary.VERDICTS.values()
     assert len({row.title for row in rows}) == len({row.meaning for row in rows}) == len(rows)
+
+
+def test_each_reason_without_a_verdict_is_less_urgent_than_a_page() -> None:
+    open_verdict = Verdict.INSUFFICIENT_EVIDENCE
+    found = [urgency(open_verdict, because, pages=False) for because in Because]
+    assert min(found) > urgency(open_verdict, None, pages=True)
+    assert len(set(found)) == len(found)
 
 
 def test_places_in_tables_are_counted_without_a_gap() -> None:
