@@ -19,7 +19,7 @@ from monitor.engine import Monitor
 from monitor.errors import FeedError, UsageError
 from monitor.feeds import files
 from monitor.feeds.mapping.field_sources import fields_of
-from monitor.feeds.mapping.guessing import settled
+from monitor.feeds.mapping.guessing import mapping_for_table
 from monitor.snapshot import ModelState, Snapshot
 
 _SHOWN = 12
@@ -138,7 +138,7 @@ def _mapping(path: str, config: Config, mapping: MappedRecords | None) -> Mapped
     wanted = mapping if typed else _at_no_time(mapping)
     if not columns:
         return wanted
-    found = settled(path, columns, wanted, tell)
+    found = mapping_for_table(path, columns, wanted, tell)
     _check(path, columns, fields_of(columns, found), config)
     return found
 

@@ -19,7 +19,7 @@ from monitor.errors import FeedError, UsageError
 from monitor.feeds import files
 from monitor.feeds.files import FirstRows
 from monitor.feeds.mapping.field_sources import fields_of, sources_of_records
-from monitor.feeds.mapping.guessing import settled
+from monitor.feeds.mapping.guessing import mapping_for_table
 from monitor.report.printable import one_line
 
 _THRESHOLD = 0.5
@@ -86,7 +86,7 @@ def _write(name: str, output: Path, text: str) -> None:
 
 def _mapping(name: str, head: FirstRows, given: MappedRecords | None) -> MappedRecords:
     columns = files.columns_of(head)
-    found = settled(name, columns, given, tell) if columns else given
+    found = mapping_for_table(name, columns, given, tell) if columns else given
     return MappedRecords() if found is None else found
 
 

@@ -21,7 +21,7 @@ from monitor.exporter.api.queries import curve_aim, find_model, series_context
 from monitor.exporter.api.series import series_answer
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.page.html_report import report_html
-from monitor.join.deltas import known, settled
+from monitor.join.deltas import known, unlabelled_as_negative
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
@@ -52,7 +52,7 @@ class ReportData:
         cells = known(cells)
         labelling = settings_of(self._monitor.config, found.model).labelling
         if labelling is Labelling.NEGATIVES_BY_TIMEOUT:
-            cells = settled(cells)
+            cells = unlabelled_as_negative(cells)
         context = series_context(find_model(snapshot, found.model))
         return series_answer(History(opens, cells), context, most=160)
 

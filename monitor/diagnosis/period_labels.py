@@ -16,7 +16,7 @@ from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion
 from monitor.events.columns import Int64Array
-from monitor.join.deltas import known, settled
+from monitor.join.deltas import known, unlabelled_as_negative
 from monitor.labels.estimates import measure, sampled_counts
 from monitor.labels.evidence import KIND_OF, Evidence
 from monitor.labels.refusals import REASONS
@@ -142,9 +142,9 @@ class Sample:
 
     @property
     def clipped(self) -> tuple[bool, bool]:
-        """Whether predicted positives, and negatives, have too few positive labels.
+        """True for predicted positives, and for negatives, with too few positive labels.
 
-        That is fewer than wrong ones alone would give; none of them counts as positive then.
+        That is fewer than wrong labels alone would give: none then counts as positive.
         """
         few = too_few_positive(self.labelled, self.regime.errors)
         return bool(few[0]), bool(few[1])
@@ -186,7 +186,7 @@ class PeriodOutcomes(NamedTuple):
         """
         cells = known(cells)
         if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
-            cells = settled(cells)
+            cells = unlabelled_as_negative(cells)
         blocks: CountArray = expected(regime, cells[:, None], weights[:, None])[0][:, 0]
         if not regime.is_estimated:
             return cls(ConfusionCounts.from_cells(blocks), None)

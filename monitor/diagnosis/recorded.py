@@ -31,7 +31,7 @@ from monitor.drift.day_scatter import DayScatter
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
-from monitor.join.deltas import known, settled
+from monitor.join.deltas import known, unlabelled_as_negative
 from monitor.labels.regime import LabelRegime
 from monitor.watch.first_days import FIRST_MS, PROVISIONAL_MS, end_of_first_days
 from monitor.windows.range_counts import RangeCounts
@@ -192,11 +192,11 @@ class RecordedComparison:
         totals = self._all.series(model)[0]
         cells = known(np.array([self._all.blocks(totals, opens, e).sum(axis=0) for e in ends]))
         silent = self._regime(model).labelling is Labelling.NEGATIVES_BY_TIMEOUT
-        return settled(cells) if silent else cells
+        return unlabelled_as_negative(cells) if silent else cells
 
     @property
     def _derived(self) -> bool:
-        """Whether a range follows from all events."""
+        """True if a range is derived from all events."""
         return self._after is None or (self._before is None and self._source != "counts")
 
     def _everything_by(self) -> int:

@@ -31,7 +31,7 @@ from monitor.events.columns import (
     Predictions,
 )
 from monitor.join import CELLS, Deltas, Join, Over
-from monitor.join.deltas import known, settled
+from monitor.join.deltas import known, unlabelled_as_negative
 
 _STRATUM = "stratum"
 _GROUPED = ("predictions", "outcomes", "counts")
@@ -141,7 +141,7 @@ class VersionEvents:
             day = some.time // DAY_MS - first
             np.add.at(cells, (day, stratum_of[some.group], some.cell), some.count)
         silent = self._settings.labelling is Labelling.NEGATIVES_BY_TIMEOUT
-        return settled(known(cells)) if silent else known(cells)
+        return unlabelled_as_negative(known(cells)) if silent else known(cells)
 
 
 def _config_of(model: str, settings: ModelConfig) -> Config:

@@ -22,7 +22,7 @@ from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.decode.reasons import Fault, Fields
 from monitor.feeds.mapping.field_sources import sources_of_table
-from monitor.feeds.mapping.guessing import Say, settled, to_stderr
+from monitor.feeds.mapping.guessing import Say, mapping_for_table, to_stderr
 from monitor.feeds.mapping.values import mapped_readers, readers_of_text
 
 
@@ -98,7 +98,7 @@ class _Rows:
             self._columns = [column.strip() for column in self._cells(header)]
         except (UnicodeDecodeError, csv.Error) as error:
             raise FeedError(f"{name}: line 1 is not a header: {error}") from error
-        mapping = settled(name, self._columns, mapping, say)
+        mapping = mapping_for_table(name, self._columns, mapping, say)
         keys = decoder.settings.segment_keys
         sources = sources_of_table(name, self._columns, mapping, keys, nested=False)
         readers = (

@@ -29,7 +29,7 @@ from monitor.feeds.decode import Decoder, LineDecoder
 from monitor.feeds.decode.lines import BOM
 from monitor.feeds.decompression import decompressed, is_compressed
 from monitor.feeds.json_array import array_lines
-from monitor.feeds.mapping.guessing import Say, names_of, settled_by_record, to_stderr
+from monitor.feeds.mapping.guessing import Say, mapping_for_lines, names_of, to_stderr
 from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.merge import merged
 from monitor.feeds.zipped import only_member
@@ -284,7 +284,7 @@ class _Reader:
         decoder: LineDecoder | None = None
         for block in blocks(plain, self._chunk_bytes):
             if decoder is None:
-                mapping = settled_by_record(name, block.data, self._mapping, self._say)
+                mapping = mapping_for_lines(name, block.data, self._mapping, self._say)
                 decoder = lines_decoder(self._decoder, mapping)
             yield decoder.decode_lines(block.data, source=name, first_line=block.first_line)
 

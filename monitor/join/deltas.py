@@ -75,7 +75,7 @@ def known(cells: Int64Array) -> Int64Array:
     return cells
 
 
-def settled(cells: Int64Array) -> Int64Array:
+def unlabelled_as_negative(cells: Int64Array) -> Int64Array:
     """Return counts in which a missing label is a negative, once the label timeout has passed.
 
     A retracted label counts as missing.
@@ -86,7 +86,7 @@ def settled(cells: Int64Array) -> Int64Array:
     Returns:
         The same shape, at least 0.
 
-    >>> settled(np.array([3, 1, 2, 0, 10, 90])).tolist()
+    >>> unlabelled_as_negative(np.array([3, 1, 2, 0, 10, 90])).tolist()
     [3, 7, 2, 88, 10, 90]
     """
     out = cells.copy()

@@ -23,7 +23,7 @@ from monitor.feeds.arrow.arrow_files import BATCH_ROWS
 from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode import Decoder
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
-from monitor.feeds.mapping.guessing import settled, suffices
+from monitor.feeds.mapping.guessing import mapping_for_table, suffices
 from monitor.feeds.mapping.record_reader import RecordReader
 from monitor.feeds.mapping.values import mapped_readers
 from monitor.feeds.table_fields import type_of_rows
@@ -112,7 +112,7 @@ class TableReader:
         keys = decoder.settings.segment_keys
         mapping = self._without_unkept(mapping, keys)
         try:
-            found = settled("table", names, mapping, self._take_note, _keywords)
+            found = mapping_for_table("table", names, mapping, self._take_note, _keywords)
             self._mapping = mapping if found is None else found
             self._sources = sources_of_table("table", names, self._mapping, keys)
             _check_events(names, self._sources)

@@ -29,7 +29,7 @@ from monitor.events.columns import VERSION_KEY, Int64Array
 from monitor.events.intake import Received
 from monitor.events.version_starts import VersionTimes
 from monitor.join import CELLS
-from monitor.join.deltas import PREDICTED_POSITIVE, known, settled
+from monitor.join.deltas import PREDICTED_POSITIVE, known, unlabelled_as_negative
 from monitor.verdicts import VersionsNow
 from monitor.windows.version_counts import HeldHours, VersionCounts
 
@@ -136,7 +136,7 @@ class LiveVersions:
         within = VersionStretch(min(earliest, closes - HOUR_MS), closes)
         cells = held.cells((versions[0].name, versions[1].name), within)
         if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
-            cells = settled(cells)
+            cells = unlabelled_as_negative(cells)
         made = cells[..., PREDICTED_POSITIVE:].sum(axis=(1, 2, 3))
         return VersionsCompared(
             model=self._catalogue.models[model],

@@ -7,7 +7,7 @@ import numpy as np
 from monitor.config import Labelling
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
-from monitor.join.deltas import known, settled
+from monitor.join.deltas import known, unlabelled_as_negative
 
 
 class Silence:
@@ -44,5 +44,5 @@ class Silence:
             return cells
         chosen = np.flatnonzero(self._of_model[self._catalogue.model_of_series()[rows]])
         out = cells.copy()
-        out[..., chosen, :] = settled(cells[..., chosen, :])
+        out[..., chosen, :] = unlabelled_as_negative(cells[..., chosen, :])
         return out

@@ -42,7 +42,7 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
 _UNKNOWN = "COLUMN"
 
 
-def settled(
+def mapping_for_table(
     name: str,
     columns: Sequence[str],
     mapping: MappedRecords | None,
@@ -84,7 +84,7 @@ def settled(
     return mapping
 
 
-def settled_by_record(
+def mapping_for_lines(
     name: str, data: bytes, mapping: MappedRecords | None, say: Say
 ) -> MappedRecords | None:
     """Return the mapping to read lines of JSON by, judged by the first record.
@@ -103,7 +103,7 @@ def settled_by_record(
     if not isinstance(record, dict):
         return mapping
     try:
-        return settled(name, list(names_of(record)), mapping, say)
+        return mapping_for_table(name, list(names_of(record)), mapping, say)
     except FeedError:
         return mapping  # other records may differ; each says what it lacks
 
