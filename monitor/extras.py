@@ -1,4 +1,4 @@
-"""How to install what a part of the program needs besides, as the program itself was installed."""
+"""Gives the command that installs an extra, in the way the program itself was installed."""
 
 from __future__ import annotations
 

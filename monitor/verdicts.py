@@ -28,7 +28,7 @@ from monitor.metrics.ratio import ratio
 LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT = "label_shift", "label_shift_by_segment"
 COVARIATE_SHIFT = "covariate_shift"
 ESTIMATE_METHODS = (LABELS_ALONE, LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT, COVARIATE_SHIFT)
-"""What an estimate ahead of the labels rests on: mature labels, or a shift beside them."""
+"""Methods of estimates ahead of the labels: mature labels alone, or with an assumed shift."""
 
 
 class Detected(NamedTuple):

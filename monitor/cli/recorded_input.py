@@ -1,4 +1,4 @@
-"""What commands on recorded events have in common: configuration, files, checks of the records."""
+"""Input of commands on recorded events: configuration, files, and checks of the records."""
 
 from __future__ import annotations
 

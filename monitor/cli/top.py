@@ -21,7 +21,7 @@ _UNDEFINED = "—"
 _MOST_MODELS = 1_000
 _LONGEST_NAME = 40
 _FEWEST_LINES = 4
-"""Lines of a model, at least."""
+"""Minimum number of lines for each model."""
 _RATIO_WIDE = 4
 _AGES = {"labelled": 9, "made": 5, "label": 6}
 """Heads and widths: share that is labelled; ages of the last prediction and the last label."""

@@ -21,7 +21,7 @@ _HINTS = {
     RejectReason.TIMESTAMP_OUT_OF_RANGE: "check which column holds the time: --field ts=COLUMN",
     RejectReason.TIMESTAMP_IN_MILLISECONDS: "give the unit of times: --unit ms",
 }
-"""What to write, by the most frequent reason."""
+"""Advice by the most frequent reason."""
 NO_RECORDS = "no records to read: the input is empty; check the file, or what writes it"
 
 

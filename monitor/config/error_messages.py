@@ -57,7 +57,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "string_pattern_mismatch": ("must be a plain name", "write letters, digits and underscores"),
     "unfit": ("{what}", "{allowed}"),
 }
-"""What is wrong and what is allowed, by pydantic's error type."""
+"""The fault and what is allowed, by pydantic's error type."""
 
 
 def config_faults(error: ValidationError, document: Document) -> list[ConfigFault]:

@@ -27,7 +27,7 @@ class Labelling(StrEnum):
 
 
 class WindowClock(StrEnum):
-    """Which time assigns an outcome to a window."""
+    """The time that assigns an outcome to a window."""
 
     PREDICTION = "prediction"
     """The time of the prediction; all verdicts and detectors use it."""

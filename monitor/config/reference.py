@@ -25,7 +25,7 @@ _REQUIRED: list[JsonValue] = [{"required": [kind]} for kind in REFERENCE_KINDS]
 
 
 class OnVersion(StrEnum):
-    """What a new version of the model means for its reference."""
+    """Effect of a new version of the model on its reference."""
 
     KEEP = "keep"
     RESTART = "restart"

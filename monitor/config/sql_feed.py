@@ -24,7 +24,7 @@ _LIMIT = re.compile(
 _AUTHORITY = re.compile(
     r"[^:]+://([^@/?#]*@)?(\[[0-9a-fA-F:.]*\]|[^@:/?#\[\]]*)(:[0-9]*)?([/?#][^@]*(@.*)?)?$"
 )
-"""A URL whose account, host and port are told apart by @ and : alone."""
+"""A URL in which @ and : alone separate account, host and port."""
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 
 

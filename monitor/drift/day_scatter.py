@@ -62,7 +62,7 @@ class _Stretch(NamedTuple):
         rest: influence of each day about the level of its stretch and weekday, (8, days).
         rows: variance of their rows, summed, (8,).
         pattern: influence of each day's weekday, (8, days).
-        fitted: number of levels that the rest is about.
+        fitted: number of levels fitted to the days.
     """
 
     rest: FloatArray

@@ -1,6 +1,6 @@
 """Test of TPR against the ROC curve of the reference.
 
-Where scores come, the curve decides what the two rates alone leave open: where recall and
+With scores, the curve decides what the two rates alone leave open: where recall and
 false positives both fell, the threshold slid if the new point lies on the curve, and the
 model got worse if the point lies below. It also decides where the odds ratio changed along
 the curve, as it does where positives and negatives scatter differently.

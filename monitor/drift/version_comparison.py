@@ -29,7 +29,7 @@ from monitor.metrics.ratio import FloatArray, ratio
 PAIRED_SHARE = 0.9
 """Share of the outcomes of either version that are pairs, from which pairs alone decide."""
 RATES = ("recall", "false_positive_rate", "precision")
-"""What the difference is given of, precision at the class ratio of both versions together."""
+"""Rates with a difference; precision is taken at the class ratio of both versions together."""
 AT_EQUAL_MIX = ("recall", "false_positive_rate", "balanced_precision", "log_likelihood_ratio")
 """Metrics of each version at the same mix; precision at one class ratio comes in addition."""
 _EVEN = 0.5
@@ -126,7 +126,7 @@ class VersionComparison:
 
     @property
     def decided_by(self) -> RatesCompared:
-        """What the verdict, the differences and the parts are read from."""
+        """Comparison that gives the verdict, the differences and the parts."""
         return self.pairs.compared if self.pairs is not None and self.by_pairs else self.strata
 
     @property

@@ -123,7 +123,7 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
 
 
 def _hardly_separates(rates: RatesOfTwo, *, of_b: bool) -> bool:
-    """Whether J of one version certainly lies below a quarter of that of the other."""
+    """Return True if J of one version is certainly below a quarter of that of the other."""
     of_pair = (-_DEAD_SHARE, 1.0) if of_b else (1.0, -_DEAD_SHARE)
     gradient = _LOGITS * np.array([*of_pair, -of_pair[0], -of_pair[1]])
     above = float(gradient @ rates.smoothed)

@@ -1,9 +1,9 @@
 """The weekly pattern of a stream: how the level of its days depends on the weekday.
 
-Fridays that differ from Sundays every week are no scatter to a window of whole weeks, which
-holds as many of each. Where a pattern is certain, the deviations of days are taken about the
-mean of their weekday, and what the pattern adds to a window is told apart: the deviation of
-a single day holds all of it, the mean of whole weeks none.
+Fridays that differ from Sundays every week add no scatter to a window of whole weeks, which
+has as many of each. Where a pattern is certain, the deviation of a day is taken from the mean of
+its weekday, and the pattern's contribution to a window is computed separately: the deviation of
+a single day contains all of it, the mean of whole weeks none.
 """
 
 from __future__ import annotations

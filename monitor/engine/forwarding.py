@@ -1,4 +1,4 @@
-"""What a monitor has counted since it last forwarded: changes of counts by pane.
+"""Sums the changes of counts, by pane, since they were last forwarded.
 
 A monitor that sees a part of the events can forward its counts to another one, see
 `monitor.service.forwarder`. The changes are summed here, so that they take memory for each

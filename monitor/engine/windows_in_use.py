@@ -1,4 +1,4 @@
-"""Which windows a model uses under `windows: auto`: those that its volume fills."""
+"""Chooses the windows of a model under `windows: auto`: those that its volume fills."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ def keys_of(ids: Iterable[str], seed: int = PUBLIC_SEED) -> KeyArray:
     """Return stable 64-bit keys of ids: seeded xxh3 of their UTF-8.
 
     A look-up finds another id's key with probability pending / 2**64: at ten
-    thousand events a second for a year, about .2 false joins are expected. Whoever knows the
-    seed can choose ids with the same key.
+    thousand events a second for a year, about .2 false joins are expected. Anyone who knows
+    the seed can choose ids with the same key.
 
     Args:
         ids: of any length.

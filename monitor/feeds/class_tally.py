@@ -1,4 +1,4 @@
-"""Which values of classes came, to find those that a mapping lists and that never did."""
+"""Counts the values of classes, to find those that a mapping lists and that never came."""
 
 from __future__ import annotations
 

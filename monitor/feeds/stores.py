@@ -129,7 +129,7 @@ def _protocol(url: str) -> str:
 
 
 def _answered(ask: Callable[[], _Found]) -> _Found:
-    """Return what a store answers; stores also raise errors of their own, which become OSError."""
+    """Call a store and return its answer; errors of the store's own types become OSError."""
     try:
         return ask()
     except OSError:

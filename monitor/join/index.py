@@ -37,7 +37,7 @@ LEAST_PLACES = 1 << 20
 """Places at the start, 4 MiB: most monitors never outgrow them."""
 _JUMPS = 32
 _GROUP = 8
-"""Places that are compared together."""
+"""Places of a group; a search compares them all at once."""
 _HALF = np.uint64(32)
 _MULTIPLIER = np.uint64(hash("places of keys") % 2**64 | 1)
 """Odd; another one in each process, as Python salts its own dictionaries, so that nobody can choose
@@ -147,7 +147,7 @@ class _Places:
         groups = -(-size // _GROUP)
         self._places = np.zeros((groups, _GROUP), dtype=np.uint32)
         self._groups = np.uint64(groups)
-        self.slots = 1 << max(slots, size).bit_length()  # more than rows that fit in
+        self.slots = 1 << max(slots, size).bit_length()  # exceeds the rows that fit
         self._slot = np.uint32(self.slots - 1)
         self.taken = 0
 

@@ -1,4 +1,4 @@
-"""Which kernel runs: the compiled one where it is installed, unless the environment says Python."""
+"""Chooses the kernel: the compiled one if installed, unless the environment says Python."""
 
 from __future__ import annotations
 

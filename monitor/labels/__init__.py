@@ -1,1 +1,1 @@
-"""Which labels can be trusted, and what they allow: regimes, corrections, delays, faults."""
+"""Labels: which can be trusted, and what they allow. Regimes, corrections, delays, faults."""

@@ -33,7 +33,7 @@ class LabelFault(StrEnum):
     LABELS_MISSING = "labels_missing"
     """Labels of both classes are missing."""
     DELAYS_CHANGED = "delays_changed"
-    """Labels of the youngest predictions come at another pace than those of mature ones."""
+    """Labels of the youngest predictions arrive faster or slower than those of mature ones did."""
     REPORTS_STOPPED = "reports_stopped"
     """Where only positives are reported: reports have nearly ended, and abruptly."""
     ONE_SIDE_LABELLED = "one_side_labelled"

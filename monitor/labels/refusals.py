@@ -29,7 +29,7 @@ WITHOUT_DETECTORS: Mapping[Labelling, str] = {
 """Labelling regimes under which no detector runs, each with its reason code."""
 
 ONLY_POSITIVES = "only predicted positives are ever labelled"
-"""What labelling `flagged_only` means, in the words of every text."""
+"""Meaning of labelling `flagged_only`, in the words of every text."""
 
 REASONS: Mapping[str, str] = {
     "flagged_only": f"{ONLY_POSITIVES}, so precision alone can be known: recall, "
@@ -58,7 +58,7 @@ TOO_FEW_POSITIVE = (
     "have fewer positive labels than wrong ones alone would give, so that none of them counts as "
     "positive; label_errors.false_positive may be too high"
 )
-"""What to say of predictions whose correction for wrong labels ends at 0."""
+"""Text for predictions whose correction for wrong labels ends at 0."""
 
 
 def wrong_labels(errors: ErrorRates) -> str:

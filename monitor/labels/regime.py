@@ -49,15 +49,15 @@ class LabelRegime(NamedTuple):
 
     @property
     def has_errors(self) -> bool:
-        """Whether outcomes are corrected for wrong labels."""
+        """True if outcomes are corrected for wrong labels."""
         return any(self.errors)
 
     @property
     def is_estimated(self) -> bool:
-        """Whether outcomes are estimates: labels are a sample, or corrected for wrong ones."""
+        """True if outcomes are estimates: labels are a sample, or are corrected for wrong ones."""
         return self.labelling in SAMPLES or self.has_errors
 
     @property
     def is_plain(self) -> bool:
-        """Whether every prediction gets a label or misses it at random, and labels are right."""
+        """True if every prediction gets a label or misses it at random, and labels are right."""
         return self.labelling is Labelling.COMPLETE and not self.has_errors

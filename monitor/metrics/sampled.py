@@ -101,7 +101,7 @@ class SampledCounts:
 
     @property
     def has_errors(self) -> bool:
-        """Whether labels have errors."""
+        """True if labels have errors."""
         return bool((self.left < 1).any())
 
     @property

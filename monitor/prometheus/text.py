@@ -80,7 +80,7 @@ def _rare(left: str, number: float) -> str:
 
 
 def prefix(family: Family, line: Line) -> str:
-    """Return the text left of a sample's number, with the space between.
+    """Return a sample's line up to its value: the name, the labels and a space.
 
     Args:
         family: the family.

@@ -1,4 +1,4 @@
-"""Metrics and a drift detector for [river](https://riverml.xyz), by its own interfaces.
+"""Metrics and a drift detector for [river](https://riverml.xyz), with its interfaces.
 
 Needs the extra `river`.
 """

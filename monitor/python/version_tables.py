@@ -33,7 +33,7 @@ class VersionsReport:
 
     @property
     def verdict(self) -> VersionVerdict:
-        """Whether the second version is better, worse or equal, or none of it is shown."""
+        """Verdict on the second version: better, worse, equal, or not shown."""
         return self.compared.comparison.decided_by.found.verdict
 
     @property

@@ -98,9 +98,9 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
 def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     """Return why a model has no verdict; None where it has one.
 
-    A window that is short on outcomes counts as steady where a longer one, which may still
-    reach back into the reference, excludes a fall that matters. While all reach back into it,
-    too few outcomes have come since.
+    If the deciding window has too few outcomes, the model still counts as steady where a longer
+    window excludes a fall that matters, even one that overlaps the reference. If every window
+    overlaps the reference, the reason is too few outcomes.
 
     Args:
         model: with its reference and its windows.

@@ -72,4 +72,4 @@ WINDOW_STATUSES: Mapping[str, str] = {
     "immature": "too young: too few of its labels have come for any metric",
     "untrusted": "its labels cannot be trusted: the metrics they distort are withheld, see below",
 }
-"""What a window's metrics rest on, by `Window.status`."""
+"""State of the labels behind a window's metrics, by `Window.status`."""

@@ -1,4 +1,4 @@
-"""Which class of cases two stretches of time lack, in words."""
+"""Names the class of cases that two stretches of time lack."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ DEGENERACIES: Mapping[Degeneracy, str] = {
     Degeneracy.RATE_FAR_BELOW: "flags only {times} times its lowest rate so far",
     Degeneracy.RATE_FAR_ABOVE: "flags {times} times its highest rate so far",
 }
-"""What the model does, by what is wrong; `{times}` is a number. The worst first."""
+"""Words that follow "the model", by kind, the worst first; `{times}` is a number."""
 
 
 def degenerate_text(found: DegeneratePredictions) -> str | None:

@@ -15,7 +15,7 @@ from monitor.report.two_answers import Compared, is_model_worse, what_moved_prec
 
 
 class Answers(Struct, frozen=True, kw_only=True):
-    """What moved precision, and whether the model is worse.
+    """The two answers: what moved precision, and whether the model is worse.
 
     Attributes:
         precision_moved_by: `prevalence`, `recall` or `false_positives`, where its part
@@ -31,7 +31,7 @@ class Answers(Struct, frozen=True, kw_only=True):
 
 
 class Excluded(Struct, frozen=True, kw_only=True):
-    """What the outcomes exclude, with 95 % for all looks of a year together.
+    """Rates that the outcomes exclude, at 95 % for all looks of a year together.
 
     Attributes:
         recall_below: recall after is not below this; null where nothing is excluded.

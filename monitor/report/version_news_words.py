@@ -1,4 +1,4 @@
-"""What a new version has to do with a verdict, in words."""
+"""Sentences on a new version and its part in a verdict."""
 
 from __future__ import annotations
 

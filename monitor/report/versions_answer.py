@@ -92,7 +92,7 @@ class PrecisionPart(Struct, frozen=True, kw_only=True):
 
 
 class PrecisionParts(Struct, frozen=True, kw_only=True):
-    """What the difference of precision consists of; the three add up to it.
+    """Parts of the difference of precision; the three add up to it.
 
     Attributes:
         model: recall and false positives at the same mix.

@@ -1,4 +1,4 @@
-"""What is known of a model while no metric is: its predictions, its labels, what to send."""
+"""The answer for a model without any metric: its predictions, its labels, an event to send."""
 
 from __future__ import annotations
 

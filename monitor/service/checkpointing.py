@@ -29,7 +29,7 @@ from monitor.version import __version__
 
 _RETRY_SECONDS = 5.0
 _UNFIT = (AttributeError, IndexError, KeyError, TypeError, ValueError)
-"""What reading the state of another version ends in."""
+"""Errors raised by the state of another version."""
 _MOST_OF_THE_TIME = 0.05
 """Maximum share of the time spent on writing; slow checkpoints are written less often."""
 

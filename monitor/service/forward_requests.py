@@ -21,7 +21,7 @@ _ANSWER_BYTES = 1 << 16
 
 
 class ReceiverAnswer(NamedTuple):
-    """What the receiver answered.
+    """Answer of the receiver.
 
     Attributes:
         status: HTTP status code.

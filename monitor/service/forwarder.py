@@ -159,7 +159,7 @@ class Forwarder:
         """Note that a checkpoint is on disk.
 
         Args:
-            state: that `checkpoint` returned for it.
+            state: what `checkpoint` returned for that checkpoint.
         """
         with self._lock:
             stored = state["batch"]

@@ -1,4 +1,4 @@
-"""What a new version means for a model: a new reference, the beginning of a change, or news."""
+"""Decides on a new version: a new reference, the beginning of a change, or news alone."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ def _tls_settings(tls: Tls | None) -> dict[str, Any]:
 
 
 def _shakes_hands(probe: socket.socket) -> bool:
-    """Return whether a TLS handshake begins; the peer is this process, so it is not verified."""
+    """Return whether a TLS handshake starts. The peer is this process, so it is not verified."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     probe.settimeout(_TURN * _TURNS)

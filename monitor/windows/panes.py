@@ -140,7 +140,7 @@ class PaneRing:
         return np.flatnonzero(chosen[self._owners])
 
     def _clear(self, before: int, after: int, models: Int64Array) -> None:
-        """Clear the panes that models enter, from behind one up to another."""
+        """Clear the panes after `before`, up to `after`, for these models."""
         rows = self._rows_of(models) if len(models) < len(self._newest) else None
         self._slots.clear(max(before + 1, after - self.span + 1), after, rows)
 

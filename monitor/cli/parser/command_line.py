@@ -59,7 +59,7 @@ EXIT_CODES = {
     3: "a feed that cannot be read, is empty, or none of whose records can be used; of a torn "
     "file, `replay` still prints what could be counted",
 }
-"""What each exit code means, as the READMEs have it."""
+"""Meaning of each exit code, as the READMEs have it."""
 
 _ABOUT = """\
 Did the model get worse, or did positives become rarer?

@@ -14,7 +14,7 @@ from monitor.cli.parser.command import (
 )
 
 STORIES = ("healthy", "rarer", "worse")
-"""What may happen to the events of `sample`; `monitor.demo.claims` says what each means."""
+"""Scenarios of `sample`; `monitor.demo.claims` describes each."""
 
 
 def _sample(parser: argparse.ArgumentParser) -> None:

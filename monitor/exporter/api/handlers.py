@@ -84,7 +84,7 @@ KINDS = (
     *(verdict for verdict in Verdict if verdict is not Verdict.INSUFFICIENT_EVIDENCE),
     *Because,
 )
-"""What models are listed by: each verdict, and each reason why there is none."""
+"""Values of the parameter `verdict`: each verdict, and each reason why there is none."""
 
 
 def one_of(query: QueryParams, name: str, known: Sequence[str]) -> str:
@@ -114,7 +114,7 @@ def whole_number(query: QueryParams, name: str, default: int, *, most: int) -> i
         most: largest value allowed.
 
     Raises:
-        UsageError: it is no such number.
+        UsageError: it is not such a number.
     """
     text = query.get(name)
     if text is None:

@@ -1,4 +1,4 @@
-"""Which models an answer holds, and in which order."""
+"""Selects and sorts the models of an answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ORDERS = (
     "last_prediction",
     "last_label",
 )
-"""What models can be sorted by. A number that is not known comes last either way."""
+"""Keys to sort models by. An unknown number comes last in either direction."""
 SORTS = (*ORDERS, *(f"{DESCENDING}{order}" for order in ORDERS[1:]))
 
 

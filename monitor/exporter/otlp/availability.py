@@ -1,4 +1,4 @@
-"""Whether OpenTelemetry's exporter, an extra, is installed."""
+"""Checks that OpenTelemetry's exporter, an extra, is installed."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""What is marked on the chart over time: periods, deployments, changes, detections, the cursor."""
+"""Marks on the chart over time: periods, deployments, changes, detections, the cursor."""
 
 from __future__ import annotations
 

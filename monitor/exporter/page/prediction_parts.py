@@ -1,4 +1,4 @@
-"""What predictions alone show: flagged cases and estimates by window, and the scores."""
+"""Parts of the page that need no labels: flagged cases and estimates by window, and scores."""
 
 from __future__ import annotations
 

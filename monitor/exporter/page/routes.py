@@ -21,7 +21,7 @@ POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""What a browser may do on the page: nothing from elsewhere, nothing inline."""
+"""Content security policy: a browser loads nothing from elsewhere and runs nothing inline."""
 
 _SCRIPTS = ("page", "swap", "charts", "periods", "copying", "refresh")
 _TYPES = {

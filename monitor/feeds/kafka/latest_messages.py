@@ -54,7 +54,7 @@ def _messages(consumer: Consumer, topics: Sequence[str], most: int) -> Iterator[
     consumer.assign([TopicPartition(*key, starts[key]) for key in left])
     silent = 0
     while left:
-        # consume() waits for all of its messages, or this long.
+        # consume() returns once it has that many messages, or after this time.
         came = consumer.consume(_READ_MESSAGES, timeout=_WAIT_SECONDS)
         silent = 0 if came else silent + 1
         if silent * _WAIT_SECONDS >= _SILENT_SECONDS:

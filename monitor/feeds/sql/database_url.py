@@ -1,4 +1,4 @@
-"""What the URL of a database needs to be read, and how messages hide its secrets."""
+"""Checks that the database of a URL can be read, and hides the secrets of the URL."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ PAGE_ROWS = 5_000
 
 
 class FoundRows(NamedTuple):
-    """What a query gave.
+    """Result of a query.
 
     Attributes:
         columns: names of the columns.

@@ -11,13 +11,13 @@ REJECTED_SHARE = 0.01
 FEWEST_REJECTED = 20
 """Rejected records in an hour, below which their share means nothing."""
 CLOCK_SECONDS = 60
-"""Difference between two clocks from which on one is wrong."""
+"""Difference between two clocks above which one of them is wrong."""
 FALSE_TIMES_SHARE = 0.9
 """Share of the records of two minutes whose times cannot all be wrong."""
 NOT_FORWARDED_SECONDS = 900
-"""Seconds for which the receiver may not take counts; there are at most 5 minutes between two."""
+"""Seconds without an acknowledgement before the alert; attempts are at most 5 minutes apart."""
 STALLED_SECONDS = 5
-"""Seconds for which the loop may not turn."""
+"""Seconds without a turn of the loop after which it counts as stalled."""
 
 
 def monitor_alerts(scope: Scope) -> list[Alert]:

@@ -37,13 +37,13 @@ class _Missed(NamedTuple):
 
     Attributes:
         metric: its name in series.
-        words: its name for people; that of the cause where it is the rate behind one.
+        words: its name for people; if it is the rate of a cause, the name of that cause.
         now: name of the recorded metric.
-        bound: name of the recorded end of its interval that must lie beyond the objective.
+        bound: name of the recorded limit of its interval that must miss the objective.
         before: name of the recorded metric of the reference.
-        divided_by: outcomes that it divides by, of which there must be enough.
-        beyond: how the bound compares with a missed objective, and the word for it.
-        digits: behind the point.
+        divided_by: outcomes in its denominators; each must be frequent enough.
+        beyond: comparison by which the objective is missed, as an operator and as a word.
+        digits: digits after the decimal point.
     """
 
     metric: str
