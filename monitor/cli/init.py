@@ -149,7 +149,7 @@ def _model(model: SurveyedModel, segments: tuple[Segment, ...], *, scored: bool)
         yield f"    segments: [{keys}] # of {counts} values"
     yield f"    labelling: {model.labelling} # {_WORDS[model.labelling]}"
     if model.timeout is None or model.late_days is None:
-        yield "    label_timeout: 30d # no label came yet: the age beyond which none counts"
+        yield "    label_timeout: 30d # no label came yet; later labels do not count"
     else:
         late = _days(model.late_days)
         yield f"    label_timeout: {model.timeout} # .99 of the labels came within {late}"

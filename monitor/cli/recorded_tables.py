@@ -50,8 +50,8 @@ def _rows(path: str, config: Config, decoder: Decoder) -> Iterator[EventBatch]:
     if name not in feeds:
         known = ", ".join(table_names(config)) or "none"
         raise FeedError(
-            f"{path}: the configuration has no sql feed of this name, it has {known}; give one "
-            "that has by -c"
+            f"{path}: the configuration has no sql feed of this name, it has {known}; pass the "
+            "configuration that has it with -c"
         )
     if fault := fault_of_url(feeds[name].url.get_secret_value()):
         raise FeedError(f"{path}: its url {fault}")

@@ -98,8 +98,8 @@ class Reference(Section):
     )
     on_version: OnVersion = setting(
         "compare",
-        "What a new version of the model means. compare: it is judged against the reference, and "
-        "said to be new. keep: versions are ignored. restart: a new reference begins with it; "
+        "Effect of a new version of the model. compare: it is judged against the reference, and "
+        "reported as new. keep: versions are ignored. restart: a new reference begins with it; "
         "needs first or trailing.",
     )
 

@@ -48,7 +48,7 @@ def _query(text: str) -> str:
         )
     if others := _parameters(text) - Counter({":cursor": _parameters(code)[":cursor"]}):
         raise q.unfit(
-            "must have no parameter but :cursor, also in texts and comments, and has "
+            "must have no parameter but :cursor, not even in strings or comments, and has "
             f"{', '.join(sorted(others))}",
             "write the value itself; write \\: for a colon before a name",
         )

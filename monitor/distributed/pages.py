@@ -33,7 +33,7 @@ _KEY, _WHEN, _WHAT = range(3)
 
 
 def _mark(seed: int) -> int:
-    """Return 32 bits of a key, which differ between seeds and do not tell the seed."""
+    """Return 32 bits of a key, which differ between seeds and do not reveal the seed."""
     return int(keys_of(["id_secret"], seed)[0]) & 0xFFFFFFFF
 
 

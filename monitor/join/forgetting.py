@@ -24,7 +24,7 @@ BEFORE_ALL = -(1 << 60)
 LONGEST_STEP_MS = DAY_MS
 """A step is a day at most."""
 _STEPS = 4
-"""Steps in the shortest horizon, where that is shorter than as many days."""
+"""Steps that the shortest horizon is divided into, where a step is then shorter than a day."""
 
 
 class Over(NamedTuple):

@@ -7,7 +7,7 @@ KAFKA_LAG = SeriesDescription(
     name="precision_monitor_kafka_lag_messages",
     kind="gauge",
     labels=_PARTITION,
-    meaning="Messages of the partition that are not counted yet, offsets without one included.",
+    meaning="Messages of the partition not counted yet; includes offsets without a message.",
 )
 KAFKA_SKIPPED = SeriesDescription(
     name="precision_monitor_kafka_skipped_offsets_total",

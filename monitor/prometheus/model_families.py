@@ -99,8 +99,8 @@ def prediction_state_families() -> Iterator[Family]:
     yield _by_model(
         "precision_monitor_events_set_aside",
         "gauge",
-        "Events far ahead of the others of the model, or of the clock, that are set aside now: "
-        "they count, and move no window.",
+        "Events set aside now, because their time is far ahead of the clock or of the other events "
+        "of the model: they count, but move no window.",
         lambda model: [model.aside[0]],
     )
     yield _by_model(

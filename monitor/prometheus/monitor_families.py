@@ -55,7 +55,7 @@ def monitor_families() -> Iterator[Family]:
     yield _single(
         "precision_monitor_now_timestamp_seconds",
         "gauge",
-        "The moment that windows end by, less the maturity of labels; event time.",
+        "Current event time; windows end at this time less the maturity of labels.",
         lambda snapshot: [_seconds(snapshot.now_ms)],
     )
     yield _single(

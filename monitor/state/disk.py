@@ -55,7 +55,7 @@ def make_directory(path: Path, *, sync: Sync = synced) -> None:
     above = [parent for parent in path.parents if not parent.is_dir()]
     for level in (*reversed(above), path):
         level.mkdir(mode=_DIRECTORY_MODE, exist_ok=True)
-        if not level.is_mount():  # else no directory of its file system holds its name
+        if not level.is_mount():  # the name of a mount is in another file system
             with suppress(PermissionError):
                 sync_directory(level.parent, sync=sync)
 

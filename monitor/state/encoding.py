@@ -27,12 +27,16 @@ from monitor.state.state_errors import StateError
 SCHEMA_VERSION = 8
 """Version of the layout and of the content that are written."""
 _READ_VERSIONS = (3, 4, 5, 6, 7, SCHEMA_VERSION)
-"""Versions that are read. In 3, detectors did not step by days and start anew. Up to 4, estimates
-had no record, which begins anew, and nothing was known of predictions alone, which is learned
-from the hours; trends are looked for again at the week's end; all keys of ids have the public
-seed, and go on with it. Up to 5, models share one time, and go on from it. Up to 6, the first
-prediction of a version is not known, and is not looked for. Up to 7, scores older than two months
-are not stored; their weeks begin empty."""
+"""Versions that can be read. What older ones lack:
+
+- 3 has no steps of detectors by days: these detectors start anew.
+- Up to 4 have no record of estimates, which starts anew, and nothing on predictions alone, which
+  is learned from the hours. Trends are sought again at the end of the week. Keys of ids use the
+  public seed, and continue to.
+- Up to 5 have one time for all models, from which each continues.
+- Up to 6 lack the first prediction of each version; it stays unknown.
+- Up to 7 lack scores older than two months: the weeks start empty.
+"""
 
 _READ = ", ".join(map(str, _READ_VERSIONS))
 _MAGIC = b"PMonStat"

@@ -1,11 +1,11 @@
-"""Repairs one segment of the journal: what is whole stays where it is, the rest is blanked.
+"""Repairs one segment of the journal: whole frames stay in place, the rest is blanked.
 
     salvage ─▶ repair        a whole segment
     a start ─▶ repair_end    the last frame of the journal
 
-A damaged byte is found by trying: a change of one byte that fits a checksum of 64 bits is what
-was written. What cannot be repaired is replaced by frames of blank lines, which hold no
-record, so that every position behind it still holds.
+A damaged byte is found by trial: the change of one byte that matches the 64-bit checksum restores
+what was written. What cannot be repaired is replaced by frames of blank lines, which hold no
+record, so that all later positions stay valid.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Judge:
         """Return the verdict on each window by name.
 
         Args:
-            now: the moment that windows end by, epoch milliseconds.
+            now: current event time, epoch milliseconds; windows end maturity before it.
             age: the model's maturity, milliseconds.
             cuts: the totals' series, and for each segment key those of its values.
             fault: of the labels, if one is known.
@@ -109,7 +109,7 @@ class Judge:
         """Return the judgement of the first window of a day or more that is degraded, or None.
 
         Args:
-            now: the moment that windows end by, epoch milliseconds.
+            now: current event time, epoch milliseconds; windows end maturity before it.
             age: the model's maturity, milliseconds.
             cuts: its series by segment key.
         """
@@ -170,7 +170,7 @@ class Judge:
 
         Args:
             name: of the window.
-            now: the moment that windows end by, epoch milliseconds.
+            now: current event time, epoch milliseconds; windows end maturity before it.
             age: the model's maturity, milliseconds.
         """
         length = self._windows.length(name)

@@ -93,7 +93,7 @@ class VersionNews:
 
         Args:
             model: its number.
-            now: the moment that windows end by, epoch milliseconds.
+            now: current event time, epoch milliseconds; windows end maturity before it.
             began: when its rates changed; None where they did not.
 
         Returns:

@@ -135,7 +135,7 @@ class Watch:
 
         Args:
             model: its number.
-            now: the moment that windows end by, epoch milliseconds.
+            now: current event time, epoch milliseconds; windows end maturity before it.
             age: its maturity, milliseconds; None where it is not known yet.
             paces: at which negatives and positives have got their labels lately.
         """

@@ -77,17 +77,17 @@ def test_diagnose_reads_the_configured_databases(capsys, config):
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "message"),
     [
         (
             "sql:claims",
-            "sql feed of this name, it has sql:predictions, sql:labels; give one that has by -c",
+            "has no sql feed of this name, it has sql:predictions, sql:labels; pass",
         ),
         ("sql:labels", "sql labels: no such file: '"),
     ],
 )
-def test_a_database_that_cannot_be_read_is_exit_code_3(capsys, config, tmp_path, word, told):
+def test_a_database_that_cannot_be_read_is_exit_code_3(capsys, config, tmp_path, word, message):
     (tmp_path / "warehouse.db").unlink()
     failed = ran(capsys, "replay", word, "-c", config)
     assert failed.code == 3
-    assert told in failed.err
+    assert message in failed.err

@@ -56,8 +56,8 @@ EXIT_CODES = {
     "of `--fail-on`, `demo --alerts` an alert that should not fire, or one that did not",
     2: "wrong usage, a configuration with faults or that `run` refuses, a state directory that "
     "cannot be used, or an address that is taken",
-    3: "a feed that cannot be read, is empty, or none of whose records can be used; of a torn "
-    "file, `replay` still prints what could be counted",
+    3: "a feed that cannot be read, is empty or has no usable record; of a torn file, `replay` "
+    "still prints what could be counted",
 }
 """Meaning of each exit code, as the READMEs have it."""
 

@@ -41,7 +41,7 @@ _REF = "#/components/schemas/{name}"
 _TEXT = {"type": "string"}
 _PLAIN = {"200": {"description": "Text."}}
 _FAULTS = {
-    "400": "A parameter does not fit, or none names one of several models.",
+    "400": "A parameter is invalid, or `model` is missing and there are several.",
     "404": "There is no such model.",
     "503": "The history cannot be read just now.",
 }

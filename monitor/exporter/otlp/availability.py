@@ -21,5 +21,5 @@ def is_installed() -> bool:
     """Return whether the exporter is installed, without importing all of it."""
     try:
         return find_spec(_EXPORTER) is not None
-    except ModuleNotFoundError:  # a package around it
+    except ModuleNotFoundError:  # one of its parent packages is missing
         return False

@@ -72,7 +72,7 @@ class UnknownFile:
 
     @property
     def fingerprint(self) -> Hashable:
-        """State of the file and the contents; the answer is the same as long as it is."""
+        """State of the file and the contents; the answer changes only if this changes."""
         known = [(id(part), part.done, True) for part in self._there]
         known += [(id(part), part.done, False) for part in self._gone]
         return self.one.stamp, *known

@@ -14,7 +14,7 @@ from monitor.feeds.sql.row_decoder import RowDecoder
 from monitor.feeds.sql.row_query import QueryError, ReadPage, RowQuery
 
 PAGE_ROWS = 5_000
-"""Rows of a page, decoded within some 50 ms; more where as many have one cursor."""
+"""Rows of a page, decoded in about 50 ms; a page is larger if more rows share one cursor."""
 
 
 class FoundRows(NamedTuple):
