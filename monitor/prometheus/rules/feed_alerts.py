@@ -69,10 +69,10 @@ def _label_feed_stalled(scope: Scope) -> Alert:
         keep="1h",
         summary=f"{_WHO}: no label for {silence}"
         + templates.sum_if_known("precision_monitor_pending_predictions", "predictions wait"),
-        description="Predictions come, and no label. Windows move on and empty; soon they show "
-        "nothing about the model, or about the part of it that the named monitor sees. Alerts that "
-        "rest on these labels are muted meanwhile. Look at the feed of labels and at the "
-        "dead-letter file.",
+        description="Predictions arrive, but no labels. Windows move on and become empty; soon "
+        "they show nothing about the model, or about the part of it that the named monitor sees. "
+        "Alerts that rest on these labels are muted meanwhile. Look at the feed of labels and at "
+        "the dead-letter file.",
         runbook=scope.link("deploy/README.md#labelfeedstalled"),
         page=links.page_of_model(scope),
         dashboard=links.on_call(scope),
@@ -124,10 +124,10 @@ def _events_ahead(scope: Scope) -> Alert:
         severity="ticket",
         summary=f"{templates.MODEL}: about {{{{ $value | humanize }}}} events of the last 15 "
         "minutes are dated far ahead",
-        description="They are dated far ahead of the others of the model, or of the clock. "
-        "They count, but they move neither the windows nor the label timeout. Either "
-        "a producer has a wrong clock or uses a wrong unit of time, or the clock of the monitor is "
-        "slow, or the stream had a long gap, after which time goes on by itself.",
+        description="Their times are far ahead of the model's other events, or of the clock. "
+        "They count, but they move neither the windows nor the label timeout. Either a producer "
+        "has a wrong clock or uses a wrong unit of time, or the clock of the monitor is slow, or "
+        "the stream had a long gap, after which event time catches up by itself.",
         runbook=scope.link("deploy/README.md#eventtimesahead"),
         page=links.page_of_model(scope),
         dashboard=links.on_call(scope),

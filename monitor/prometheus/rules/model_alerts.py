@@ -73,9 +73,9 @@ def _predictions_degenerate(scope: Scope) -> Alert:
         severity="ticket",
         keep="30m",
         summary=f"{templates.MODEL}:{templates.degenerate()}",
-        description="By its predictions alone, before any label comes: the model has probably "
-        "died, or its inputs have. Labels show it later, if they come. Look for a deployment, a "
-        "changed threshold, and features that are missing or constant.",
+        description="The predictions alone, before any label comes, suggest that the model or "
+        "its inputs no longer work. Labels will show it later, if they come. Look for a "
+        "deployment, a changed threshold, and features that are missing or constant.",
         runbook=scope.link("deploy/README.md#predictionsdegenerate"),
         page=links.page_of_model(scope),
         dashboard=links.on_call(scope),

@@ -151,10 +151,10 @@ def _checkpoint(scope: Scope) -> Alert:
         hold="5m",
         keep="10m",
         summary=f"{templates.INSTANCE}: no checkpoint for {{{{ $value | humanizeDuration }}}}",
-        description="The newest checkpoint is that old, or there is none since counting began. "
-        "Nothing is lost yet: counting goes on, and a restart reads events since that "
-        "checkpoint again, which takes longer the older it is, while journals grow. Look at "
-        "the log and at the disk of the state directory.",
+        description="The newest checkpoint is that old, or none was written since counting began. "
+        "Nothing is lost yet: counting goes on. Until the next checkpoint the journals grow, "
+        "and a restart takes longer, because it reads all events since the last one again. "
+        "Look at the log and at the disk of the state directory.",
         runbook=scope.link("deploy/README.md#checkpointstale"),
         dashboard=links.health(scope),
     )
@@ -176,9 +176,9 @@ def _not_forwarded(scope: Scope) -> Alert:
         keep="10m",
         summary=f"{templates.INSTANCE}: counts not forwarded for "
         "{{ $value | humanizeDuration }}",
-        description="The monitor that judges the whole lacks what this one has counted since. "
-        "Its event time waits for this one for a while, and goes on without it then. Nothing is "
-        "lost: counts add up here, and are sent once the receiver takes them. Look at the log "
+        description="The monitor that receives the counts lacks what this one has counted since. "
+        "Its event time waits for this monitor for a while, and then moves on without it. Nothing "
+        "is lost: counts add up here, and are sent once the receiver takes them. Look at the log "
         "of this monitor, which says what the receiver answers.",
         runbook=scope.link("deploy/README.md#countsnotforwarded"),
         dashboard=links.health(scope),
@@ -198,10 +198,10 @@ def _stalled(scope: Scope) -> Alert:
         keep="10m",
         summary=f"{templates.INSTANCE}: nothing was read or counted for "
         "{{ $value | humanizeDuration }}",
-        description="The main loop, which reads and counts, did not run. "
-        "The published numbers do not change meanwhile, posted events wait, and systemd's "
-        "watchdog ends the process after a minute of it. Nothing is lost. Look at the CPU and the "
-        "disk of the machine, and at the stall of checkpoints.",
+        description="The main loop, which reads and counts, did not run. The published numbers "
+        "do not change meanwhile, posted events wait, and systemd's watchdog ends the process "
+        "after a minute without a turn. Nothing is lost. Look at the CPU and the disk of the "
+        "machine, and at the stall of checkpoints.",
         runbook=scope.link("deploy/README.md#monitorloopstalled"),
         dashboard=links.health(scope),
     )
