@@ -83,10 +83,10 @@ def position_on_curve(
 
     Returns:
         Below where TPR is below the curve at p < .01, two-sided as for every component.
-        On the curve where TPR is neither below nor above it so, its log-odds differ by less
-        than τ = .2 from those of the curve, and certainly (p < .01) by less than 2 τ; or by
-        less than a quarter, and certainly less than half, of what recall changes along the
-        curve. Else, and where a class is missing, it is open. The variances of the reference
+        On the curve where TPR is neither below nor above it at p < .01, and its log-odds differ
+        from those of the curve by less than τ = .2 and certainly (p < .01) by less than 2 τ. A
+        quarter and a half of the change of recall along the curve may take the place of τ and
+        2 τ. Open otherwise, and where a class is missing. The variances of the reference
         and of the window are each the larger of that of independent rows and that between
         blocks. The curve is interpolated linearly, which lies below a concave curve, so that
         a coarse histogram never makes the model look worse.
