@@ -10,7 +10,7 @@ from monitor.snapshot import Snapshot
 
 
 def unknown_segments(snapshot: Snapshot, feed: RecordedFeed) -> dict[tuple[str, str], str]:
-    """Return each model and key without a value, with what is wrong.
+    """Return a fault for each model and segment key that no prediction has.
 
     Args:
         snapshot: after all records.

@@ -257,8 +257,8 @@ class ModelTimes:
         """Load what `state` returned.
 
         Args:
-            state: of an earlier run; in one from before models had times of their own, all
-                go on from the time they shared.
+            state: of an earlier run; if it has one time for all models, each continues from
+                that.
             models: old numbers of the models that are still there.
         """
         if "models" not in state:

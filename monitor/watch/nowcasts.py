@@ -254,7 +254,7 @@ class Nowcasts:
         return [one[:_RATES] for one in (covariate, *both)]
 
     def _scores_of(self, start: DayStart, parts: _Parts) -> Int64Array | None:
-        """Return the scores of the younger days; None where there are none, or not so far back."""
+        """Return the scores of the younger days; None without scores, or without any so old."""
         opens = parts.first * DAY_MS
         if start.judge.reference.scores is None or not self._scores.keeps(self._model, opens):
             return None

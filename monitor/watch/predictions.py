@@ -43,7 +43,7 @@ _FEWEST_SCORED = 20
 
 
 class PredictionWatch:
-    """Looks at every model's predictions, and holds what is known of them.
+    """Checks the predictions of every model, and stores what it has learned of them.
 
     Args:
         catalogue: models.

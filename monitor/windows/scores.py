@@ -1,7 +1,7 @@
 """Score histograms of the past year by model and class: half-hours, then days, then weeks.
 
-The scores of the latest predictions are stored by the half-hour, and join those of their day,
-and days those of their week, as their model's time moves on: each is stored once.
+The latest scores are stored by the half-hour. As the time of their model moves on, half-hours
+are merged into days, and days into weeks: each score is stored once.
 """
 
 from __future__ import annotations

@@ -160,8 +160,8 @@ def longest_window(
 ) -> str:
     """Return a template that sets `$window` to the longest window in which a verdict holds.
 
-    Where none holds at the moment, it is the longest that does not reach back into the
-    reference; where all do, the longest.
+    If no verdict holds at the moment, this is the longest window that does not overlap the
+    reference, or the longest of all if every window overlaps it.
 
     Args:
         scope: windows of the rules.
