@@ -9,8 +9,12 @@ import numpy as np
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.periods import Period
 from monitor.drift.curve_parts import CurveParts, curve_parts
+from monitor.metrics.expected_threshold import ExpectedThreshold, expected_threshold
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.precision import precision
+from monitor.metrics.rates import class_ratio
 from monitor.metrics.ratio import FloatArray
+from monitor.metrics.recalibration import Recalibration, recalibration
 from monitor.metrics.roc_region import recall_at
 from monitor.metrics.score_skill import ScoreSkill, score_skill
 
@@ -29,6 +33,9 @@ class ComparedScores:
         recall_after: of the ROC curve of after; None likewise.
         parts: of the effect of the operating point on precision, what the threshold did and
             what the curve; None without scores of before, and where a rate is 0.
+        recalibration: corrections of the scores of after as probabilities; None with few.
+        threshold: what the threshold for the precision wanted brings; None where precision
+            is as wanted, and where few scores say.
     """
 
     before: ScoreSkill | None
@@ -36,15 +43,20 @@ class ComparedScores:
     recall_before: FloatArray | None
     recall_after: FloatArray | None
     parts: CurveParts | None
+    recalibration: Recalibration | None
+    threshold: ExpectedThreshold | None
 
 
-def compare_scores(before: Period, after: Period) -> ComparedScores | None:
+def compare_scores(
+    before: Period, after: Period, objective: float | None = None
+) -> ComparedScores | None:
     """Return the metrics of the scores of both periods; None where neither has scores.
 
     Args:
         before: what is compared with; its class ratio and false-positive rate are those
             that metrics at the reference refer to.
         after: what is judged.
+        objective: precision that a threshold is sought for; None for that of before.
     """
     if before.scores is None and after.scores is None:
         return None
@@ -57,7 +69,17 @@ def compare_scores(before: Period, after: Period) -> ComparedScores | None:
         parts=None
         if before.scores is None
         else curve_parts(before.scores, before.blocks, after.days_or_blocks),
+        recalibration=None
+        if after.scores is None
+        else recalibration(after.scores, float(class_ratio(reference))),
+        threshold=_threshold(before, after, objective),
     )
+
+
+def _threshold(before: Period, after: Period, objective: float | None) -> ExpectedThreshold | None:
+    wanted = float(precision(before.total)) if objective is None else objective
+    missed = float(precision(after.total)) < wanted
+    return expected_threshold(after.scores, wanted) if after.scores and missed else None
 
 
 def _skill(scores: ScoreHistogram | None, reference: ConfusionCounts) -> ScoreSkill | None:

@@ -9,6 +9,12 @@ from monitor.drift.curve_parts import CurvePart
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.answer_parts import Count, MetricInterval, Share, defined
+from monitor.report.recalibration_answer import (
+    ScoreCorrections,
+    ThresholdAdvice,
+    score_corrections,
+    threshold_answer,
+)
 
 
 class BrierScore(Struct, frozen=True, kw_only=True):
@@ -121,6 +127,9 @@ class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
         recall_after: of the ROC curve of after; null likewise.
         skill: what of the part of skill the threshold did, and what the curve; null where
             that is not known.
+        recalibration: corrections of the scores of after; null with few.
+        threshold: the threshold for the precision wanted; null where precision is as wanted,
+            and where few scores say.
     """
 
     before: ScoreMetrics | None
@@ -129,6 +138,8 @@ class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
     recall_before: tuple[Share, ...] | None
     recall_after: tuple[Share, ...] | None
     skill: CurveEffects | None
+    recalibration: ScoreCorrections | None
+    threshold: ThresholdAdvice | None
 
 
 def compared_scores(found: ComparedScores | None) -> ComparedScoreMetrics | UnsetType:
@@ -146,6 +157,8 @@ def compared_scores(found: ComparedScores | None) -> ComparedScoreMetrics | Unse
         else CurveEffects(
             threshold=_effect(found.parts.threshold), curve=_effect(found.parts.curve)
         ),
+        recalibration=score_corrections(found.recalibration),
+        threshold=threshold_answer(found.threshold),
     )
 
 

@@ -9,6 +9,8 @@ from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.drift.curve_parts import CurvePart
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
+from monitor.report.recalibration_answer import score_corrections
+from monitor.report.recalibration_words import NOT_WARRANTED, correction_rows, with_limits
 from monitor.report.score_words import SCORE_WORDS
 
 UNDEFINED = "—"
@@ -43,6 +45,22 @@ def score_lines(found: ComparedScores | None) -> Iterator[str]:
         threshold, curve = found.parts.threshold, found.parts.curve
         yield (f"Of the part of skill, the threshold accounts for {_effect(threshold)},")
         yield f"another ROC curve {_effect(curve)}."
+
+
+def correction_lines(found: ComparedScores | None) -> Iterator[str]:
+    """Yield a table of the corrections of the scores of after; nothing without any.
+
+    Args:
+        found: the scores of both periods.
+    """
+    corrections = None if found is None else score_corrections(found.recalibration)
+    if corrections is None:
+        return
+    yield f"{'Corrections of the scores':<30}{'log-odds':>28}   takes off the Brier score"
+    for row in correction_rows(corrections):
+        yield f"{row.words:<30}{row.formula:>28}   {with_limits(row.gain, 4)}"
+    if corrections.advised is None:
+        yield NOT_WARRANTED
 
 
 def _row(title: str, before: str, after: str, change: str = "") -> str:

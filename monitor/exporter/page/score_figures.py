@@ -10,6 +10,13 @@ from msgspec import UnsetType
 from monitor.exporter.page.drawing import line, n
 from monitor.exporter.page.formats import count, interval, ratio
 from monitor.report.answer_parts import MetricInterval
+from monitor.report.recalibration_answer import ScoreCorrections
+from monitor.report.recalibration_words import (
+    NOT_WARRANTED,
+    correction_advice,
+    correction_rows,
+    with_limits,
+)
 from monitor.report.score_answer import ComparedScoreMetrics, ReliabilityGroup, ScoreMetrics
 from monitor.report.score_words import SCORE_WORDS
 
@@ -35,6 +42,7 @@ def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
             ],
         ],
         _table(found),
+        _corrections(found.recalibration),
         h.p(".muted")[
             "Of the whole days (UTC) inside each period. A changed threshold, or scores that all "
             "slid, leave the ROC curve as it is; a worse model lowers it. Calibrated scores lie on "
@@ -149,6 +157,28 @@ def _table(found: ComparedScoreMetrics) -> h.Element:
                 for name, words in SCORE_WORDS.items()
             ]
         ],
+    ]
+
+
+def _corrections(found: ScoreCorrections | None) -> h.Node:
+    if found is None:
+        return None
+    heads = "correction of the scores", "log-odds", "takes off the Brier score"
+    return [
+        h.table(".scores-table")[
+            h.thead[h.tr[(h.th(scope="col")[head] for head in heads)]],
+            h.tbody[
+                (
+                    h.tr[
+                        h.th(scope="row")[row.words],
+                        h.td[row.formula],
+                        h.td[with_limits(row.gain, 4)],
+                    ]
+                    for row in correction_rows(found)
+                )
+            ],
+        ],
+        h.p[correction_advice(found) or NOT_WARRANTED],
     ]
 
 
