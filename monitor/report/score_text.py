@@ -11,7 +11,7 @@ from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.recalibration_answer import score_corrections
 from monitor.report.recalibration_words import NOT_WARRANTED, correction_rows, with_limits
-from monitor.report.score_words import SCORE_WORDS
+from monitor.report.score_words import SCORE_WORDS, slide_sentence
 
 UNDEFINED = "—"
 _NUMBERS: tuple[tuple[str, Callable[[ScoreSkill], float]], ...] = (
@@ -41,6 +41,8 @@ def score_lines(found: ComparedScores | None) -> Iterator[str]:
     for title, read in _NUMBERS:
         was, now = (math.nan if s is None else read(s) for s in sides)
         yield _row(title, _number(was), _number(now), _signed(now - was))
+    if found.slide is not None and (text := slide_sentence(*found.slide)) is not None:
+        yield text
     if found.parts is not None:
         threshold, curve = found.parts.threshold, found.parts.curve
         yield (f"Of the part of skill, the threshold accounts for {_effect(threshold)},")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 import htpy as h
 from msgspec import UnsetType
 
-from monitor.exporter.page.drawing import line, n
+from monitor.exporter.page.drawing import band, line, n
 from monitor.exporter.page.formats import count, interval, ratio
+from monitor.metrics.score_intervals import Interval
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.recalibration_answer import ScoreCorrections
 from monitor.report.recalibration_words import (
@@ -18,7 +20,7 @@ from monitor.report.recalibration_words import (
     with_limits,
 )
 from monitor.report.score_answer import ComparedScoreMetrics, ReliabilityGroup, ScoreMetrics
-from monitor.report.score_words import SCORE_WORDS
+from monitor.report.score_words import SCORE_WORDS, slide_sentence
 
 _SIZE, _LEFT, _RIGHT, _TOP = 420.0, 46.0, 14.0, 14.0
 _SIDE = _SIZE - _LEFT - _RIGHT
@@ -42,11 +44,13 @@ def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
             ],
         ],
         _table(found),
+        _slide(found),
         _corrections(found.recalibration),
         h.p(".muted")[
             "Of the whole days (UTC) inside each period. A changed threshold, or scores that all "
             "slid, leave the ROC curve as it is; a worse model lowers it. Calibrated scores lie on "
-            "the diagonal of the second figure."
+            "the diagonal of the second figure. Bands are 95 % limits of recall at each false "
+            "positive rate."
         ],
     ]
 
@@ -59,11 +63,42 @@ def _roc(found: ComparedScoreMetrics) -> h.Element:
         "roc",
         f"ROC curves. Area under the curve: {', '.join(areas)}.",
         ("false positive rate", "recall"),
-        (
-            _curve(zip(found.false_positive_rate, recalls, strict=True), name)
-            for name, recalls in zip(_SIDES, (found.recall_before, found.recall_after), strict=True)
-            if recalls is not None
-        ),
+        [
+            *_limits(found),
+            *(
+                _curve(zip(found.false_positive_rate, recalls, strict=True), name)
+                for name, recalls in zip(
+                    _SIDES, (found.recall_before, found.recall_after), strict=True
+                )
+                if recalls is not None
+            ),
+        ],
+    )
+
+
+def _limits(found: ComparedScoreMetrics) -> Iterator[h.Element]:
+    xs = [_x(rate) for rate in found.false_positive_rate]
+    for name, limits in zip(_SIDES, (found.limits_before, found.limits_after), strict=True):
+        if limits is not None:
+            lower, upper = ([_y(share) for share in side] for side in (limits.lower, limits.upper))
+            yield h.path(f".band.{name}", d=band(xs, lower, upper))
+
+
+def _slide(found: ComparedScoreMetrics) -> h.Node:
+    if found.slide is None:
+        return None
+    sentence = slide_sentence(
+        *(_ends(metric) for metric in (found.slide.positive, found.slide.negative))
+    )
+    return None if sentence is None else h.p[sentence]
+
+
+def _ends(metric: MetricInterval) -> Interval:
+    return Interval(
+        *(
+            math.nan if value is None else value
+            for value in (metric.estimate, metric.lower, metric.upper)
+        )
     )
 
 
