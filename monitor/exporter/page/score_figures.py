@@ -90,7 +90,12 @@ def _slide(found: ComparedScoreMetrics) -> h.Node:
     sentence = slide_sentence(
         *(_ends(metric) for metric in (found.slide.positive, found.slide.negative))
     )
-    return None if sentence is None else h.p[sentence]
+    return None if sentence is None else h.p[_typeset(sentence)]
+
+
+def _typeset(text: str) -> str:
+    """Return a text with minus signs in place of hyphens."""
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def _ends(metric: MetricInterval) -> Interval:
@@ -206,8 +211,8 @@ def _corrections(found: ScoreCorrections | None) -> h.Node:
                 (
                     h.tr[
                         h.th(scope="row")[row.words],
-                        h.td[row.formula],
-                        h.td[with_limits(row.gain, 4)],
+                        h.td[_typeset(row.formula)],
+                        h.td[_typeset(with_limits(row.gain, 4))],
                     ]
                     for row in correction_rows(found)
                 )
