@@ -14,7 +14,7 @@ from monitor.metrics.threshold import best_threshold
 if TYPE_CHECKING:
     from monitor.metrics.histogram import ScoreHistogram
 
-_FEWEST_FLAGGED = 50
+_FEWEST_FLAGGED = 100
 
 
 class ExpectedThreshold(NamedTuple):
@@ -48,7 +48,7 @@ def expected_threshold(days: ScoreHistogram, wanted: float) -> ExpectedThreshold
 
     Returns:
         None with fewer than four days, where no threshold reaches the precision, where fewer
-        than 50 labelled cases lie above it, or where none of those chosen on other days flags
+        than 100 labelled cases lie above it, or where none of those chosen on other days flags
         a case.
 
     >>> from monitor.metrics.histogram import ScoreHistogram
