@@ -106,11 +106,13 @@ def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
     model = compared.model()
     mature_until = compared.mature_until(model)
     after = compared.after(model)
+    setting = settings_of(monitor.config, model)
     return diagnose(
         compared.before(model, after),
         after,
         model=model,
-        labelling=settings_of(monitor.config, model).labelling,
+        labelling=setting.labelling,
         mature_until=mature_until,
         scatter=compared.day_scatter(model),
+        objective=setting.objective.precision,
     )

@@ -9,9 +9,14 @@ import numpy as np
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.periods import Period
 from monitor.drift.curve_parts import CurveParts, curve_parts
+from monitor.drift.score_slide import ScoreSlide, score_slide
+from monitor.metrics.expected_threshold import ExpectedThreshold, expected_threshold
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.precision import precision
+from monitor.metrics.rates import class_ratio
 from monitor.metrics.ratio import FloatArray
-from monitor.metrics.roc_region import recall_at
+from monitor.metrics.recalibration import Recalibration, recalibration
+from monitor.metrics.roc_region import RocBand, roc_band
 from monitor.metrics.score_skill import ScoreSkill, score_skill
 
 ROC_RATES: FloatArray = (np.arange(51) / 50) ** 2
@@ -25,26 +30,36 @@ class ComparedScores:
     Attributes:
         before: of the earlier one; None where it has no scores with labels of both classes.
         after: of the later one; None likewise.
-        recall_before: recall of the ROC curve of before at `ROC_RATES`; None likewise.
-        recall_after: of the ROC curve of after; None likewise.
+        roc_before: ROC curve of before at `ROC_RATES`; None likewise.
+        roc_after: ROC curve of after; None likewise.
+        slide: of the mean score of each class; None where a period has no scores.
         parts: of the effect of the operating point on precision, what the threshold did and
             what the curve; None without scores of before, and where a rate is 0.
+        recalibration: corrections of the scores of after as probabilities; None with few.
+        threshold: what the threshold for the precision wanted brings; None where precision
+            is as wanted, and where few scores say.
     """
 
     before: ScoreSkill | None
     after: ScoreSkill | None
-    recall_before: FloatArray | None
-    recall_after: FloatArray | None
+    roc_before: RocBand | None
+    roc_after: RocBand | None
+    slide: ScoreSlide | None
     parts: CurveParts | None
+    recalibration: Recalibration | None
+    threshold: ExpectedThreshold | None
 
 
-def compare_scores(before: Period, after: Period) -> ComparedScores | None:
+def compare_scores(
+    before: Period, after: Period, objective: float | None = None
+) -> ComparedScores | None:
     """Return the metrics of the scores of both periods; None where neither has scores.
 
     Args:
         before: what is compared with; its class ratio and false-positive rate are those
             that metrics at the reference refer to.
         after: what is judged.
+        objective: precision that a threshold is sought for; None for that of before.
     """
     if before.scores is None and after.scores is None:
         return None
@@ -52,20 +67,30 @@ def compare_scores(before: Period, after: Period) -> ComparedScores | None:
     return ComparedScores(
         before=_skill(before.scores, reference),
         after=_skill(after.scores, reference),
-        recall_before=_roc(before.scores),
-        recall_after=_roc(after.scores),
+        roc_before=_roc(before.scores),
+        roc_after=_roc(after.scores),
+        slide=None
+        if before.scores is None or after.scores is None
+        else score_slide(before.scores, after.scores),
         parts=None
         if before.scores is None
         else curve_parts(before.scores, before.blocks, after.days_or_blocks),
+        recalibration=None
+        if after.scores is None
+        else recalibration(after.scores, float(class_ratio(reference))),
+        threshold=_threshold(before, after, objective),
     )
+
+
+def _threshold(before: Period, after: Period, objective: float | None) -> ExpectedThreshold | None:
+    wanted = float(precision(before.total)) if objective is None else objective
+    missed = float(precision(after.total)) < wanted
+    return expected_threshold(after.scores, wanted) if after.scores and missed else None
 
 
 def _skill(scores: ScoreHistogram | None, reference: ConfusionCounts) -> ScoreSkill | None:
     return None if scores is None else score_skill(scores, reference)
 
 
-def _roc(scores: ScoreHistogram | None) -> FloatArray | None:
-    if scores is None:
-        return None
-    whole = scores.sum()
-    return np.array([recall_at(whole, false_positive_rate=rate) for rate in ROC_RATES])
+def _roc(scores: ScoreHistogram | None) -> RocBand | None:
+    return None if scores is None else roc_band(scores, ROC_RATES)

@@ -54,6 +54,7 @@ def diagnose(
     labelling: Labelling = Labelling.COMPLETE,
     mature_until: int | None = None,
     scatter: DayScatter | None = None,
+    objective: float | None = None,
 ) -> Diagnosis:
     """Distinguish a worse model from rarer positives, with the evidence.
 
@@ -66,6 +67,7 @@ def diagnose(
             None where it is not known.
         scatter: how the days of the model scatter, where a monitor has learned it; None to
             learn it from the two periods.
+        objective: precision that a threshold is sought for; None for that of before.
 
     Returns:
         The diagnosis; empty periods give `insufficient_evidence`, never an error.
@@ -138,7 +140,7 @@ def diagnose(
             errors=errors,
             mature_until=mature_until,
         ),
-        scores=compare_scores(before, after) if trusted else None,
+        scores=compare_scores(before, after, objective) if trusted else None,
     )
 
 

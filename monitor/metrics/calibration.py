@@ -47,10 +47,12 @@ class CalibrationLine(NamedTuple):
     Attributes:
         in_the_large: intercept at a slope of 1; above 0 where scores are too low.
         slope: of the line; 1 for calibrated scores, below 1 where they are too extreme.
+        intercept: of the line, at that slope.
     """
 
     in_the_large: float
     slope: float
+    intercept: float
 
 
 class ReliabilityCurve(NamedTuple):
@@ -200,27 +202,28 @@ def calibration_line(histogram: ScoreHistogram) -> CalibrationLine:
         histogram: labelled cases by score.
 
     Returns:
-        The line; NaN where a class has no cases. The slope is NaN where a score separates
-        the classes, or all cases have one score.
+        The line; NaN where a class has no cases. Slope and intercept are NaN where a score
+        separates the classes, or all cases have one score.
 
     Source:
         Cox 1958; Steyerberg et al. 2010 (calibration in the large, calibration slope).
     """
     positives, negatives = int(histogram.positive.sum()), int(histogram.negative.sum())
     if not positives or not negatives:
-        return CalibrationLine(_NAN, _NAN)
+        return CalibrationLine(_NAN, _NAN, _NAN)
     cases = _cases(histogram)
     held = np.flatnonzero(cases)
     logits, cases = logit(middles(histogram.bins)[held]), cases[held].astype(np.float64)
     positive = histogram.positive[held].astype(np.float64)
     constant = np.ones((len(held), 1))
-    (intercept,) = _logistic(constant, logits, cases, positive)
+    (in_the_large,) = _logistic(constant, logits, cases, positive)
     if len(held) == 1:
-        return CalibrationLine(float(intercept), _NAN)
+        return CalibrationLine(float(in_the_large), _NAN, _NAN)
     both = np.column_stack([constant, logits])
-    _, slope = _logistic(both, np.zeros_like(logits), cases, positive)
-    usable = np.abs(slope) < _STEEPEST
-    return CalibrationLine(float(intercept), float(slope) if usable else _NAN)
+    intercept, slope = map(float, _logistic(both, np.zeros_like(logits), cases, positive))
+    if abs(slope) >= _STEEPEST:
+        return CalibrationLine(float(in_the_large), _NAN, _NAN)
+    return CalibrationLine(float(in_the_large), slope, intercept)
 
 
 def _logistic(

@@ -10,8 +10,11 @@ from monitor.drift import Status, Verdict
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.regime import SAMPLES
+from monitor.report.answer_parts import defined
 from monitor.report.findings import unlabelled
 from monitor.report.missing_class import missing_class
+from monitor.report.recalibration_answer import score_corrections, threshold_answer
+from monitor.report.recalibration_words import correction_advice, threshold_advice
 from monitor.report.verdict_words import VERDICTS
 
 _UNLIKE_COVERAGE = 0.05
@@ -49,7 +52,19 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
         )
         if not diagnosis.judgement.on_reference_curve:
             yield from _more(diagnosis)
+    yield from _scores(diagnosis)
     yield from _prevalence(diagnosis)
+
+
+def _scores(diagnosis: Diagnosis) -> Iterator[str]:
+    found = diagnosis.scores
+    if found is None:
+        return
+    if (threshold := threshold_answer(found.threshold)) is not None:
+        yield threshold_advice(threshold, defined(diagnosis.after.metrics["recall"].estimate))
+    corrections = score_corrections(found.recalibration)
+    if corrections is not None and (text := correction_advice(corrections)) is not None:
+        yield text
 
 
 def _labels(diagnosis: Diagnosis) -> Iterator[str]:
@@ -83,9 +98,10 @@ def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
         return
     old = diagnosis.before.metrics["class_ratio"].estimate
     new = diagnosis.after.metrics["class_ratio"].estimate
-    if old > 0 and new > 0:
+    known = diagnosis.scores is not None and diagnosis.scores.threshold is not None
+    if old > 0 and new > 0 and not known:
         yield (
-            f"If precision matters as such, recalibrate the threshold to r = {new:.3g} "
+            f"If precision matters as such, set the threshold anew for r = {new:.3g} "
             f"(it was {old:.3g})."
         )
     yield "If positives should be as frequent as before, page the data team: what changed upstream?"

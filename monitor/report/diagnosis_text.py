@@ -16,7 +16,7 @@ from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.missing_class import missing_class
 from monitor.report.printable import one_line
-from monitor.report.score_text import score_lines
+from monitor.report.score_text import correction_lines, score_lines
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
@@ -41,6 +41,7 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
         _sides(diagnosis),
         _causes(diagnosis),
         score_lines(diagnosis.scores),
+        correction_lines(diagnosis.scores),
         _segments(diagnosis),
         _bullets("What is not known, and why", diagnosis.notes),
         _bullets("What to do next", advice(diagnosis)),

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 
 from monitor.diagnosis.compared_scores import ROC_RATES, ComparedScores
 from monitor.drift.curve_parts import CurvePart
+from monitor.metrics.roc_region import RocBand
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.answer_parts import Count, MetricInterval, Share, defined
+from monitor.report.recalibration_answer import (
+    ScoreCorrections,
+    ThresholdAdvice,
+    score_corrections,
+    threshold_answer,
+)
 
 
 class BrierScore(Struct, frozen=True, kw_only=True):
@@ -110,6 +118,30 @@ class CurveEffects(Struct, frozen=True, kw_only=True):
     curve: CurveEffect
 
 
+class RocLimits(Struct, frozen=True, kw_only=True):
+    """Pointwise 95 % limits of a ROC curve, at the same false positive rates as the curve.
+
+    Attributes:
+        lower: of recall.
+        upper: of recall.
+    """
+
+    lower: tuple[Share, ...]
+    upper: tuple[Share, ...]
+
+
+class ScoreSlides(Struct, frozen=True, kw_only=True):
+    """Change of the mean score of each actual class, after minus before.
+
+    Attributes:
+        positive: of actual positives.
+        negative: of actual negatives.
+    """
+
+    positive: MetricInterval
+    negative: MetricInterval
+
+
 class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
     """Metrics of the scores of two periods, and their ROC curves.
 
@@ -119,8 +151,14 @@ class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
         false_positive_rate: rates at which the curves are given.
         recall_before: recall of the ROC curve of before at these; null where there is none.
         recall_after: of the ROC curve of after; null likewise.
+        limits_before: of the ROC curve of before; null with fewer than two days.
+        limits_after: of the ROC curve of after; null likewise.
+        slide: of the mean scores; null where a period has no labelled scores.
         skill: what of the part of skill the threshold did, and what the curve; null where
             that is not known.
+        recalibration: corrections of the scores of after; null with few.
+        threshold: the threshold for the precision wanted; null where precision is as wanted,
+            and where few scores say.
     """
 
     before: ScoreMetrics | None
@@ -128,7 +166,12 @@ class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
     false_positive_rate: tuple[Share, ...]
     recall_before: tuple[Share, ...] | None
     recall_after: tuple[Share, ...] | None
+    limits_before: RocLimits | None
+    limits_after: RocLimits | None
+    slide: ScoreSlides | None
     skill: CurveEffects | None
+    recalibration: ScoreCorrections | None
+    threshold: ThresholdAdvice | None
 
 
 def compared_scores(found: ComparedScores | None) -> ComparedScoreMetrics | UnsetType:
@@ -139,14 +182,33 @@ def compared_scores(found: ComparedScores | None) -> ComparedScoreMetrics | Unse
         before=None if found.before is None else score_metrics(found.before),
         after=None if found.after is None else score_metrics(found.after),
         false_positive_rate=tuple(ROC_RATES.tolist()),
-        recall_before=None if found.recall_before is None else tuple(found.recall_before.tolist()),
-        recall_after=None if found.recall_after is None else tuple(found.recall_after.tolist()),
+        recall_before=_recalls(found.roc_before),
+        recall_after=_recalls(found.roc_after),
+        limits_before=_limits(found.roc_before),
+        limits_after=_limits(found.roc_after),
+        slide=None
+        if found.slide is None
+        else ScoreSlides(
+            positive=_interval(found.slide.positive), negative=_interval(found.slide.negative)
+        ),
         skill=None
         if found.parts is None
         else CurveEffects(
             threshold=_effect(found.parts.threshold), curve=_effect(found.parts.curve)
         ),
+        recalibration=score_corrections(found.recalibration),
+        threshold=threshold_answer(found.threshold),
     )
+
+
+def _recalls(curve: RocBand | None) -> tuple[float, ...] | None:
+    return None if curve is None else tuple(curve.recall.tolist())
+
+
+def _limits(curve: RocBand | None) -> RocLimits | None:
+    if curve is None or not np.isfinite(curve.lower).all():
+        return None
+    return RocLimits(lower=tuple(curve.lower.tolist()), upper=tuple(curve.upper.tolist()))
 
 
 def _effect(found: CurvePart) -> CurveEffect:

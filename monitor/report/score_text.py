@@ -9,7 +9,9 @@ from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.drift.curve_parts import CurvePart
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
-from monitor.report.score_words import SCORE_WORDS
+from monitor.report.recalibration_answer import score_corrections
+from monitor.report.recalibration_words import NOT_WARRANTED, correction_rows, with_limits
+from monitor.report.score_words import SCORE_WORDS, slide_sentence
 
 UNDEFINED = "—"
 _NUMBERS: tuple[tuple[str, Callable[[ScoreSkill], float]], ...] = (
@@ -39,10 +41,28 @@ def score_lines(found: ComparedScores | None) -> Iterator[str]:
     for title, read in _NUMBERS:
         was, now = (math.nan if s is None else read(s) for s in sides)
         yield _row(title, _number(was), _number(now), _signed(now - was))
+    if found.slide is not None and (text := slide_sentence(*found.slide)) is not None:
+        yield text
     if found.parts is not None:
         threshold, curve = found.parts.threshold, found.parts.curve
         yield (f"Of the part of skill, the threshold accounts for {_effect(threshold)},")
         yield f"another ROC curve {_effect(curve)}."
+
+
+def correction_lines(found: ComparedScores | None) -> Iterator[str]:
+    """Yield a table of the corrections of the scores of after; nothing without any.
+
+    Args:
+        found: the scores of both periods.
+    """
+    corrections = None if found is None else score_corrections(found.recalibration)
+    if corrections is None:
+        return
+    yield f"{'Corrections of the scores':<30}{'log-odds':>28}   takes off the Brier score"
+    for row in correction_rows(corrections):
+        yield f"{row.words:<30}{row.formula:>28}   {with_limits(row.gain, 4)}"
+    if corrections.advised is None:
+        yield NOT_WARRANTED
 
 
 def _row(title: str, before: str, after: str, change: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
@@ -36,6 +37,27 @@ class ScoreWords(NamedTuple):
         ('classifier_brier_score_lower', 'classifier_roc_auc_ratio')
         """
         return "_".join(filter(None, (self.stem, bound, self.unit)))
+
+
+def slide_sentence(positive: Interval, negative: Interval) -> str | None:
+    """Return how far the scores of each class slid, in one sentence; None where undefined.
+
+    Args:
+        positive: change of the mean score of actual positives.
+        negative: of actual negatives.
+
+    >>> slide_sentence(Interval(-.08, -.1, -.06), Interval(.002))
+    'Scores of positives slid by -0.080 (-0.100 to -0.060), of negatives by +0.002.'
+    """
+    if not math.isfinite(positive.estimate + negative.estimate):
+        return None
+    return f"Scores of positives slid by {_slid(positive)}, of negatives by {_slid(negative)}."
+
+
+def _slid(change: Interval) -> str:
+    if not math.isfinite(change.lower):
+        return f"{change.estimate:+.3f}"
+    return f"{change.estimate:+.3f} ({change.lower:+.3f} to {change.upper:+.3f})"
 
 
 SCORE_WORDS: Mapping[str, ScoreWords] = {

@@ -152,7 +152,7 @@ def test_the_report_begins_with_what_happened(capsys, two_months):
     assert text.startswith("Precision fell .640 → .460: positives became rarer.")
     for title in ("What moved precision", "What is not known, and why", "What to do next"):
         assert title in text
-    assert "recalibrate the threshold to r = 0.0526 (it was 0.111)" in text
+    assert "set the threshold anew for r = 0.0526 (it was 0.111)" in text
 
 
 def test_without_ranges_the_reference_is_compared_with_the_last_mature_days(capsys, summer):

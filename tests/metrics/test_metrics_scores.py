@@ -19,7 +19,7 @@ from monitor.metrics.calibration import (
     calibration_line,
     reliability_curve,
 )
-from monitor.metrics.roc_region import mean_recall, recall_at
+from monitor.metrics.roc_region import mean_recall, recall_at, roc_band
 from monitor.metrics.score_intervals import (
     Interval,
     average_precision_interval,
@@ -190,3 +190,31 @@ def differing_days(rng: np.random.Generator, days: int) -> ScoreHistogram:
         true = rng.normal(-2 + rng.normal(0, 0.3), 1.5, 1_000)
         parts.append(counted(rng.random(1_000) < expit(true), expit(true)))
     return stacked(parts)
+
+
+def test_a_roc_band_has_the_curve_of_scikit_learn_between_its_limits() -> None:
+    truth, score = drawn(8)
+    rates = np.linspace(0, 1, 21)
+    found = roc_band(by_day(truth, score, 9), rates)
+    false, recalls, _ = sklearn.metrics.roc_curve(
+        truth, np.floor(score / BIN), drop_intermediate=False
+    )
+    assert found.recall == pytest.approx(np.interp(rates, false, recalls), abs=1e-12)
+    assert ((found.lower <= found.recall) & (found.recall <= found.upper)).all()
+    assert (found.upper - found.lower)[1:-1].min() > 0
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.1, 0.4])
+def test_roc_bands_hold_the_true_recall(rate: float) -> None:
+    true = counted(*drawn(1_000, 2_000_000))
+    recall, held = recall_at(true, false_positive_rate=rate), []
+    for seed in range(80):
+        band = roc_band(by_day(*drawn(seed, 4_000), 8), np.array([rate]))
+        held.append(band.lower[0] <= recall <= band.upper[0])
+    assert np.mean(held) > 0.9
+
+
+def test_a_roc_band_of_one_day_has_no_limits() -> None:
+    band = roc_band(by_day(*drawn(3), 1), np.array([0.1]))
+    assert np.isfinite(band.recall).all()
+    assert np.isnan(band.lower).all()

@@ -103,6 +103,7 @@ def compared(
         labelling=Labelling(model.labelling),
         mature_until=model.mature_until,
         scatter=model.watched.day_scatter,
+        objective=model.objective.get("precision"),
     )
     ranges = [part for part in (recalled.before, recalled.after) if part is not None]
     if any(part.without_segments for part in ranges) and model.segments:

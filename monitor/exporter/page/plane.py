@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import htpy as h
+from msgspec import UnsetType
 
 from monitor.drift import Status
 from monitor.exporter.api.curve_answer import CurveAnswer
@@ -14,6 +15,7 @@ from monitor.exporter.page.plane_figure import plane_figure
 from monitor.exporter.page.score_figures import scores_panel
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.diagnosis_answer import DiagnosisAnswer
+from monitor.report.recalibration_words import threshold_advice
 
 _SKILL = {
     Status.CLEAN: "is as before",
@@ -106,6 +108,9 @@ def _threshold(diagnosis: DiagnosisAnswer, curve: CurveAnswer) -> h.Node:
         ]
     if curve.objective is None:
         return None
+    scores = diagnosis.scores
+    if not isinstance(scores, UnsetType) and scores.threshold is not None:
+        return [title, h.p[threshold_advice(scores.threshold, diagnosis.after.recall.estimate)]]
     wanted, choice = ratio(curve.objective), curve.choice
     if choice is None or choice.threshold is None:
         return [title, h.p[f"No threshold restores a precision of {wanted} at today's ratio."]]

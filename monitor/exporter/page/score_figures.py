@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 import htpy as h
 from msgspec import UnsetType
 
-from monitor.exporter.page.drawing import line, n
+from monitor.exporter.page.drawing import band, line, n
 from monitor.exporter.page.formats import count, interval, ratio
+from monitor.metrics.score_intervals import Interval
 from monitor.report.answer_parts import MetricInterval
+from monitor.report.recalibration_answer import ScoreCorrections
+from monitor.report.recalibration_words import (
+    NOT_WARRANTED,
+    correction_advice,
+    correction_rows,
+    with_limits,
+)
 from monitor.report.score_answer import ComparedScoreMetrics, ReliabilityGroup, ScoreMetrics
-from monitor.report.score_words import SCORE_WORDS
+from monitor.report.score_words import SCORE_WORDS, slide_sentence
 
 _SIZE, _LEFT, _RIGHT, _TOP = 420.0, 46.0, 14.0, 14.0
 _SIDE = _SIZE - _LEFT - _RIGHT
@@ -35,10 +44,13 @@ def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
             ],
         ],
         _table(found),
+        _slide(found),
+        _corrections(found.recalibration),
         h.p(".muted")[
             "Of the whole days (UTC) inside each period. A changed threshold, or scores that all "
             "slid, leave the ROC curve as it is; a worse model lowers it. Calibrated scores lie on "
-            "the diagonal of the second figure."
+            "the diagonal of the second figure. Bands are 95 % limits of recall at each false "
+            "positive rate."
         ],
     ]
 
@@ -51,11 +63,47 @@ def _roc(found: ComparedScoreMetrics) -> h.Element:
         "roc",
         f"ROC curves. Area under the curve: {', '.join(areas)}.",
         ("false positive rate", "recall"),
-        (
-            _curve(zip(found.false_positive_rate, recalls, strict=True), name)
-            for name, recalls in zip(_SIDES, (found.recall_before, found.recall_after), strict=True)
-            if recalls is not None
-        ),
+        [
+            *_limits(found),
+            *(
+                _curve(zip(found.false_positive_rate, recalls, strict=True), name)
+                for name, recalls in zip(
+                    _SIDES, (found.recall_before, found.recall_after), strict=True
+                )
+                if recalls is not None
+            ),
+        ],
+    )
+
+
+def _limits(found: ComparedScoreMetrics) -> Iterator[h.Element]:
+    xs = [_x(rate) for rate in found.false_positive_rate]
+    for name, limits in zip(_SIDES, (found.limits_before, found.limits_after), strict=True):
+        if limits is not None:
+            lower, upper = ([_y(share) for share in side] for side in (limits.lower, limits.upper))
+            yield h.path(f".band.{name}", d=band(xs, lower, upper))
+
+
+def _slide(found: ComparedScoreMetrics) -> h.Node:
+    if found.slide is None:
+        return None
+    sentence = slide_sentence(
+        *(_ends(metric) for metric in (found.slide.positive, found.slide.negative))
+    )
+    return None if sentence is None else h.p[_typeset(sentence)]
+
+
+def _typeset(text: str) -> str:
+    """Return a text with minus signs in place of hyphens."""
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _ends(metric: MetricInterval) -> Interval:
+    return Interval(
+        *(
+            math.nan if value is None else value
+            for value in (metric.estimate, metric.lower, metric.upper)
+        )
     )
 
 
@@ -149,6 +197,28 @@ def _table(found: ComparedScoreMetrics) -> h.Element:
                 for name, words in SCORE_WORDS.items()
             ]
         ],
+    ]
+
+
+def _corrections(found: ScoreCorrections | None) -> h.Node:
+    if found is None:
+        return None
+    heads = "correction of the scores", "log-odds", "takes off the Brier score"
+    return [
+        h.table(".scores-table")[
+            h.thead[h.tr[(h.th(scope="col")[head] for head in heads)]],
+            h.tbody[
+                (
+                    h.tr[
+                        h.th(scope="row")[row.words],
+                        h.td[_typeset(row.formula)],
+                        h.td[_typeset(with_limits(row.gain, 4))],
+                    ]
+                    for row in correction_rows(found)
+                )
+            ],
+        ],
+        h.p[correction_advice(found) or NOT_WARRANTED],
     ]
 
 

@@ -1,0 +1,113 @@
+"""Corrections of the scores, and a threshold, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from monitor.metrics.recalibration import LEAST_GAIN, Correction
+from monitor.report.answer_parts import MetricInterval
+from monitor.report.recalibration_answer import ScoreCorrections, ThresholdAdvice
+
+_UNDEFINED = "—"
+_LEAST = f"{100 * LEAST_GAIN:g} %"
+NOT_WARRANTED = (
+    f"No correction certainly lowers the Brier score by {_LEAST} or more: leave the scores as "
+    "they are."
+)
+
+
+class CorrectionRow(NamedTuple):
+    """A correction of the scores.
+
+    Attributes:
+        correction: which.
+        words: its name.
+        formula: of log-odds, or the number of steps.
+        gain: what it takes off the Brier score.
+    """
+
+    correction: Correction
+    words: str
+    formula: str
+    gain: MetricInterval
+
+
+def correction_rows(found: ScoreCorrections) -> Iterator[CorrectionRow]:
+    """Yield each correction that could be fitted, the simplest first.
+
+    Args:
+        found: corrections.
+    """
+    if found.prior_shift is not None:
+        shift = found.prior_shift
+        formula = _formula(shift.log_odds, 1.0)
+        yield CorrectionRow(Correction.PRIOR_SHIFT, "for the new class ratio", formula, shift.gain)
+    platt = found.platt
+    if platt.intercept is not None and platt.slope is not None:
+        formula = _formula(platt.intercept, platt.slope)
+        yield CorrectionRow(Correction.PLATT, "logistic (Platt)", formula, platt.gain)
+    steps = f"{len(found.isotonic.score)} steps"
+    yield CorrectionRow(Correction.ISOTONIC, "isotonic", steps, found.isotonic.gain)
+
+
+def correction_advice(found: ScoreCorrections) -> str | None:
+    """Return what to do with the scores, in one sentence; None where nothing is warranted.
+
+    Args:
+        found: corrections.
+    """
+    if found.advised is None:
+        return None
+    rows = {row.correction: row for row in correction_rows(found)}
+    row = rows[found.advised]
+    way = (
+        "replace them by the rates of `--json`"
+        if row.correction is Correction.ISOTONIC
+        else f"correct their log-odds to {row.formula}"
+    )
+    return (
+        f"Where scores are read as probabilities, {way}: on days that this was not fitted to, it "
+        f"lowers the Brier score of {found.brier_score:.4f} by {with_limits(row.gain, 4)}."
+    )
+
+
+def threshold_advice(found: ThresholdAdvice, recall_now: float | None) -> str:
+    """Return what a threshold brings, in one sentence.
+
+    Args:
+        found: the threshold.
+        recall_now: recall at the present threshold; None where undefined.
+    """
+    now = "" if recall_now is None else f", against {recall_now:.3f} now"
+    return (
+        f"For a precision of {found.wanted:.3f} at today's class ratio, predict positive at scores "
+        f"of {found.threshold:g} and above: on days that it was not chosen on, precision is "
+        f"{with_limits(found.precision)} and recall {with_limits(found.recall)}{now}."
+    )
+
+
+def _formula(intercept: float, slope: float) -> str:
+    """Return a line of log-odds.
+
+    >>> _formula(-1.074, 1.0), _formula(0.5, 0.83)
+    ('logit(score) - 1.07', '0.83 logit(score) + 0.50')
+    """
+    sign = "-" if intercept < 0 else "+"
+    factor = "" if slope == 1 else f"{slope:.2f} "
+    return f"{factor}logit(score) {sign} {abs(intercept):.2f}"
+
+
+def with_limits(metric: MetricInterval, digits: int = 3) -> str:
+    """Return a number with its interval.
+
+    Args:
+        metric: the number; limits that are undefined are left out.
+        digits: after the point.
+    """
+    if metric.estimate is None:
+        return _UNDEFINED
+    if metric.lower is None or metric.upper is None:
+        return f"{metric.estimate:.{digits}f}"
+    ends = f"{metric.lower:.{digits}f} to {metric.upper:.{digits}f}"
+    return f"{metric.estimate:.{digits}f} ({ends})"

@@ -1,0 +1,107 @@
+"""Corrections of the scores and a threshold in text, JSON and advice."""
+
+import json
+
+import msgspec
+import numpy as np
+import pytest
+
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis import diagnose
+from monitor.diagnosis.periods import Period
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.report.advice import advice
+from monitor.report.diagnosis_json import diagnosis_answer
+from monitor.report.diagnosis_text import COLUMNS, diagnosis_text
+
+DAY = 86_400_000
+SCORES = np.array([0.05, 0.15, 0.35, 0.75])
+FLAGGED = np.array([False, False, True, True])
+DAYS = 14
+
+
+def period(opens: int, *, factor: float) -> Period:
+    """Fourteen days of calibrated scores whose positives are then thinned by a factor."""
+    cases = np.array([6_000, 2_500, 1_000, 500])
+    positive, negative = np.rint(cases * SCORES * factor), np.rint(cases * (1 - SCORES))
+    rng = np.random.default_rng(round(factor * 100))
+    bins = (SCORES * 1000).astype(int)
+    histogram = ScoreHistogram.zeros((DAYS,))
+    found = {}
+    for name, expected in (("positive", positive), ("negative", negative)):
+        rows = np.zeros((DAYS, histogram.bins), dtype=np.int64)
+        rows[:, bins] = rng.poisson(expected, (DAYS, 4))
+        found[name] = rows
+    scores = ScoreHistogram(**found, unlabelled=histogram.unlabelled)
+    flagged = bins[FLAGGED]
+    tp, fp = (found[name][:, flagged].sum(axis=1) for name in ("positive", "negative"))
+    blocks = ConfusionCounts(
+        tp=tp,
+        fp=fp,
+        fn=found["positive"].sum(axis=1) - tp,
+        tn=found["negative"].sum(axis=1) - fp,
+    )
+    return Period(
+        opens=opens,
+        closes=opens + DAYS * DAY,
+        blocks=blocks,
+        block_ms=DAY,
+        predictions=int(blocks.total.sum()),
+        by_day=blocks,
+        scores=scores,
+    )
+
+
+BEFORE = period(0, factor=1.0)
+RARER = diagnose(BEFORE, period(40 * DAY, factor=0.4))
+ALIKE = diagnose(BEFORE, period(40 * DAY, factor=1.01))
+
+
+def test_scores_made_for_more_positives_are_corrected_by_the_class_ratios() -> None:
+    (sentence,) = [text for text in advice(RARER) if "log-odds" in text]
+    assert sentence.startswith(
+        "Where scores are read as probabilities, correct their log-odds to logit(score) - 0.9"
+    )
+    assert RARER.scores is not None
+    assert RARER.scores.recalibration is not None
+    r = [side.metrics["class_ratio"].estimate for side in (RARER.before, RARER.after)]
+    assert RARER.scores.recalibration.prior_shift == pytest.approx(np.log(r[1] / r[0]))
+    rows = diagnosis_text(RARER).splitlines()
+    assert any(row.startswith("for the new class ratio") for row in rows)
+    assert max(map(len, rows)) <= COLUMNS
+
+
+def test_a_threshold_for_the_precision_of_before_is_named() -> None:
+    (sentence,) = [text for text in advice(RARER) if "predict positive" in text]
+    wanted = RARER.before.metrics["precision"].estimate
+    assert sentence.startswith(f"For a precision of {wanted:.3f} at today's class ratio")
+    assert "scores of 0.75 and above" in sentence
+    assert not any("set the threshold anew" in text for text in advice(RARER))
+
+
+def test_calibrated_scores_are_left_as_they_are() -> None:
+    assert "leave the scores as they are" in diagnosis_text(ALIKE)
+    assert not any("log-odds" in text for text in advice(ALIKE))
+
+
+def test_json_has_each_correction_with_what_it_brings() -> None:
+    found = json.loads(msgspec.json.encode(diagnosis_answer(RARER)))["scores"]
+    corrections = found["recalibration"]
+    assert corrections["advised"] == "prior_shift"
+    gain = corrections["prior_shift"]["gain"]
+    assert 0 < gain["lower"] < gain["estimate"] < gain["upper"] < corrections["brier_score"]
+    steps = corrections["isotonic"]
+    assert len(steps["score"]) == len(steps["rate"]) == 4
+    assert steps["rate"] == sorted(steps["rate"])
+    assert found["threshold"]["threshold"] == 0.75
+    assert found["threshold"]["precision"]["estimate"] > RARER.after.metrics["precision"].estimate
+
+
+def test_an_objective_takes_the_place_of_the_precision_of_before() -> None:
+    found = diagnose(BEFORE, period(40 * DAY, factor=0.4), objective=0.35)
+    assert found.scores is not None
+    assert found.scores.threshold is not None
+    assert found.scores.threshold.wanted == 0.35
+    met = diagnose(BEFORE, period(40 * DAY, factor=0.4), objective=0.01)
+    assert met.scores is not None
+    assert met.scores.threshold is None
