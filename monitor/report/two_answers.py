@@ -231,7 +231,7 @@ def _answer(
         answer=answer,
         recall_lower=defined(found.recall.lower),
         recall_upper=defined(found.recall.upper),
-        recall_excluded=defined(found.recall.excluded),
+        recall_excluded=defined(found.recall.excluded) or None,
         recall_visible=defined(found.recall_visible),
         text=text,
     )

@@ -137,8 +137,9 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         without_labels: what is known while no metric is; null where one is, where labels are at
             fault and still come, and where nothing was predicted.
         trend: of its skill over weeks; null where none is certain.
-        windows: its windows by their names; under `windows: auto` those that it uses.
-        unused_windows: the others, which hold too few outcomes at its volume.
+        windows: those of its windows that it uses at its volume, by their names.
+        unused_windows: the others: under `windows: auto` those that hold too few outcomes; where
+            no windows are listed, a longer one that only other models need.
         lifetime: everything ever counted.
     """
 

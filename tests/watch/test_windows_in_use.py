@@ -1,6 +1,7 @@
-"""`windows: auto`: a model uses the windows that its volume fills."""
+"""A model uses the windows of its volume, under `windows: auto` and where none are listed."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,13 +9,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from watch.hourly import batch_of_counts, rates, stream
 
 from monitor.config import Config
-from monitor.counts import Outcome
+from monitor.counts import ConfusionCounts, Outcome
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 from monitor.prometheus.collector import SnapshotCollector
 from monitor.prometheus.text import TextWriter
 from monitor.report.replay_json import replay_json
 from monitor.report.unused_windows import unused_windows_text
+from monitor.verdicts import ReferenceOutcomes
+from monitor.watch.windows_in_use import uses_longer
 
 HOURS, HOUR_MS = 24 * 40, 3_600_000
 START_MS = 1_767_225_600_000
@@ -22,7 +25,8 @@ ALL, RARE = ("1h", "1d", "7d", "28d"), {"1h", "1d"}
 
 
 def fed(per_hour, windows="auto", hours=HOURS):
-    monitor = Monitor(Config(defaults={"maturity": "0s"}, windows=windows))
+    listed = {} if windows is None else {"windows": windows}
+    monitor = Monitor(Config(defaults={"maturity": "0s"}, **listed))
     cells = stream(per_hour, rates(hours))
     times = START_MS + HOUR_MS * np.arange(hours)
     for day in range(0, hours, 24):
@@ -101,3 +105,72 @@ def test_what_is_not_shown_is_one_sentence():
         "positives or 20 flagged cases."
     )
     assert unused_windows_text(("1h", "1d")).startswith("The windows 1h and 1d are not shown: ")
+
+
+@pytest.fixture(scope="module")
+def default_few():
+    """Likewise without `windows`: 84 positives a week."""
+    return fed(5, windows=None)
+
+
+def test_without_windows_in_the_configuration_a_model_of_few_positives_has_28_days(default_few):
+    (model,) = default_few.models
+    assert model.unused_windows == ()
+    assert set(model.watched.verdicts) == set(ALL)
+    assert windows_of(SnapshotCollector(lambda: default_few).collect()) == {*ALL, "all"}
+    assert tuple(status_answer(default_few, limit=1).models[0].windows) == ALL
+
+
+def test_its_28_days_are_those_of_a_listed_window(default_few):
+    listed = fed(5, windows=ALL)
+    for own, other in zip(default_few.windows, listed.windows, strict=True):
+        assert own.name == other.name
+        assert own.open.tolist() == other.open.tolist()
+        assert own.counts == other.counts
+    (own,), (other,) = default_few.models, listed.models
+    assert own.watched.verdicts["28d"].verdict is other.watched.verdicts["28d"].verdict
+    assert own.watched.detections == other.watched.detections
+
+
+def test_without_windows_a_model_of_many_positives_has_the_three_of_the_contract():
+    snapshot = fed(1_000, windows=None, hours=24 * 10)
+    (model,) = snapshot.models
+    assert model.watched.reference is not None
+    assert [window.name for window in snapshot.windows] == ["1h", "1d", "7d"]
+    assert set(model.watched.verdicts) == {"1h", "1d", "7d"}
+    assert model.unused_windows == ()
+
+
+def test_a_longer_window_needs_a_reference_and_no_list_of_windows():
+    assert [window.name for window in fed(5, windows=None, hours=24).windows] == list(ALL[:3])
+    assert [window.name for window in fed(5, windows=ALL[:3]).windows] == list(ALL[:3])
+
+
+def test_two_models_have_windows_of_their_own():
+    monitor = Monitor(Config(defaults={"maturity": "0s"}))
+    hours = 24 * 10
+    for name, per_hour in (("few", 5), ("many", 1_000)):
+        cells = stream(per_hour, rates(hours))
+        times = START_MS + HOUR_MS * np.arange(hours)
+        monitor.apply(batch_of_counts(times, {(): cells}, model=name))
+    snapshot = monitor.snapshot()
+    unused = {model.name: model.unused_windows for model in snapshot.models}
+    assert unused == {"few": (), "many": ("28d",)}
+    families = list(SnapshotCollector(lambda: snapshot).collect())
+    assert windows_of(families, "few") == {*ALL, "all"}
+    assert windows_of(families, "many") == {*ALL[:3], "all"}
+    answers = {model.name: model for model in status_answer(snapshot, limit=2).models}
+    assert tuple(answers["many"].windows) == ALL[:3]
+    assert unused_windows_text(unused["many"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("tp", "fp", "fn", "longer"),
+    [(240, 100, 60, False), (240, 60, 59, True), (240, 59, 60, True), (240, 60, 60, False)],
+)
+def test_a_week_with_fewer_than_300_of_either_is_not_enough(tp, fp, fn, longer):
+    counts = ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=4_000)
+    week = ReferenceOutcomes(source="first", opens=0, closes=7 * 24 * HOUR_MS, counts=counts)
+    assert uses_longer(week) is longer
+    assert uses_longer(replace(week, closes=14 * 24 * HOUR_MS))
+    assert not uses_longer(replace(week, opens=None, closes=None))
