@@ -8,6 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from watch.hourly import batch_of_counts, rates, stream
 
+from monitor.cli.top import table
 from monitor.config import Config
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.engine import Monitor
@@ -159,7 +160,10 @@ def test_two_models_have_windows_of_their_own():
     families = list(SnapshotCollector(lambda: snapshot).collect())
     assert windows_of(families, "few") == {*ALL, "all"}
     assert windows_of(families, "many") == {*ALL[:3], "all"}
-    answers = {model.name: model for model in status_answer(snapshot, limit=2).models}
+    status = status_answer(snapshot, limit=2)
+    assert status.verdict_window == "7d", "the longest that both have"
+    assert {"few", "many"} <= {line.split()[0] for line in table(status) if line}
+    answers = {model.name: model for model in status.models}
     assert tuple(answers["many"].windows) == ALL[:3]
     assert unused_windows_text(unused["many"]) == ""
 

@@ -198,8 +198,8 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
         watermark: third-highest event time seen; null before three distinct events came.
         records: records read, used or not.
         rejected: records that could not be used, by reason.
-        windows: names of the windows, as configured.
-        verdict_window: the longest of them.
+        windows: names of the windows of all models.
+        verdict_window: the longest that every model uses.
         paging: how many of all models page.
         verdicts: how many of all models have each verdict, the worst first.
         because: how many have no verdict for each reason.
