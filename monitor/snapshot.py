@@ -167,7 +167,7 @@ class ModelState:
         now_ms: event time from which the model's windows subtract the maturity, epoch
             milliseconds; None where the watermark is None.
         aside: events far ahead that do not move the model's time: now, and so far.
-        unused_windows: windows that it does not use, under `windows: auto`.
+        unused_windows: windows that it does not use at its volume.
         versions_now: its latest versions compared; None where they are not counted apart.
         scores: metrics of its scores by window; without windows that have none.
     """

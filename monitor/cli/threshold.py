@@ -64,7 +64,8 @@ def _model(snapshot: Snapshot, name: str | None) -> ModelState:
 
 def _live_class_ratio(snapshot: Snapshot, model: ModelState) -> float:
     """Return the class ratio of the longest window at the end of the feed."""
-    window = max(snapshot.windows, key=lambda w: int(w.close[model.row] - w.open[model.row]))
+    used = snapshot.windows_of(model)
+    window = max(used, key=lambda w: int(w.close[model.row] - w.open[model.row]))
     live = float(window.metrics["class_ratio"].estimate[model.row])
     if not (math.isfinite(live) and live > 0):
         raise UsageError(

@@ -38,7 +38,12 @@ from monitor.config.forward import ForwardConfig
 from monitor.config.model import ModelConfig
 from monitor.config.otlp import OtlpConfig
 from monitor.config.sql_feed import SqlFeed
-from monitor.config.window_names import WindowNames, auto_windows
+from monitor.config.window_names import (
+    DEFAULT_WINDOWS,
+    LONGER_WINDOW,
+    WindowNames,
+    auto_windows,
+)
 
 _SEED_BYTES = 8
 _LEAST_SECRET = 16
@@ -182,10 +187,11 @@ class Config(Section):
         "1m", "Step of event time by which windows advance, from 1s to 1d."
     )
     windows: WindowNames = setting(
-        ("1h", "1d", "7d"),
+        DEFAULT_WINDOWS,
         "Windows over which metrics are published, each a multiple of the pane; or auto: of 1h, "
-        "1d, 7d and 28d those that the volume of each model fills.",
-        json_schema_extra={"default": ["1h", "1d", "7d"]},
+        "1d, 7d and 28d those that the volume of each model fills. Where the key is missing, a "
+        "model whose 7d hold fewer than 300 positives or flagged cases has 28d as well.",
+        json_schema_extra={"default": [*DEFAULT_WINDOWS]},
     )
     exporter: ExporterConfig = setting({}, "Where metrics, API and page are served.")
     feeds: tuple[Annotated[Feed, AfterValidator(_apart_from_exporter)], ...] = setting(
@@ -282,6 +288,17 @@ class Config(Section):
         {'1h': 3600000, '1d': 86400000, '7d': 604800000}
         """
         return {name: q.parse_duration(name) for name in self.window_names}
+
+    @property
+    def longer_window(self) -> str | None:
+        """Name of one more window, for models of little volume; None where windows are named.
+
+        >>> Config().longer_window
+        '28d'
+        >>> Config(windows=["1h", "1d", "7d"]).longer_window is None
+        True
+        """
+        return None if "windows" in self.model_fields_set else LONGER_WINDOW
 
     @property
     def id_seed(self) -> int | None:

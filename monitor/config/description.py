@@ -38,7 +38,7 @@ def describe(config: Config) -> str:
 
     >>> print(describe(Config(models={"fraud": {"labelling": "flagged_only"}})))
     Models: fraud.
-    Windows: 1h, 1d, 7d, advancing in steps of 1m.
+    Windows: 1h, 1d, 7d, and 28d where 7d hold few cases, advancing in steps of 1m.
     Feeds: none.
     Exporter: http on 127.0.0.1:9108.
     Rejected records: state/dead-letter.ndjson.
@@ -51,6 +51,10 @@ def describe(config: Config) -> str:
     windows, step = ", ".join(config.window_names), format_duration(config.pane)
     if config.windows == "auto":
         windows = f"auto, of {windows} those that the volume of each model fills"
+    if config.longer_window is not None:
+        windows = (
+            f"{windows}, and {config.longer_window} where {config.window_names[-1]} hold few cases"
+        )
     lines = [
         f"Models: {named}.",
         f"Windows: {windows}, advancing in steps of {step}.",

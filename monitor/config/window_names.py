@@ -63,7 +63,13 @@ WindowNames = Annotated[
 ]
 """Names of windows, or `auto`."""
 
-AUTO_WINDOWS = ("1h", "1d", "7d", "28d")
+DEFAULT_WINDOWS = ("1h", "1d", "7d")
+"""Windows of every model where the configuration lists none."""
+
+LONGER_WINDOW = "28d"
+"""One more of these, for models whose week holds few positives or flagged cases."""
+
+AUTO_WINDOWS = (*DEFAULT_WINDOWS, LONGER_WINDOW)
 """Windows of `auto`; each model uses those that its volume fills."""
 
 

@@ -143,7 +143,8 @@ def _latest_live(snapshot: Snapshot, model: ModelState, window: str | None) -> T
     until = model.mature_until
     if until is None:
         raise UsageError("after: cannot be left out, no label came yet; write A..B")
-    names = [one.name for one in snapshot.windows] if window is None else [window]
+    used = snapshot.windows_of(model)
+    names = [one.name for one in used] if window is None else [window]
     return latest_hours(until, max(map(parse_duration, names)))
 
 

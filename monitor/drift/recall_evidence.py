@@ -45,8 +45,8 @@ class Because(StrEnum):
         STEADY: nothing changed, and a fall of recall by a quarter is excluded.
         MOVED: precision or one of its causes certainly changed, and the cause is open.
         TOO_FEW: the outcomes exclude nothing that matters.
-        NO_REFERENCE: nothing to compare with: the reference is not complete, or the window
-            reaches back into it.
+        NO_REFERENCE: nothing to compare with: the reference is not complete, the window
+            reaches back into it, or in it the model does not tell the classes apart.
     """
 
     STEADY = "steady"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ from monitor.config import Config, Labelling
 from monitor.engine.measurements import Measurements
 from monitor.engine.score_skills import ScoreSkills
 from monitor.engine.stages import Stages
-from monitor.engine.windows_in_use import windows_in_use
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, NO_TIME, FloatArray, Int64Array
 from monitor.events.intake import EVENT_OF_COLUMNS
@@ -33,6 +32,7 @@ from monitor.snapshot import (
 )
 from monitor.verdicts import Watched
 from monitor.watch.live_versions import LiveVersions
+from monitor.watch.windows_in_use import windows_in_use
 
 _LIFETIME = "all"
 _LABEL_NAMES = ("negative", "positive", "retracted")
@@ -70,7 +70,8 @@ class SnapshotReader:
         self._by_volume = config.windows == "auto"
         self._ratios = _class_ratios(config)
         self._measurements = {
-            name: Measurements(name, self._ratios) for name in (_LIFETIME, *self._windows.names)
+            name: Measurements(name, self._ratios)
+            for name in (_LIFETIME, *self._windows.names, *self._windows.longer)
         }
 
     def snapshot(
@@ -92,13 +93,13 @@ class SnapshotReader:
         received, lifetime = self._received, self._lifetime(times)
         furthest = max((moment for moment in now if moment is not None), default=None)
         moments = np.array([furthest or 0 if m is None else m for m in now], dtype=np.int64)
-        views = [self._view(name, moments, ages) for name in self._windows.names]
-        models = self._models(ages, times, now, between or _nothing, lifetime)
-        faults = {
-            name: [_fault_of(model, name) for model in models] for name in self._windows.names
-        }
+        longer = [name for name in self._windows.longer if self._watch.uses(name)]
+        views = [self._view(name, moments, ages) for name in (*self._windows.names, *longer)]
+        models = self._models(ages, (times, now), between or _nothing, lifetime, longer)
+        faults = [[_fault_of(model, view.name) for model in models] for view in views]
         windows = tuple(
-            self._window(view, times, moments, ages, faults[view.name]) for view in views
+            self._window(view, times, moments, ages, fault)
+            for view, fault in zip(views, faults, strict=True)
         )
         return Snapshot(
             series=self._catalogue.series,
@@ -187,11 +188,12 @@ class SnapshotReader:
     def _models(
         self,
         ages: Ages,
-        times: Times,
-        now: Times,
+        moments: tuple[Times, Times],
         between: Callable[[], object],
         lifetime: Window,
+        longer: Sequence[str],
     ) -> tuple[ModelState, ...]:
+        times, now = moments
         expired = self._join.expired(_as_array(times))
         aside, states = self._times.aside, []
         for number, (age, time, moment) in enumerate(zip(ages, times, now, strict=True)):
@@ -202,7 +204,7 @@ class SnapshotReader:
                 paces = self._delays.paces(number, time)
                 judged = self._maturities.judged(number, time)
                 watched = self._watch.of(number, moment, judged, paces)
-            unused = self._unused(watched)
+            unused = self._unused(watched, longer)
             state = replace(
                 state,
                 maturity_settled=settled,
@@ -267,9 +269,9 @@ class SnapshotReader:
             ),
         )
 
-    def _unused(self, watched: Watched) -> tuple[str, ...]:
+    def _unused(self, watched: Watched, longer: Sequence[str]) -> tuple[str, ...]:
         if not self._by_volume:
-            return ()
+            return tuple(name for name in longer if name not in watched.verdicts)
         used = windows_in_use(self._lengths, watched.reference)
         return tuple(name for name in self._lengths if name not in used)
 

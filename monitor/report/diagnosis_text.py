@@ -15,6 +15,7 @@ from monitor.report.advice import advice
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.missing_class import missing_class
+from monitor.report.points import points_text
 from monitor.report.printable import one_line
 from monitor.report.score_text import correction_lines, score_lines
 from monitor.report.sentences import cause_status, explanation, footnotes
@@ -257,4 +258,4 @@ def _signed(number: float, digits: int) -> str:
 
 def _points(share: float) -> str:
     """A fraction of precision in points."""
-    return f"{100 * share:+.1f}" if math.isfinite(share) else UNDEFINED
+    return points_text(share) if math.isfinite(share) else UNDEFINED

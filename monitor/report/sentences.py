@@ -14,6 +14,7 @@ from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.verdict import DEGRADED
 from monitor.report.headline import rates_of
 from monitor.report.missing_class import missing_class
+from monitor.report.points import points_text
 from monitor.report.rate_changes import both_known, change_text
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS
 
@@ -111,7 +112,7 @@ def _points_of_both(diagnosis: Diagnosis) -> str:
     }
     if not all(map(math.isfinite, parts.values())):
         return ""
-    points = ", ".join(f"{words} {_points(share)}" for words, share in parts.items())
+    points = ", ".join(f"{words} {points_text(share)}" for words, share in parts.items())
     return f" (points of precision: {points})"
 
 
@@ -127,8 +128,8 @@ def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
     share = part / whole
     much = "about all of it" if _NEARLY_ALL <= share <= 2 - _NEARLY_ALL else "its own part in it"
     yield (
-        f"There are certainly {way} positives, which is {much}: {_points(part)} of the "
-        f"{_points(whole)} points of precision."
+        f"There are certainly {way} positives, which is {much}: {points_text(part)} of the "
+        f"{points_text(whole)} points of precision."
     )
 
 
@@ -235,14 +236,10 @@ def _unplaced(diagnosis: Diagnosis, how: str) -> Iterator[str]:
 def _likely(diagnosis: Diagnosis) -> Iterator[str]:
     """Causes whose intervals leave out 0 though the verdict is not sure of them."""
     changes = [
-        f"{row.words} {way} ({_points(diagnosis.attribution[cause].points)} points)"
+        f"{row.words} {way} ({points_text(diagnosis.attribution[cause].points)} points)"
         for cause, row in ADDITIVE_CAUSES.items()
         for likely, _, way in [cause_status(diagnosis, cause).partition(" ")]
         if likely == _LIKELY
     ]
     if changes:
         yield f"Likely, not certainly: {', '.join(changes)}."
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f}"

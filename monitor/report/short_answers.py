@@ -65,6 +65,6 @@ def what_is_excluded(found: Compared) -> Excluded:
         found: what was found.
     """
     return Excluded(
-        recall_below=defined(found.recall.excluded),
+        recall_below=defined(found.recall.excluded) or None,
         false_positive_rate_above=defined(found.false_positive_rate_above),
     )

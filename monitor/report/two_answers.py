@@ -17,6 +17,7 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.recall_evidence import MATTERS, Because, RecallEvidence
 from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.report.answer_parts import defined
+from monitor.report.points import points_text
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
 from monitor.report.vocabulary import ADDITIVE_CAUSES, METRIC_WORDS
 
@@ -127,7 +128,7 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
         return PrecisionAnswer(
             cause=None, certain=False, text=f"Not known: {found.obstacle or _UNDEFINED}"
         )
-    whole = f"{_points(change.estimate)} points ({_ends(change)})"
+    whole = f"{points_text(change.estimate)} points ({_ends(change)})"
     certain = {cause: part for cause, part in found.parts.items() if part.certain}
     way = math.copysign(1.0, change.estimate)
     known = {name: one for name, one in found.parts.items() if math.isfinite(one.estimate)}
@@ -141,13 +142,13 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
         words = ADDITIVE_CAUSES[cause].effect(part.estimate)
         words = words if part.certain else f"probably {words}"
         text = (
-            f"{words}: {_points(part.estimate)} of {_points(change.estimate)} points "
+            f"{words}: {points_text(part.estimate)} of {points_text(change.estimate)} points "
             f"({_ends(part)})"
         )
         return PrecisionAnswer(cause=cause, certain=part.certain, text=_capital(text))
     if certain:
         text = ", ".join(
-            f"{ADDITIVE_CAUSES[name].effect(one.estimate)} {_points(one.estimate)}"
+            f"{ADDITIVE_CAUSES[name].effect(one.estimate)} {points_text(one.estimate)}"
             for name, one in certain.items()
         )
         text = _capital(f"{text}; in all {whole}")
@@ -231,7 +232,7 @@ def _answer(
         answer=answer,
         recall_lower=defined(found.recall.lower),
         recall_upper=defined(found.recall.upper),
-        recall_excluded=defined(found.recall.excluded),
+        recall_excluded=defined(found.recall.excluded) or None,
         recall_visible=defined(found.recall_visible),
         text=text,
     )
@@ -294,7 +295,7 @@ def _excluded(found: Compared) -> str:
 
 
 def _ends(part: Points) -> str:
-    return f"{_points(part.lower)} to {_points(part.upper)}"
+    return f"{points_text(part.lower)} to {points_text(part.upper)}"
 
 
 def _excludes_much(found: Compared) -> bool:
@@ -304,7 +305,3 @@ def _excludes_much(found: Compared) -> bool:
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f}"

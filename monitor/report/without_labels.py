@@ -205,12 +205,12 @@ def _so_far(lifetime: Window, model: ModelState) -> Iterator[str]:
 def _known(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     rates = [
         f"{short(rate, 3)} over the last {window.name}"
-        for window in snapshot.windows
+        for window in snapshot.windows_of(model)
         if (rate := predicted_positive_rate(window, model.row)) is not None
     ]
     usual = usual_rate(model)
     beside = "" if usual is None else short(usual.rate, 3)
-    source = "in the reference" if usual is not None and usual.source == "reference" else "ever"
+    source = "in the reference" if usual is not None and usual.source == "reference" else "so far"
     flagged = ", ".join([*rates, f"{beside} {source}"] if beside else rates)
     if flagged:
         yield f"Share of flagged cases: {flagged}."

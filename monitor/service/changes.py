@@ -17,8 +17,12 @@ _ENGINE = (
     "models",
     "pane",
     "windows",
+    "longer_window",
 )
-"""Keys that need a new engine, which takes over the state of the old one or refuses it."""
+"""Keys that need a new engine, which takes over the state of the old one or refuses it.
+
+`longer_window` is a property: it depends on whether `windows` is there at all.
+"""
 _LIVE = (
     "body_timeout",
     "checkpoint_every",

@@ -26,6 +26,7 @@ from monitor.watch.judging_counts import Counts, CountsJudge, untrusted
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
 from monitor.watch.reference import MatureReference
+from monitor.watch.windows_in_use import uses_longer
 from monitor.windows import Windows
 from monitor.windows.windows import Edition
 
@@ -57,6 +58,10 @@ class Judge:
         windows: counts.
         regime: how labels come, and how often they are wrong.
         reports: tests whether reports have stopped, where silence is a negative; else None.
+
+    Attributes:
+        names: windows that are judged: those of every model, and a longer one where the
+            volume of the reference asks for it.
     """
 
     def __init__(
@@ -76,6 +81,8 @@ class Judge:
         self._regime = regime
         self._reports = reports
         self._judged_windows: dict[str, _Judged] = {}
+        longer = windows.longer if uses_longer(reference.outcomes) else ()
+        self.names = (*windows.names, *longer)
         self._labels = LabelChecks(model, reference, windows, regime.labelling)
         self._judge = CountsJudge(reference, regime, self.learned, self._labels)
 
@@ -97,7 +104,7 @@ class Judge:
             fault: of the labels, if one is known.
             doubt: the pace of labels may have changed, which looks like a small shift.
         """
-        found = {name: self._verdict(name, now, age, cuts, fault) for name in self._windows.names}
+        found = {name: self._verdict(name, now, age, cuts, fault) for name in self.names}
         # A loss of labels in a shorter window looks like a small shift in a longer one.
         doubt = doubt or any(one.label_fault for one in found.values())
         return {

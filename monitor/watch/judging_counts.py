@@ -25,6 +25,7 @@ from monitor.drift.recall_evidence import (
     visible_recall,
     why_open,
 )
+from monitor.drift.skill import separates_nothing
 from monitor.drift.verdict import OF_THE_MODEL
 from monitor.drift.within_segments import explains
 from monitor.events.columns import Int64Array
@@ -194,8 +195,10 @@ class CountsJudge:
         found = attribute(before, total, dispersion, between=between)
         because, fewest = None, fewest_outcomes(total, judgement)
         if judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE:
-            usual = float(usual_recall(before))
-            because = why_open(judgement, found, usual, recall.excluded, fewest=fewest)
+            because = Because.NO_REFERENCE
+            if not separates_nothing(before):
+                usual = float(usual_recall(before))
+                because = why_open(judgement, found, usual, recall.excluded, fewest=fewest)
         return WindowVerdict(
             verdict=judgement.verdict,
             judgement=judgement,

@@ -173,7 +173,8 @@ class Watch:
         if watching.level is not watching.judge:
             first = watching.level.all(now, age, cuts, fault, doubt=doubt)
             worse = {name: one for name, one in first.items() if one.verdict in DEGRADED}
-            verdicts |= {n: w for n, w in worse.items() if verdicts[n].verdict not in DEGRADED}
+            behind = [name for name, one in verdicts.items() if one.verdict not in DEGRADED]
+            verdicts |= {name: worse[name] for name in behind if name in worse}
         if watching.nowcasts is not None:
             verdicts = watching.nowcasts.added_to(verdicts)
         began = self._news.began(model, watching.judge.reference, verdicts.values(), now - age)
@@ -225,6 +226,14 @@ class Watch:
             fresh.shifted_at = known.shifted_at
         self._models[model] = fresh
         return fresh
+
+    def uses(self, window: str) -> bool:
+        """Return whether some model is judged in a window.
+
+        Args:
+            window: its name.
+        """
+        return any(window in one.judge.names for one in self._models.values())
 
     def scores_of_reference(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
         """Return the labelled scores of a model's reference by day, (days, bins).

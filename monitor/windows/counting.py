@@ -6,6 +6,7 @@ import numpy as np
 
 from monitor.clock import DAY_MS
 from monitor.config import Config, WindowClock
+from monitor.config.quantities import parse_duration
 from monitor.counts import add_at
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
@@ -41,7 +42,8 @@ class WindowCounts:
     def __init__(self, config: Config, catalogue: Catalogue, stored: State | None = None) -> None:
         self._catalogue = catalogue
         self._pane = config.pane
-        self._lengths = config.window_lengths
+        self._lengths, longer = config.window_lengths, config.longer_window
+        self._longer = {} if longer is None else {longer: parse_duration(longer)}
         fine, (coarse, longest) = config.pane, coarse_panes(config, stored)
         self._rings = [
             PaneRing(width=width, span=-(-span // width), cells=CELLS)
@@ -52,7 +54,9 @@ class WindowCounts:
         self._silence = Silence(catalogue)
         self._past = PastCounts(catalogue, self._rings[COARSE], self.weights, self._silence)
         self._beginnings = Beginnings(self._rings[COARSE], self.panes)
-        self._running = {name: RunningWindow(self._rings, CELLS) for name in self._lengths}
+        self._running = {
+            name: RunningWindow(self._rings, CELLS) for name in self._lengths | self._longer
+        }
         self._lifetime = np.zeros((0, CELLS), dtype=np.int64)
         self._room = (0, 0)
         self._changes = np.zeros(0, dtype=np.int64)

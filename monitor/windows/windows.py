@@ -61,12 +61,17 @@ class Windows(WindowCounts):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the windows, in the configured order."""
+        """Names of the windows of every model, in the configured order."""
         return tuple(self._lengths)
 
     @property
+    def longer(self) -> tuple[str, ...]:
+        """Names of longer windows that only models of little volume use."""
+        return tuple(self._longer)
+
+    @property
     def longest(self) -> int:
-        """Length of the longest window, milliseconds."""
+        """Length of the longest window that every model has, milliseconds."""
         return max(self._lengths.values())
 
     @property
@@ -75,8 +80,8 @@ class Windows(WindowCounts):
         return min(self._lengths.values())
 
     def length(self, name: str) -> int:
-        """Return the length of a window, milliseconds."""
-        return self._lengths[name]
+        """Return the length of a window, longer ones among them, milliseconds."""
+        return self._longer[name] if name in self._longer else self._lengths[name]
 
     def view(
         self, name: str, now: Int64Array, maturity: Int64Array
@@ -296,7 +301,7 @@ class Windows(WindowCounts):
         self._beginnings.forget(model)
 
     def _pane_range(self, name: str, now: int, age: int, *, by_label: bool) -> PaneRange:
-        length = self._lengths[name]
+        length = self.length(name)
         rings = BY_LABEL if by_label else BY_PREDICTION
         fine_enough = length + age + 2 * self._rings[FINE].width <= FINE_SPAN_MS
         ring = rings + (FINE if fine_enough else COARSE)

@@ -1,7 +1,7 @@
 """How often there is a useful answer, and how often it is wrong, from the first hour on.
 
     PYTHONPATH=tests python -m tests.benchmarks.answers [--models N] [--days N] [--seed N]
-        [--windows auto]
+        [--windows auto] [--world NAME ...]
 
 Simulated models with recall .8 go through a `Monitor` with default settings as hourly
 counts, and are looked at every six hours.
@@ -51,7 +51,7 @@ class Run(NamedTuple):
     days: int
     seed: int
     falls: bool
-    windows: list[str] | str
+    windows: list[str] | str | None
 
 
 def looked(run: Run) -> list[list[ModelStatus]]:
@@ -67,7 +67,8 @@ def looked(run: Run) -> list[list[ModelStatus]]:
     names = {
         f"m{number}": {"maturity": "1h", "label_timeout": "1d"} for number in range(run.models)
     }
-    monitor = Monitor(Config(models=names, windows=run.windows))
+    listed = {} if run.windows is None else {"windows": run.windows}
+    monitor = Monitor(Config(models=names, **listed))
     found = []
     for batch in batches(np.stack(streams, axis=1)):
         monitor.apply(batch)
@@ -130,7 +131,8 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=20, help="of each row")
     parser.add_argument("--days", type=int, default=67, help="of each model")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--windows", nargs="+", default=["1h", "1d", "7d"], help="or auto")
+    parser.add_argument("--windows", nargs="+", help="lengths, or auto; by default none are listed")
+    parser.add_argument("--world", nargs="*", help="only rows whose name contains one of these")
     args = parser.parse_args()
 
     windows = "auto" if args.windows == ["auto"] else args.windows
@@ -140,6 +142,7 @@ def main() -> None:
         return [
             Run(world, args.models, args.days, seed, falls, windows)
             for world, seed in zip(WORLDS, seeds, strict=True)
+            if not args.world or any(part in world.name for part in args.world)
         ]
 
     with ProcessPoolExecutor(os.cpu_count()) as pool:

@@ -1,8 +1,6 @@
 """What a person reads when an alert fires, filled by promtool: one short line, and links."""
 
 import re
-import subprocess
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -11,6 +9,7 @@ import httpx
 import pytest
 import yaml
 from deploy.expressions import RULES, TESTS, alerts
+from deploy.fired import texts, written
 from exporter.page.pages import MODEL, all_flights, served
 
 from monitor.config import Config
@@ -23,36 +22,6 @@ MOST = 119
 LONG_MODEL = "payments-card-not-present-fraud-v2.3-eu-west-1-challenger"
 LONG_INSTANCE = "precision-monitor-0.precision-monitor.monitoring.svc.cluster.local:9108"
 URL = "https://ops.example.org/monitor"
-_GOT = re.compile(r'Labels:\{alertname="(\w+)", (.*?)\}\s+Annotations:\{(.*)\}')
-_TEXT = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
-
-
-def texts(promtool: str, test: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Name and annotations of each alert that a test finds where it expects none."""
-    command = [promtool, "test", "rules", test]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    for found in (done.stdout + done.stderr).split("got:[")[1:]:
-        for name, _, annotations in _GOT.findall(found.split("alertname:")[0]):
-            yield (
-                name,
-                {key: re.sub(r"\\(.)", r"\1", text) for key, text in _TEXT.findall(annotations)},
-            )
-
-
-def written(folder: Path, rules: str, tests: list[dict]) -> Path:
-    """A test file of promtool beside the rules that it tests."""
-    (folder / "rules.yml").write_text(rules)
-    document = {
-        "rule_files": ["rules.yml"],
-        "evaluation_interval": "1m",
-        "group_eval_order": [
-            f"precision-monitor-{name}" for name in ("numbers", "models", "feeds", "health")
-        ],
-        "tests": tests,
-    }
-    path = folder / "test.yml"
-    path.write_text(yaml.safe_dump(document))
-    return path
 
 
 def with_long_names(series: dict) -> dict:

@@ -4,13 +4,12 @@ import json
 
 import httpx
 import pytest
-from exporter.page.pages import HOUR, counts, fed, plain, served
+from exporter.page.pages import plain, served
+from report.one_moment import THEN, shown
 
 from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
-from monitor.config import Config
 from monitor.diagnosis.comparison import compared_live
-from monitor.engine import Monitor
 from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.status import status_answer
 from monitor.labels.regime import LabelRegime
@@ -18,30 +17,6 @@ from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.replay_json import replay_answer, replay_json
-
-DAY = 86_400
-USUAL = (40, 20, 10, 430)
-"""An hour's outcomes (tp, fp, fn, tn): recall .8, precision .67."""
-THEN = {
-    "as ever": USUAL,
-    "rarer positives": (8, 21, 2, 469),
-    "a worse model": (20, 40, 30, 410),
-    "another threshold": (25, 5, 25, 445),
-    "flags nothing": (0, 0, 50, 450),
-    "a better model": (46, 12, 4, 438),
-}
-
-
-def shown(now_outcomes):
-    """The monitor after four weeks as ever, and two of something else."""
-    config = Config(models={"m": {"maturity": "1h"}}, windows=["1d", "7d"])
-    records = [
-        counts("m", day * DAY + hour * HOUR, [*cells, cells[0] + cells[1], cells[2] + cells[3]])
-        for day in range(50)
-        for hour in range(0, 24, 6)
-        for cells in [USUAL if day < 36 else now_outcomes]
-    ]
-    return fed(Monitor(config), records)
 
 
 def compared_now(monitor):

@@ -54,7 +54,7 @@ def test_predictions_that_expired_are_counted_and_what_to_send_is_an_event_that_
     assert model.usual_predicted_positive_rate.source == "all"
     last = [one["prediction"] for one in made[-350:]]
     assert model.windows["7d"].predicted_positive_rate == pytest.approx(np.mean(last), abs=0.01)
-    assert any(f"{flagged:.3f}".removeprefix("0") + " ever" in text for text in found.known)
+    assert any(f"{flagged:.3f}".removeprefix("0") + " so far" in text for text in found.known)
     event, feed = found.send
     decoder = Decoder(DecodeSettings.from_config(Config()))
     batch = decoder.decode_lines(event.encode() + b"\n", source="test", first_line=1)

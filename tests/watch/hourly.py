@@ -23,7 +23,7 @@ def stream(per_hour, rates_by_hour, seed=0):
     return np.stack([tp, fp, positive - tp, per_hour - positive - fp], axis=1)
 
 
-def batch_of_counts(times, cells_by_group):
+def batch_of_counts(times, cells_by_group, model="m"):
     """One batch of the counts of some hours, (hours, 4) for each group's segment values."""
     rows = np.concatenate(list(cells_by_group.values()))
     return EventBatch(
@@ -34,6 +34,6 @@ def batch_of_counts(times, cells_by_group):
             population=np.stack([rows[:, 0] + rows[:, 1], rows[:, 2] + rows[:, 3]], 1),
             batch_key=np.zeros(len(rows), np.uint64),
         ),
-        groups=tuple(Group("m", "", values) for values in cells_by_group),
+        groups=tuple(Group(model, "", values) for values in cells_by_group),
         records=len(rows),
     )

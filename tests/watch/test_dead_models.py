@@ -53,3 +53,5 @@ def test_nothing_is_known_of_a_model_that_was_dead_in_its_reference(kind):
     assert status.worse.answer == "unknown"
     assert "in the reference the model does not tell the classes apart (recall" in status.worse.text
     assert not snapshot.models[0].watched.degradation_detected
+    because = {name: window.verdict_because for name, window in status.windows.items()}
+    assert because == {"1d": "no_reference", "7d": "no_reference"}

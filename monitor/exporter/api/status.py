@@ -72,8 +72,10 @@ from monitor.version import __version__
 
 
 def longest_window(snapshot: Snapshot) -> str:
-    """Return the name of the longest window, which decides by default; see `deciding_window`."""
-    return max((window.name for window in snapshot.windows), key=parse_duration)
+    """Return the name of the longest window that every model uses."""
+    unused = {name for model in snapshot.models for name in model.unused_windows}
+    names = [window.name for window in snapshot.windows]
+    return max((name for name in names if name not in unused), key=parse_duration)
 
 
 def status_answer(
@@ -187,7 +189,7 @@ def _headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
         return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."
     missing = _missing_evidence(snapshot, model, deciding)
     if found.judgement is None or missing:
-        return f"Nothing is compared yet: {missing}."
+        return f"Nothing is compared: {missing}."
     after = next(w for w in snapshot.windows if w.name == deciding)
     now = float(after.metrics["precision"].estimate[model.row])
     then = math.nan if reference is None else float(precision(reference.counts))

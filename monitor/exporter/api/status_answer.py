@@ -137,8 +137,9 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         without_labels: what is known while no metric is; null where one is, where labels are at
             fault and still come, and where nothing was predicted.
         trend: of its skill over weeks; null where none is certain.
-        windows: its windows by their names; under `windows: auto` those that it uses.
-        unused_windows: the others, which hold too few outcomes at its volume.
+        windows: those of its windows that it uses at its volume, by their names.
+        unused_windows: the others: under `windows: auto` those that hold too few outcomes; where
+            no windows are listed, a longer one that only other models need.
         lifetime: everything ever counted.
     """
 
@@ -197,8 +198,8 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
         watermark: third-highest event time seen; null before three distinct events came.
         records: records read, used or not.
         rejected: records that could not be used, by reason.
-        windows: names of the windows, as configured.
-        verdict_window: the longest of them.
+        windows: names of the windows of all models.
+        verdict_window: the longest that every model uses.
         paging: how many of all models page.
         verdicts: how many of all models have each verdict, the worst first.
         because: how many have no verdict for each reason.

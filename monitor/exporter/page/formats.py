@@ -10,6 +10,7 @@ import htpy as h
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.durations import duration_text
+from monitor.report.points import points_text
 from monitor.report.printable import one_line
 
 UNDEFINED = "—"
@@ -60,8 +61,7 @@ def points(value: float | None) -> str:
     """
     if value is None:
         return UNDEFINED
-    text = f"{100 * value:+.1f}"
-    return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", _MINUS)
+    return points_text(value).replace("-", _MINUS)
 
 
 def signed(value: float | None, digits: int = 2) -> str:

@@ -211,6 +211,8 @@ def _title(words: str) -> str:
 def _row(model: ModelStatus, window: str, trend: Numbers | None) -> h.Element:
     words = words_of(model.verdict, model.verdict_because)
     pages = model.detectors.degradation_detected
+    decides = model.verdict_window
+    other = None if decides == window or model.reference is None else f", last {decides}"
     address = urlencode({"model": model.name}, errors="replace")
     return h.tr[
         h.th(scope="row")[
@@ -224,7 +226,7 @@ def _row(model: ModelStatus, window: str, trend: Numbers | None) -> h.Element:
         ],
         h.td(".verdict-cell")[
             _degenerate(model),
-            h.div[sign(words, tone_of(words, pages=pages)), " ", words.title],
+            h.div[sign(words, tone_of(words, pages=pages)), " ", words.title, other],
             _why(model),
         ],
         h.td(".trend")[

@@ -172,7 +172,9 @@ def _verdict(window: WindowStatus) -> list[h.Node]:
 def _coverage(window: WindowStatus) -> list[h.Node]:
     shares, status = window.label_coverage, window.status
     return [
-        f"{percent(shares.predicted_positive)}; {percent(shares.predicted_negative)}",
+        h.span(".whole")[f"{percent(shares.predicted_positive)};"],
+        " ",
+        h.span(".whole")[percent(shares.predicted_negative)],
         h.small["" if status in (None, LabelStatus.MATURE) else status],
     ]
 

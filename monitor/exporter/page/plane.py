@@ -61,7 +61,7 @@ def _legend(curve: CurveAnswer, iso: IsoCurves) -> Iterator[h.Node]:
             words = "every threshold, at the class ratio of before"
             yield _key(h.path(".pr.before", d="M0 7H24"), words, 24)
         if curve.choice is not None:
-            yield _key(h.path(".choice", d="M7 1l6 6-6 6-6-6Z"), "the threshold below", 14)
+            yield _key(h.path(".choice", d="M7 1l6 6-6 6-6-6Z"), "the threshold to consider", 14)
 
 
 def _key(shape: h.Element, words: str, width: int) -> h.Element:

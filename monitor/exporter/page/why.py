@@ -89,14 +89,14 @@ def _counterfactual(diagnosis: DiagnosisAnswer) -> h.Node:
     stayed, before = diagnosis.precision_had_prevalence_stayed, diagnosis.before
     if stayed.estimate is None:
         return None
-    effect = diagnosis.attribution.prevalence.points
+    effect, whole = points(diagnosis.attribution.prevalence.points), points(diagnosis.change.points)
     return h.p(".counterfactual")[
         "Had prevalence stayed at ",
         h.strong[percent(before.prevalence.estimate)],
         ", precision would now be ",
         h.strong[ratio(stayed.estimate)],
-        f" ({interval(stayed)}); it was {ratio(before.precision.estimate)}. ",
-        f"Prevalence accounts for {points(effect)} of {points(diagnosis.change.points)} points.",
+        f" ({interval(stayed)}); it was {ratio(before.precision.estimate)}.",
+        None if whole == "0.0" else f" Prevalence accounts for {effect} of {whole} points.",
     ]
 
 

@@ -89,8 +89,8 @@ def _shift_holds(scope: Scope, *windows: str) -> str:
 
 
 def _prevalence_shift(scope: Scope) -> Alert:
-    holds = _shift_holds(scope, scope.long)
-    shorter = tuple(window for window in scope.daily if window != scope.long)
+    holds = _shift_holds(scope, *scope.lasting)
+    shorter = tuple(window for window in scope.daily if window not in scope.lasting)
     if shorter:
         detected = scope.select("classifier_prevalence_shift_detected")
         soon = _shift_holds(scope, *shorter)
@@ -99,9 +99,9 @@ def _prevalence_shift(scope: Scope) -> Alert:
     return Alert(
         name="PrevalenceShift",
         why="The verdict, or precision that certainly moved by the class ratio while too few "
-        "outcomes show the same of the model. The longest window by itself; a shorter one only "
-        "where the class ratio has also left its profile of hours and weekdays, so that no weekend "
-        "is a ticket. Windows below a day are ignored.",
+        "outcomes show the same of the model. The longest window by itself, and a longer one where "
+        "a model has it; a shorter one only where the class ratio has also left its profile of "
+        "hours and weekdays, so that no weekend is a ticket. Windows below a day are ignored.",
         expr=holds,
         severity="ticket",
         hold="30m",

@@ -49,9 +49,10 @@ class Scope:
 
     Attributes:
         models: names of the models; empty for any model.
-        windows: names of the configured windows, from the shortest to the longest.
-        daily: windows of at least a day, which hold nights and days alike; the longest
-            window where none is that long.
+        windows: names of the windows of every model, from the shortest to the longest.
+        daily: windows of at least a day, which hold nights and days alike, those that only
+            models of little volume have among them; the longest window where none is that long.
+        lasting: the longest of `windows`, and longer ones of models of little volume.
         estimated: models whose numbers are estimates (labels are a sample, or of flagged
             cases alone), which cannot be recomputed from counts.
         objectives: targets by metric (`OBJECTIVES`) and model.
@@ -69,6 +70,7 @@ class Scope:
     models: tuple[str, ...] = ()
     windows: tuple[str, ...]
     daily: tuple[str, ...]
+    lasting: tuple[str, ...]
     estimated: tuple[str, ...] = ()
     objectives: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     max_series: int
@@ -91,15 +93,17 @@ class Scope:
 
         >>> scope = Scope.of(Config(models={"fraud": {"objective": {"precision": 0.9}}}))
         >>> scope.models, scope.daily, scope.objectives
-        (('fraud',), ('1d', '7d'), {'precision': {'fraud': 0.9}})
+        (('fraud',), ('1d', '7d', '28d'), {'precision': {'fraud': 0.9}})
         """
         lengths = sorted(config.window_lengths.items(), key=lambda item: item[1])
         names = tuple(name for name, _ in lengths)
         daily = tuple(name for name, length in lengths if length >= DAY_MS)
+        longer = () if config.longer_window is None else (config.longer_window,)
         return cls(
             models=tuple(config.models),
             windows=names,
-            daily=daily or names[-1:],
+            daily=(daily or names[-1:]) + longer,
+            lasting=names[-1:] + longer,
             estimated=_estimated(config),
             objectives=_objectives(config),
             max_series=config.max_series,

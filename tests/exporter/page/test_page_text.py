@@ -86,7 +86,8 @@ def test_a_list_without_rows_says_why(september):
 
 def test_the_list_is_filtered_by_verdict():
     config = Config(
-        models={name: {"maturity": "1h"} for name in ("as-ever", "dead")}, windows=["1d", "7d"]
+        models={name: {"maturity": "1h"} for name in ("as-ever", "dead")},
+        windows=["1d", "7d", "28d"],
     )
     records = [
         counts(name, day * DAY + hour * HOUR, cells)
@@ -107,6 +108,8 @@ def test_the_list_is_filtered_by_verdict():
         ]
     assert names == [["dead", "as-ever"], ["dead"]]
     assert 'href="/?model=as-ever"' in everything
+    assert "Models, last 28d" in everything
+    assert "Model degraded, last 7d" in found, "the window that decides is another"
     assert 'href="/?model=dead"' in found
     assert 'href="/?model=as-ever"' not in found
     assert "No such model has this verdict now" in none
