@@ -138,10 +138,7 @@ class Scanner:
     ) -> tuple[EventBatch, Int64Array]:
         """Return the records whose group and class are known, and the rows of the others."""
         codes = GroupCodes(self._names)
-        numbers = np.array(
-            [codes.resolve(model, version, tuple(values)) for model, version, *values in names],
-            np.int64,
-        )
+        numbers = codes.of_names(names)
         known = [_decide(columns, numbers, codes) for columns in (predicted, nameless)]
         nameless["actual_positive"] = nameless.pop("actual") == 1
         predictions, labels = Predictions(**predicted), Labels(**labelled)
