@@ -18,6 +18,7 @@ from monitor.errors import FeedError, UsageError
 from monitor.events.columns import EventBatch
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.merge import merged
 from monitor.feeds.segment_keys import segment_keys
 from monitor.feeds.stores import matching_objects
@@ -82,7 +83,12 @@ class RecordedFeed:
         paths = [path for path in self._paths if not is_table(path)]
         if paths:
             read = files.read(
-                paths, self._decoder, progress=progress, mappings=self._mappings, say=tell
+                paths,
+                self._decoder,
+                progress=progress,
+                mappings=self._mappings,
+                say=tell,
+                threads=DecoderThreads(self._config.decoders),
             )
             streams.append(read)
         return streams[0] if len(streams) == 1 else merged(streams)

@@ -177,6 +177,11 @@ class Config(Section):
     max_record_bytes: Annotated[Size, AfterValidator(_fits_a_record)] = setting(
         "64KiB", "Longer lines of a feed are rejected as too_large; at most 64KiB."
     )
+    decoders: PositiveInt | None = setting(
+        None,
+        "Threads that decode the lines of files while earlier ones are counted; 1 for none besides "
+        "the one that counts. Default: one for each core, up to 4; 1 without the compiled kernel.",
+    )
     id_secret: Annotated[SecretStr, AfterValidator(_is_long)] | None = setting(
         None,
         "Secret for hashing ids, at least 16 characters, preferably from the "

@@ -12,16 +12,17 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from monitor.config.mapping import SEGMENT, MappedRecords
+from monitor.config.mapping import SEGMENT, MappedRecords, TimeForm
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.blocks import blocks
 from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
-from monitor.feeds.decode.lines import BLANK, BOM
+from monitor.feeds.decode.lines import BOM
 from monitor.feeds.decode.reasons import Fault, Fields
-from monitor.feeds.mapping.field_sources import sources_of_table
+from monitor.feeds.decode.scanning import RowLayout
+from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import Say, mapping_for_table, to_stderr
 from monitor.feeds.mapping.values import mapped_readers, readers_of_text
 
@@ -53,13 +54,13 @@ def read_csv(
     """
     table: _Rows | None = None
     for block in blocks(stream, chunk_bytes):
-        lines = block.data.split(b"\n")
-        skipped = 0
+        data, skipped = block.data, 0
         if table is None:
-            header = lines[0].removeprefix(BOM).removesuffix(b"\r")
+            header, _, data = data.partition(b"\n")
+            header = header.removeprefix(BOM).removesuffix(b"\r")
             table = _Rows(name, header, decoder, separator=separator, mapping=mapping, say=say)
             skipped = 1
-        yield table.decode(lines[skipped:], block.first_line + skipped)
+        yield table.decode(data, block.first_line + skipped)
 
 
 def rows_of_text(text: bytes, separator: str, most: int) -> list[dict[str, Any]]:
@@ -76,6 +77,11 @@ def rows_of_text(text: bytes, separator: str, most: int) -> list[dict[str, Any]]
     lines = text.decode(errors="replace").splitlines()
     rows = csv.DictReader(lines, delimiter=separator)
     return [row for row in islice(rows, most) if None not in row]
+
+
+def _is_plain(mapping: MappedRecords | None) -> bool:
+    """Return whether cells are read as without a mapping, which may name other columns."""
+    return mapping is None or not (mapping.values or mapping.time != TimeForm())
 
 
 class _Rows:
@@ -117,17 +123,27 @@ class _Rows:
         segment = {f.removeprefix(SEGMENT): v for f, v in fixed if f.startswith(SEGMENT)}
         if segment:
             self._common["segment"] = segment
+        self._layout = self._layout_of(sources) if _is_plain(mapping) else None
 
-    def decode(self, lines: list[bytes], first_line: int) -> EventBatch:
-        numbered = [
-            (number, line.removesuffix(b"\r"))
-            for number, line in enumerate(lines, first_line)
-            if line.strip(BLANK)
-        ]
-        return self._decoder.decode_fields(
-            [self._fields_or_fault(line) for _, line in numbered],
-            position=lambda row: f"{self._name}:{numbered[row][0]}",
-            record=lambda row: numbered[row][1],
+    def _layout_of(self, sources: Sources) -> RowLayout | None:
+        """Return where each cell belongs; None where cells are not plain text of fields."""
+        if sources.constants or not self._separator.isascii() or self._separator in '"\r\n\0':
+            return None
+        columns = [""] * len(self._columns)
+        for field, index, _ in self._readers:
+            columns[index] = field
+        for key, index in self._segments:
+            columns[index] = f"{SEGMENT}{key}"
+        labelled = "label" in sources.fields
+        return RowLayout(tuple(columns), self._separator, self._common["type"], labelled)
+
+    def decode(self, data: bytes, first_line: int) -> EventBatch:
+        return self._decoder.decode_rows(
+            data,
+            self._fields_or_fault,
+            layout=self._layout,
+            source=self._name,
+            first_line=first_line,
         )
 
     def _fields_or_fault(self, line: bytes) -> Fields | Fault:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
-from itertools import islice
+from itertools import chain, islice
 from os import PathLike, fspath
 from pathlib import Path, PurePath
 from tempfile import TemporaryFile
@@ -25,13 +25,15 @@ from monitor.feeds import stores
 from monitor.feeds.arrow.arrow_files import read_arrow, rows_of_table
 from monitor.feeds.blocks import TornError, blocks, pieces
 from monitor.feeds.csv_file import read_csv, rows_of_text
-from monitor.feeds.decode import Decoder, LineDecoder
+from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import BOM
+from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.decompression import decompressed, is_compressed
 from monitor.feeds.json_array import array_lines
 from monitor.feeds.mapping.guessing import Say, mapping_for_lines, names_of, to_stderr
 from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.merge import merged
+from monitor.feeds.read_bytes import Progress, ReadBytes
 from monitor.feeds.zipped import only_member
 
 CHUNK_BYTES = 1_500_000
@@ -40,9 +42,6 @@ NO_MAPPINGS: Mapping[str, MappedRecords] = MappingProxyType({})
 """Of files whose columns are named like the fields of events."""
 STDIN = "-"
 """The path that stands for standard input."""
-
-Progress = Callable[[int, int], None]
-"""Called with the bytes read from all files so far, and their total size (0: unknown)."""
 
 
 def read(
@@ -53,6 +52,7 @@ def read(
     progress: Progress | None = None,
     mappings: Mapping[str, MappedRecords] = NO_MAPPINGS,
     say: Say = to_stderr,
+    threads: DecoderThreads | None = None,
 ) -> Iterator[EventBatch]:
     """Read all events of some files, in batches, merged by event time.
 
@@ -67,10 +67,11 @@ def read(
             input, and a URL an object of a store (`stores`).
         decoder: turns records into columns.
         chunk_bytes: bytes of lines in a batch, for files of lines.
-        progress: called after each read.
+        progress: called after each read, one call at a time, from any thread.
         mappings: which columns hold the fields, by path; a file without one has columns
             that are named like the fields, or leave no doubt.
         say: prints which columns are taken for which fields, where that is a guess.
+        threads: read regular files of NDJSON ahead, and decode them; None for none.
 
     Raises:
         FeedError: at once if a path is a directory, missing or not readable. While
@@ -78,9 +79,17 @@ def read(
             too early, or a table has no column for the time.
     """
     names = [fspath(path) for path in paths]
-    tracker = _Tracker(sum(map(_size_of, names)), progress)
+    sizes = {name: _size_of(name) for name in names}
+    tracker, alone = ReadBytes(sum(sizes.values()), progress), DecoderThreads(1)
     streams = [
-        _Reader(decoder, mappings.get(name), chunk_bytes, tracker=tracker, say=say).batches(name)
+        _Reader(
+            decoder,
+            mappings.get(name),
+            chunk_bytes,
+            tracker=tracker,
+            say=say,
+            threads=threads if threads and sizes[name] else alone,  # a pipe may let wait for ever
+        ).batches(name)
         for name in names
     ]
     return streams[0] if len(streams) == 1 else merged(streams)
@@ -182,25 +191,6 @@ def _path_of(name: str) -> PurePath:
     return PurePath(name.partition("::")[0] if is_url(name) else name)
 
 
-class _Tracker:
-    """Counts the bytes read from all files, and reports them."""
-
-    def __init__(self, total: int, progress: Progress | None) -> None:
-        self._done = 0
-        self._total = total
-        self._progress = progress
-
-    def counted(self, stream: Iterable[bytes]) -> Iterator[bytes]:
-        for piece in stream:
-            self.add(len(piece))
-            yield piece
-
-    def add(self, length: int) -> None:
-        self._done += length
-        if self._progress:
-            self._progress(self._done, self._total)
-
-
 def _size_of(name: str) -> int:
     """Return the size of a readable file in bytes; 0 for standard input and pipes."""
     if name == STDIN:
@@ -241,6 +231,7 @@ class _Reader:
         chunk_bytes: bytes of lines per batch.
         tracker: counts the bytes read.
         say: prints which columns are taken for which fields, where that is a guess.
+        threads: read and decode lines without a mapping.
     """
 
     def __init__(
@@ -249,14 +240,16 @@ class _Reader:
         mapping: MappedRecords | None,
         chunk_bytes: int,
         *,
-        tracker: _Tracker,
+        tracker: ReadBytes,
         say: Say,
+        threads: DecoderThreads,
     ) -> None:
         self._decoder = decoder
         self._mapping = mapping if mapping is not None and mapping.is_mapped else None
         self._chunk_bytes = chunk_bytes
         self._tracker = tracker
         self._say = say
+        self._threads = threads
 
     def batches(self, name: str) -> Iterator[EventBatch]:
         """Yield the events of the file."""
@@ -281,11 +274,16 @@ class _Reader:
             yield from self._lines(array_lines(plain) if form is _Format.JSON else plain, source)
 
     def _lines(self, plain: Iterable[bytes], name: str) -> Iterator[EventBatch]:
-        decoder: LineDecoder | None = None
-        for block in blocks(plain, self._chunk_bytes):
-            if decoder is None:
-                mapping = mapping_for_lines(name, block.data, self._mapping, self._say)
-                decoder = lines_decoder(self._decoder, mapping)
+        found = blocks(plain, self._chunk_bytes)
+        first = next(found, None)
+        if first is None:
+            return
+        mapping = mapping_for_lines(name, first.data, self._mapping, self._say)
+        decoder, found = lines_decoder(self._decoder, mapping), chain([first], found)
+        if decoder is self._decoder:
+            yield from self._threads.batches(found, self._decoder, name)
+            return
+        for block in found:
             yield decoder.decode_lines(block.data, source=name, first_line=block.first_line)
 
     def _table(self, stream: BinaryIO, name: str, *, parquet: bool) -> Iterator[EventBatch]:

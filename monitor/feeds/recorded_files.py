@@ -16,6 +16,7 @@ from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.feeds import files, stores
 from monitor.feeds.decode import Decoder
+from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.mapping.guessing import Say, to_stderr
 from monitor.feeds.source import Position
 
@@ -31,6 +32,7 @@ class RecordedFiles:
         decoder: decoder of their records.
         mappings: which columns hold the fields, by path; see `files.read`.
         say: prints which columns are taken for which fields, where that is a guess.
+        threads: read and decode ahead; None for none.
 
     Raises:
         FeedError: a file is missing or cannot be read.
@@ -43,6 +45,7 @@ class RecordedFiles:
         *,
         mappings: Mapping[str, MappedRecords] = files.NO_MAPPINGS,
         say: Say = to_stderr,
+        threads: DecoderThreads | None = None,
     ) -> None:
         self.name = ", ".join(paths)
         self.identity = f"files:{self.name}"
@@ -50,7 +53,7 @@ class RecordedFiles:
         self.ended = False
         self._files = [_fingerprint(path) for path in paths]
         self._returned = 0
-        batches = files.read(paths, decoder, mappings=mappings, say=say)
+        batches = files.read(paths, decoder, mappings=mappings, say=say, threads=threads)
         self._batches: Iterator[EventBatch] = iter(batches)
 
     def position(self) -> Position:

@@ -1,4 +1,4 @@
-/* Scans blocks of NDJSON into the columns of an event batch.
+/* Scans blocks of NDJSON, and of rows of CSV, into the columns of an event batch.
 
 For readers of Python: this file is one extension module, `monitor.kernel.compiled`. Its
 functions are listed at its end. `scan` reads the lines of a block whose form it knows, and writes one
@@ -766,9 +766,19 @@ typedef struct {
     size_t count;
 } Outcomes;
 
+/* Which field each cell of a row holds; without columns, a line is an object. */
+typedef struct {
+    const u8 *columns; /* a Field; FIELDS for none; FIELDS + 1 + i for the segment key i */
+    size_t count;
+    u8 separator;
+    Text type;     /* of a row that names none */
+    bool labelled; /* a row has a label, null if its cell is empty */
+} Layout;
+
 typedef struct {
     u64 seed;
     i64 longest, latest_ms;
+    Layout layout;
     Text *keys; /* configured segment keys, in order */
     size_t key_count;
     Value *segment; /* value of each of these keys in this record */
@@ -810,10 +820,6 @@ static bool read_segment(Scan *scan, Cursor *cursor)
 /* Reads the fields of a line that is one object. */
 static bool read_fields(Scan *scan, Cursor *cursor, Value *fields)
 {
-    for (int i = 0; i < FIELDS; i++)
-        fields[i].kind = ABSENT;
-    for (size_t i = 0; i < scan->key_count; i++)
-        scan->segment[i].kind = ABSENT;
     if (!skip(cursor, '{'))
         return false;
     do {
@@ -837,6 +843,73 @@ static bool read_fields(Scan *scan, Cursor *cursor, Value *fields)
         return false;
     skip_blanks(cursor);
     return cursor->at == cursor->end;
+}
+
+static bool is_text(const u8 *at, const u8 *end, const char *text)
+{
+    size_t length = strlen(text);
+    return (size_t)(end - at) == length && memcmp(at, text, length) == 0;
+}
+
+/* Reads a class out of a cell, as `class_of_text` in feeds/mapping/values.py reads the same words. */
+static bool read_class_cell(const u8 *at, const u8 *end, Value *value)
+{
+    bool one = is_text(at, end, "1") || is_text(at, end, "1.0") || is_text(at, end, "true");
+    value->kind = one ? TRUE_ : FALSE_;
+    return one || is_text(at, end, "0") || is_text(at, end, "0.0") || is_text(at, end, "false");
+}
+
+/* Reads a cell that is not empty. */
+static bool read_cell(enum Field field, const u8 *at, const u8 *end, Value *value)
+{
+    Cursor cursor = {at, end};
+    switch (field) {
+    case PREDICTION:
+    case LABEL: return read_class_cell(at, end, value);
+    case SCORE:
+    case PROBABILITY:
+        value->kind = NUMBER;
+        return read_number(&cursor, &value->number) && cursor.at == end;
+    case TS:
+    case LABEL_TS:
+        value->kind = NUMBER;
+        if (read_number(&cursor, &value->number) && cursor.at == end)
+            return true;
+        break; /* RFC 3339, perhaps */
+    case SEGMENT: return false; /* an object of JSON */
+    default: break;
+    }
+    value->kind = TEXT;
+    value->text = (Text){.start = at, .length = (size_t)(end - at)};
+    return true;
+}
+
+/* Reads the cells of a row without quotes, as `_Rows` in feeds/csv_file.py does. */
+static bool read_row(Scan *scan, const u8 *at, const u8 *end, Value *fields)
+{
+    const Layout *layout = &scan->layout;
+    if (memchr(at, '"', (size_t)(end - at)))
+        return false;
+    fields[TYPE].kind = TEXT;
+    fields[TYPE].text = layout->type;
+    if (layout->labelled)
+        fields[LABEL].kind = NONE;
+    for (size_t i = 0; i < layout->count; i++) {
+        const u8 *separator = memchr(at, layout->separator, (size_t)(end - at));
+        if ((separator == NULL) != (i + 1 == layout->count))
+            return false; /* more or fewer cells than columns */
+        const u8 *stop = separator ? separator : end;
+        u8 column = layout->columns[i];
+        if (column > FIELDS) {
+            Value *value = &scan->segment[column - FIELDS - 1];
+            value->kind = stop > at ? TEXT : NONE;
+            value->text = (Text){.start = at, .length = (size_t)(stop - at)};
+            fields[SEGMENT].kind = OBJECT;
+        } else if (column < FIELDS && stop > at && !read_cell(column, at, stop, &fields[column]))
+            return false;
+        at = separator ? separator + 1 : end;
+    }
+    return true;
 }
 
 /* The key of an id that is an integer: that of its digits. */
@@ -1009,8 +1082,13 @@ static bool take_line(Scan *scan, const u8 *start, const u8 *end, i64 row)
 {
     Value fields[FIELDS];
     Cursor cursor = {start, end};
+    for (int i = 0; i < FIELDS; i++)
+        fields[i].kind = ABSENT;
+    for (size_t i = 0; i < scan->key_count; i++)
+        scan->segment[i].kind = ABSENT;
     if (end - start > scan->longest || (!is_ascii(start, end) && !is_utf8(start, end)) ||
-        !read_fields(scan, &cursor, fields))
+        !(scan->layout.count ? read_row(scan, start, end, fields)
+                             : read_fields(scan, &cursor, fields)))
         return false;
     if (is_type(&fields[TYPE], "prediction", 10))
         return take_prediction(scan, fields, row);
@@ -1177,8 +1255,41 @@ static bool read_keys(Scan *scan, PyObject *keys)
     return true;
 }
 
+/* Reads how cells are fields, a tuple that outlives the scan; false with an error set. */
+static bool read_layout(Scan *scan, PyObject *given)
+{
+    Layout *layout = &scan->layout;
+    const char *columns, *type;
+    Py_ssize_t count, type_length;
+    int separator, labelled;
+    if (given == Py_None)
+        return true;
+    if (!PyTuple_Check(given)) {
+        PyErr_SetString(PyExc_ValueError, "the layout must be a tuple or None");
+        return false;
+    }
+    if (!PyArg_ParseTuple(given, "y#iy#p", &columns, &count, &separator, &type, &type_length,
+                          &labelled))
+        return false;
+    layout->columns = (const u8 *)columns;
+    layout->count = (size_t)count;
+    layout->separator = (u8)separator;
+    layout->type = (Text){.start = (const u8 *)type, .length = (size_t)type_length};
+    layout->labelled = labelled;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (layout->columns[i] > FIELDS + scan->key_count) {
+            PyErr_SetString(PyExc_ValueError, "a column is of no field and of no segment key");
+            return false;
+        }
+    if (count == 0 || separator < 1 || separator > 127 || separator == '\n' || separator == '"') {
+        PyErr_SetString(PyExc_ValueError, "a row must have columns and an ASCII separator");
+        return false;
+    }
+    return true;
+}
+
 static PyObject *scanned(Scan *scan, Lines *lines, Buffers *buffers, const Py_buffer *block,
-                         PyObject *arrays[6])
+                         PyObject *arrays[6], PyObject *layout)
 {
     Py_ssize_t most = PyObject_Size(arrays[5]);
     if (most < 0)
@@ -1186,6 +1297,7 @@ static PyObject *scanned(Scan *scan, Lines *lines, Buffers *buffers, const Py_bu
     lines->most = (size_t)most;
     if (!(lines->starts = column(buffers, arrays[4], lines->most + 1)) ||
         !(lines->left = column(buffers, arrays[5], lines->most)) || !read_keys(scan, arrays[0]) ||
+        !read_layout(scan, layout) ||
         !read_all_columns(buffers, scan, lines->most, arrays[1], arrays[2], arrays[3]))
         return NULL;
     PyThreadState *state = block->len >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
@@ -1206,9 +1318,10 @@ static PyObject *scanned(Scan *scan, Lines *lines, Buffers *buffers, const Py_bu
 }
 
 PyDoc_STRVAR(scan_doc,
-"scan(block, seed, longest, latest_ms, segment_keys, predictions, labels, outcomes, starts, left, /)\n"
+"scan(block, seed, longest, latest_ms, segment_keys, predictions, labels, outcomes, starts, left, "
+"layout=None, /)\n"
 "--\n\n"
-"Scan a block of NDJSON lines, and write the records of known forms into columns.\n\n"
+"Scan a block of NDJSON lines or of rows, and write the records of known forms into columns.\n\n"
 "Other threads may run meanwhile. A line that is not taken is in `left`, unless it is blank.\n\n"
 "Args:\n"
 "    block: whole lines; the last one may lack its newline.\n"
@@ -1220,13 +1333,16 @@ PyDoc_STRVAR(scan_doc,
 "    labels: key, time, value, sampling probability, time of the prediction, row.\n"
 "    outcomes: time, label time, given class, actual class, score, group, row.\n"
 "    starts: offset of each line in the block, and of its end; one row more than `left`.\n"
-"    left: numbers of the lines that are not taken; as many rows as the block has lines.\n\n"
+"    left: numbers of the lines that are not taken; as many rows as the block has lines.\n"
+"    layout: None for NDJSON. For rows of cells: the field of each column, a byte (FIELDS for\n"
+"        none, FIELDS + 1 + i for the segment key i); the separator's byte; the type of a row\n"
+"        that names none; and whether rows have a label.\n\n"
 "Returns:\n"
 "    Rows written of predictions, labels, outcomes and `left`; lines taken; and the groups that\n"
 "    `group` columns index: model, version and the value of each segment key as they are\n"
 "    written, None for a missing one.\n\n"
 "Raises:\n"
-"    ValueError: the columns have fewer rows than the block has lines.");
+"    ValueError: the columns have fewer rows than the block has lines, or the layout is none.");
 
 static PyObject *scan_block(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
@@ -1234,17 +1350,18 @@ static PyObject *scan_block(PyObject *Py_UNUSED(module), PyObject *arguments)
     Lines lines = {0};
     Buffers buffers = {.count = 0};
     Py_buffer block;
+    PyObject *layout = Py_None;
     PyObject *arrays[6]; /* segment keys; predictions, labels, outcomes; starts and left lines */
     unsigned long long seed;
     long long longest, latest_ms;
-    if (!PyArg_ParseTuple(arguments, "y*KLLO!OOOOO", &block, &seed, &longest, &latest_ms,
+    if (!PyArg_ParseTuple(arguments, "y*KLLO!OOOOO|O", &block, &seed, &longest, &latest_ms,
                           &PyTuple_Type, &arrays[0], &arrays[1], &arrays[2], &arrays[3], &arrays[4],
-                          &arrays[5]))
+                          &arrays[5], &layout))
         return NULL;
     scan.seed = seed;
     scan.longest = longest;
     scan.latest_ms = latest_ms;
-    PyObject *result = scanned(&scan, &lines, &buffers, &block, arrays);
+    PyObject *result = scanned(&scan, &lines, &buffers, &block, arrays, layout);
     free_groups(&scan.groups);
     PyMem_Free(scan.keys);
     PyMem_Free(scan.segment);
@@ -1489,20 +1606,24 @@ static PyMethodDef METHODS[] = {{"scan", scan_block, METH_VARARGS, scan_doc},
                                 {"enter", enter, METH_VARARGS, enter_doc},
                                 {NULL, NULL, 0, NULL}};
 
-static int add_digest(PyObject *module)
+/* `FIELDS` names the fields in the order of their numbers. */
+static int add_constants(PyObject *module)
 {
-    return PyModule_AddStringConstant(module, "SOURCE_DIGEST", SOURCE_DIGEST);
+    const char *fields = "type id ts prediction score model version segment label label_ts "
+                         "sampling_probability";
+    return PyModule_AddStringConstant(module, "SOURCE_DIGEST", SOURCE_DIGEST) ||
+           PyModule_AddStringConstant(module, "FIELDS", fields) ? -1 : 0;
 }
 
 static PyModuleDef_Slot SLOTS[] = {
-    {Py_mod_exec, add_digest},
+    {Py_mod_exec, add_constants},
 #ifdef Py_mod_gil
     {Py_mod_gil, Py_MOD_GIL_NOT_USED}, /* Python without a GIL: no function has state of its own */
 #endif
     {0, NULL}};
 
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "compiled",
-                                    "The hot path: scans NDJSON into columns, and searches the index of keys.", 0, METHODS,
+                                    "The hot path: scans NDJSON and rows into columns, and searches the index of keys.", 0, METHODS,
                                     SLOTS, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_compiled(void)

@@ -17,6 +17,7 @@ from monitor.errors import ConfigError, FeedError
 from monitor.extras import install_command
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder
+from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.follow import FollowedFiles
 from monitor.feeds.follow.names import matching
 from monitor.feeds.kafka import installed
@@ -51,8 +52,9 @@ def open_sources(
     feeds = [feed for feed in config.feeds if isinstance(feed, FileFeed)]
     stdin = [feed for feed in feeds if os.fspath(feed.path) == files.STDIN]
     once = _expanded([feed for feed in feeds if feed not in stdin and not feed.follow])
+    threads = DecoderThreads(config.decoders)
     sources: list[Source] = [
-        FollowedFiles(feed.path, lines_decoder(decoder, feed), clock, say)
+        FollowedFiles(feed.path, lines_decoder(decoder, feed), clock, say, threads)
         for feed in feeds
         if feed not in stdin and feed.follow
     ]
@@ -68,7 +70,8 @@ def open_sources(
     if stdin:
         sources.append(StandardInput(lines_decoder(decoder, stdin[0])))
     if once:
-        sources.insert(0, RecordedFiles(list(once), decoder, mappings=once, say=say))
+        recorded = RecordedFiles(list(once), decoder, mappings=once, say=say, threads=threads)
+        sources.insert(0, recorded)
     return sources
 
 

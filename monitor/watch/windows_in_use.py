@@ -1,4 +1,4 @@
-"""Chooses the windows of a model by its volume: under `windows: auto`, and where none are listed."""
+"""Chooses windows by volume: under `windows: auto`, and where none are listed."""
 
 from __future__ import annotations
 

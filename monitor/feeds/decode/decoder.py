@@ -19,7 +19,7 @@ from monitor.feeds.decode.groups import GroupNames
 from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8
 from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, fault_of, parse
 from monitor.feeds.decode.records import Record, RecordTypes
-from monitor.feeds.decode.scanning import Scanner
+from monitor.feeds.decode.scanning import RowLayout, Scanner
 from monitor.feeds.decode.settings import DecodeSettings
 from monitor.kernel import Kernel, compiled_module, kernel_in_use
 
@@ -131,6 +131,46 @@ class Decoder:
                 self._line_fault(lines[line], latest_ms), position(line), lines[line]
             ),
         )
+
+    def decode_rows(
+        self,
+        data: bytes,
+        read: Callable[[bytes], Fields | Fault],
+        *,
+        layout: RowLayout | None,
+        source: str,
+        first_line: int,
+    ) -> EventBatch:
+        """Decode a block of whole lines that are rows of cells.
+
+        Blank lines are no records.
+
+        Args:
+            data: the block; its last line may lack its newline.
+            read: gives the fields of a line, or why it cannot be read.
+            layout: where each cell belongs; None where only `read` knows.
+            source: name of the feed, for positions.
+            first_line: number of the block's first line in the source, from 1 on.
+        """
+        scanned = None
+        if self._scanner and layout:
+            scanned = self._scanner.scan(data, self.settings.latest_ms, layout)
+        left = (data if scanned is None else scanned.left).split(b"\n")
+        numbers = range(len(left)) if scanned is None else scanned.rows.tolist()
+        numbered = [
+            (number, line.removesuffix(b"\r"))
+            for number, line in zip(numbers, left, strict=False)
+            if line.strip(BLANK)
+        ]
+        if scanned and not numbered:
+            return scanned.batch
+        found = self.decode_fields(
+            [read(line) for _, line in numbered],
+            position=lambda row: f"{source}:{first_line + numbered[row][0]}",
+            record=lambda row: numbered[row][1],
+        )
+        found = at_rows(found, np.array([number for number, _ in numbered], np.int64))
+        return concatenate([scanned.batch, found], interleaved=True) if scanned else found
 
     def decode_fields(
         self,

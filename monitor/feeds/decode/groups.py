@@ -50,6 +50,7 @@ class GroupNames:
     Attributes:
         find: gives the group and the threshold for a model, a version and a segment (None
             for a missing one); None if a name cannot be used.
+        by_names: gives the same by model, version and segment values in one tuple.
         id_seed: seed of the keys of ids.
 
     Args:
@@ -68,6 +69,7 @@ class GroupNames:
         self._segment_keys = settings.segment_keys
         self._segment_values = segment_values
         self.find = lru_cache(_REMEMBERED)(self._find)
+        self.by_names = _ByNames(self._find)
 
     def _find(self, model: str | None, version: str | None, segment: Hashable) -> Named | None:
         values = self._segment_values(segment)
@@ -80,6 +82,24 @@ class GroupNames:
         by_key[VERSION_KEY] = by_key.get(VERSION_KEY) or version
         kept = tuple(by_key[key] or MISSING_VALUE for key in fields.segments)
         return Named(Group(name, version or "", kept), fields.threshold)
+
+
+Names = tuple[str | None, ...]
+"""Model, version and the value of each segment key; None for a missing one."""
+
+
+class _ByNames(dict[Names, Named | None]):
+    """Groups by their names; calls `find` for those that it does not hold yet."""
+
+    def __init__(self, find: Callable[[str | None, str | None, Hashable], Named | None]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, names: Names) -> Named | None:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[names] = found = self._find(names[0], names[1], names[2:])
+        return found
 
 
 class GroupCodes:
@@ -118,6 +138,23 @@ class GroupCodes:
         """
         named = self._names.find(model, version, segment)
         return UNFIT if named is None else self._code(*named)
+
+    def of_names(self, names: Sequence[Names]) -> Int64Array:
+        """Return the code of each group, as `resolve` does; of many groups, with little for each.
+
+        Args:
+            names: model, version and segment values of each.
+        """
+        by_names = self._names.by_names
+        found = [by_names[one] for one in names]
+        known = [named for named in found if named is not None]
+        groups = dict.fromkeys(named.group for named in known)
+        if self.groups or len(groups) < len(found):
+            return np.array([UNFIT if one is None else self._code(*one) for one in found], np.int64)
+        self.groups += groups
+        self._thresholds += [nan if one.threshold is None else one.threshold for one in known]
+        self._code_of = dict(zip(groups, range(len(groups)), strict=True))
+        return np.arange(len(groups))
 
     def thresholds(self, codes: Int64Array) -> FloatArray:
         """Return the threshold of each code's model; NaN if it has none, or for `UNFIT`."""

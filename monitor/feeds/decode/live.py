@@ -8,6 +8,7 @@ from monitor.events.columns import EventBatch
 from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode.decoder import Decoder
 from monitor.feeds.decode.reasons import Fault, Fields
+from monitor.feeds.decode.scanning import RowLayout
 from monitor.feeds.decode.settings import DecodeSettings
 
 
@@ -42,6 +43,20 @@ class LiveDecoder(Decoder):
         """As `Decoder.decode_lines`, by the latest settings at the time of the call."""
         return self.current.decode_lines(
             data, source=source, first_line=first_line, latest_ms=latest_ms
+        )
+
+    def decode_rows(
+        self,
+        data: bytes,
+        read: Callable[[bytes], Fields | Fault],
+        *,
+        layout: RowLayout | None,
+        source: str,
+        first_line: int,
+    ) -> EventBatch:
+        """As `Decoder.decode_rows`, by the latest settings at the time of the call."""
+        return self.current.decode_rows(
+            data, read, layout=layout, source=source, first_line=first_line
         )
 
     def decode_fields(

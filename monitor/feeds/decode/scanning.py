@@ -1,9 +1,10 @@
 """Blocks of lines to columns by the compiled kernel, and the lines that it leaves.
 
-The kernel takes predictions, labels and outcomes, with their fields in any order. It leaves
-counts, lines of an unusual form (a key twice, no `type`, an id of over 240 bytes, a number of
-over 19 digits), and every line that may be unfit. `Decoder` decodes these by the code that
-decodes whole blocks where there is no kernel, so that the kernel has no rule for rejections.
+Lines are objects of JSON, or rows of cells. The kernel takes predictions, labels and outcomes,
+with their fields in any order. It leaves counts, lines of an unusual form (a key twice, no `type`,
+an id of over 240 bytes, a number of over 19 digits, a cell in quotes), and every line that may be
+unfit. `Decoder` decodes these by the code that decodes whole blocks where there is no kernel, so
+that the kernel has no rule for rejections.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from monitor.events.columns import (
 from monitor.feeds.decode.assemble import decided_by
 from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames
 from monitor.feeds.decode.lines import count_lines
-from monitor.feeds.decode.settings import DecodeSettings
+from monitor.feeds.decode.settings import MAX_RECORD_BYTES, DecodeSettings
 
 _PREDICTIONS = ("key", "time", "score", "group", "given", "row")
 _LABELS = ("key", "time", "value", "sampling_probability", "prediction_time", "row")
@@ -35,6 +36,24 @@ _OUTCOMES = ("time", "label_time", "given", "actual", "score", "group", "row")
 _TYPES = {"key": np.uint64, "score": np.float64, "sampling_probability": np.float64}
 
 _Columns = dict[str, Any]
+_MOST_KEYS = 200
+"""Segment keys that the kernel reads of rows: a column is a byte there."""
+
+
+class RowLayout(NamedTuple):
+    """Which field each cell of a row of text holds.
+
+    Attributes:
+        columns: for each cell a field, `segment.KEY`, or "" for none.
+        separator: between cells, an ASCII character.
+        type: of a row that names none.
+        labelled: True if rows have a label, which is null where its cell is empty.
+    """
+
+    columns: tuple[str, ...]
+    separator: str
+    type: str
+    labelled: bool
 
 
 class Scanned(NamedTuple):
@@ -64,26 +83,36 @@ class Scanner:
         self._settings = settings
         self._names = GroupNames(settings)
         self._keys = tuple(key.encode() for key in settings.segment_keys)
+        fields = compiled.FIELDS.split()
+        self._no_field = len(fields)
+        names = [*fields, "", *(f"segment.{key}" for key in settings.segment_keys)]
+        self._number_of = {name: number for number, name in enumerate(names)}
 
-    def scan(self, data: bytes, latest_ms: int | None) -> Scanned | None:
+    def scan(
+        self, data: bytes, latest_ms: int | None, layout: RowLayout | None = None
+    ) -> Scanned | None:
         """Scan a block of whole lines; None if the kernel leaves them all.
 
         Args:
             data: the block; its last line may lack its newline.
             latest_ms: the latest accepted event time, epoch milliseconds; None for no bound.
+            layout: of rows; None for lines of JSON.
         """
+        if layout is not None and len(self._keys) > _MOST_KEYS:
+            return None
         lines = count_lines(data) + 1
         columns = [_empty(names, lines) for names in (_PREDICTIONS, _LABELS, _OUTCOMES)]
         starts, left = np.empty(lines + 1, np.int64), np.empty(lines, np.int64)
         *written, remaining, taken, names = self._compiled.scan(
             data,
             self._settings.id_seed,
-            self._settings.max_record_bytes,
+            MAX_RECORD_BYTES if layout else self._settings.max_record_bytes,
             LATEST_MS if latest_ms is None else latest_ms,
             self._keys,
             *(tuple(arrays.values()) for arrays in columns),
             starts,
             left,
+            layout and self._packed(layout),
         )
         if not taken:
             return None
@@ -99,15 +128,17 @@ class Scanner:
             rows,
         )
 
+    def _packed(self, layout: RowLayout) -> tuple[bytes, int, bytes, bool]:
+        """Return a layout as the kernel takes it."""
+        numbers = bytes(self._number_of.get(name, self._no_field) for name in layout.columns)
+        return numbers, ord(layout.separator), layout.type.encode(), layout.labelled
+
     def _fit(
         self, predicted: _Columns, labelled: _Columns, nameless: _Columns, names: Sequence[Any]
     ) -> tuple[EventBatch, Int64Array]:
         """Return the records whose group and class are known, and the rows of the others."""
         codes = GroupCodes(self._names)
-        numbers = np.array(
-            [codes.resolve(model, version, tuple(values)) for model, version, *values in names],
-            np.int64,
-        )
+        numbers = codes.of_names(names)
         known = [_decide(columns, numbers, codes) for columns in (predicted, nameless)]
         nameless["actual_positive"] = nameless.pop("actual") == 1
         predictions, labels = Predictions(**predicted), Labels(**labelled)

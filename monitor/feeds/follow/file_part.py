@@ -5,11 +5,23 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from monitor.feeds.decode import MAX_RECORD_BYTES
 from monitor.feeds.follow.content import HEAD_BYTES, Content, Mark
 from monitor.feeds.merge import BEFORE_ALL
+
+
+class Behind(NamedTuple):
+    """The position before lines that are being decoded.
+
+    Attributes:
+        given: mark of the bytes before them.
+        line: number of their first line, from 1 on.
+    """
+
+    given: Mark
+    line: int
 
 
 @dataclass(slots=True)
@@ -33,6 +45,7 @@ class FilePart:
         current: True where its file matches the path or pattern, and is not rotated.
         active: when it last had new bytes, in seconds of the clock.
         listed: when it, or a copy of it, was last seen.
+        behind: its position, where lines beyond it were read and their events did not come yet.
     """
 
     path: str
@@ -51,6 +64,7 @@ class FilePart:
     current: bool = True
     active: float = 0.0
     listed: float = 0.0
+    behind: Behind | None = None
 
     @property
     def offset(self) -> int:
@@ -107,18 +121,26 @@ class FilePart:
             self.content.close()
         self.content, self.unfinished, self.got = None, b"", self.given
 
+    def go_back(self) -> None:
+        """Close it, and return to the position from which events did not come yet."""
+        if self.behind is not None:
+            (self.given, self.line), self.done = self.behind, False
+        self.behind = None
+        self.rewind()
+
     def position(self) -> dict[str, Any]:
-        """Return how far its lines were decoded, as JSON values."""
+        """Return how far its events have come, as JSON values."""
+        given, line = self.behind or (self.given, self.line)
         return {
             "path": self.path,
             "inode": list(self.inode or ()),
             "head": b64encode(self.head).decode(),
-            "offset": self.offset,
-            "crc": self.given.crc,
-            "steps": list(self.given.steps),
-            "tail": None if self.given.tail is None else b64encode(self.given.tail).decode(),
-            "line": self.line,
-            "done": self.done and not self.torn,
+            "offset": given.length,
+            "crc": given.crc,
+            "steps": list(given.steps),
+            "tail": None if given.tail is None else b64encode(given.tail).decode(),
+            "line": line,
+            "done": self.done and not self.torn and self.behind is None,
             "packed": self.packed,
         }
 

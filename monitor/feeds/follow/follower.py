@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from monitor.clock import SECOND_MS, Clock
+from monitor.clock import Clock
 from monitor.events.batches import concatenate
 from monitor.events.columns import EventBatch
 from monitor.feeds.blocks import TornError
 from monitor.feeds.decode import LineDecoder
-from monitor.feeds.decode.lines import count_lines
+from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.follow.content import Head, Plain, ReplacedError, head_of, opened, same_content
-from monitor.feeds.follow.file_part import FilePart
+from monitor.feeds.follow.file_part import Behind, FilePart
 from monitor.feeds.follow.identification import Answer, ContentMatch, UnknownFile, UnknownFiles
-from monitor.feeds.follow.known import has_more, is_in, is_lost, was_cut, whole
+from monitor.feeds.follow.known import has_left, has_more, is_in, is_lost, was_cut, whole
+from monitor.feeds.follow.lines_ahead import LinesAhead
 from monitor.feeds.follow.names import Listed, is_pattern, listing, reason
-from monitor.feeds.merge import reached_by
 
 BATCH_BYTES = 1_500_000
 """Bytes read at a time: about ten thousand events."""
@@ -48,6 +47,7 @@ class FollowedFiles:
         decoder: decodes the lines.
         clock: measures how long a file has been idle.
         say: prints a one-line message for the operator.
+        threads: decode a single file ahead; None for none.
 
     Raises:
         FeedError: the path is a directory or no regular file.
@@ -64,10 +64,10 @@ class FollowedFiles:
         decoder: LineDecoder,
         clock: Clock,
         say: Callable[[str], None],
+        threads: DecoderThreads | None = None,
     ) -> None:
         self.name = os.fspath(path)
         self.identity = f"followed:{self.name}"
-        self._decoder = decoder
         self._clock = clock
         self._say = say
         self._said: set[str] = set()
@@ -75,6 +75,7 @@ class FollowedFiles:
         self._parts: list[FilePart] = []
         self._inodes: dict[_Inode, FilePart] = {}
         self._seen: dict[str, tuple[object, FilePart]] = {}
+        self._ahead = LinesAhead(decoder, clock, threads or DecoderThreads(1))
         self._unknown = UnknownFiles(LOOK_EVERY_SECONDS, GRACE_SECONDS, self._unclear)
         self.faults = dict.fromkeys(FAULTS, 0)
         self._begun = False
@@ -101,7 +102,7 @@ class FollowedFiles:
         return concatenate(batches) if batches else None
 
     def position(self) -> Mapping[str, Any]:
-        """Return how far the lines of each content were decoded, as JSON values."""
+        """Return how far the events of each content have come, as JSON values."""
         return {"files": [part.position() for part in self._parts if part.head]}
 
     def resume(self, position: Mapping[str, Any]) -> str:
@@ -119,6 +120,7 @@ class FollowedFiles:
 
     def close(self) -> None:
         """Close all files."""
+        self._ahead.drop()
         for part in self._parts:
             part.rewind()
 
@@ -257,23 +259,32 @@ class FollowedFiles:
 
     def _read(self) -> Iterator[EventBatch]:
         """Read the open parts, up to `BATCH_BYTES`, the least far in event time first."""
+        reading = [part for part in self._parts if part.content]
+        if len(reading) == 1 and (self._ahead or self._ahead.has_room):
+            self._read_ahead(reading.pop())
+        for _ in range(len(self._ahead) if reading else min(1, len(self._ahead))):
+            yield self._ahead.next()
         room = BATCH_BYTES
-        reading = (part for part in self._parts if part.content)
         for part in sorted(reading, key=lambda part: part.reached):
             if not room:
                 return  # the others wait, and do not count as idle
             data = self._taken(part, room)
             room -= len(data)
-            lines = part.take(data) if data else self._retired(part)
-            if lines:
-                yield self._decoded(part, lines)
+            if lines := self._finished(part, data):
+                yield self._ahead.decoded(part, lines)
 
-    def _decoded(self, part: FilePart, lines: bytes) -> EventBatch:
-        batch = self._decoder.decode_lines(lines, source=part.path, first_line=part.line)
-        batch = batch.arrived([(0, round(self._clock.now() * SECOND_MS))])
-        part.line += count_lines(lines)
-        part.reached = max(part.reached, reached_by(batch))
-        return batch
+    def _read_ahead(self, part: FilePart) -> None:
+        """Read the only open part to its end, as far as there is room."""
+        size = BATCH_BYTES
+        while part.content and size == BATCH_BYTES and self._ahead.has_room:
+            behind = Behind(part.given, part.line)
+            size = len(data := self._taken(part, BATCH_BYTES))
+            if lines := self._finished(part, data):
+                self._ahead.begin(part, lines, behind)
+
+    def _finished(self, part: FilePart, data: bytes) -> bytes:
+        """Return the lines that the bytes read next finish."""
+        return part.take(data) if data else self._retired(part)
 
     def _taken(self, part: FilePart, size: int) -> bytes:
         """Read the next bytes of a part; none if its file holds another content by now."""
@@ -304,7 +315,7 @@ class FollowedFiles:
     def _moved(self) -> bool:
         """Return True where a followed file was replaced or truncated, or does not exist yet."""
         return not self.attached or any(
-            _has_left(part) for part in self._parts if part.current and part.content
+            has_left(part) for part in self._parts if part.current and part.content
         )
 
     def _forget(self) -> None:
@@ -337,13 +348,3 @@ class FollowedFiles:
         if text not in self._said:
             self._said.add(text)
             self._say(text)
-
-
-def _has_left(part: FilePart) -> bool:
-    try:
-        status = Path(part.path).stat()
-    except OSError:
-        return False
-    return (status.st_dev, status.st_ino) != part.inode or (
-        not part.packed and status.st_size < part.read
-    )

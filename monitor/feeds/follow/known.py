@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from monitor.feeds.follow.content import (
     Mark,
     head_of,
@@ -84,6 +86,17 @@ def whole(one: Listed, *, packed: bool) -> Mark:
     content = opened(one.path, one.status.st_size)
     content.close()
     return content.before
+
+
+def has_left(part: FilePart) -> bool:
+    """Return whether another file is at the path of a part, or one that was cut."""
+    try:
+        status = Path(part.path).stat()
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) != part.inode or (
+        not part.packed and status.st_size < part.read
+    )
 
 
 def _holds(part: FilePart, path: str) -> bool:

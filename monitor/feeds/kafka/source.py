@@ -17,7 +17,7 @@ from monitor.events.columns import EventBatch
 from monitor.feeds.decode import LineDecoder
 from monitor.feeds.kafka.assigned_partitions import ASK_SECONDS, AssignedPartitions, topic_partition
 from monitor.feeds.kafka.client import OnCommit, OnError, make_consumer
-from monitor.feeds.kafka.messages import MessageBuffer, PartitionKey, decode_messages, key_of
+from monitor.feeds.kafka.messages import MessageBuffer, PartitionKey, decode_messages, runs_of
 from monitor.feeds.kafka.partition import UNKNOWN, Partition
 from monitor.feeds.kafka.schedule import due, is_full
 from monitor.feeds.kafka.value_queue import Arrived, ClientEvent, ValueQueue, value_reader
@@ -172,17 +172,20 @@ class KafkaSource:
         with self._logging_errors():
             messages = self._consumer.consume(READ_MESSAGES, timeout=0)
         buffers: dict[PartitionKey, MessageBuffer] = {}
-        for message in messages:
-            key = key_of(message)
-            error = message.error()
-            if error is None:
-                if key not in buffers:
-                    buffers[key] = MessageBuffer(key)
-                buffers[key].add(message)
-            if key in buffers and (error or len(buffers[key].offsets) >= CHUNK_MESSAGES):
-                self._arrive(buffers.pop(key))
-            if error is not None:
-                self._arrive(ClientEvent(key, message.offset() or 0, error))
+        for key, run, is_event in runs_of(messages):
+            if is_event:
+                if key in buffers:
+                    self._arrive(buffers.pop(key))
+                event = run[0]
+                self._arrive(ClientEvent(key, event.offset() or 0, event.error()))
+                continue
+            while run:
+                buffer = buffers.setdefault(key, MessageBuffer(key))
+                room = CHUNK_MESSAGES - len(buffer.offsets)
+                buffer.extend(run[:room])
+                run = run[room:]  # noqa: PLW2901  # what does not fit into the chunk
+                if len(buffer.offsets) == CHUNK_MESSAGES:
+                    self._arrive(buffers.pop(key))
         for buffer in buffers.values():
             self._arrive(buffer)
         self._take_decoded()

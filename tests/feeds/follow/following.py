@@ -25,9 +25,9 @@ def append(path, data):
 class Following(FollowedFiles):
     """Followed files with a manual clock, and the messages reported."""
 
-    def __init__(self, path):
+    def __init__(self, path, threads=None):
         self.clock, self.reported = ManualClock(), []
-        super().__init__(path, Decoder(DecodeSettings()), self.clock, self.reported.append)
+        super().__init__(path, Decoder(DecodeSettings()), self.clock, self.reported.append, threads)
 
     def times(self, after=0.0):
         """Event times in seconds of all that has come."""

@@ -106,10 +106,10 @@ def test_without_a_mapping_the_decoder_itself_is_used():
 
 def test_a_message_of_kafka_is_mapped():
     values = [json.dumps(RECORDS[0]).encode(), json.dumps(RECORDS[1:]).encode()]
-    messages = Messages("claims", 0, [5, 6], values, 0, 7)
+    messages = Messages("claims", 0, [5, 6], values, 0, 7, sum(map(len, values)))
     decoder = MappedLines(Decoder(SETTINGS), MAPPING)
     assert counted(decode_messages([messages], decoder)) == EXPECTED
-    bad = Messages("claims", 0, [5, 6], [b"{}", b"no JSON"], 0, 7)
+    bad = Messages("claims", 0, [5, 6], [b"{}", b"no JSON"], 0, 7, 9)
     found = decode_messages([bad], decoder).rejected
     assert [(r.position, str(r.reason)) for r in found] == [
         ("claims[0]@5", "missing_field"),
