@@ -1,7 +1,11 @@
 """The join and the counts on a distributed engine, for more than one machine can hold.
 
-    packets.py        decoded events, grouped by the bucket of their id
-    pages.py          state of a bucket, and how events change it (the rule of one id)
+    layout.py         how ids are divided among tasks and pages
+    packets.py        decoded events as columns, divided among tasks
+    pages.py          state of a task in pages of bytes, read and written where a batch touches it
+    page_rules.py     settings of the pages, and what of them a checkpoint holds to
+    touched_ids.py    the ids of a batch, through the columnar join
+    group_codes.py    numbers of models and segment values in pages
     tallies.py        changes of counts: summed, and written as `counts` events
     delivery.py       targets of the counts: a monitor, a directory, Kafka
     spark_job.py      the job on Spark Structured Streaming
@@ -10,7 +14,7 @@
 
 Only the last three import Spark.
 
-An id belongs to a bucket, and the state of a bucket is one page of bytes, so the
-engine moves a few large rows instead of one row per event. The `counts` of a batch
+An id belongs to a page, and a task has many pages, so the engine moves a few large rows
+instead of one row per event, and a batch is joined by whole columns. The `counts` of a batch
 carry the names of job and batch: a batch computed again replaces itself.
 """
