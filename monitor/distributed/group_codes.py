@@ -13,6 +13,8 @@ from monitor.config import Config
 from monitor.events.catalogue import MAX_GROUPS, Catalogue
 from monitor.events.columns import MISSING_VALUE, OTHER_VALUE, Group, Int64Array
 
+StoredName = tuple[str, Mapping[str, str]]
+"""A model, and its segment values by key."""
 GroupName = tuple[str, tuple[str, ...]]
 """A model, and its segment values in the order of its segment keys."""
 
@@ -39,9 +41,7 @@ class TaskGroups:
         names: groups by code, with the names of their segment keys; None for a free code.
     """
 
-    def __init__(
-        self, config: Config, names: Sequence[tuple[str, Mapping[str, str]] | None]
-    ) -> None:
+    def __init__(self, config: Config, names: Sequence[StoredName | None]) -> None:
         self._config = config
         self._names = [None if name is None else self._current(*name) for name in names]
         self._codes = {name: code for code, name in enumerate(self._names) if name is not None}
@@ -68,7 +68,7 @@ class TaskGroups:
                 self._codes.pop(name, None)
                 self._free.append(code)
 
-    def state(self) -> list[tuple[str, Mapping[str, str]] | None]:
+    def state(self) -> list[StoredName | None]:
         """Return the groups by code, as the constructor takes them."""
         return [None if name is None else self._named(*name) for name in self._names]
 
@@ -93,7 +93,7 @@ class TaskGroups:
         keys = self._config.model(model).segments if self._config.accepts(model) else segment
         return model, tuple(segment.get(key, MISSING_VALUE) for key in keys)
 
-    def _named(self, model: str, values: tuple[str, ...]) -> tuple[str, Mapping[str, str]]:
+    def _named(self, model: str, values: tuple[str, ...]) -> StoredName:
         keys = self._config.model(model).segments if self._config.accepts(model) else ()
         return model, dict(zip(keys, values, strict=False))
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import msgspec
 from msgspec import Struct
 
 from monitor.config import Config
+from monitor.distributed.group_codes import StoredName
 from monitor.distributed.layout import Layout
 from monitor.errors import MonitorError
 from monitor.events.keys import PUBLIC_SEED, keys_of
@@ -48,7 +47,7 @@ class Stored(Struct, array_like=True):
     seed: int
     due: int | None = None
     earliest: int | None = None
-    groups: list[tuple[str, Mapping[str, str]] | None] = msgspec.field(default_factory=list)
+    groups: list[StoredName | None] = msgspec.field(default_factory=list)
 
 
 class PageRules:

@@ -241,7 +241,7 @@ def _bytes_of(ids: IdStates) -> PageBytes:
 def _distinct(*keys: KeyArray) -> KeyArray:
     """Return distinct keys in order; faster than `np.unique`, which hashes them first."""
     ordered = np.sort(np.concatenate(keys))
-    differs: BoolArray = np.append(True, ordered[1:] != ordered[:-1])  # noqa: FBT003
+    differs: BoolArray = np.append(True, ordered[1:] != ordered[:-1])
     found: KeyArray = ordered[differs[: len(ordered)]]
     return found
 
