@@ -6,6 +6,7 @@
     page_rules.py     settings of the pages, and what of them a checkpoint holds to
     touched_ids.py    the ids of a batch, through the columnar join
     group_codes.py    numbers of models and segment values in pages
+    seven_bits.py     bytes of pages as Spark hands them over fastest
     tallies.py        changes of counts: summed, and written as `counts` events
     delivery.py       targets of the counts: a monitor, a directory, Kafka
     spark_job.py      the job on Spark Structured Streaming

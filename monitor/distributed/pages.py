@@ -1,7 +1,7 @@
 """State of a task, in pages of bytes, and how the events of a batch change it.
 
 A page has the ids of a range of keys: 24 bytes a prediction, as in the memory of the
-columnar join (see `monitor.join.packing`), and 25 a label that waits for its prediction,
+columnar join (see `monitor.join.packing`), and 32 a label that waits for its prediction,
 both in the order of their keys. Of the pages that a batch touches, each is read once, and
 written if it has changed.
 """

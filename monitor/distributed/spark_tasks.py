@@ -20,6 +20,7 @@ from monitor.distributed.layout import Layout
 from monitor.distributed.packets import packets_of
 from monitor.distributed.page_rules import PageRules
 from monitor.distributed.pages import PageBytes, Pages
+from monitor.distributed.seven_bits import decoded, encoded
 from monitor.distributed.tallies import packed
 from monitor.events.columns import EventBatch
 from monitor.events.watermark import Watermark
@@ -189,12 +190,12 @@ class _SparkPages:
     def read(self, page: int) -> PageBytes:
         """Return a page; one without bytes if it is not stored."""
         found = self._state.getValue((page,))
-        return PageBytes() if found is None else PageBytes(bytes(found[0]), bytes(found[1]))
+        return PageBytes(*(decoded(bytes(part)) for part in found or ()))
 
     def write(self, page: int, data: PageBytes) -> None:
         """Store a page; one without bytes is removed."""
         if any(data):
-            self._state.updateValue((page,), tuple(data))
+            self._state.updateValue((page,), tuple(map(encoded, data)))
         else:
             self._state.removeKey((page,))
 

@@ -20,8 +20,8 @@ from monitor.join import packing as words
 KEY, WHEN, WHAT = range(3)
 """Words of a stored prediction, see `monitor.join.packing`; groups are codes of the task."""
 WORDS = 3
-HELD = np.dtype([("key", "<u8"), ("time", "<i8"), ("value", "u1"), ("probability", "<f8")])
-"""A label that waits for its prediction, 25 bytes."""
+HELD = np.dtype([("key", "<u8"), ("time", "<i8"), ("value", "<i8"), ("probability", "<f8")])
+"""A label that waits for its prediction, 32 bytes."""
 
 _COLUMNS = {"sampling_probability": "probability"}
 _HELD_NAMES = ("key", "time", "value", "sampling_probability")
@@ -97,7 +97,6 @@ def _restore(join: Join, catalogue: Catalogue, known: IdStates, number_of: Int64
     rows = known.rows.take(left, axis=0)
     rows[:, WHEN] = words.when_words(words.times_of(rows[:, WHEN]), number[left])
     held = {name: known.held[_COLUMNS.get(name, name)] for name in _HELD_NAMES}
-    held["value"] = held["value"].astype(np.int64)
     groups = np.arange(len(catalogue.group_values()))
     numbers = Numbers(np.arange(len(catalogue.models)), np.arange(0), groups)
     join.restore({**join.state(), "predictions": rows, "held": held}, numbers)
