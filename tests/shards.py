@@ -19,6 +19,16 @@ from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL
 
+REGIMES = [
+    ("complete", {}),
+    ("complete", {"clock": "label"}),
+    ("sampled", {}),
+    ("flagged_only", {}),
+    ("negatives_by_timeout", {}),
+    ("weighted", {"share": (1.0, 0.5, 0.3)}),
+]
+"""Regimes of labels, and what else each model and stream is given."""
+
 
 class Stored(dict):
     """The pages of a task in memory, by number, and how often they were read and written."""

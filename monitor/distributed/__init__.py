@@ -8,12 +8,14 @@
     group_codes.py    numbers of models and segment values in pages
     seven_bits.py     bytes of pages as Spark hands them over fastest
     tallies.py        changes of counts: summed, and written as `counts` events
+    sizing.py         how many pages a job needs
     delivery.py       targets of the counts: a monitor, a directory, Kafka
     spark_job.py      the job on Spark Structured Streaming
     spark_tasks.py    what its tasks run
+    spark_layout.py   numbers of tasks and pages, in the checkpoint
     kafka_records.py  Kafka source for Spark, without Spark's own connector
 
-Only the last three import Spark.
+Only the last four import Spark.
 
 An id belongs to a page, and a task has many pages, so the engine moves a few large rows
 instead of one row per event, and a batch is joined by whole columns. The `counts` of a batch

@@ -14,7 +14,7 @@ from monitor.join import ENDLESS
 from monitor.join.forgetting import Forgetting
 
 _VERSION = 2
-_SWEEPS = 16
+SWEEPS = 16
 """Number of searches for expired states within the shortest horizon."""
 
 
@@ -50,6 +50,20 @@ class Stored(Struct, array_like=True):
     groups: list[StoredName | None] = msgspec.field(default_factory=list)
 
 
+def mismatch(stored: Layout, wanted: Layout) -> str:
+    """Return the error about a checkpoint with other numbers of pages and tasks.
+
+    Args:
+        stored: numbers of the checkpoint.
+        wanted: numbers by the options.
+    """
+    return (
+        f"checkpoint: has --buckets {stored.pages} --partitions {stored.tasks}, not "
+        f"{wanted.pages} and {wanted.tasks}; give the same numbers, or start with a new "
+        "--checkpoint"
+    )
+
+
 class PageRules:
     """Settings of a job's pages.
 
@@ -73,7 +87,7 @@ class PageRules:
         self.shortest, self.longest = min(horizons), max(horizons)
         self.forgetting = Forgetting.of(self.shortest)
         self._seed = _PUBLIC if config.id_seed is None else _mark(config.id_seed)
-        self._step = min(max(self.shortest // _SWEEPS, config.pane), ENDLESS)
+        self._step = min(max(self.shortest // SWEEPS, config.pane), ENDLESS)
 
     def new(self) -> Stored:
         """Return what a task without state stores."""
@@ -87,11 +101,12 @@ class PageRules:
         """
         stored = msgspec.msgpack.decode(data, type=Stored)
         layout = Layout(stored.tasks, stored.pages)
-        if stored.version != _VERSION or layout != self.layout:
+        if layout != self.layout:
+            raise MonitorError(mismatch(layout, self.layout))
+        if stored.version != _VERSION:
             raise MonitorError(
-                f"checkpoint: has --buckets {stored.pages} --partitions {stored.tasks} (layout "
-                f"{stored.version}), not {self.layout.pages} and {self.layout.tasks} (layout "
-                f"{_VERSION}); give the same numbers, or start with a new --checkpoint"
+                f"checkpoint: has layout {stored.version} of another version of the program, not "
+                f"{_VERSION}; start with a new --checkpoint"
             )
         if stored.seed != self._seed:
             raise MonitorError(

@@ -28,7 +28,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from monitor.config import Config
 from monitor.distributed.delivery import Delivery, Say
 from monitor.distributed.layout import Layout
-from monitor.distributed.page_rules import PageRules
+from monitor.distributed.page_rules import PageRules, mismatch
+from monitor.distributed.sizing import Load, pages_for, why_so_many
+from monitor.distributed.spark_layout import JobLayout, store_layout, stored_layout
 from monitor.distributed.spark_tasks import PACKETS, PacketReader, PageProcessor
 from monitor.distributed.tallies import events_of, merged, unpacked
 from monitor.errors import MonitorError
@@ -36,8 +38,6 @@ from monitor.extras import install_command
 
 _STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _OWN = f"{MonitorError.__module__}.{MonitorError.__qualname__}: "
-_TRIED = 64
-"""Integers tried for each task, to find one that Spark assigns to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,9 @@ class SparkJob:
         input: source of the events.
         checkpoint: directory of Spark's checkpoints, of this job only.
         source: name of the job in its counts.
-        buckets: number of buckets that ids are divided among; fixed for the life of a checkpoint.
+        buckets: number of pages that ids are divided among, fixed for the life of a checkpoint; 0
+            for that of the checkpoint, or for a new one by `load`.
+        load: what the job is expected to hold.
         every: interval between two batches, as Spark writes it; "" to stop at the end of the input.
         partitions: number of stateful tasks; fixed for the life of a checkpoint.
         master: Spark master; "" for that of `spark-submit`, or all cores of this machine.
@@ -90,6 +92,7 @@ class SparkJob:
     checkpoint: str
     source: str
     buckets: int
+    load: Load
     every: str
     partitions: int
     master: str = ""
@@ -141,8 +144,7 @@ def _session(job: SparkJob) -> SparkSession:
 def _started(
     session: SparkSession, job: SparkJob, deliveries: Sequence[Delivery], say: Say
 ) -> StreamingQuery:
-    layout = Layout.of(pages=job.buckets, tasks=job.partitions)
-    keys = _keys_of_tasks(session, job.partitions)
+    layout, keys = _layout(session, job, say)
     reader = PacketReader(
         job.config, job.input.name, layout=layout, keys=keys, table=job.input.parquet
     )
@@ -174,13 +176,18 @@ def _started(
     return query
 
 
-def _keys_of_tasks(session: SparkSession, tasks: int) -> list[int]:
-    """Return an integer for each task that Spark's hash assigns to it, so that each has one."""
-    numbers = session.range(_TRIED * tasks).selectExpr(
-        "CAST(id AS INT) AS key", f"pmod(hash(CAST(id AS INT)), {tasks}) AS task"
-    )
-    found = numbers.groupBy("task").min("key").orderBy("task").collect()
-    return [row[1] for row in found]
+def _layout(session: SparkSession, job: SparkJob, say: Say) -> JobLayout:
+    """Return the layout of the checkpoint, or choose one for a new one."""
+    wanted = Layout.of(pages=job.buckets, tasks=job.partitions) if job.buckets else None
+    found = stored_layout(session, job.checkpoint, wanted)
+    if found is None:
+        pages = job.buckets or pages_for(job.load, job.partitions)
+        chosen = Layout.of(pages=pages, tasks=job.partitions)
+        found = store_layout(session, job.checkpoint, chosen)
+        say(why_so_many(job.load, chosen.pages))
+    if found.layout.tasks != job.partitions:
+        raise MonitorError(mismatch(found.layout, found.layout._replace(tasks=job.partitions)))
+    return found
 
 
 def _input(session: SparkSession, source: JobInput) -> DataFrame:

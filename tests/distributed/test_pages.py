@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recount import Recount
-from shards import Shards, Stored, assert_same, config_of, lines_of, stream
+from shards import REGIMES, Shards, Stored, assert_same, config_of, lines_of, stream
 
 from monitor.config import Config
 from monitor.distributed.layout import Layout
@@ -37,17 +37,7 @@ def by_shards(config, events, *, size, buckets=4):
     return shards, sent
 
 
-@pytest.mark.parametrize(
-    ("regime", "more"),
-    [
-        ("complete", {}),
-        ("complete", {"clock": "label"}),
-        ("sampled", {}),
-        ("flagged_only", {}),
-        ("negatives_by_timeout", {}),
-        ("weighted", {"share": (1.0, 0.5, 0.3)}),
-    ],
-)
+@pytest.mark.parametrize(("regime", "more"), REGIMES)
 def test_a_monitor_fed_by_counts_shows_what_one_fed_by_the_events_does(regime, more):
     more = dict(more)
     events = stream(400, seed=3, share=more.pop("share", None))
@@ -151,7 +141,7 @@ def test_a_state_of_keys_by_another_secret_is_refused():
 
 @pytest.mark.parametrize("other", [Layout(1, 8), Layout(2, 4)])
 def test_a_state_of_another_number_of_pages_or_tasks_is_refused(other):
-    with pytest.raises(MonitorError, match="--buckets 4 --partitions 1 "):
+    with pytest.raises(MonitorError, match="--buckets 4 --partitions 1, not"):
         state_of(config_of(), other, state_of(config_of()))
 
 
