@@ -23,11 +23,18 @@ class Answer(NamedTuple):
     body: bytes = b""
 
 
+class Quiet(BaseHTTPRequestHandler):
+    """A handler that logs nothing."""
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
 @contextmanager
 def answering(answer: Callable[[Request], Answer]) -> Iterator[str]:
     """Serve on a free port; yields the URL."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_GET(self) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
             body = self.rfile.read(int(headers.get("content-length", 0)))
@@ -40,10 +47,14 @@ def answering(answer: Callable[[Request], Answer]) -> Iterator[str]:
 
         do_POST = do_GET  # noqa: N815  # as the server calls it
 
-        def log_message(self, *_: object) -> None:
-            pass
+    with serving(Handler) as url:
+        yield url
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve on a free port by a handler; yields the URL."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:

@@ -9,11 +9,43 @@ import msgspec
 import numpy as np
 
 from monitor.config import Config
+from monitor.distributed.layout import Layout
 from monitor.distributed.packets import packets_of
-from monitor.distributed.pages import Page, PageRules
+from monitor.distributed.page_rules import PageRules
+from monitor.distributed.pages import PageBytes, Pages
 from monitor.distributed.tallies import events_of, merged, packed, unpacked
+from monitor.distributed.touched_ids import HELD
 from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.join import BEFORE_ALL
+
+REGIMES = [
+    ("complete", {}),
+    ("complete", {"clock": "label"}),
+    ("sampled", {}),
+    ("flagged_only", {}),
+    ("negatives_by_timeout", {}),
+    ("weighted", {"share": (1.0, 0.5, 0.3)}),
+]
+"""Regimes of labels, and what else each model and stream is given."""
+
+
+class Stored(dict):
+    """The pages of a task in memory, by number, and how often they were read and written."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.reads, self.writes = [], []
+
+    def read(self, page):
+        self.reads.append(page)
+        return self.get(page, PageBytes())
+
+    def write(self, page, data):
+        self.writes.append(page)
+        self[page] = data
+        if not any(data):
+            del self[page]
 
 
 class Shards:
@@ -23,58 +55,83 @@ class Shards:
         config: of the job.
         buckets: how many pages.
         source: name of the job.
+        tasks: how many stateful tasks.
     """
 
-    def __init__(self, config, buckets=4, source="job"):
-        self.config, self.buckets, self.source = config, buckets, source
-        self.rules = PageRules(config, buckets)
+    def __init__(self, config, buckets=4, source="job", tasks=2):
+        self.config, self.source = config, source
+        self.rules = PageRules(config, Layout.of(pages=buckets, tasks=tasks))
         self.decoder = Decoder(DecodeSettings.from_config(config))
-        self.pages = {}
+        self.pages = {task: Stored() for task in range(tasks)}
+        self.state = {}
         self.watermark = None
         self.batches = 0
         self.books = {}
 
     def take(self, events, parts=2):
         """One micro-batch, read by several tasks; the `counts` events that it sends."""
+        return self.send(self.counted(events, parts))
+
+    def counted(self, events, parts=2):
+        """The tally of one micro-batch."""
         sent, reached = {}, []
         for start in range(parts):
             lines = b"\n".join(json.dumps(event).encode() for event in events[start::parts])
             batch = self.decoder.decode_lines(lines, source="test")
             clock = Watermark()
             clock.advance(batch)
-            for bucket, data in packets_of(batch, self.config, self.buckets, clock.time):
-                sent.setdefault(bucket, []).append(data)
+            for task, data in packets_of(batch, self.config, self.rules.layout, clock.time):
+                sent.setdefault(task, []).append(data)
             reached.append(clock.time)
-        before = 0 if self.watermark is None else self.watermark
+        before = BEFORE_ALL if self.watermark is None else self.watermark
         tallies = []
-        for bucket, packets in sent.items():
-            page = Page(self.rules, self.pages.get(bucket))
-            tallies.append(unpacked(packed(page.take(packets, before))))
-            page.next_due(before)
-            self.pages[bucket] = page.pack()
+        for task, packets in sent.items():
+            pages = self.opened(task)
+            tallies.append(unpacked(packed(pages.take(packets, before))))
+            pages.next_due(before)
+            self.state[task] = pages.state()
         known = [time for time in (*reached, self.watermark) if time is not None]
         self.watermark = max(known, default=None)
-        whole = merged(tallies)
-        self.books = {k: self.books.get(k, 0) + n for k, n in whole.books.items()} | {
-            k: n for k, n in self.books.items() if k not in whole.books
-        }
+        return merged(tallies)
+
+    def send(self, whole):
+        """The `counts` events of a batch's tally."""
+        self._add_books(whole)
         self.batches += 1
-        return events_of(whole, self.config, self.source, str(self.batches))
+        return [*events_of(whole, self.config, self.source, str(self.batches))]
 
     def due(self):
-        """Pages that asked to be looked at by now, looked at."""
-        for bucket, data in self.pages.items():
-            page = Page(self.rules, data)
-            if page.due is not None and page.due <= self.watermark:
-                for name, count in page.expire(self.watermark).books.items():
-                    self.books[name] = self.books.get(name, 0) + count
-                page.next_due(self.watermark)
-                self.pages[bucket] = page.pack()
+        """Tasks that asked for a search for expired states by now, searched."""
+        due = {task: self.opened(task).due for task in self.state}
+        some = [task for task, time in due.items() if time and time <= self.watermark]
+        self._add_books(self.searched(some))
+
+    def searched(self, tasks=None):
+        """The tally of a search for expired states, of all tasks or of some."""
+        tallies = []
+        for task in self.state if tasks is None else tasks:
+            pages = self.opened(task)
+            tallies.append(pages.expire(self.watermark, task))
+            pages.next_due(self.watermark)
+            self.state[task] = pages.state()
+        return merged(tallies)
+
+    def _add_books(self, tally):
+        for name, count in tally.books.items():
+            self.books[name] = self.books.get(name, 0) + count
+
+    def opened(self, task):
+        """The pages of a task, as the next batch finds them."""
+        return Pages(self.rules, self.pages[task], self.state.get(task))
 
     @property
     def stored(self):
         """Predictions and held labels that are remembered."""
-        return sum(len(Page(self.rules, data)) for data in self.pages.values())
+        return sum(
+            len(page.rows) // 24 + len(page.held) // HELD.itemsize
+            for pages in self.pages.values()
+            for page in pages.values()
+        )
 
 
 def stream(n, seed, *, share=None):

@@ -13,10 +13,14 @@ from monitor.cli.output import tell
 from monitor.cli.parser.command import PROGRAM
 from monitor.config import load_config
 from monitor.distributed.delivery import delivery_to
+from monitor.distributed.sizing import Load
 from monitor.errors import MonitorError
 from monitor.extras import install_command
 from monitor.feeds.kafka.properties import read_properties
 
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600}
+_ONCE_SECONDS = 600.0
+"""Seconds of events in a batch of recorded files, which are large: assumed."""
 _NEEDED = ("pyspark", "pyarrow", "google.protobuf")
 
 
@@ -41,8 +45,9 @@ def run(args: Namespace) -> int:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not the first python on the PATH
     from monitor.distributed import spark_job  # noqa: PLC0415  # an optional dependency, checked above
 
+    config = load_config(args.config)
     job = spark_job.SparkJob(
-        config=load_config(args.config),
+        config=config,
         input=spark_job.JobInput(
             directory=args.input or "",
             parquet=args.format == "parquet",
@@ -56,6 +61,7 @@ def run(args: Namespace) -> int:
         checkpoint=args.checkpoint,
         source=args.source,
         buckets=args.buckets,
+        load=Load.of(config, rate=args.rate, batch=_batch_seconds(args)),
         every="" if args.once else args.every,
         partitions=args.partitions,
         master=args.master or "",
@@ -66,6 +72,14 @@ def run(args: Namespace) -> int:
     ]
     spark_job.run(job, deliveries, _say)
     return 0
+
+
+def _batch_seconds(args: Namespace) -> float:
+    """Return how many seconds of events a batch is expected to have."""
+    if args.once:
+        return _ONCE_SECONDS
+    number, unit = args.every.split()
+    return float(int(number) * _SECONDS[unit.rstrip("s")])
 
 
 def _check_installed() -> None:

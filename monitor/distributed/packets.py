@@ -1,10 +1,9 @@
-"""Decoded events, grouped by the bucket of their id: what travels between machines."""
+"""Decoded events as columns, divided among tasks: what travels between machines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -12,106 +11,198 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from monitor.config import Config
-from monitor.counts import Outcome
-from monitor.distributed.tallies import Counting, Group, Tally, packed
-from monitor.events.columns import EventBatch, KeyArray
-from monitor.events.reject_reasons import RejectReason
-from monitor.events.score_bins import score_bins
-from monitor.join.sampling import NO_STRATUM, strata
-
-PREDICTION, LABEL, OWN_LABEL = range(3)
-"""Kinds of events; an own label came in one record with the prediction before it."""
-
-EVENT = np.dtype(
-    [
-        ("key", "<u8"),
-        ("time", "<i8"),
-        ("group", "<u4"),
-        ("score_bin", "<u2"),
-        ("value", "u1"),
-        ("stratum", "u1"),
-        ("kind", "u1"),
-    ]
+from monitor.distributed.group_codes import GroupName, TaskGroups, catalogue_of
+from monitor.distributed.layout import Layout
+from monitor.distributed.tallies import Tally, packed, tally_of
+from monitor.engine.forwarding import Forwarding
+from monitor.events.columns import (
+    NO_TIME,
+    EventBatch,
+    KeyArray,
+    Labels,
+    Outcomes,
+    Predictions,
 )
-"""One event, 25 bytes; `value` is the prediction or the label."""
+from monitor.events.reject_reasons import RejectReason
+from monitor.join import Join
 
 _SAMPLES = 5
+_ALONE = -1
 
 
 class Packet(Struct, array_like=True):
-    """Events of one bucket, in the order of their records.
+    """Events of one task, in the order of their records, by column as bytes.
 
     Attributes:
         groups: groups that predictions refer to.
-        events: rows of `EVENT`, as bytes.
+        key: uint64, of the predictions.
+        time: int64, epoch milliseconds.
+        group: uint32, index into `groups`.
+        positive: bool, the predicted class.
+        score: float64, NaN if not given; empty if no prediction has one.
+        label_key: uint64, of the labels.
+        label_time: int64, epoch milliseconds.
+        value: uint8, 0, 1 or `RETRACTED`.
+        probability: float64, of sampling, NaN if not given; empty if no label has one.
+        own: int64, index of the prediction in the same record, -1 for none; empty if all
+            are -1.
         tally: what needs no state: outcomes without an id, and the counts of reading.
     """
 
-    groups: list[Group]
-    events: bytes
+    groups: list[GroupName]
+    key: bytes = b""
+    time: bytes = b""
+    group: bytes = b""
+    positive: bytes = b""
+    score: bytes = b""
+    label_key: bytes = b""
+    label_time: bytes = b""
+    value: bytes = b""
+    probability: bytes = b""
+    own: bytes = b""
     tally: bytes = b""
 
-    def rows(self) -> NDArray[np.void]:
-        """Return the events as an array of `EVENT`."""
-        return np.frombuffer(self.events, dtype=EVENT)
 
-
-class BucketPacket(NamedTuple):
-    """An encoded packet and its bucket.
+class TaskPacket(NamedTuple):
+    """An encoded packet and its task.
 
     Attributes:
-        bucket: number of the bucket.
+        task: number of the task.
         data: the encoded `Packet`.
     """
 
-    bucket: int
+    task: int
     data: bytes
 
 
+def opened(data: bytes) -> Packet:
+    """Return an encoded packet."""
+    return _decoder.decode(data)
+
+
+_decoder = msgspec.msgpack.Decoder(Packet)
+
+
+def events_in(packets: Sequence[Packet], codes: TaskGroups) -> tuple[Predictions, Labels]:
+    """Return the events of packets in the order of their keys.
+
+    Of each id, predictions and the labels in their records come first, then the other
+    labels, all in the order of the packets and their records.
+
+    Args:
+        packets: of one task.
+        codes: codes of the groups of the predictions.
+    """
+    predictions, labels, rows = [Predictions()], [Labels()], 0
+    for packet in packets:
+        some = _predictions(packet, codes, rows)
+        predictions.append(some)
+        labels.append(_labels(packet, some))
+        rows += len(some)
+    first = Predictions.concatenate(predictions)
+    then = Labels.concatenate(labels)
+    alone = np.flatnonzero(then.alone)
+    then.row[alone] = rows + alone
+    order = np.argsort(first.key, kind="stable")
+    if len(alone) < len(then):
+        return first.take(order), then.take(np.lexsort((then.row, then.key)))
+    return first.take(order), then.take(np.argsort(then.key, kind="stable"))
+
+
+def _predictions(packet: Packet, codes: TaskGroups, row: int) -> Predictions:
+    key = np.frombuffer(packet.key, np.uint64)
+    return Predictions(
+        key=key,
+        time=np.frombuffer(packet.time, np.int64),
+        predicted_positive=np.frombuffer(packet.positive, np.bool_),
+        score=_floats(packet.score, len(key)),
+        group=codes.of(packet.groups)[np.frombuffer(packet.group, np.uint32)],
+        row=np.arange(row, row + len(key)),
+    )
+
+
+def _labels(packet: Packet, predictions: Predictions) -> Labels:
+    """Return the labels of a packet; the `row` of those without a prediction says nothing yet."""
+    key = np.frombuffer(packet.label_key, np.uint64)
+    row = np.zeros(len(key), dtype=np.int64)
+    beside = np.full(len(key), NO_TIME, dtype=np.int64)
+    if packet.own:
+        own = np.frombuffer(packet.own, np.int64)
+        some = np.flatnonzero(own != _ALONE)
+        row[some], beside[some] = predictions.row[own[some]], predictions.time[own[some]]
+    return Labels(
+        key=key,
+        time=np.frombuffer(packet.label_time, np.int64),
+        value=np.frombuffer(packet.value, np.uint8).astype(np.int64),
+        sampling_probability=_floats(packet.probability, len(key)),
+        prediction_time=beside,
+        row=row,
+    )
+
+
 def packets_of(
-    batch: EventBatch, config: Config, buckets: int, watermark: int | None
-) -> Iterator[BucketPacket]:
-    """Yield the packets of a decoded batch, at most one per bucket.
+    batch: EventBatch, config: Config, layout: Layout, watermark: int | None
+) -> Iterator[TaskPacket]:
+    """Yield the packets of a decoded batch, at most one for each task.
 
     Args:
         batch: the decoded batch.
         config: settings of the models.
-        buckets: number of buckets.
+        layout: of the job.
         watermark: event time that the reader has reached, epoch milliseconds.
     """
-    rows = _rows(batch)
-    bucket = rows["key"] % np.uint64(buckets)
-    order = np.argsort(bucket, kind="stable")
-    rows, bucket = rows[order], bucket[order]
-    starts = np.flatnonzero(np.diff(bucket, prepend=np.uint64(buckets)))
-    groups: list[Group] = [(group.model, group.values) for group in batch.groups]
+    groups: list[GroupName] = [(group.model, group.values) for group in batch.groups]
     tally = packed(_without_state(batch, config, groups, watermark))
-    for start, end in pairwise([*starts.tolist(), len(rows)]):
-        part = rows[start:end]
-        used = part["group"][part["kind"] == PREDICTION]
-        own, index = np.unique(used, return_inverse=True)
-        part["group"][part["kind"] == PREDICTION] = index
-        packet = Packet([groups[g] for g in own.tolist()], part.tobytes(), tally)
-        yield BucketPacket(int(bucket[start]), msgspec.msgpack.encode(packet))
-        tally = b""
-    if tally:
-        yield BucketPacket(0, msgspec.msgpack.encode(Packet([], b"", tally)))
-
-
-def _rows(batch: EventBatch) -> NDArray[np.void]:
     predictions, labels = batch.predictions, batch.labels
-    rows = np.zeros(len(predictions) + len(labels), dtype=EVENT)
-    first, last = rows[: len(predictions)], rows[len(predictions) :]
-    first["key"], first["time"] = _storable(predictions.key), predictions.time
-    first["group"], first["value"] = predictions.group, predictions.predicted_positive
-    first["score_bin"] = score_bins(predictions.score)
-    last["key"], last["time"], last["value"] = _storable(labels.key), labels.time, labels.value
-    last["stratum"] = strata(labels.sampling_probability, labels.key)
-    last["kind"] = np.where(labels.alone, LABEL, OWN_LABEL)
-    ordered: NDArray[np.void] = rows[
-        np.argsort(np.concatenate([predictions.row, labels.row]), kind="stable")
-    ]
-    return ordered
+    rows = _by_task(predictions.key, layout), _by_task(labels.key, layout)
+    for task in range(layout.tasks):
+        mine, theirs = (rows_of[task] for rows_of in rows)
+        if len(mine) or len(theirs):
+            packet = _packet(predictions.take(mine), labels.take(theirs), groups)
+            packet.tally, tally = tally, b""
+            yield TaskPacket(task, msgspec.msgpack.encode(packet))
+    if tally:
+        yield TaskPacket(0, msgspec.msgpack.encode(Packet([], tally=tally)))
+
+
+def _by_task(keys: KeyArray, layout: Layout) -> Sequence[NDArray[np.int64]]:
+    """Return the rows of each task, in their order."""
+    task = layout.tasks_of(keys).astype(np.uint16)
+    order = np.argsort(task, kind="stable")
+    return np.split(order, np.searchsorted(task[order], np.arange(1, layout.tasks)))
+
+
+def _packet(predictions: Predictions, labels: Labels, groups: Sequence[GroupName]) -> Packet:
+    used, group = np.unique(predictions.group, return_inverse=True)
+    return Packet(
+        [groups[number] for number in used.tolist()],
+        _storable(predictions.key).tobytes(),
+        predictions.time.tobytes(),
+        group.astype(np.uint32).tobytes(),
+        predictions.predicted_positive.tobytes(),
+        _where_given(predictions.score),
+        _storable(labels.key).tobytes(),
+        labels.time.tobytes(),
+        labels.value.astype(np.uint8).tobytes(),
+        _where_given(labels.sampling_probability),
+        _beside(predictions, labels),
+    )
+
+
+def _beside(predictions: Predictions, labels: Labels) -> bytes:
+    """Return the index of the prediction of the same record for each label, -1 for none."""
+    alone = labels.alone
+    if alone.all():
+        return b""
+    return np.where(alone, _ALONE, np.searchsorted(predictions.row, labels.row)).tobytes()
+
+
+def _where_given(values: NDArray[np.float64]) -> bytes:
+    return b"" if np.isnan(values).all() else values.tobytes()
+
+
+def _floats(data: bytes, rows: int) -> NDArray[np.float64]:
+    return np.frombuffer(data, np.float64) if data else np.full(rows, np.nan)
 
 
 def _storable(key: KeyArray) -> KeyArray:
@@ -119,24 +210,9 @@ def _storable(key: KeyArray) -> KeyArray:
 
 
 def _without_state(
-    batch: EventBatch, config: Config, groups: list[Group], watermark: int | None
+    batch: EventBatch, config: Config, groups: list[GroupName], watermark: int | None
 ) -> Tally:
     """Return the tally of what needs no state."""
-    counting, outcomes = Counting(config), batch.outcomes
-    columns = (outcomes.time, outcomes.group, outcomes.predicted_positive)
-    rows = zip(
-        *(column.tolist() for column in columns),
-        outcomes.actual_positive.tolist(),
-        outcomes.label_time.tolist(),
-        strict=True,
-    )
-    for time, group, predicted, actual, label_time in rows:
-        counting.population(1, time, groups[group], positive=predicted)
-        if predicted:
-            cell = Outcome.TP if actual else Outcome.FP
-        else:
-            cell = Outcome.FN if actual else Outcome.TN
-        counting.outcome(1, time, groups[group], cell, label=(label_time, NO_STRATUM))
     rejected = {
         str(reason): sum(rejection.reason is reason for rejection in batch.rejected)
         for reason in {rejection.reason for rejection in batch.rejected}
@@ -146,6 +222,21 @@ def _without_state(
         name = str(RejectReason.UNKNOWN_TYPE)
         rejected[name] = rejected.get(name, 0) + len(batch.counts)
         samples.append(("input", name, "type: send counts to the monitor itself, not to a job"))
-    return counting.tally(
-        watermark=watermark, records=batch.records, rejected=rejected, samples=samples
-    )
+    books: dict[str, Any] = {"rejected": rejected, "samples": samples, "records": batch.records}
+    outcomes = batch.outcomes
+    if not len(outcomes):
+        return Tally(watermark=watermark, **books)
+    return _counted(outcomes, config, groups, watermark=watermark, **books)
+
+
+def _counted(
+    outcomes: Outcomes, config: Config, groups: Sequence[GroupName], **books: Any
+) -> Tally:
+    used, group = np.unique(outcomes.group, return_inverse=True)
+    catalogue, numbers = catalogue_of(config, [groups[number] for number in used.tolist()])
+    join = Join(catalogue, config.max_pending)
+    forwarding = Forwarding(catalogue, join, config.pane)
+    forwarding.switch(on=True)
+    columns = {name: getattr(outcomes, name) for name in outcomes.names()}
+    forwarding.add(join.count(Outcomes(**columns | {"group": numbers[group]})))
+    return tally_of(forwarding.take({}), **books)

@@ -1,174 +1,141 @@
-"""State of a bucket, one page of bytes, and how events change it.
+"""State of a task, in pages of bytes, and how the events of a batch change it.
 
-The rule is `monitor.join.single_id`. A page stores its states in 24 bytes an id, like
-the columnar join (see `monitor.join.packing`), sorted by key; only ids in a batch are
-unpacked.
+A page has the ids of a range of keys: 24 bytes a prediction, as in the memory of the
+columnar join (see `monitor.join.packing`), and 32 a label that waits for its prediction,
+both in the order of their keys. Of the pages that a batch touches, each is read once, and
+written if it has changed.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol
 
 import msgspec
 import numpy as np
-from msgspec import Struct
-from numpy.typing import NDArray
 
-from monitor.config import Config, Labelling
-from monitor.distributed.packets import OWN_LABEL, PREDICTION, Packet
-from monitor.distributed.tallies import Counting, Group, Tally, merged, unpacked
-from monitor.errors import MonitorError
-from monitor.events.columns import Int64Array, KeyArray
-from monitor.events.keys import PUBLIC_SEED, keys_of
-from monitor.join import ENDLESS
+from monitor.distributed.group_codes import TaskGroups, catalogue_of
+from monitor.distributed.packets import events_in, opened
+from monitor.distributed.page_rules import PageRules
+from monitor.distributed.tallies import Tally, merged, unpacked
+from monitor.distributed.touched_ids import HELD, KEY, WHAT, WHEN, WORDS, IdStates, TouchedIds
+from monitor.events.columns import BoolArray, Int64Array, KeyArray, Labels, Predictions
 from monitor.join import packing as words
-from monitor.join import single_id as rule
-from monitor.join.forgetting import Forgetting
+from monitor.join.terms import ModelTerms
+from monitor.join.unlabelled import NO_OUTCOME, outcomes_of
 
-_VERSION = 1
-_SWEEPS = 16
-"""Number of searches for expired states within the shortest horizon."""
-_KEY, _WHEN, _WHAT = range(3)
+_TOGETHER = 1 << 20
+"""Events and stored ids that are worked on at once, as far as whole pages allow."""
 
 
-def _mark(seed: int) -> int:
-    """Return 32 bits of a key, which differ between seeds and do not reveal the seed."""
-    return int(keys_of(["id_secret"], seed)[0]) & 0xFFFFFFFF
-
-
-_PUBLIC = _mark(PUBLIC_SEED)
-_HELD = np.dtype([("key", "<u8"), ("time", "<i8"), ("value", "u1"), ("stratum", "u1")])
-
-
-class _Stored(Struct, array_like=True):
-    """A page as bytes.
+class PageBytes(NamedTuple):
+    """A page as it is stored.
 
     Attributes:
-        version: version of this layout.
-        buckets: number of buckets that ids are divided among.
-        due: time of the next search for expired states, epoch milliseconds; None without one.
-        groups: groups that rows refer to.
-        rows: uint64 (n, 3), by key.
-        held: rows of `_HELD`.
-        seed: what shows that the seed of the keys is another one.
+        rows: uint64 (predictions, 3) as bytes, see `IdStates`.
+        held: rows of `HELD` as bytes.
     """
 
-    version: int
-    buckets: int
-    due: int | None
-    groups: list[Group]
-    rows: bytes
-    held: bytes
-    seed: int = _PUBLIC
+    rows: bytes = b""
+    held: bytes = b""
 
 
-class PageRules:
-    """Settings of a job's pages.
+class PageStore(Protocol):
+    """Stores the pages of a task."""
 
-    Args:
-        config: models, pane and clocks.
-        buckets: number of buckets that ids are divided among.
+    def read(self, page: int) -> PageBytes:
+        """Return a page; one without bytes if it is not stored."""
+        ...
+
+    def write(self, page: int, data: PageBytes) -> None:
+        """Store a page; one without bytes is removed."""
+        ...
+
+
+class _Share(NamedTuple):
+    """Some pages next to each other, and their events.
+
+    Attributes:
+        pages: their numbers, ascending.
+        stored: their bytes.
+        predictions: of their ids.
+        labels: of their ids.
     """
 
-    def __init__(self, config: Config, buckets: int) -> None:
-        self.config = config
-        self.buckets = buckets
-        self._terms: dict[str, rule.Terms] = {}
-        named = [*config.models] or [""]
-        horizons = [self._of(name).horizon for name in named]
-        self.seed = _PUBLIC if config.id_seed is None else _mark(config.id_seed)
-        self.rule = rule.Rules(self._of, max(horizons), Forgetting.of(min(horizons)))
-        self.shortest = min(horizons)
-        self.step = min(max(self.shortest // _SWEEPS, config.pane), ENDLESS)
-
-    def _of(self, model: str) -> rule.Terms:
-        known = self._terms.get(model)
-        if known is None:
-            setting = self.config.model(model)
-            known = self._terms[model] = rule.Terms(
-                setting.label_timeout or ENDLESS,
-                setting.horizon_ms or ENDLESS,
-                setting.labelling is Labelling.WEIGHTED,
-            )
-        return known
+    pages: list[int]
+    stored: list[PageBytes]
+    predictions: Predictions
+    labels: Labels
 
 
-class Page:
-    """The predictions and labels of one bucket.
+class Pages:
+    """The predictions and labels of one task.
 
     Args:
         rules: settings of the job.
-        stored: bytes from `pack`; None for a new page.
+        store: the pages.
+        stored: bytes from `state`; None for a new task.
 
     Raises:
-        MonitorError: the bytes have another layout, number of buckets or seed of keys.
+        MonitorError: the bytes have another layout, number of pages or seed of keys.
     """
 
-    def __init__(self, rules: PageRules, stored: bytes | None = None) -> None:
+    def __init__(self, rules: PageRules, store: PageStore, stored: bytes | None = None) -> None:
         self._rules = rules
-        self.due: int | None = None
-        self._groups: list[Group] = []
-        self._rows: KeyArray = np.zeros((0, 3), dtype=np.uint64)
-        self._held: NDArray[np.void] = np.zeros(0, dtype=_HELD)
-        if stored is not None:
-            self._load(msgspec.msgpack.decode(stored, type=_Stored))
+        self._store = store
+        self._stored = rules.new() if stored is None else rules.loaded(stored)
+        self._codes = TaskGroups(rules.config, self._stored.groups)
 
-    def __len__(self) -> int:
-        """Number of stored predictions and held labels."""
-        return len(self._rows) + len(self._held)
+    @property
+    def due(self) -> int | None:
+        """Time of the next search for expired states, epoch milliseconds; None without one."""
+        return self._stored.due
 
-    def pack(self) -> bytes:
-        """Return the page as bytes."""
-        stored = _Stored(
-            _VERSION,
-            self._rules.buckets,
-            self.due,
-            self._groups,
-            self._rows.tobytes(),
-            self._held.tobytes(),
-            self._rules.seed,
-        )
-        return msgspec.msgpack.encode(stored)
+    def state(self) -> bytes:
+        """Return what the task stores beside its pages."""
+        self._stored.groups = self._codes.state()
+        return msgspec.msgpack.encode(self._stored)
 
     def take(self, packets: Iterable[bytes], watermark: int) -> Tally:
         """Apply the events of a batch; return the changes of the counts.
 
         Args:
-            packets: packets of this bucket, in any order.
+            packets: packets of this task, in any order.
             watermark: watermark of all earlier batches, epoch milliseconds.
         """
-        opened = [msgspec.msgpack.decode(data, type=Packet) for data in packets]
-        touched, events = self._opened(opened)
-        states = self._unpack(touched)
-        counting, books = Counting(self._rules.config), Counter[str]()
-        for key, event in events:
-            step = rule.after(states.get(key, rule.NOTHING), event, self._rules.rule, watermark)
-            states[key] = step.state
-            self._enter(step, counting, books)
-        self._store(touched, states)
-        ready = [unpacked(packet.tally) for packet in opened if packet.tally]
-        return merged([*ready, counting.tally(books=dict(books))])
+        parts = [opened(data) for data in packets]
+        tallies = [unpacked(packet.tally) for packet in parts if packet.tally]
+        ids = TouchedIds(self._rules, self._codes, watermark)
+        for share in self._shares(*events_in(parts, self._codes)):
+            tallies.append(self._take(share, ids))
+            self._note_earliest(share.predictions.time, share.labels.time)
+        return merged(tallies)
 
-    def expire(self, watermark: int) -> Tally:
+    def expire(self, watermark: int, task: int) -> Tally:
         """Drop states that can no longer change.
 
         Args:
             watermark: watermark reached, epoch milliseconds.
+            task: number of the task.
         """
-        before = self._rules.rule.forgetting.moment(watermark) - self._rules.shortest
-        old = self._rows[words.times_of(self._rows[:, _WHEN]) < before, _KEY]
-        old_labels = self._held["key"][self._held["time"] < before]
-        touched = np.unique(np.concatenate([old, old_labels]))
-        states, books = self._unpack(touched), Counter[str]()
-        for key, state in states.items():
-            step = rule.expired(state, self._rules.rule, watermark)
-            states[key] = step.state
-            self._enter(step, None, books)
-        self._store(touched, states)
-        self._forget_groups()
-        self.due = None
-        return Tally(books=dict(books))
+        dropped = orphaned = 0
+        used: list[Int64Array] = [np.zeros(0, dtype=np.int64)]
+        self._stored.due = self._stored.earliest = None
+        moment = self._rules.forgetting.moment(watermark)
+        for page in self._rules.layout.pages_of_task(task):
+            ids = _ids_of([self._store.read(page)])
+            gone = self._ended(ids.rows, watermark)
+            unmatched = outcomes_of(ids.rows[gone, WHAT]) == NO_OUTCOME
+            stale = ids.held["time"] + self._rules.longest < moment
+            dropped, orphaned = dropped + int(unmatched.sum()), orphaned + int(stale.sum())
+            left = IdStates(ids.rows[~gone], ids.held[~stale])
+            if len(left) < len(ids):
+                self._store.write(page, _bytes_of(left))
+            self._note_earliest(words.times_of(left.rows[:, WHEN]), left.held["time"])
+            used.append(np.unique(words.groups_of(left.rows[:, WHEN])))
+        self._codes.free_but(np.concatenate(used))
+        books = {"dropped": dropped, "held": -orphaned, "orphaned": orphaned}
+        return Tally(books={name: count for name, count in books.items() if count})
 
     def next_due(self, watermark: int) -> int | None:
         """Schedule the next search for expired states, unless one is scheduled or not needed.
@@ -179,141 +146,141 @@ class Page:
         Returns:
             Its time, epoch milliseconds, or None.
         """
-        if self.due is not None or not len(self) or self._rules.shortest >= ENDLESS:
+        if self._stored.due is not None or self._stored.earliest is None:
             return None
-        earliest = [words.times_of(self._rows[:, _WHEN]), self._held["time"]]
-        first = min(int(times.min()) for times in earliest if len(times))
-        step = self._rules.step
-        slack = self._rules.rule.forgetting.step
-        at = max(first + self._rules.shortest + slack, watermark) + 1
-        self.due = (at // step + 1) * step
-        return self.due
+        self._stored.due = self._rules.due_after(self._stored.earliest, watermark)
+        return self._stored.due
 
-    def _load(self, stored: _Stored) -> None:
-        if stored.version != _VERSION or stored.buckets != self._rules.buckets:
-            raise MonitorError(
-                f"checkpoint: has --buckets {stored.buckets} (layout {stored.version}), not "
-                f"{self._rules.buckets} (layout {_VERSION}); give the same number, or start "
-                "with a new --checkpoint"
-            )
-        if stored.seed != self._rules.seed:
-            raise MonitorError(
-                "checkpoint: was begun with another id_secret, so labels would not find their "
-                "predictions; change it back, or start with a new --checkpoint"
-            )
-        self.due = stored.due
-        self._groups = stored.groups
-        self._rows = np.frombuffer(stored.rows, dtype=np.uint64).reshape(-1, 3)
-        self._held = np.frombuffer(stored.held, dtype=_HELD)
+    def _shares(self, predictions: Predictions, labels: Labels) -> Iterator[_Share]:
+        """Divide events by pages, and read these; limits the memory that is needed at once.
 
-    def _opened(self, packets: list[Packet]) -> tuple[KeyArray, list[tuple[int, rule.Event]]]:
-        """Return the ids of the events, and the events, predictions first."""
-        predictions: list[tuple[int, rule.Event]] = []
-        labels: list[tuple[int, rule.Event]] = []
-        keys = [np.zeros(0, dtype=np.uint64)]
-        for packet in packets:
-            rows = packet.rows()
-            keys.append(rows["key"])
-            for key, time, group, score_bin, value, stratum, kind in rows.tolist():
-                if kind == PREDICTION:
-                    positive = value == 1
-                    one = rule.SinglePrediction(time, positive, score_bin, packet.groups[group])
-                    predictions.append((key, one))
-                    continue
-                label = rule.SingleLabel(time, value, stratum)
-                before = predictions[-1][1] if kind == OWN_LABEL else None
-                if isinstance(before, rule.SinglePrediction):  # of the same record
-                    predictions[-1] = (key, rule.LabelledPrediction(before, label))
-                else:
-                    labels.append((key, label))
-        return np.unique(np.concatenate(keys)), predictions + labels
+        Args:
+            predictions: in the order of keys.
+            labels: in the order of keys.
+        """
+        layout = self._rules.layout
+        at, label_at = layout.pages_of(predictions.key), layout.pages_of(labels.key)
+        touched = np.union1d(at, label_at).tolist()
+        rows, label_rows = np.searchsorted(at, touched), np.searchsorted(label_at, touched)
+        ends = np.append(rows[1:], len(at)), np.append(label_rows[1:], len(label_at))
+        stored: list[PageBytes] = []
+        first = size = 0
+        for number, page in enumerate(touched):
+            stored.append(self._store.read(page))
+            size += len(stored[-1].rows) // (8 * WORDS) + int(ends[0][number] - rows[number])
+            size += int(ends[1][number] - label_rows[number])
+            if size >= _TOGETHER or number + 1 == len(touched):
+                yield _Share(
+                    touched[first : number + 1],
+                    stored,
+                    predictions.take(slice(rows[first], ends[0][number])),
+                    labels.take(slice(label_rows[first], ends[1][number])),
+                )
+                stored, first, size = [], number + 1, 0
 
-    def _enter(self, step: rule.Step, counting: Counting | None, books: Counter[str]) -> None:
-        if counting is not None:
-            for sign, prediction, label in step.moves:
-                time, positive, _, group = prediction
-                if label is None:
-                    counting.population(sign, time, group, positive=positive)
-                else:
-                    cell = rule.Move(sign, prediction, label).cell
-                    counting.outcome(sign, time, group, cell, label=label[::2])
-        if step.books is not rule.NO_CHANGES:
-            for name, count in zip(rule.BookChanges._fields, step.books, strict=True):
-                if count:
-                    books[name] += count
-
-    def _unpack(self, touched: KeyArray) -> dict[int, rule.IdState]:
-        """Return the stored states of some ids."""
-        rows = self._rows[self._rows_of(touched)]
-        when, what = rows[:, _WHEN], rows[:, _WHAT]
-        columns = (
-            rows[:, _KEY],
-            words.times_of(when),
-            words.predicted_positive_of(what),
-            words.score_bins_of(what),
-            words.groups_of(when),
-            words.label_times_of(what),
-            words.label_values_of(what),
-            words.strata_of(what),
+    def _take(self, share: _Share, ids: TouchedIds) -> Tally:
+        """Apply the events of some pages, and store what has changed."""
+        known = _ids_of(share.stored)
+        keys = _distinct(share.predictions.key, share.labels.key)
+        rows = _rows_of(keys, known.rows[:, KEY])
+        held = _is_among(known.held["key"], keys)
+        theirs = IdStates(known.rows.take(rows, axis=0), known.held[held])
+        then, tally = ids.take(share.predictions, share.labels, theirs)
+        waiting = np.concatenate([known.held[~held], then.held])
+        changed = IdStates(
+            _replaced(known.rows, rows, then.rows),
+            waiting[np.argsort(waiting["key"], kind="stable")],
         )
-        states = {}
-        for row in zip(*(column.tolist() for column in columns), strict=True):
-            key, time, positive, score_bin, group, label_time, value, stratum = row
-            label = None if value < 0 else rule.SingleLabel(label_time, value, stratum)
-            prediction = rule.SinglePrediction(time, positive, score_bin, self._groups[group])
-            states[key] = rule.IdState(prediction, label)
-        waiting = self._held[np.isin(self._held["key"], touched)]
-        for key, time, value, stratum in waiting.tolist():
-            known = states.get(key, rule.NOTHING)
-            states[key] = known._replace(held=(*known.held, rule.SingleLabel(time, value, stratum)))
-        return states
+        self._write(share, changed)
+        return tally
 
-    def _rows_of(self, touched: KeyArray) -> Int64Array:
-        """Return the rows of those ids that are stored."""
-        keys = self._rows[:, _KEY]
-        at = np.searchsorted(keys, touched)
-        found = np.flatnonzero(at < len(keys))
-        places: Int64Array = at[found[keys[at[found]] == touched[found]]]
-        return places
+    def _write(self, share: _Share, ids: IdStates) -> None:
+        layout = self._rules.layout
+        keys = ids.rows[:, KEY], ids.held["key"]
+        cuts = [np.searchsorted(layout.pages_of(key), share.pages[1:]) for key in keys]
+        parts = zip(np.split(ids.rows, cuts[0]), np.split(ids.held, cuts[1]), strict=True)
+        for page, before, (rows, held) in zip(share.pages, share.stored, parts, strict=True):
+            after = _bytes_of(IdStates(rows, held))
+            if after != before:
+                self._store.write(page, after)
 
-    def _store(self, touched: KeyArray, states: dict[int, rule.IdState]) -> None:
-        """Replace the stored states of some ids."""
-        if not len(touched):
-            return
-        known = [(k, state) for k, state in states.items() if state.prediction is not None]
-        others = np.delete(self._rows, self._rows_of(touched), axis=0)
-        rows = np.concatenate([others, self._packed(known)])
-        self._rows = rows[np.argsort(rows[:, _KEY], kind="stable")]
-        held = [(key, *label) for key, state in states.items() for label in state.held]
-        rest = self._held[~np.isin(self._held["key"], touched)]
-        self._held = np.concatenate([rest, np.array(held, dtype=_HELD)])
+    def _ended(self, rows: KeyArray, watermark: int) -> BoolArray:
+        """Return which rows can no longer change, or are of a model that is gone."""
+        code = words.groups_of(rows[:, WHEN])
+        used = np.unique(code)
+        catalogue, numbers = catalogue_of(self._rules.config, self._codes.names(used))
+        number = numbers[np.searchsorted(used, code)]
+        ended = number < 0
+        terms = ModelTerms(catalogue)
+        terms.learn()
+        left = np.flatnonzero(~ended)
+        when = words.when_words(words.times_of(rows[left, WHEN]), number[left])
+        times = np.full(len(catalogue.models), watermark)
+        over = self._rules.forgetting.over(times, watermark)
+        ended[left] = terms.ended(when, rows[left, WHAT], over)
+        return ended
 
-    def _packed(self, known: list[tuple[int, rule.IdState]]) -> KeyArray:
-        codes = {group: code for code, group in enumerate(self._groups)}
-        rows = np.zeros((len(known), 3), dtype=np.uint64)
-        rows[:, _KEY] = [key for key, _ in known]
-        predictions = [state.prediction for _, state in known if state.prediction is not None]
-        group = [codes.setdefault(p.group, len(codes)) for p in predictions]
-        self._groups = [*codes]
-        rows[:, _WHEN] = words.when_words(_ints(p.time for p in predictions), _ints(group))
-        positive = np.array([p.positive for p in predictions], dtype=np.bool_)
-        rows[:, _WHAT] = words.unlabelled_words(positive, _ints(p.score_bin for p in predictions))
-        labelled = [i for i, (_, state) in enumerate(known) if state.label is not None]
-        labels = [state.label for _, state in known if state.label is not None]
-        rows[labelled, _WHAT] |= words.label_words(
-            _ints(label.time for label in labels),
-            _ints(label.value for label in labels),
-            _ints(label.stratum for label in labels),
-        )
-        return rows
-
-    def _forget_groups(self) -> None:
-        used, index = np.unique(words.groups_of(self._rows[:, _WHEN]), return_inverse=True)
-        self._groups = [self._groups[code] for code in used.tolist()]
-        rows = self._rows.copy()
-        rows[:, _WHEN] = words.when_words(words.times_of(rows[:, _WHEN]), index.astype(np.int64))
-        self._rows = rows
+    def _note_earliest(self, *times: Int64Array) -> None:
+        found = [int(time.min()) for time in times if len(time)]
+        if self._stored.earliest is not None:
+            found.append(self._stored.earliest)
+        self._stored.earliest = min(found, default=None)
 
 
-def _ints(values: Iterable[int]) -> Int64Array:
-    return np.array([*values], dtype=np.int64)
+def _ids_of(pages: Iterable[PageBytes]) -> IdStates:
+    stored = [*pages]
+    rows = np.frombuffer(b"".join(page.rows for page in stored), dtype=np.uint64)
+    held = np.frombuffer(b"".join(page.held for page in stored), dtype=HELD)
+    return IdStates(rows.reshape(-1, WORDS), held)
+
+
+def _bytes_of(ids: IdStates) -> PageBytes:
+    return PageBytes(ids.rows.tobytes(), ids.held.tobytes())
+
+
+def _distinct(*keys: KeyArray) -> KeyArray:
+    """Return distinct keys in order; faster than `np.unique`, which hashes them first."""
+    ordered = np.sort(np.concatenate(keys))
+    differs: BoolArray = np.append(True, ordered[1:] != ordered[:-1])
+    found: KeyArray = ordered[differs[: len(ordered)]]
+    return found
+
+
+def _rows_of(keys: KeyArray, stored: KeyArray) -> Int64Array:
+    """Return the rows of those keys that are stored.
+
+    Args:
+        keys: distinct, in order.
+        stored: keys of the rows, distinct, in order.
+    """
+    at = np.searchsorted(stored, keys)
+    some = np.flatnonzero(at < len(stored))
+    found: Int64Array = at[some[stored[at[some]] == keys[some]]]
+    return found
+
+
+def _is_among(keys: KeyArray, some: KeyArray) -> BoolArray:
+    """Return which of some keys are among others, which are in order."""
+    at = np.minimum(np.searchsorted(some, keys), max(len(some) - 1, 0))
+    found: BoolArray = some[at] == keys if len(some) else np.zeros(len(keys), dtype=np.bool_)
+    return found
+
+
+def _replaced(rows: KeyArray, gone: Int64Array, come: KeyArray) -> KeyArray:
+    """Return rows in the order of their keys, without some, and with others.
+
+    Args:
+        rows: in the order of keys.
+        gone: indices of the rows to leave out, in order.
+        come: rows to add, in the order of keys.
+    """
+    stays = np.ones(len(rows), dtype=np.bool_)
+    stays[gone] = False
+    left = rows.take(np.flatnonzero(stays), axis=0)
+    at = np.searchsorted(left[:, KEY], come[:, KEY]) + np.arange(len(come))
+    found = np.empty((len(left) + len(come), WORDS), dtype=np.uint64)
+    is_old = np.ones(len(found), dtype=np.bool_)
+    is_old[at] = False
+    found[np.flatnonzero(is_old)] = left
+    found[at] = come
+    return found

@@ -1,7 +1,7 @@
 """The job on Spark Structured Streaming: keyed state with timers joins labels and predictions.
 
-    lines or rows ─▶ decode, packets by bucket ─▶ page of each bucket ─▶ counts of the batch
-    (Spark)          (`mapInArrow`)               (`transformWithState`)  (`foreachBatch`)
+    lines or rows ─▶ decode, packets by task ─▶ pages of each task ──▶ counts of the batch
+    (Spark)          (`mapInArrow`)             (`transformWithState`)  (`foreachBatch`)
 
 Needs Spark 4.1 or later with Java 17, and the extra `spark`. Event time is the
 third-highest that any task has read, so that a stray record from the future does not
@@ -15,9 +15,8 @@ replaces it (see `monitor.join.external_counts`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import msgspec
@@ -28,17 +27,17 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.config import Config
 from monitor.distributed.delivery import Delivery, Say
-from monitor.distributed.pages import PageRules
+from monitor.distributed.layout import Layout
+from monitor.distributed.page_rules import PageRules, mismatch
+from monitor.distributed.sizing import Load, pages_for, why_so_many
+from monitor.distributed.spark_layout import JobLayout, store_layout, stored_layout
 from monitor.distributed.spark_tasks import PACKETS, PacketReader, PageProcessor
-from monitor.distributed.tallies import events_of, merged, packed, unpacked
+from monitor.distributed.tallies import events_of, merged, unpacked
 from monitor.errors import MonitorError
 from monitor.extras import install_command
 
-pa: Any = import_module("pyarrow")
-
 _STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _OWN = f"{MonitorError.__module__}.{MonitorError.__qualname__}: "
-_TALLY_SCHEMA = pa.schema([("tally", pa.binary())])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +79,9 @@ class SparkJob:
         input: source of the events.
         checkpoint: directory of Spark's checkpoints, of this job only.
         source: name of the job in its counts.
-        buckets: number of buckets that ids are divided among; fixed for the life of a checkpoint.
+        buckets: number of pages that ids are divided among, fixed for the life of a checkpoint; 0
+            for that of the checkpoint, or for a new one by `load`.
+        load: what the job is expected to hold.
         every: interval between two batches, as Spark writes it; "" to stop at the end of the input.
         partitions: number of stateful tasks; fixed for the life of a checkpoint.
         master: Spark master; "" for that of `spark-submit`, or all cores of this machine.
@@ -91,6 +92,7 @@ class SparkJob:
     checkpoint: str
     source: str
     buckets: int
+    load: Load
     every: str
     partitions: int
     master: str = ""
@@ -142,16 +144,21 @@ def _session(job: SparkJob) -> SparkSession:
 def _started(
     session: SparkSession, job: SparkJob, deliveries: Sequence[Delivery], say: Say
 ) -> StreamingQuery:
-    rules = PageRules(job.config, job.buckets)
-    reader = PacketReader(job.config, job.input.name, buckets=job.buckets, table=job.input.parquet)
+    layout, keys = _layout(session, job, say)
+    reader = PacketReader(
+        job.config, job.input.name, layout=layout, keys=keys, table=job.input.parquet
+    )
     tallies = (
         _input(session, job.input)
         .mapInArrow(reader, PACKETS)
         .withWatermark("clock", "0 seconds")
         .drop("clock")
-        .groupBy("bucket")
+        .groupBy("task")
         .transformWithState(
-            PageProcessor(rules), "tally binary", outputMode="update", timeMode="eventTime"
+            PageProcessor(PageRules(job.config, layout), keys),
+            "tally binary",
+            outputMode="update",
+            timeMode="eventTime",
         )
     )
     sink = _Sink(job, deliveries, say)
@@ -167,6 +174,20 @@ def _started(
     sink.start(query.id)
     say(f"reading {job.input.name} on {session.sparkContext.master}")
     return query
+
+
+def _layout(session: SparkSession, job: SparkJob, say: Say) -> JobLayout:
+    """Return the layout of the checkpoint, or choose one for a new one."""
+    wanted = Layout.of(pages=job.buckets, tasks=job.partitions) if job.buckets else None
+    found = stored_layout(session, job.checkpoint, wanted)
+    if found is None:
+        pages = job.buckets or pages_for(job.load, job.partitions)
+        chosen = Layout.of(pages=pages, tasks=job.partitions)
+        found = store_layout(session, job.checkpoint, chosen)
+        say(why_so_many(job.load, chosen.pages))
+    if found.layout.tasks != job.partitions:
+        raise MonitorError(mismatch(found.layout, found.layout._replace(tasks=job.partitions)))
+    return found
 
 
 def _input(session: SparkSession, source: JobInput) -> DataFrame:
@@ -226,16 +247,17 @@ class _Sink:
         self._named.set()
 
     def __call__(self, frame: DataFrame, number: int) -> None:
-        rows = frame.mapInArrow(_merged, "tally binary").collect()
+        rows = frame.collect()
         self._named.wait()
         whole = merged(unpacked(bytes(row.tally)) for row in rows)
         batch = f"{self._run}-{number}"
         events = events_of(whole, self._job.config, self._job.source, batch)
-        if events:
-            lines = [msgspec.json.encode(event) for event in events]
+        encode = msgspec.json.Encoder().encode
+        lines = [encode(event) for event in events]
+        if lines:
             for delivery in self._deliveries:
                 delivery.deliver(number, lines)
-        self._tell(number, len(events), whole.records, whole.rejected | whole.books)
+        self._tell(number, len(lines), whole.records, whole.rejected | whole.books)
         for position, reason, detail in whole.samples:
             self._say(f"{position}: {reason}: {detail}")
 
@@ -243,12 +265,6 @@ class _Sink:
         shown = ", ".join(f"{name} {count}" for name, count in sorted(books.items()) if count)
         details = f"; {shown}" if shown else ""
         self._say(f"batch {number}: {records} records, {sent} counts sent{details}")
-
-
-def _merged(batches: Iterator[Any]) -> Iterator[Any]:
-    tallies = (unpacked(data) for batch in batches for data in batch.column(0).to_pylist())
-    whole = packed(merged(tallies))
-    yield pa.RecordBatch.from_arrays([pa.array([whole], pa.binary())], schema=_TALLY_SCHEMA)
 
 
 def _explained(text: str, job: SparkJob) -> str:

@@ -1,8 +1,8 @@
-"""Tasks of a Spark job: decode events into packets, and keep the page of each bucket."""
+"""Tasks of a Spark job: decode events into packets, and keep the pages of each task."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -16,8 +16,11 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from monitor.config import Config
+from monitor.distributed.layout import Layout
 from monitor.distributed.packets import packets_of
-from monitor.distributed.pages import Page, PageRules
+from monitor.distributed.page_rules import PageRules
+from monitor.distributed.pages import PageBytes, Pages
+from monitor.distributed.seven_bits import decoded, encoded
 from monitor.distributed.tallies import packed
 from monitor.events.columns import EventBatch
 from monitor.events.watermark import Watermark
@@ -26,28 +29,33 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL
 
 pa: Any = import_module("pyarrow")
+pc: Any = import_module("pyarrow.compute")
 
-PACKETS = "bucket int, clock timestamp, packet binary"
+PACKETS = "task int, clock timestamp, packet binary"
 """Spark schema of the packets."""
 _PACKET_SCHEMA = pa.schema(
-    [("bucket", pa.int32()), ("clock", pa.timestamp("us", "UTC")), ("packet", pa.binary())]
+    [("task", pa.int32()), ("clock", pa.timestamp("us", "UTC")), ("packet", pa.binary())]
 )
 
 
 class PacketReader:
-    """Decodes what a task reads, and groups it into packets by bucket.
+    """Decodes what a task reads, and divides it into packets for the stateful tasks.
 
     Args:
         config: the configuration.
         name: name of the input, for messages.
-        buckets: number of buckets that ids are divided among.
+        layout: how ids are divided among stateful tasks.
+        keys: by which Spark groups the packets of each stateful task.
         table: rows are columns of a table, not lines.
     """
 
-    def __init__(self, config: Config, name: str, *, buckets: int, table: bool) -> None:
+    def __init__(
+        self, config: Config, name: str, *, layout: Layout, keys: Sequence[int], table: bool
+    ) -> None:
         self._config = config
         self._name = name
-        self._buckets = buckets
+        self._layout = layout
+        self._keys = keys
         self._table = table
         self._place = name
 
@@ -66,15 +74,14 @@ class PacketReader:
     def _decoded(self, decoder: Decoder, batch: Any, row: int) -> EventBatch:
         if self._table:
             return ArrowDecoder(self._place, batch.schema, decoder).decode(batch, row)
-        lines = b"\n".join(line or b"" for line in batch.column(0).to_pylist())
-        return decoder.decode_lines(lines, source=self._place, first_line=row)
+        return decoder.decode_lines(block_of(batch.column(0)), source=self._place, first_line=row)
 
     def _packets(self, events: EventBatch, time: int | None) -> Any:
-        sent = [*packets_of(events, self._config, self._buckets, time)]
+        sent = [*packets_of(events, self._config, self._layout, time)]
         clock = None if time is None else time * 1000
         return pa.RecordBatch.from_arrays(
             [
-                pa.array([one.bucket for one in sent], pa.int32()),
+                pa.array([self._keys[one.task] for one in sent], pa.int32()),
                 pa.array([clock] * len(sent), pa.timestamp("us", "UTC")),
                 pa.array([one.data for one in sent], pa.binary()),
             ],
@@ -82,20 +89,39 @@ class PacketReader:
         )
 
 
+def block_of(lines: Any) -> bytes:
+    r"""Return lines as one block, without a Python object for each.
+
+    Args:
+        lines: Arrow array of binary; null for an empty line.
+
+    >>> block_of(pa.array([b"a", None, b"b"], pa.binary()))
+    b'a\n\nb'
+    """
+    whole = pa.ListArray.from_arrays([0, len(lines)], pc.fill_null(lines, b""))
+    block: bytes = pc.binary_join(whole, b"\n")[0].as_buffer().to_pybytes()
+    return block
+
+
 class PageProcessor(StatefulProcessor):
-    """Keeps the page of each bucket in Spark's state.
+    """Keeps the pages of each stateful task in Spark's state.
 
     Args:
         rules: settings of the pages.
+        keys: by which Spark groups the packets of each stateful task.
     """
 
-    def __init__(self, rules: PageRules) -> None:
+    def __init__(self, rules: PageRules, keys: Sequence[int]) -> None:
         self._rules = rules
+        self._tasks = {key: task for task, key in enumerate(keys)}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
         self._handle = handle
-        self._state = handle.getValueState("page", "page binary")
+        self._task = handle.getValueState("task", "state binary")
+        self._pages = _SparkPages(
+            handle.getMapState("pages", "page int", "rows binary, held binary")
+        )
 
     def handleInputRows(  # noqa: N802  # Spark's name
         self,
@@ -103,53 +129,75 @@ class PageProcessor(StatefulProcessor):
         rows: Any,
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[Row]:
-        """Apply the packets of one bucket in a batch.
+        """Apply the packets of one task in a batch.
 
         Args:
-            key: the bucket; its page is in the state.
+            key: the task; its pages are in the state.
             rows: the packets.
             timerValues: has the watermark.
         """
         watermark = _time_of(timerValues)
-        page = self._page()
-        tally = page.take((bytes(row.packet) for row in rows), watermark)
-        self._keep(page, watermark)
+        pages, before = self._opened()
+        tally = pages.take((bytes(row.packet) for row in rows), watermark)
+        self._store(pages, before, watermark)
         yield Row(tally=packed(tally))
 
     def handleExpiredTimer(  # noqa: N802  # Spark's name
         self,
-        key: Any,  # noqa: ARG002
+        key: Any,
         timerValues: TimerValues,  # noqa: N803
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: ARG002, N803
     ) -> Iterator[Row]:
         """Drop states that can no longer change.
 
         Args:
-            key: the bucket; its page is in the state.
+            key: the task; its pages are in the state.
             timerValues: has the watermark.
             expiredTimerInfo: unused.
         """
         watermark = _time_of(timerValues)
-        page = self._page()
-        tally = page.expire(watermark)
-        self._keep(page, watermark)
+        pages, before = self._opened()
+        tally = pages.expire(watermark, self._tasks[key[0]])
+        self._store(pages, before, watermark)
         yield Row(tally=packed(tally))
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
 
-    def _page(self) -> Page:
-        stored = self._state.get()
-        return Page(self._rules, None if stored is None else bytes(stored[0]))
+    def _opened(self) -> tuple[Pages, bytes | None]:
+        stored = self._task.get()
+        state = None if stored is None else bytes(stored[0])
+        return Pages(self._rules, self._pages, state), state
 
-    def _keep(self, page: Page, watermark: int) -> None:
-        due = page.next_due(watermark)
+    def _store(self, pages: Pages, before: bytes | None, watermark: int) -> None:
+        due = pages.next_due(watermark)
         if due is not None:
             self._handle.registerTimer(due)
-        if len(page):
-            self._state.update((page.pack(),))
+        if (state := pages.state()) != before:
+            self._task.update((state,))
+
+
+class _SparkPages:
+    """The pages of a task in Spark's state.
+
+    Args:
+        state: Spark's map of them.
+    """
+
+    def __init__(self, state: Any) -> None:
+        self._state = state
+
+    def read(self, page: int) -> PageBytes:
+        """Return a page; one without bytes if it is not stored."""
+        found = self._state.getValue((page,))
+        return PageBytes(*(decoded(bytes(part)) for part in found or ()))
+
+    def write(self, page: int, data: PageBytes) -> None:
+        """Store a page; one without bytes is removed."""
+        if any(data):
+            self._state.updateValue((page,), tuple(map(encoded, data)))
         else:
-            self._state.clear()
+            self._state.removeKey((page,))
 
 
 def _time_of(timers: TimerValues) -> int:

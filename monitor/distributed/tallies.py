@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
 
-from monitor.config import Config, WindowClock
+from monitor.config import Config
 from monitor.distributed.counts_events import counts_event, seconds
-from monitor.events.columns import LATEST_MS, MISSING_VALUE, Int64Array
-from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.engine.forwarding import PaneCounts
+from monitor.events.columns import Int64Array
+from monitor.events.key_order import ordered
+from monitor.join.deltas import CELLS
 from monitor.join.sampling import NO_STRATUM
-from monitor.labels.delay_bins import FIRST_MS
-from monitor.labels.delays import EDGES_SECONDS
 
-Group = tuple[str, tuple[str, ...]]
-"""A model and its segment values."""
-CountKey = tuple[Group, int, int, int]
-"""Group, pane and label time (epoch milliseconds), stratum."""
+Segment = dict[str, str]
+"""Segment values by key."""
 
 _SHOWN = 20
+_PLACE = 4
 
 
 class Tally(Struct, array_like=True):
     """Changes of the counts by a part of a batch.
 
     Attributes:
-        places: keys of the counts.
+        groups: models and segment values that places refer to.
+        places: int64 (4, places) as bytes: index of the group, pane and label time (epoch
+            milliseconds), stratum.
         cells: int64 (places, 6) as bytes, see `monitor.join.deltas`.
         watermark: event time that these events have reached, epoch milliseconds; None if unknown.
         records: records read, used or not.
@@ -39,7 +39,8 @@ class Tally(Struct, array_like=True):
         books: counts of the join, by name.
     """
 
-    places: list[CountKey] = msgspec.field(default_factory=list)
+    groups: list[tuple[str, Segment]] = msgspec.field(default_factory=list)
+    places: bytes = b""
     cells: bytes = b""
     watermark: int | None = None
     records: int = 0
@@ -61,90 +62,46 @@ def unpacked(data: bytes) -> Tally:
     return _decoder.decode(data)
 
 
-class Counting:
-    """Sums changes of outcomes by pane, group and label time.
-
-    Label times are as fine as the monitor needs them: by the bin of the delay, or
-    by pane for models whose windows follow the label time.
+def tally_of(counts: PaneCounts, **books: Any) -> Tally:
+    """Return changes as a tally.
 
     Args:
-        config: the pane, and the clocks of the models.
+        counts: the changes.
+        books: other fields of the tally.
     """
-
-    def __init__(self, config: Config) -> None:
-        self._pane = config.pane
-        self._config = config
-        self._by_label: dict[str, bool] = {}
-        self.found: defaultdict[CountKey, list[int]] = defaultdict(lambda: [0] * CELLS)
-
-    def population(self, sign: int, time: int, group: Group, *, positive: bool) -> None:
-        """Add or remove a prediction.
-
-        Args:
-            sign: 1 or -1.
-            time: time of the prediction, epoch milliseconds.
-            group: its model and segment values.
-            positive: it is a predicted positive.
-        """
-        pane = time - time % self._pane
-        cell = PREDICTED_POSITIVE if positive else PREDICTED_NEGATIVE
-        self.found[group, pane, pane, NO_STRATUM][cell] += sign
-
-    def outcome(
-        self, sign: int, time: int, group: Group, cell: int, *, label: tuple[int, int]
-    ) -> None:
-        """Add or remove an outcome.
-
-        Args:
-            sign: 1 or -1.
-            time: time of the prediction, epoch milliseconds.
-            group: its model and segment values.
-            cell: its column among the cells.
-            label: time (epoch milliseconds) and stratum of the label.
-        """
-        label_time, stratum = label
-        pane = time - time % self._pane
-        if self._goes_by_label(group[0]):
-            labelled = label_time - label_time % self._pane
-        else:
-            delay = max(label_time - time, 0)
-            labelled = min(pane + _least_of_its_bin(delay), LATEST_MS - 1)
-        self.found[group, pane, labelled, stratum][cell] += sign
-
-    def tally(self, **books: Any) -> Tally:
-        """Return the sums so far."""
-        return _tally(self.found, **books)
-
-    def _goes_by_label(self, model: str) -> bool:
-        known = self._by_label.get(model)
-        if known is None:
-            clock = self._config.model(model).clock
-            known = self._by_label[model] = clock is WindowClock.LABEL
-        return known
+    places = np.stack([counts.group, counts.time, counts.label_time, counts.stratum])
+    cells = np.ascontiguousarray(counts.cells)
+    return Tally(groups=counts.groups, places=places.tobytes(), cells=cells.tobytes(), **books)
 
 
 def merged(tallies: Iterable[Tally]) -> Tally:
-    """Return the sum of tallies, without keys whose counts are all 0."""
-    found: defaultdict[CountKey, Int64Array] = defaultdict(lambda: np.zeros(CELLS, dtype=np.int64))
-    whole = Tally()
+    """Return the sum of tallies, without places whose counts are all 0, in the order of places."""
+    whole, groups = Tally(), list[tuple[str, Segment]]()
+    numbers: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
+    places, cells = [_places_of(whole)], [_cells_of(whole)]
     for tally in tallies:
-        for place, cells in zip(tally.places, _cells_of(tally), strict=True):
-            found[place] += cells
-        whole.records += tally.records
-        for own, more in ((whole.rejected, tally.rejected), (whole.books, tally.books)):
-            for name, count in more.items():
-                own[name] = own.get(name, 0) + count
-        whole.samples += tally.samples[: _SHOWN - len(whole.samples)]
-        if tally.watermark is not None:
-            known = whole.watermark
-            whole.watermark = tally.watermark if known is None else max(known, tally.watermark)
-    summed = _tally(found)
-    whole.places, whole.cells = summed.places, summed.cells
+        own = []
+        for model, segment in tally.groups:
+            own.append(numbers.setdefault((model, tuple(segment.items())), len(numbers)))
+            if own[-1] == len(groups):
+                groups.append((model, segment))
+        theirs = _places_of(tally).copy()
+        theirs[0] = np.array(own, dtype=np.int64)[theirs[0]]
+        places.append(theirs)
+        cells.append(_cells_of(tally))
+        _add_books(whole, tally)
+    rank = sorted(range(len(groups)), key=[*numbers].__getitem__)
+    whole.groups = [groups[number] for number in rank]
+    new = np.empty(len(rank), dtype=np.int64)
+    new[rank] = np.arange(len(rank))
+    found = np.concatenate(places, axis=1)
+    found[0] = new[found[0]]
+    whole.places, whole.cells = _summed(found, np.concatenate(cells))
     return whole
 
 
-def events_of(tally: Tally, config: Config, source: str, batch: str) -> list[dict[str, Any]]:
-    """Return a batch as `counts` events, sorted by key.
+def events_of(tally: Tally, config: Config, source: str, batch: str) -> Iterator[dict[str, Any]]:
+    """Yield a batch as `counts` events, in the order of its places.
 
     A batch without changes still reports its watermark, in an event of zeros, if the
     configuration names a model.
@@ -155,45 +112,48 @@ def events_of(tally: Tally, config: Config, source: str, batch: str) -> list[dic
         source: name of the job.
         batch: name of the batch.
     """
-    rows = sorted(zip(tally.places, _cells_of(tally).tolist(), strict=True))
     late = tally.books.get("late", 0)
-    reports = tally.watermark is not None or late
-    if not rows and reports and config.models:
-        model = next(iter(config.models))
-        at = (tally.watermark or 0) // config.pane * config.pane
-        missing = (MISSING_VALUE,) * len(config.model(model).segments)
-        rows = [(((model, missing), at, at, NO_STRATUM), [0] * CELLS)]
-    named = {"source": source, "batch": batch}
-    events = [_event(place, cells, config) | named for place, cells in rows]
-    if events and late:
-        events[0]["late"] = late
+    named: dict[str, Any] = {"source": source, "batch": batch}
     if tally.watermark is not None:
-        for event in events:
-            event["watermark"] = seconds(tally.watermark)
-    return events
+        named["watermark"] = seconds(tally.watermark)
+    rows = zip(_places_of(tally).T.tolist(), _cells_of(tally).tolist(), strict=True)
+    empty = True
+    for (group, pane, labelled, stratum), cells in rows:
+        model, segment = tally.groups[group]
+        event = counts_event(model, segment, (pane, labelled), stratum, cells) | named
+        if empty and late:
+            event["late"] = late
+        empty = False
+        yield event
+    if empty and config.models and (tally.watermark is not None or late):
+        at = (tally.watermark or 0) // config.pane * config.pane
+        event = counts_event(next(iter(config.models)), {}, (at, at), NO_STRATUM, [0] * CELLS)
+        yield event | named | ({"late": late} if late else {})
 
 
-def _tally(found: dict[CountKey, Any], **books: Any) -> Tally:
-    changed = {place: cells for place, cells in found.items() if any(cells)}
-    cells = np.array([*changed.values()], dtype=np.int64).reshape(len(changed), CELLS)
-    return Tally(places=[*changed], cells=cells.tobytes(), **books)
+def _add_books(whole: Tally, tally: Tally) -> None:
+    whole.records += tally.records
+    for own, more in ((whole.rejected, tally.rejected), (whole.books, tally.books)):
+        for name, count in more.items():
+            own[name] = own.get(name, 0) + count
+    whole.samples += tally.samples[: _SHOWN - len(whole.samples)]
+    if tally.watermark is not None:
+        known = whole.watermark
+        whole.watermark = tally.watermark if known is None else max(known, tally.watermark)
+
+
+def _summed(places: Int64Array, cells: Int64Array) -> tuple[bytes, bytes]:
+    if not len(cells):
+        return b"", b""
+    order, first = ordered(places)
+    sums = np.add.reduceat(cells[order], first, axis=0)
+    changed = np.flatnonzero((sums != 0).any(axis=1))
+    return places[:, order[first[changed]]].tobytes(), sums[changed].tobytes()
+
+
+def _places_of(tally: Tally) -> Int64Array:
+    return np.frombuffer(tally.places, dtype=np.int64).reshape(_PLACE, -1)
 
 
 def _cells_of(tally: Tally) -> Int64Array:
     return np.frombuffer(tally.cells, dtype=np.int64).reshape(-1, CELLS)
-
-
-def _event(place: CountKey, cells: Sequence[int], config: Config) -> dict[str, Any]:
-    (model, values), pane, labelled, stratum = place
-    keys = config.model(model).segments
-    segment = {k: v for k, v in zip(keys, values, strict=True) if v != MISSING_VALUE}
-    return counts_event(model, segment, (pane, labelled), stratum, cells)
-
-
-def _least_of_its_bin(delay: int) -> int:
-    """Return the shortest delay in the same bin of the monitor, milliseconds.
-
-    >>> [_least_of_its_bin(delay) for delay in (0, 1, 1000, 1001, 1189, 1190)]
-    [0, 1, 1, 1001, 1001, 1190]
-    """
-    return int(FIRST_MS[np.searchsorted(EDGES_SECONDS, delay / 1000)])

@@ -13,7 +13,6 @@ does. For models whose windows go by the label it has the same pane instead.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from monitor.clock import HOUR_MS
 from monitor.config import WindowClock
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
+from monitor.events.key_order import beginnings, ordered
 from monitor.events.renumbering import GONE, State, renumbered
 from monitor.join import Deltas, Join
 from monitor.join.deltas import CELLS
@@ -33,7 +33,6 @@ _UNSORTED = 1 << 16
 _KEYS = 5
 """Numbers that a change is summed by: pane, group, hour or pane of the label, bin of the delay,
 and stratum and cell as one. All but the cell are its place."""
-_WORD = 1 << 63
 
 
 class PaneCounts(NamedTuple):
@@ -128,7 +127,7 @@ class Forwarding:
         self._sum_up()
         place, cell = self._keys.copy(), self._keys[-1] % CELLS
         place[-1] //= CELLS
-        first = _beginnings(place)
+        first = beginnings(place)
         cells = np.zeros((len(first), CELLS), dtype=np.int64)
         cells[np.repeat(np.arange(len(first)), np.diff([*first, len(cell)])), cell] = self._count
         silent = self._silent(place[1], times)
@@ -187,7 +186,7 @@ class Forwarding:
         self._fresh, self._unsorted = [], 0
         keys = np.concatenate([self._keys, self._keys_of(fresh)], axis=1)
         count = np.concatenate([self._count, fresh.count])
-        order, first = _ordered(keys)
+        order, first = ordered(keys)
         count = np.add.reduceat(count[order], first)
         left = count != 0
         self._keys, self._count = keys[:, order[first[left]]], count[left]
@@ -229,31 +228,3 @@ class Forwarding:
         """Return which groups are of models whose windows go by the label."""
         clocks = [setting.clock is WindowClock.LABEL for setting in self._catalogue.settings]
         return np.array(clocks, dtype=np.bool_)[self._catalogue.model_of_group]
-
-
-def _ordered(keys: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Return the order of the columns of some numbers, and where in it each distinct one begins.
-
-    Args:
-        keys: (numbers, columns), at least one column; ordered by the first number, then the next.
-    """
-    low = keys.min(axis=1)
-    span = (keys.max(axis=1) - low + 1).tolist()
-    if prod(span) >= _WORD:
-        order = np.lexsort(keys[::-1])
-        return order, _beginnings(keys[:, order])
-    word = np.zeros(keys.shape[1], dtype=np.int64)
-    for row, least, size in zip(keys, low, span, strict=True):
-        word = word * size + (row - least)
-    order = np.argsort(word)
-    return order, _beginnings(word[order][np.newaxis])
-
-
-def _beginnings(keys: Int64Array) -> Int64Array:
-    """Return where columns begin that differ from the one before.
-
-    Args:
-        keys: (numbers, columns).
-    """
-    differs = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
-    return np.flatnonzero(np.append(np.ones(min(keys.shape[1], 1), dtype=np.bool_), differs))

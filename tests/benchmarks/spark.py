@@ -65,14 +65,18 @@ class Costs:
                 self.cpu[pid] = (role, ticks / TICK)
                 self.peak[role] = max(self.peak[role], resident)
 
-    def reported(self):
+    def reported(self, rows):
         total = defaultdict(float)
         for role, seconds in self.cpu.values():
             total[role] += seconds
-        return "\n".join(
+        python = sum(seconds for role, seconds in total.items() if "Python" in role)
+        lines = [
             f"    {role:14} {total[role]:7.1f} s CPU, {self.peak[role] >> 20:5} MiB at most each"
             for role in sorted(total)
-        )
+        ]
+        all_of_it = sum(total.values())
+        both = f"{rows / python:.0f} in Python, its start included; {rows / all_of_it:.0f} in all"
+        return "\n".join([*lines, f"    rows a CPU second: {both}"])
 
 
 def _descendants(root):
@@ -111,6 +115,13 @@ class Run:
 
     def cluster(self, workers):
         return Cluster(self.scratch, workers)
+
+    def cpu_of_replay(self):
+        """CPU of one monitor over the same files, seconds."""
+        began = os.times()
+        _replayed(self.scratch.parent, sorted((self.scratch.parent / "in").iterdir()))
+        ended = os.times()
+        return ended.children_user + ended.children_system - sum(began[2:4])
 
     def times(self):
         """Wall time of the batches, by what is in the checkpoint: first, and of all others."""
@@ -219,7 +230,7 @@ def main():
                 f"load of the machine {load:.0f} to {os.getloadavg()[0]:.0f}"
             )
             print(f"    {records * 9 / 10 / max(others, 1e-9):.0f} rows/s after the first batch")
-            print(costs.reported())
+            print(costs.reported(records))
             state = sum(
                 p.stat().st_size for p in (run.checkpoint / "state").rglob("*") if p.is_file()
             )
@@ -228,6 +239,7 @@ def main():
                 flush=True,
             )
             run.check()
+            print(f"    replay of the same: {run.cpu_of_replay():.1f} s CPU", flush=True)
 
 
 if __name__ == "__main__":

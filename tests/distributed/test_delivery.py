@@ -1,11 +1,10 @@
 """Delivery of a job's counts, and its failures."""
 
 import json
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from http_answers import Quiet, serving
 
 from monitor.distributed import delivery
 from monitor.distributed.delivery import DirectoryDelivery, delivery_to
@@ -19,8 +18,8 @@ def feed(*answers):
     """A feed that gives these answers, one a request; what it was asked."""
     asked, left = [], list(answers)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
+    class Handler(Quiet):
+        def do_POST(self):  # noqa: N802  # as the server calls it
             body = self.rfile.read(int(self.headers["Content-Length"]))
             asked.append((self.path, self.headers.get("Authorization"), body))
             status, answer = left.pop(0)
@@ -28,18 +27,8 @@ def feed(*answers):
             self.end_headers()
             self.wfile.write(json.dumps(answer).encode())
 
-        def log_message(self, *_):
-            """Quiet."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Handler) as url:
+        yield url, asked
 
 
 def http(url, reported=None, **more):

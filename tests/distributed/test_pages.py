@@ -3,21 +3,23 @@
 import itertools
 from collections import Counter
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recount import Recount
-from shards import Shards, assert_same, config_of, lines_of, stream
+from shards import REGIMES, Shards, Stored, assert_same, config_of, lines_of, stream
 
 from monitor.config import Config
+from monitor.distributed.layout import Layout
 from monitor.distributed.packets import packets_of
-from monitor.distributed.pages import Page, PageRules
+from monitor.distributed.page_rules import PageRules
+from monitor.distributed.pages import Pages
 from monitor.engine import Monitor
 from monitor.errors import MonitorError
 from monitor.feeds.decode import Decoder, DecodeSettings
 
 CELLS = ("tp", "fp", "fn", "tn")
+FOUR = Layout(1, 4)
 SECRETS = ("a secret of one job", "a secret of another")
 
 
@@ -35,17 +37,7 @@ def by_shards(config, events, *, size, buckets=4):
     return shards, sent
 
 
-@pytest.mark.parametrize(
-    ("regime", "more"),
-    [
-        ("complete", {}),
-        ("complete", {"clock": "label"}),
-        ("sampled", {}),
-        ("flagged_only", {}),
-        ("negatives_by_timeout", {}),
-        ("weighted", {"share": (1.0, 0.5, 0.3)}),
-    ],
-)
+@pytest.mark.parametrize(("regime", "more"), REGIMES)
 def test_a_monitor_fed_by_counts_shows_what_one_fed_by_the_events_does(regime, more):
     more = dict(more)
     events = stream(400, seed=3, share=more.pop("share", None))
@@ -127,43 +119,39 @@ def test_a_record_that_cannot_be_used_is_counted_under_its_reason():
     decoder = Decoder(DecodeSettings.from_config(config))
     bad = b'{"type": "label"}\n{"type":"counts","model":"a","ts":1,"tp":1,"fp":0,"fn":0,"tn":0}'
     batch = decoder.decode_lines(bad, source="file")
-    ((_, data),) = packets_of(batch, config, 4, None)
-    tally = Page(PageRules(config, 4)).take([data], 0)
+    ((_, data),) = packets_of(batch, config, FOUR, None)
+    tally = Pages(PageRules(config, FOUR), Stored()).take([data], 0)
     assert tally.rejected == {"missing_field": 1, "unknown_type": 1}
     assert tally.records == 2
     assert tally.samples[0] == ("file:1", "missing_field", "id: is missing")
 
 
-def test_a_page_of_keys_by_another_secret_is_refused():
+def state_of(config, layout=FOUR, stored=None):
+    return Pages(PageRules(config, layout), Stored(), stored).state()
+
+
+def test_a_state_of_keys_by_another_secret_is_refused():
     configs = [Config.model_validate({"id_secret": text}) for text in (None, *SECRETS)]
     for one, another in itertools.permutations(configs, 2):
-        page = Page(PageRules(one, 4)).pack()
-        assert len(Page(PageRules(one, 4), page)) == 0
+        state = state_of(one)
+        assert state_of(one, stored=state) == state
         with pytest.raises(MonitorError, match="checkpoint: was begun with another id_secret"):
-            Page(PageRules(another, 4), page)
+            state_of(another, stored=state)
 
 
-def test_a_page_from_before_there_were_secrets_has_public_keys():
-    fields = msgspec.msgpack.decode(Page(PageRules(Config(), 4)).pack())
-    page = msgspec.msgpack.encode(fields[:-1])
-    assert len(Page(PageRules(Config(), 4), page)) == 0
-    secret = Config.model_validate({"id_secret": SECRETS[0]})
-    with pytest.raises(MonitorError, match="id_secret"):
-        Page(PageRules(secret, 4), page)
+@pytest.mark.parametrize("other", [Layout(1, 8), Layout(2, 4)])
+def test_a_state_of_another_number_of_pages_or_tasks_is_refused(other):
+    with pytest.raises(MonitorError, match="--buckets 4 --partitions 1, not"):
+        state_of(config_of(), other, state_of(config_of()))
 
 
-def test_a_page_of_another_number_of_buckets_is_refused():
-    page = Page(PageRules(config_of(), 4)).pack()
-    with pytest.raises(MonitorError, match="--buckets 4"):
-        Page(PageRules(config_of(), 8), page)
-
-
-def test_a_pending_prediction_takes_at_most_32_bytes():
-    config = config_of()
-    shards = Shards(config, buckets=1)
+def test_a_pending_prediction_takes_24_bytes():
+    shards = Shards(config_of(), buckets=1, tasks=1)
     events = [
         {"type": "prediction", "id": f"p{i}", "ts": i, "model": "a", "prediction": 1}
         for i in range(2000)
     ]
     shards.take(events)
-    assert len(shards.pages[0]) <= 32 * len(events)
+    (page,) = shards.pages[0].values()
+    assert (len(page.rows), page.held) == (24 * len(events), b"")
+    assert len(shards.state[0]) < 100

@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("pyspark", reason="a package of the extra dev")
 
 from monitor.config import Config
+from monitor.distributed.sizing import Load
 from monitor.distributed.spark_job import JobInput, SparkJob, _explained
 
 pytestmark = pytest.mark.dev("pyspark")
@@ -20,7 +21,8 @@ monitor.errors.MonitorError: checkpoint: has --buckets 64 (layout 1); give the s
 
 def job(**source):
     given = {"checkpoint": "ck", "source": "s", "buckets": 4, "every": "", "partitions": 1}
-    return SparkJob(config=Config(), input=JobInput(**source), **given)
+    load = Load(rate=1, remembered=60, batch=10)
+    return SparkJob(config=Config(), input=JobInput(**source), load=load, **given)
 
 
 def test_an_error_of_the_job_is_reported_in_its_own_words():

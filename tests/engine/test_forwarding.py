@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from same import differences, through_disk
-from shards import assert_same, config_of, lines_of, stream
+from shards import REGIMES, assert_same, config_of, lines_of, stream
 
 from monitor.config import Config
 from monitor.demo.claims import Story, cases, event_lines
@@ -70,17 +70,7 @@ def forwarded(config, events, *, shards=3, size=70):
     return made, sent
 
 
-@pytest.mark.parametrize(
-    ("regime", "more"),
-    [
-        ("complete", {}),
-        ("complete", {"clock": "label"}),
-        ("sampled", {}),
-        ("flagged_only", {}),
-        ("negatives_by_timeout", {}),
-        ("weighted", {"share": (1.0, 0.5, 0.3)}),
-    ],
-)
+@pytest.mark.parametrize(("regime", "more"), REGIMES)
 def test_a_receiver_shows_what_a_monitor_of_all_events_does(regime, more):
     more = dict(more)
     events = stream(400, seed=3, share=more.pop("share", None))

@@ -1,11 +1,10 @@
 """What goes over HTTP when counts are forwarded."""
 
 import gzip
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from http_answers import Quiet, serving
 
 from monitor.config.forward import ForwardConfig
 from monitor.feeds.http.app import STATE_HEADER
@@ -19,8 +18,8 @@ def receiver(status=200, headers=None, body=b"{}"):
     """A server that gives one answer to all; what it was asked."""
     asked = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
+    class Handler(Quiet):
+        def do_POST(self):  # noqa: N802  # as the server calls it
             content = self.rfile.read(int(self.headers["Content-Length"]))
             headers_of = {name.lower(): value for name, value in self.headers.items()}
             asked.append((self.path, headers_of, content))
@@ -31,22 +30,12 @@ def receiver(status=200, headers=None, body=b"{}"):
             self.end_headers()
             self.wfile.write(body)
 
-        def do_GET(self):
+        def do_GET(self):  # noqa: N802  # as the server calls it
             asked.append((self.path, {}, b""))
             self.send_error(405)
 
-        def log_message(self, *_):
-            """Quiet."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Handler) as url:
+        yield url, asked
 
 
 def config_of(url, **more):

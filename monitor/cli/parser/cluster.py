@@ -103,11 +103,19 @@ def _spark(parser: argparse.ArgumentParser) -> None:
     )
     when.add_argument("--once", action="store_true", help="stop at the end of the input")
     parser.add_argument(
+        "--rate",
+        type=count,
+        default=1000,
+        metavar="N",
+        help="expected predictions a second, which --buckets follows from (default %(default)s)",
+    )
+    parser.add_argument(
         "--buckets",
         type=count,
-        default=256,
+        default=0,
         metavar="N",
-        help="number of pages of ids; fixed for the checkpoint's life (default %(default)s)",
+        help="number of pages of ids; fixed for the checkpoint's life (default: by --rate, "
+        "horizon and --every; the job says how)",
     )
     parser.add_argument(
         "--partitions",

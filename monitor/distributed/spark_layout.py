@@ -1,0 +1,83 @@
+"""The numbers of tasks and pages of a job, stored in its checkpoint."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from monitor.distributed.layout import Layout
+from monitor.distributed.page_rules import mismatch
+from monitor.errors import MonitorError
+
+_TRIED = 64
+"""Integers tried for each task, to find one that Spark assigns to it."""
+
+
+class JobLayout(NamedTuple):
+    """How the ids of a job are divided.
+
+    Attributes:
+        layout: numbers of tasks and pages.
+        keys: by which Spark groups the packets of each stateful task.
+    """
+
+    layout: Layout
+    keys: list[int]
+
+
+def stored_layout(
+    session: SparkSession, checkpoint: str, wanted: Layout | None
+) -> JobLayout | None:
+    """Return the layout of a checkpoint; None for a new one.
+
+    Args:
+        session: of the job.
+        checkpoint: directory of the checkpoint.
+        wanted: the layout that the options ask for; None for any.
+
+    Raises:
+        MonitorError: the checkpoint has another layout than wanted.
+    """
+    reader = session.read.schema("tasks int, pages int, keys array<int>")
+    try:
+        row = reader.json(_directory(checkpoint)).first()
+    except AnalysisException as error:
+        if error.getCondition() == "PATH_NOT_FOUND":
+            return None
+        raise
+    if row is None:  # the job was killed while it wrote it
+        return None
+    found = JobLayout(Layout(row.tasks, row.pages), [*row["keys"]])
+    if wanted not in (None, found.layout):
+        raise MonitorError(mismatch(found.layout, wanted))
+    return found
+
+
+def store_layout(session: SparkSession, checkpoint: str, layout: Layout) -> JobLayout:
+    """Store the layout of a new checkpoint; return it with the keys of its tasks.
+
+    Args:
+        session: of the job.
+        checkpoint: directory of the checkpoint.
+        layout: numbers of tasks and pages.
+    """
+    keys = _keys_of_tasks(session, layout.tasks)
+    values = {"tasks": layout.tasks, "pages": layout.pages, "keys": f"array({str(keys)[1:-1]})"}
+    row = session.range(1).selectExpr(*(f"{value} AS {name}" for name, value in values.items()))
+    row.write.mode("overwrite").json(_directory(checkpoint))
+    return JobLayout(layout, keys)
+
+
+def _directory(checkpoint: str) -> str:
+    return f"{checkpoint.rstrip('/')}/layout"
+
+
+def _keys_of_tasks(session: SparkSession, tasks: int) -> list[int]:
+    """Return an integer for each task that Spark's hash assigns to it, so that each has one."""
+    numbers = session.range(_TRIED * tasks).selectExpr(
+        "CAST(id AS INT) AS key", f"pmod(hash(CAST(id AS INT)), {tasks}) AS task"
+    )
+    found = numbers.groupBy("task").min("key").orderBy("task").collect()
+    return [row[1] for row in found]
