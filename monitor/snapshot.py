@@ -17,6 +17,7 @@ from scipy.special import expit
 
 from monitor.counts import ConfusionCounts
 from monitor.events.columns import FloatArray, Int64Array, Series
+from monitor.events.forgotten import Forgotten
 from monitor.events.reject_reasons import RejectReason
 from monitor.metrics.intervals import WINDOW_METRICS
 from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
@@ -289,6 +290,7 @@ class Snapshot:
         delay_edges: upper edges of the delay bins, seconds; the last is infinite.
         overflowed_values: predictions whose segment value counts under `OTHER_VALUE`.
         sources: progress of each named source of counts.
+        forgotten: sums over the models that were forgotten.
         hidden_series: series that are counted, and that this part of a snapshot leaves out.
     """
 
@@ -306,14 +308,11 @@ class Snapshot:
     delay_edges: FloatArray = field(default_factory=lambda: np.array([np.inf]))
     overflowed_values: int = 0
     sources: tuple[SourceProgress, ...] = ()
+    forgotten: Forgotten = field(default_factory=Forgotten)
     hidden_series: int = 0
 
     def windows_of(self, model: ModelState) -> tuple[Window, ...]:
-        """Return the windows that a model uses, in their order.
-
-        Args:
-            model: one of this snapshot's models.
-        """
+        """Return the windows that one of this snapshot's models uses, in their order."""
         return tuple(one for one in self.windows if one.name not in model.unused_windows)
 
     def precision_at_reference(self, window: Window) -> Estimate:

@@ -89,6 +89,15 @@ class Forwarding:
         """Single changes of a count that were collected and not yet taken; for telemetry."""
         return self._waiting
 
+    def holds(self, models: Int64Array) -> NDArray[np.bool_]:
+        """Return for each of some models whether changes of it were not yet taken.
+
+        Args:
+            models: their numbers.
+        """
+        self._sum_up()
+        return np.isin(models, self._catalogue.model_of_group[self._keys[1]])
+
     def switch(self, *, on: bool) -> None:
         """Begin to collect, with all that is remembered; or forget what was collected.
 

@@ -24,15 +24,16 @@ from monitor.events.renumbering import State
 from monitor.state.disk import Data
 from monitor.state.state_errors import StateError
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """Version of the layout and of the content that are written."""
-_READ_VERSIONS = (3, 4, 5, 6, 7, SCHEMA_VERSION)
+_READ_VERSIONS = (3, 4, 5, 6, 7, 8, SCHEMA_VERSION)
 """Versions that are read. In 3, detectors did not step by days and start anew. Up to 4, estimates
 had no record, which begins anew, and nothing was known of predictions alone, which is learned
 from the hours; trends are looked for again at the week's end; all keys of ids have the public
 seed, and go on with it. Up to 5, models share one time, and go on from it. Up to 6, the first
 prediction of a version is not known, and is not looked for. Up to 7, scores older than two months
-are not stored; their weeks begin empty."""
+are not stored; their weeks begin empty. Up to 8, no model is forgotten; the silence of each begins
+with the start."""
 
 _READ = ", ".join(map(str, _READ_VERSIONS))
 _MAGIC = b"PMonStat"
