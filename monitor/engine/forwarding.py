@@ -37,7 +37,7 @@ _WORD = 1 << 63
 
 
 class PaneCounts(NamedTuple):
-    """Changes of counts by place, in the order of models and panes.
+    """Changes of counts by place, in the order of models and panes; those of 0 come last.
 
     Attributes:
         groups: model and segment values by key of each group of the places.
@@ -143,7 +143,8 @@ class Forwarding:
         silent = self._silent(place[1], times)
         place = np.concatenate([place[:, first], silent], axis=1)
         cells = np.concatenate([cells, np.zeros((silent.shape[1], CELLS), dtype=np.int64)])
-        order = np.lexsort((place[1], place[0], self._catalogue.model_of_group[place[1]]))
+        owner, unchanged = self._catalogue.model_of_group[place[1]], ~cells.any(axis=1)
+        order = np.lexsort((place[1], place[0], owner, unchanged))
         place, cells = place[:, order], cells[order]
         used, number = np.unique(place[1], return_inverse=True)
         names = self._catalogue.named_groups()
