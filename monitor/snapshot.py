@@ -158,8 +158,7 @@ class ModelState:
         objective: configured objectives, by metric.
         last_prediction_ms: end of the pane of the latest prediction, epoch milliseconds;
             None where none came, or none within a year.
-        last_label_ms: end of the hour of the latest label in force, epoch milliseconds;
-            None where none came, or none within 90 days.
+        last_label_ms: the same of the latest label in force, by the hour, within 90 days.
         maturity_settled: False while the stream is too short to show long delays.
         watched: reference, verdicts and detections.
         counters: values of the counters that never decrease.
@@ -167,6 +166,7 @@ class ModelState:
             before three distinct ones.
         now_ms: event time from which the model's windows subtract the maturity, epoch
             milliseconds; None where the watermark is None.
+        below_zero: windows, and "all", in which corrections leave a count below 0.
         aside: events far ahead that do not move the model's time: now, and so far.
         unused_windows: windows that it does not use, under `windows: auto`.
         versions_now: its latest versions compared; None where they are not counted apart.
@@ -204,6 +204,7 @@ class ModelState:
     counters: CounterTotals = field(default_factory=CounterTotals)
     watermark_ms: int | None = None
     now_ms: int | None = None
+    below_zero: tuple[str, ...] = ()
     aside: tuple[int, int] = (0, 0)
     unused_windows: tuple[str, ...] = ()
     versions_now: VersionsNow | None = None

@@ -212,6 +212,7 @@ class SnapshotReader:
                 unused_windows=unused,
                 watermark_ms=time,
                 now_ms=moment,
+                below_zero=self._windows.below_zero(number),
                 aside=aside[number],
             )
             compared = self._versions.now(number, state.mature_until)

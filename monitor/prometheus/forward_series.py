@@ -39,7 +39,7 @@ FORWARD_REJECTED = SeriesDescription(
     kind="counter",
     labels=(),
     meaning="Forwarded records with counts that the receiver could not use since the start, as those "
-    "of a model that it does not know; they are lost to it.",
+    "of a model that it does not know.",
 )
 
 FORWARD_SERIES = (
