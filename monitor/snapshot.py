@@ -17,6 +17,7 @@ from scipy.special import expit
 
 from monitor.counts import ConfusionCounts
 from monitor.events.columns import FloatArray, Int64Array, Series
+from monitor.events.forgotten import Forgotten
 from monitor.events.reject_reasons import RejectReason
 from monitor.metrics.intervals import WINDOW_METRICS
 from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
@@ -157,8 +158,7 @@ class ModelState:
         objective: configured objectives, by metric.
         last_prediction_ms: end of the pane of the latest prediction, epoch milliseconds;
             None where none came, or none within a year.
-        last_label_ms: end of the hour of the latest label in force, epoch milliseconds;
-            None where none came, or none within 90 days.
+        last_label_ms: the same of the latest label in force, by the hour, within 90 days.
         maturity_settled: False while the stream is too short to show long delays.
         watched: reference, verdicts and detections.
         counters: values of the counters that never decrease.
@@ -166,6 +166,7 @@ class ModelState:
             before three distinct ones.
         now_ms: event time from which the model's windows subtract the maturity, epoch
             milliseconds; None where the watermark is None.
+        below_zero: windows, and "all", in which corrections leave a count below 0.
         aside: events far ahead that do not move the model's time: now, and so far.
         unused_windows: windows that it does not use at its volume.
         versions_now: its latest versions compared; None where they are not counted apart.
@@ -203,6 +204,7 @@ class ModelState:
     counters: CounterTotals = field(default_factory=CounterTotals)
     watermark_ms: int | None = None
     now_ms: int | None = None
+    below_zero: tuple[str, ...] = ()
     aside: tuple[int, int] = (0, 0)
     unused_windows: tuple[str, ...] = ()
     versions_now: VersionsNow | None = None
@@ -289,6 +291,7 @@ class Snapshot:
         delay_edges: upper edges of the delay bins, seconds; the last is infinite.
         overflowed_values: predictions whose segment value counts under `OTHER_VALUE`.
         sources: progress of each named source of counts.
+        forgotten: sums over the models that were forgotten.
         hidden_series: series that are counted, and that this part of a snapshot leaves out.
     """
 
@@ -306,14 +309,11 @@ class Snapshot:
     delay_edges: FloatArray = field(default_factory=lambda: np.array([np.inf]))
     overflowed_values: int = 0
     sources: tuple[SourceProgress, ...] = ()
+    forgotten: Forgotten = field(default_factory=Forgotten)
     hidden_series: int = 0
 
     def windows_of(self, model: ModelState) -> tuple[Window, ...]:
-        """Return the windows that a model uses, in their order.
-
-        Args:
-            model: one of this snapshot's models.
-        """
+        """Return the windows that one of this snapshot's models uses, in their order."""
         return tuple(one for one in self.windows if one.name not in model.unused_windows)
 
     def precision_at_reference(self, window: Window) -> Estimate:

@@ -1,4 +1,4 @@
-"""`precision-monitor state`: inspects the state on disk, or copies it without its damage."""
+"""`precision-monitor state`: inspects the state on disk, mends it, or takes back a time."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from monitor.cli.output import show
-from monitor.config.quantities import format_size, format_time
+from monitor.config.quantities import format_size, format_time, parse_time
 from monitor.errors import UsageError
 from monitor.events.columns import NO_TIME
 from monitor.events.renumbering import State
-from monitor.state import StateLock
+from monitor.service.taking_back import take_back
+from monitor.state import StateError, StateLock
 from monitor.state.inspection import InspectedFile, inspect
 from monitor.state.salvage import salvage
 
@@ -31,13 +32,21 @@ def run(args: Namespace) -> int:
         0, or 1 if a file is damaged; of `salvage`, if the copy lacks something.
 
     Raises:
-        StateError: the directory cannot be read, or the copy cannot be written.
-        UsageError: `--to` is missing, or another action has it.
+        StateError: the directory cannot be read, or what is asked for cannot be written.
+        UsageError: an option of the action is missing, or another action has it.
     """
     if (args.action == "salvage") != (args.to is not None):
         raise UsageError("--to: belongs to salvage; write state salvage DIR --to NEW_DIR")
+    asked = args.model is not None, args.time is not None
+    if asked != (args.action == "take-back",) * 2:
+        raise UsageError(
+            "--model, --time: belong to take-back; write state take-back DIR --model NAME "
+            "--time 2026-11-01T00:00:00Z"
+        )
     if args.action == "salvage":
         return _salvage(Path(args.directory), Path(args.to))
+    if args.action == "take-back":
+        return _take_back(Path(args.directory), args.model, args.time)
     found = list(inspect(Path(args.directory)))
     lines = _checked(found) if args.action == "check" else _shown(found)
     for line in lines:
@@ -53,6 +62,18 @@ def _salvage(directory: Path, to: Path) -> int:
             show(f"{file.path}: {file.text}")
     show(f"copied to {to}; {_incomplete(lost)}")
     return _DAMAGED if lost else 0
+
+
+def _take_back(directory: Path, model: str, time: str) -> int:
+    try:
+        moment = parse_time(time)
+    except ValueError as error:
+        raise UsageError(f"--time: {error}, got {time!r}") from error
+    if not directory.is_dir():
+        raise StateError(f"{directory}: is not a directory")
+    with StateLock(directory):
+        show(take_back(directory, model, moment))
+    return 0
 
 
 def _incomplete(files: int) -> str:

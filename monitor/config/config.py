@@ -34,6 +34,7 @@ from monitor.config.fields import (
     refuse,
     setting,
 )
+from monitor.config.forget_after import ForgetAfter, checked, longest_use
 from monitor.config.forward import ForwardConfig
 from monitor.config.model import ModelConfig
 from monitor.config.otlp import OtlpConfig
@@ -198,6 +199,11 @@ class Config(Section):
         "model whose 7d hold fewer than 300 positives or flagged cases has 28d as well.",
         json_schema_extra={"default": [*DEFAULT_WINDOWS]},
     )
+    forget_after: ForgetAfter = setting(
+        "auto",
+        "Event time after which a silent model is forgotten where none are configured; never, "
+        "or auto: what horizon, longest window and reference need. See the README of the state.",
+    )
     exporter: ExporterConfig = setting({}, "Where metrics, API and page are served.")
     feeds: tuple[Annotated[Feed, AfterValidator(_apart_from_exporter)], ...] = setting(
         (), "Where events come from.", json_schema_extra={"default": []}
@@ -275,6 +281,25 @@ class Config(Section):
             ((i, "name"), name, error) for i, name in enumerate(names) if name and name in names[:i]
         )
         return value
+
+    @field_validator("forget_after")
+    @classmethod
+    def _forgets_nothing_in_use(cls, value: Any, info: ValidationInfo) -> Any:
+        return checked(value, info.data)
+
+    @property
+    def forget_after_ms(self) -> int | None:
+        """Silence after which a model is forgotten, in milliseconds; None for never.
+
+        >>> Config(forget_after="90d").forget_after_ms == q.parse_duration("90d")
+        True
+        >>> Config(models={"fraud": {}}).forget_after_ms, Config.without_file().forget_after_ms
+        (None, None)
+        """
+        if self.models or self.forget_after is None:
+            return None
+        least = longest_use(self.defaults, self.window_names)
+        return least if self.forget_after == "auto" else self.forget_after
 
     @property
     def window_names(self) -> tuple[str, ...]:

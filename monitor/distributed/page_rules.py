@@ -19,7 +19,7 @@ SWEEPS = 16
 
 
 def _mark(seed: int) -> int:
-    """Return 32 bits of a key, which differ between seeds and do not tell the seed."""
+    """Return 32 bits of a key, which differ between seeds and do not reveal the seed."""
     return int(keys_of(["id_secret"], seed)[0]) & 0xFFFFFFFF
 
 

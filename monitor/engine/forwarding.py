@@ -36,7 +36,7 @@ and stratum and cell as one. All but the cell are its place."""
 
 
 class PaneCounts(NamedTuple):
-    """Changes of counts by place, in the order of models and panes.
+    """Changes of counts by place, in the order of models and panes; those of 0 come last.
 
     Attributes:
         groups: model and segment values by key of each group of the places.
@@ -88,6 +88,15 @@ class Forwarding:
         """Single changes of a count that were collected and not yet taken; for telemetry."""
         return self._waiting
 
+    def holds(self, models: Int64Array) -> NDArray[np.bool_]:
+        """Return for each of some models whether changes of it were not yet taken.
+
+        Args:
+            models: their numbers.
+        """
+        self._sum_up()
+        return np.isin(models, self._catalogue.model_of_group[self._keys[1]])
+
     def switch(self, *, on: bool) -> None:
         """Begin to collect, with all that is remembered; or forget what was collected.
 
@@ -133,7 +142,8 @@ class Forwarding:
         silent = self._silent(place[1], times)
         place = np.concatenate([place[:, first], silent], axis=1)
         cells = np.concatenate([cells, np.zeros((silent.shape[1], CELLS), dtype=np.int64)])
-        order = np.lexsort((place[1], place[0], self._catalogue.model_of_group[place[1]]))
+        owner, unchanged = self._catalogue.model_of_group[place[1]], ~cells.any(axis=1)
+        order = np.lexsort((place[1], place[0], owner, unchanged))
         place, cells = place[:, order], cells[order]
         used, number = np.unique(place[1], return_inverse=True)
         names = self._catalogue.named_groups()

@@ -8,17 +8,18 @@ depend on the order of records either. A snapshot also depends on `now`, the end
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from monitor.clock import HOUR_MS
 from monitor.config import Config
 from monitor.engine.forwarding import Forwarding
+from monitor.engine.pieces import pieces
 from monitor.engine.snapshots import SnapshotReader
 from monitor.engine.stages import Stages
 from monitor.events.batches import in_row_order
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import NO_TIME, EventBatch
+from monitor.events.columns import NO_TIME, EventBatch, Int64Array
 from monitor.events.renumbering import State
 from monitor.feeds import scalars
 from monitor.feeds.decode import Decoder, DecodeSettings
@@ -63,18 +64,9 @@ class Monitor:
 
     def __init__(self, config: Config | None = None, state: State | None = None) -> None:
         self.config = config or Config.without_file()
-        self._catalogue = Catalogue(self.config)
-        windows = None if state is None else state["windows"]
-        self._stages = stages = Stages(self.config, self._catalogue, windows)
-        self._join, self._windows, self._delays = stages.join, stages.windows, stages.delays
-        self._scores, self._watch = stages.scores, stages.watch
-        self._received = stages.received
-        self.versions = LiveVersions(self._catalogue, stages.versions, self._received)
-        self._reading = SnapshotReader(self.config, self._catalogue, stages, self.versions)
         self._decoder = Decoder(DecodeSettings.from_config(self.config))
         self._buffer: list[Fields] = []
-        if state is not None:
-            self._restore(state)
+        self._begin(state)
 
     @property
     def watermark_ms(self) -> int | None:
@@ -114,8 +106,10 @@ class Monitor:
         Yields:
             Nothing; after each step.
         """
-        batch = in_row_order(batch)
-        yield from self._stages.steps(batch)
+        for piece in pieces(lambda: self._stages, in_row_order(batch)):
+            yield from self._stages.steps(piece)
+            if len(silent := self._stages.silent()):
+                self._forget(silent)
 
     def predict(
         self,
@@ -147,17 +141,10 @@ class Monitor:
         Raises:
             ValueError: the event is invalid; the message names the field.
         """
-        fields = {"type": "prediction", "id": scalars.plain_id(id), "ts": scalars.plain_time(ts)}
-        if prediction is not None:
-            fields["prediction"] = scalars.plain_class(prediction)
-        if score is not None:
-            fields["score"] = scalars.plain(score)
-        if model is not None:
-            fields["model"] = scalars.plain(model)
-        if version is not None:
-            fields["version"] = scalars.plain(version)
-        if segment is not None:
-            fields["segment"] = scalars.plain_segment(segment)
+        names = {"model": model, "version": version}
+        fields = scalars.prediction_fields(
+            id, ts, prediction=prediction, score=score, names=names, segment=segment
+        )
         self._take(fields)
 
     def label(
@@ -220,14 +207,32 @@ class Monitor:
         It is a function of the applied events and the configuration.
         """
         self.flush()
+        return self._state()
+
+    def _state(self) -> State:
         return {"catalogue": self._catalogue.state(), **self._stages.state()}
 
-    def _restore(self, state: State) -> None:
-        left = self._catalogue.restore(state["catalogue"])
-        self._stages.restore(state, left)
-        if len(left.models) < len(state["catalogue"]["models"]):
+    def _begin(self, state: State | None, without: Collection[str] = ()) -> None:
+        """Begin with a state, or empty; leave out models by name."""
+        self._catalogue = Catalogue(self.config)
+        windows = None if state is None else state["windows"]
+        self._stages = stages = Stages(self.config, self._catalogue, windows)
+        self._windows, self._scores, self._watch = stages.windows, stages.scores, stages.watch
+        self.versions = LiveVersions(self._catalogue, stages.versions, stages.received)
+        self._reading = SnapshotReader(self.config, self._catalogue, stages, self.versions)
+        if state is None:
+            return
+        left = self._catalogue.restore(state["catalogue"], without)
+        stages.restore(state, left)
+        if len(left.models) + len(without) < len(state["catalogue"]["models"]):
             # counts of models that are gone: events received must match the books
-            self._received.events = self._reading.events_in_the_books()
+            stages.received.events = self._reading.events_in_the_books()
+
+    def _forget(self, models: Int64Array) -> None:
+        """Forget models by their numbers; their sums stay."""
+        forgotten = self._stages.forgotten.plus(self._stages.sums_of(models))
+        names = [self.models[number] for number in models.tolist()]
+        self._begin({**self._state(), "forgotten": forgotten._asdict()}, names)
 
     def count_range(self, opens_ms: int, closes_ms: int, block_ms: int) -> RangeCounts:
         """Count a range of event time exactly; call this before the first event.
@@ -243,7 +248,7 @@ class Monitor:
         Raises:
             ValueError: the range is empty, or events were applied already.
         """
-        if self._buffer or self._received.events.total():
+        if self._buffer or self._stages.received.events.total():
             raise ValueError("count_range: events came already; call it before the first event")
         counted = RangeCounts(self._catalogue, opens_ms, closes_ms, block_ms)
         self._stages.ranges.append(counted)

@@ -59,7 +59,7 @@ class SnapshotReader:
     def __init__(
         self, config: Config, catalogue: Catalogue, stages: Stages, versions: LiveVersions
     ) -> None:
-        self._catalogue = catalogue
+        self._catalogue, self._stages = catalogue, stages
         self._received, self._join = stages.received, stages.join
         self._windows, self._delays = stages.windows, stages.delays
         self._maturities, self._times = stages.maturities, stages.times
@@ -115,6 +115,7 @@ class SnapshotReader:
             pending_bytes=self._join.nbytes,
             delay_edges=PUBLISHED_EDGES_SECONDS,
             overflowed_values=received.overflowed,
+            forgotten=self._stages.forgotten,
             sources=tuple(
                 SourceProgress(name, source.records, source.watermark_ms, source.late)
                 for name, source in self._join.sources
@@ -125,7 +126,8 @@ class SnapshotReader:
         """Count predictions and labels of the models that are still configured or known."""
         books = self._join.books
         return Counter(
-            prediction=int(books.predictions.sum() + books.duplicates.sum()),
+            prediction=int(books.predictions.sum() + books.duplicates.sum())
+            + self._stages.forgotten.predictions,
             label=self._label_books().received,
         )
 
@@ -212,6 +214,7 @@ class SnapshotReader:
                 unused_windows=unused,
                 watermark_ms=time,
                 now_ms=moment,
+                below_zero=self._windows.below_zero(number),
                 aside=aside[number],
             )
             compared = self._versions.now(number, state.mature_until)
@@ -278,7 +281,7 @@ class SnapshotReader:
     def _label_books(self) -> LabelTotals:
         books = self._join.books
         return LabelTotals(
-            applied=int(books.applied.sum()),
+            applied=int(books.applied.sum()) + self._stages.forgotten.labels,
             held=self._join.held,
             duplicate=books.duplicate_labels,
             late=books.late,

@@ -8,13 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.config import Config
+from monitor.counts import Outcome
 from monitor.engine.forwarding import Forwarding
+from monitor.events.batches import in_sequence
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import NO_TIME, EventBatch, Int64Array
+from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array
+from monitor.events.forgotten import Forgotten
 from monitor.events.intake import Received
 from monitor.events.model_times import EPOCH_ROWS, ModelTimes
 from monitor.events.parts import in_slices, parts_of, rows_of
 from monitor.events.renumbering import Numbers, State
+from monitor.events.silences import Silences
 from monitor.join import Deltas, Join, Over
 from monitor.labels.delays import LabelDelays
 from monitor.labels.maturity import Maturities
@@ -52,6 +56,7 @@ class Stages:
         range_scores: labelled scores of stretches of event time.
         versions: counts of the models that keep the version of a prediction.
         times: of the models, by all records so far.
+        forgotten: sums over the models that were forgotten.
     """
 
     def __init__(self, config: Config, catalogue: Catalogue, windows: State | None) -> None:
@@ -72,6 +77,9 @@ class Stages:
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
         self._over = Over.nothing()
+        self.forgotten = Forgotten()
+        self._silences = Silences()
+        self._forget_after = config.forget_after_ms
 
     def steps(self, batch: EventBatch) -> Iterator[None]:
         """Count a batch in steps of bounded work.
@@ -100,9 +108,68 @@ class Stages:
             if ends or before != self.times.common:
                 self._over = self._over_now(self.times)
                 self.join.advance(self._over)
+            if self._forget_after is not None and before != self.times.common:
+                self._silences.step(self.times.common, len(self._catalogue.models))
             yield from self.watch.steps(self._times_to_judge(), self.maturities.judged)
             if predictions // TIDY_EVERY > tidied:
                 self._count(self.join.tidy(self._over, self.times.settled))
+
+    def may_forget(self, batch: EventBatch) -> bool:
+        """Return whether a model may have been silent for too long within a batch, or before.
+
+        Args:
+            batch: as decoded.
+        """
+        if self._forget_after is None or self.ranges or self.range_scores:
+            return False
+        times = [*(getattr(batch, name).time for name in KINDS), batch.counts.reached]
+        latest = max((int(time.max()) for time in times if len(time)), default=NO_TIME)
+        furthest = self.times.highest
+        latest = latest if furthest is None else max(latest, furthest)
+        return self._silences.may_exceed(self._forget_after, latest)
+
+    def cuts(self, batch: EventBatch) -> list[int]:
+        """Return the records of a batch with which the common time enters another step.
+
+        Models that have been silent for too long are forgotten behind these.
+
+        Args:
+            batch: as decoded, its rows in the order of their records.
+
+        Returns:
+            Values of the `row` columns in rising order; every record where there are counts,
+            whose sources hold the time back.
+        """
+        rows = np.unique(np.concatenate([getattr(batch, name).row for name in KINDS]))
+        if len(batch.counts):
+            return [*map(int, rows)]
+        batch, model_of_group = self.received.foreseen(batch)
+        times = self.times.with_room(int(model_of_group.max(initial=-1)) + 1)
+        seen = times.seeing(batch, model_of_group)
+        order = np.concatenate([getattr(batch, name).row for name in KINDS])[in_sequence(batch)]
+        came = self.received.events.total() + np.arange(1, len(order) + 1)
+        ends = np.flatnonzero(came % EPOCH_ROWS == 0)
+        return np.unique([*order[times.steps(batch, model_of_group, seen)], *order[ends]]).tolist()
+
+    def silent(self) -> Int64Array:
+        """Return the models that are to be forgotten, by number; call it behind each cut."""
+        if self._forget_after is None or self.ranges or self.range_scores:
+            return np.zeros(0, dtype=np.int64)
+        over = self._silences.over(self._forget_after)
+        return over[~self.forwarding.holds(over)]
+
+    def sums_of(self, models: Int64Array) -> Forgotten:
+        """Return the sums over some models, to which nothing is added any more.
+
+        Args:
+            models: their numbers.
+        """
+        books, names = self.join.books, self._catalogue.models
+        rows = np.array([self._catalogue.totals_row(names[n]) for n in models.tolist()], np.int64)
+        cells = self.windows.as_negatives(self.windows.lifetime[rows], rows).sum(axis=0)
+        received = books.predictions[models].sum() + books.duplicates[models].sum()
+        outcomes = cells[: len(Outcome)].tolist()
+        return Forgotten(len(models), int(received), int(books.applied[models].sum()), *outcomes)
 
     def _parts(self, batch: EventBatch, rows: int, predictions: int) -> Iterator[EventBatch]:
         """Cut a batch where the order of its records matters.
@@ -156,8 +223,15 @@ class Stages:
             for scored in self.range_scores:
                 scored.apply(deltas)
             self._count(deltas)
-        for labels in self.join.met():
+        met = self.join.met()
+        for labels in met:
             self.times.hear(*labels)
+        if self._forget_after is not None:
+            owner = self._catalogue.model_of_group
+            for columns in (batch.predictions, batch.outcomes, batch.counts):
+                self._silences.hear(owner[columns.group])
+            for labels in met:
+                self._silences.hear(labels.model)
 
     def _count(self, deltas: Deltas) -> None:
         self.windows.apply(deltas)
@@ -188,6 +262,8 @@ class Stages:
             "ranges": [counted.state() for counted in self.ranges],
             **({"version_counts": versions} if (versions := self.versions.state()) else {}),
             **self.received.state(),
+            "forgotten": self.forgotten._asdict(),
+            **({"silences": self._silences.state()} if self._forget_after is not None else {}),
             **({"forwarding": self.forwarding.state()} if self.forwarding.is_on else {}),
         }
 
@@ -217,5 +293,7 @@ class Stages:
         self.versions.restore(state.get("version_counts"), left, self.times.settled)
         self.watch.restore(state["watch"], left)
         self.received.restore(state)
+        self.forgotten = Forgotten(**state.get("forgotten", {}))
+        self._silences.restore(state.get("silences"), left.models)
         if "forwarding" in state:
             self.forwarding.restore(state["forwarding"], left.groups)

@@ -9,7 +9,7 @@ the number of series is bounded and totals stay exact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -142,6 +142,23 @@ class Catalogue:
         """Return whether the numbers of all these groups are cached."""
         return all(group in self._known for group in groups)
 
+    def foreseen_models(self, groups: Sequence[Group]) -> Int64Array:
+        """Return the model number that each group would get, without entering any.
+
+        Args:
+            groups: of a batch, in the order of the first record of each.
+
+        Returns:
+            `UNKNOWN_GROUP` for a model that would not be accepted.
+        """
+        found = dict(self._models)
+        most = 0 if self._config.models else self._config.max_models
+        for group in groups:
+            if group.model not in found and len(found) < most:
+                found[group.model] = len(found)
+        numbers = [found.get(group.model, UNKNOWN_GROUP) for group in groups]
+        return np.array(numbers, dtype=np.int64)
+
     def groups_of(self, groups: Sequence[Group]) -> tuple[Int64Array, BoolArray]:
         """Return numbers of a batch's groups, and which had a value replaced by `OTHER_VALUE`.
 
@@ -186,15 +203,21 @@ class Catalogue:
             "series": [list(series) for series in self._series],
         }
 
-    def restore(self, state: State) -> Numbers:
+    def restore(self, state: State, without: Collection[str] = ()) -> Numbers:
         """Restore from `state`; return which of its numbers are left.
 
         A model that is no longer configured is dropped. So is a model whose segments or
         clock have changed, or whose labels are weighted now or no longer: it starts empty.
+
+        Args:
+            state: of an earlier run.
+            without: names of models to leave out.
         """
         known, found = list(self._models), state["models"]
+        dropped = frozenset(without)
         names = [model["name"] for model in found]
-        models = np.array([i for i, m in enumerate(found) if self._is_left(m)], dtype=np.int64)
+        kept = [self._is_left(m) and m["name"] not in dropped for m in found]
+        models = np.flatnonzero(np.array(kept, dtype=np.bool_))
         new = renumbered(np.arange(len(found)), models)
         self._models, self._settings, self._series = {}, [], {}
         self._names, self._known_series = (), ()

@@ -69,6 +69,24 @@ class Received:
             self._catalogue.groups_of(groups[start : start + most])
             yield
 
+    def foreseen(self, batch: EventBatch) -> tuple[EventBatch, Int64Array]:
+        """Return the events of a batch that would be accepted, and nothing is counted yet.
+
+        Args:
+            batch: as decoded.
+
+        Returns:
+            The batch without the others, and the model number that each of its groups would get.
+        """
+        batch = _by_appearance(with_groups_in_use(batch))
+        model = self._catalogue.foreseen_models(batch.groups)
+        for name in _GROUPED:
+            columns = getattr(batch, name)
+            if len(columns):
+                known = rows_where(model[columns.group] != UNKNOWN_GROUP)
+                batch = replace(batch, **{name: columns.take(known)})
+        return batch, model
+
     def count(self, batch: EventBatch) -> EventBatch:
         """Count a batch; return it with the catalogue's groups.
 

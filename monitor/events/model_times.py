@@ -63,6 +63,13 @@ class ModelTimes:
             self._latest_heard = np.append(self._latest_heard, np.full(more, NO_TIME))
             self._views = None
 
+    def with_room(self, models: int) -> ModelTimes:
+        """Return a copy with room for so many models."""
+        other = copy(self)
+        other._models = [*self._models]  # noqa: SLF001  # its own class
+        other.ensure(models)
+        return other
+
     @property
     def settled(self) -> Int64Array:
         """Time of each model as far as it is settled, epoch milliseconds; else `NO_TIME`.
@@ -112,8 +119,7 @@ class ModelTimes:
             batch: its groups by their numbers.
             model_of_group: model number of each group.
         """
-        seen = copy(self)
-        seen._models = [*self._models]  # noqa: SLF001  # its own class
+        seen = self.with_room(len(self._models))
         seen.advance(batch, model_of_group)
         self._foreseen = batch, seen
         return seen

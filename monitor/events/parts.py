@@ -43,6 +43,18 @@ def parts_of(
     return in_parts(batch, {name: place[kind == i] for i, name in enumerate(KINDS)})
 
 
+def split_behind(batch: EventBatch, row: int) -> tuple[EventBatch, EventBatch]:
+    """Cut a batch behind a record; the first part holds the rejected records.
+
+    Args:
+        batch: its rows in the order of their records.
+        row: the record, as in the `row` columns.
+    """
+    place = {name: (getattr(batch, name).row > row).astype(np.int64) for name in KINDS}
+    parts = [*in_parts(batch, place)]
+    return parts[0], parts[1] if len(parts) > 1 else EventBatch()
+
+
 def _full(every: tuple[int, int], counted: BoolArray) -> BoolArray:
     """Return the rows with which another so-many-th is reached, in the order of the sequence."""
     came, many = every

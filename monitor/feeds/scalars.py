@@ -47,6 +47,38 @@ def plain_id(value: Any) -> Any:
     return str(value) if is_name else value
 
 
+def prediction_fields(
+    identity: Id,
+    ts: Moment,
+    *,
+    prediction: bool | None,
+    score: float | None,
+    names: Mapping[str, str | None],
+    segment: Mapping[str, str] | None,
+) -> dict[str, Any]:
+    """Return the fields of a `prediction` event; those that are None are left out.
+
+    Args:
+        identity: its id.
+        ts: its time.
+        prediction: the class.
+        score: in [0, 1].
+        names: model and version, by field.
+        segment: segment values by key.
+
+    >>> prediction_fields(7, 0, prediction=True, score=None, names={"model": None}, segment=None)
+    {'type': 'prediction', 'id': '7', 'ts': 0, 'prediction': True}
+    """
+    fields = {
+        "prediction": None if prediction is None else plain_class(prediction),
+        "score": plain(score),
+        **{field: plain(name) for field, name in names.items()},
+        "segment": None if segment is None else plain_segment(segment),
+    }
+    given = {field: value for field, value in fields.items() if value is not None}
+    return {"type": "prediction", "id": plain_id(identity), "ts": plain_time(ts), **given}
+
+
 def plain_segment(segment: Any) -> Any:
     """Return segment values as ids are, and what is no mapping as it is.
 

@@ -10,7 +10,7 @@ moves on, makes no source look stopped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
@@ -137,8 +137,13 @@ class CountSources:
         """Return the state of each source."""
         return {name: asdict(source) for name, source in self._known.items()}
 
-    def restore(self, state: State) -> None:
-        """Restore from `state`."""
+    def restore(self, state: State, models: Collection[str]) -> None:
+        """Restore from `state`.
+
+        Args:
+            state: of an earlier run.
+            models: names of the models that are left.
+        """
         self._known = {
             name: CountSource(
                 **{
@@ -146,6 +151,7 @@ class CountSources:
                     "progress": {
                         model: ModelProgress(**known)
                         for model, known in source.get("progress", {}).items()
+                        if model in models
                     },
                 }
             )

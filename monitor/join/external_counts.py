@@ -149,7 +149,7 @@ class CountedOutcomes:
             delivered[group, time, label_time, stratum] = cells
         self._expired_before = state["expired_before"]
         self._latest = {name: deque(known) for name, known in state["latest"].items()}
-        self.sources.restore(state["sources"])
+        self.sources.restore(state["sources"], self._catalogue.models)
 
     def _enter_books(self, model: Int64Array, cells: Int64Array) -> None:
         books, outcomes = self._books, cells[:, : len(Outcome)]

@@ -38,8 +38,8 @@ FORWARD_REJECTED = SeriesDescription(
     name="precision_monitor_forward_rejected_total",
     kind="counter",
     labels=(),
-    meaning="Forwarded records that the receiver could not use since the start, as those of a "
-    "model that it does not know.",
+    meaning="Forwarded records with counts that the receiver could not use since the start, as "
+    "those of a model that it does not know.",
 )
 
 FORWARD_SERIES = (

@@ -104,6 +104,13 @@ def prediction_state_families() -> Iterator[Family]:
         lambda model: [model.aside[0]],
     )
     yield _by_model(
+        "precision_monitor_counts_below_zero",
+        "gauge",
+        "Windows, and the totals since the start, of which nothing is known because corrections "
+        "leave a count below 0.",
+        lambda model: [len(model.below_zero)],
+    )
+    yield _by_model(
         "precision_monitor_events_ahead_total",
         "counter",
         "Events that were set aside because they lie far ahead of the others or of the clock.",

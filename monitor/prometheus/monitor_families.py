@@ -2,7 +2,8 @@
 
 Every scrape can be checked by itself: the labels among
 `precision_monitor_events_total` are the sum of `precision_monitor_labels`, the
-predictions that of `precision_monitor_predictions` (see `model_families`).
+predictions that of `precision_monitor_predictions` (see `model_families`) and of
+`precision_monitor_forgotten_predictions_total`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 from monitor.events.reject_reasons import RejectReason
 from monitor.prometheus.family import Family, Labels, SeriesKind, line
 from monitor.prometheus.process_series import build_labels
-from monitor.snapshot import LabelTotals, Snapshot, SourceProgress
+from monitor.snapshot import CELL_NAMES, LabelTotals, Snapshot, SourceProgress
 
 _EVENT_TYPES = ("prediction", "label", "outcome", "counts")
 
@@ -75,6 +76,25 @@ def monitor_families() -> Iterator[Family]:
         "counter",
         "Predictions counted under __other__, because their segment had too many values.",
         lambda snapshot: [snapshot.overflowed_values],
+    )
+    yield _single(
+        "precision_monitor_models_forgotten_total",
+        "counter",
+        "Models that had been silent for longer than forget_after, and were forgotten.",
+        lambda snapshot: [snapshot.forgotten.models],
+    )
+    yield _single(
+        "precision_monitor_forgotten_predictions_total",
+        "counter",
+        "Predictions of forgotten models, repeated ones included.",
+        lambda snapshot: [snapshot.forgotten.predictions],
+    )
+    yield _single(
+        "precision_monitor_forgotten_outcomes_total",
+        "counter",
+        "Outcomes of forgotten models, by cell of the confusion matrix.",
+        lambda snapshot: [getattr(snapshot.forgotten, cell) for cell in CELL_NAMES[1:]],
+        [{"outcome": cell} for cell in CELL_NAMES[1:]],
     )
     yield _of_sources(
         "precision_monitor_source_records_total",

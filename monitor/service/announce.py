@@ -1,4 +1,4 @@
-"""Messages on changed verdicts, new detections and false times: one line each, with the figures."""
+"""Messages on verdicts, detections, false times, forgotten models: one line each, with figures."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from monitor.events.model_time import SHARE
 from monitor.report.printable import one_line
 from monitor.report.reference_text import far_text, mixed_text, reference_text, warming_up_text
 from monitor.report.vocabulary import ADDITIVE_CAUSES
-from monitor.snapshot import ModelState, Snapshot
+from monitor.snapshot import CELL_NAMES, ModelState, Snapshot
 from monitor.verdicts import WindowVerdict
 
 
 def announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """Return a line for each changed verdict, caution, reference, detection and false times.
+    """Return a line for each change: of verdicts, references, detections, times and models.
 
     Args:
         before: the snapshot that was announced last.
@@ -36,6 +36,23 @@ def _announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
         yield from _set_aside(model, old)
         yield from _reference(model, old)
         yield from _detections(model, len(old.watched.detections) if old else 0)
+    yield from _forgotten(before, after)
+
+
+def _forgotten(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    """Return a line for each model that was forgotten, and one for those never seen before."""
+    count = after.forgotten.models - before.forgotten.models
+    left = {model.name for model in after.models}
+    gone = [model for model in before.models if model.name not in left][:count]
+    for model in gone:
+        cells = before.lifetime.counts.cells[model.row].tolist()
+        outcomes = ", ".join(f"{n:,} {name}" for name, n in zip(CELL_NAMES[1:], cells, strict=True))
+        yield (
+            f"{model.name}: forgotten, as it has been silent for forget_after; "
+            f"precision_monitor_forgotten_outcomes_total has what it counted: {outcomes}"
+        )
+    if count > len(gone):
+        yield f"{count - len(gone)} models that came and fell silent meanwhile are forgotten"
 
 
 def _set_aside(model: ModelState, old: ModelState | None) -> Iterator[str]:

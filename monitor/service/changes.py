@@ -10,6 +10,7 @@ from monitor.feeds.decode import DecodeSettings, LiveDecoder
 
 _ENGINE = (
     "defaults",
+    "forget_after",
     "max_models",
     "max_pending",
     "max_record_bytes",

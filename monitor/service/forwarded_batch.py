@@ -34,6 +34,12 @@ class ForwardedBatch:
         return len(self._counts.group)
 
     @property
+    def changing(self) -> int:
+        """Events up to the last that changes a count; the rest say how far a model has come."""
+        changed = np.flatnonzero(self._counts.cells.any(axis=1))
+        return int(changed[-1]) + 1 if len(changed) else 0
+
+    @property
     def changes(self) -> int:
         """Sum of the changes, up and down, of all counts."""
         return int(np.abs(self._counts.cells).sum())

@@ -170,6 +170,8 @@ class Forwarder:
     def deliver(self) -> float | None:
         """Send the batch if one may be sent, once.
 
+        What changes no count goes in requests of its own: nothing is lost where it is rejected.
+
         Returns:
             Seconds after which to send it again; None where it was taken, or there is none.
         """
@@ -179,7 +181,9 @@ class Forwarder:
         if batch is None or not ready:
             return None
         while self._sent < len(batch):
-            end = min(self._sent + self._most, len(batch))
+            counting = self._sent < batch.changing
+            until = batch.changing if counting else len(batch)
+            end = min(self._sent + self._most, until)
             try:
                 answer = self._post(batch.lines(self._sent, end), receiver)
             except ReceiverAwayError as error:
@@ -189,7 +193,8 @@ class Forwarder:
                 continue
             if answer.status not in _ACCEPTED:
                 return self._refused(answer)
-            self._note_rejected(batch, answer)
+            if counting:
+                self._note_rejected(batch, answer)
             self._sent, receiver = end, answer.state or receiver
         self._acknowledge(receiver)
         return None

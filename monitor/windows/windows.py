@@ -108,6 +108,21 @@ class Windows(WindowCounts):
             bounds[model] = panes.start * width, panes.end * width
         return bounds, self.as_negatives(window.sums, np.arange(len(window.sums)))
 
+    def below_zero(self, model: int) -> tuple[str, ...]:
+        """Return the windows, as `view` last moved them, with a count of the model below 0.
+
+        Args:
+            model: its number.
+
+        Returns:
+            Their names, and "all" where that is so of the counts since the start.
+        """
+        self._ensure()
+        row = self._totals_row(model)
+        sums = {name: window.sums for name, window in self._running.items()}
+        sums["all"] = self._lifetime
+        return tuple(name for name, cells in sums.items() if (cells[row] < 0).any())
+
     def pane_range(self, name: str, now: int, age: int) -> PaneRange:
         """Return the panes of a window by the time of the prediction.
 

@@ -1,5 +1,9 @@
+import json
+import re
+
 import pytest
 from cli.commands import ran
+from simulator.process import Process
 
 from monitor.clock import ManualClock
 from monitor.config import Config
@@ -131,3 +135,81 @@ def test_what_a_start_would_use_instead_of_a_damaged_checkpoint(capsys, folder, 
     done = ran(capsys, "state", "check", folder)
     lines = [line.partition("; ")[2] for line in done.out.splitlines() if "is damaged" in line]
     assert (done.code, lines) == (1, reported)
+
+
+NOW = 1_700_000_000
+
+
+def hours(first, last, *, later=0):
+    """An outcome an hour in a followed file, counted from `NOW` on."""
+    return "".join(
+        json.dumps(
+            {"type": "outcome", "ts": NOW + hour * 3600 + later, "model": "fraud"}
+            | {"prediction": hour % 2, "label": 1}
+        )
+        + "\n"
+        for hour in range(first, last)
+    )
+
+
+class Restarted:
+    """A monitor that follows a file, and is stopped after each step."""
+
+    def __init__(self, folder):
+        self.state, self._events = folder / "state", folder / "events.ndjson"
+        self._events.touch()
+        self._clock = ManualClock(NOW)
+        self._config = Config(
+            models={"fraud": {"label_timeout": "14d", "maturity": "1m"}},
+            windows=["1h", "1d"],
+            feeds=[{"type": "file", "path": self._events, "follow": True}],
+            state={"directory": self.state},
+        )
+
+    def after(self, lines=""):
+        """Time of the model, all counts, and outcomes of the last day, after some more lines."""
+        with self._events.open("a") as file:
+            file.write(lines)
+        process = Process(self._config, self._clock)
+        process.settle()
+        (model,) = process.service._monitor.snapshot().models
+        found = model.watermark_ms // 1000, process.counts().cells, process.windows()[1]
+        process.stop()
+        return *found[:2], int(found[2].counts.cells[0].sum())
+
+
+def test_a_monitor_goes_on_from_a_time_that_was_taken_back(capsys, tmp_path):
+    monitor, since = Restarted(tmp_path), "2023-11-14T22:13:20Z"
+    before, counts, last_day = monitor.after(hours(-100, 0))
+    assert (before, sum(counts.values()), last_day) == (NOW - 3 * 3600, 100, 24)
+    ahead, counts, last_day = monitor.after(hours(0, 100, later=300 * 86_400))
+    assert (ahead > NOW + 290 * 86_400, sum(counts.values())) == (True, 200)
+    done = ran(capsys, "state", "take-back", monitor.state, "--model", "fraud", "--time", since)
+    assert done.code == 0, done.err
+    assert done.out.endswith(f"back to {since}; counters are as before\n")
+    assert monitor.after()[:2] == (NOW, counts)
+    time, counts, last_day = monitor.after(hours(0, 30))
+    assert (time, sum(counts.values())) == (NOW + 27 * 3600, 230)
+    assert 20 <= last_day <= 24
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (["--model", "spam", "--time", "2026-11-01"], "no model 'spam'; there are fraud"),
+        (["--model", "fraud", "--time", "2026-11-01"], "is not later than that"),
+        (["--model", "fraud", "--time", "soon"], "--time: .*write a date like"),
+        (["--model", "fraud"], "--model, --time: belong to take-back"),
+    ],
+)
+def test_a_time_that_cannot_be_taken_back_is_refused(capsys, folder, options, fault):
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    done = ran(capsys, "state", "take-back", folder, *options)
+    assert done.code == 2
+    assert re.search(fault, done.err)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_options_of_take_back_belong_to_no_other_action(capsys, folder):
+    done = ran(capsys, "state", "check", folder, "--model", "fraud")
+    assert (done.code, "belong to take-back" in done.err) == (2, True)

@@ -17,6 +17,7 @@ from monitor.config import (
     Reference,
     WindowClock,
 )
+from monitor.config.quantities import parse_duration
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
@@ -226,3 +227,21 @@ def test_the_external_url_ends_in_one_slash(written: str) -> None:
 def test_the_external_url_must_be_one_that_paths_can_follow(written: str) -> None:
     with pytest.raises(ValidationError, match="must be an http or https URL"):
         Config(exporter={"external_url": written})
+
+
+def test_a_silent_model_is_remembered_as_long_as_anything_of_it_is_needed():
+    defaults = {"label_timeout": "10d", "maturity": "12d", "reference": {"trailing": "3d"}}
+    config = Config(windows=["1d", "5d"], defaults=defaults)
+    assert config.forget_after_ms == parse_duration("22d")  # 12 + 5 + 3, and 2 of steps
+    with pytest.raises(ValidationError, match=r"at least what horizon.*\(22d\)"):
+        Config(windows=["1d", "5d"], defaults=defaults, forget_after="21d")
+    longer = Config(windows=["1d", "5d"], defaults=defaults, forget_after="400d")
+    assert longer.forget_after_ms == parse_duration("400d")
+
+
+def test_models_that_are_configured_or_remembered_without_end_are_never_forgotten():
+    assert Config(models={"fraud": {}}, forget_after="90d").forget_after_ms is None
+    assert Config(forget_after="never").forget_after_ms is None
+    assert Config.without_file().forget_after_ms is None
+    with pytest.raises(ValidationError, match="needs a label_timeout"):
+        Config(defaults={"label_timeout": "none"}, forget_after="90d")

@@ -29,6 +29,7 @@ QUIET = {
     "ModelDegraded": "the model need not degrade here",
     "PredictionsDegenerate": "predictions are as ever",
     "EventTimesAhead": "no event is dated ahead",
+    "CountsBelowZero": "nothing is corrected",
     "PrevalenceShift": "nor the class ratio move",
     "OperatingPointMoved": "nor recall and false positives together",
     "LabelsNotTrustworthy": "nor the labels be wrong",
@@ -40,6 +41,7 @@ QUIET = {
     "SeriesLimitReached": "two dozen series",
     "CheckpointStale": "nothing is stored here",
     "CountsNotForwarded": "nothing is forwarded",
+    "ForwardedCountsRejected": "nothing is forwarded",
     "MonitorLoopStalled": "the loop turns",
     "ConfigReloadFailed": "the configuration is in order",
 }

@@ -145,3 +145,19 @@ def test_what_has_not_changed_is_not_read_again(monkeypatch):
     monitor.snapshot(monitor.watermark_ms + 1)
     assert 0 < len(reads) < 15
     assert {row for *_, rows in reads for row in np.ravel(rows).tolist()} == {0}
+
+
+def test_a_window_with_a_count_below_zero_is_named_until_its_counts_have_come():
+    monitor = Monitor(Config(windows=["1h", "1d"]))
+    decoder = Decoder(DecodeSettings.from_config(monitor.config))
+
+    def below_zero(**cells):
+        fields = {"type": "counts", "ts": 1_700_000_000, **dict.fromkeys(("tp", "fp", "tn"), 0)}
+        line = msgspec.json.encode(fields | cells)
+        monitor.apply(decoder.decode_lines(line, source="t"))
+        (model,) = monitor.snapshot().models
+        return model.below_zero
+
+    assert below_zero(fn=10) == ()
+    assert "all" in below_zero(fn=-11)
+    assert below_zero(fn=1) == ()

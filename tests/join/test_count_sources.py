@@ -69,9 +69,9 @@ def test_no_source_is_left_out_while_none_moves_on():
 def test_the_state_has_who_decides():
     sources, other = CountSources(), CountSources()
     report(sources, ("a", 100), ("b", 40))
-    other.restore(sources.state())
+    other.restore(sources.state(), "m")
     assert report(other, ("a", 200)) == report(sources, ("a", 200)) == [40]
-    other.restore({"a": {"records": 1, "watermark_ms": 7, "late": 0}})  # of an earlier version
+    other.restore({"a": {"records": 1, "watermark_ms": 7, "late": 0}}, "m")  # of an earlier version
     assert report(other, ("a", 200)) == [200]
 
 

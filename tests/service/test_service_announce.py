@@ -4,6 +4,7 @@ from prometheus.snapshots import snapshot, watched
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict, judge
+from monitor.events.forgotten import Forgotten
 from monitor.service.announce import announcements
 from monitor.verdicts import Detected
 
@@ -76,3 +77,20 @@ def test_events_that_are_set_aside_give_one_caution_until_there_are_none():
     assert "no window until one in 16 events agrees" in line
     assert not list(announcements(state(3, 7), state(9, 13)))
     assert not list(announcements(state(3, 7), state(0, 7)))
+
+
+def test_each_forgotten_model_is_announced_with_what_it_counted():
+    before = snapshot()
+    after = replace(before, models=(), forgotten=Forgotten(models=3))
+    first, last = announcements(before, after)
+    assert first == (
+        "fraud: forgotten, as it has been silent for forget_after; "
+        "precision_monitor_forgotten_outcomes_total has what it counted: "
+        "2,202 tp, 5,865 fp, 4,551 fn, 8,396 tn"
+    )
+    assert last == "2 models that came and fell silent meanwhile are forgotten"
+
+
+def test_a_model_that_a_reload_removed_is_not_announced_as_forgotten():
+    before = snapshot()
+    assert list(announcements(before, replace(before, models=()))) == []

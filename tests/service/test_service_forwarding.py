@@ -427,6 +427,31 @@ def test_records_that_the_receiver_cannot_use_are_counted_and_told_once(shard):
     assert told.endswith("the receiver rejected 3 records of batch 1, such as: [{'line': 1}]")
 
 
+class Refusing(Answering):
+    """A receiver that can use no record."""
+
+    def __call__(self, lines, state):
+        super().__call__(lines, state)
+        count = len(lines.splitlines())
+        body = json.dumps({"accepted": 0, "rejected": {"unknown_model": count}, "faults": []})
+        return ReceiverAnswer(200, "x", body.encode())
+
+
+def test_records_that_only_say_how_far_a_model_has_come_are_not_counted_as_lost(shard):
+    refusing = Refusing()
+    made = shard(refusing)
+    made.forwarder.deliver()
+    lost = made.forwarder.readings[FORWARD_REJECTED]()[()]
+    assert lost == sum(size for size, _ in refusing.asked)
+    for _ in range(4):  # until a batch without changes may be sent
+        made._clock.sleep(5)
+        made.turn()
+        made.turn()
+    assert made.forwarder.deliver() is None
+    assert len(refusing.asked) > 1, "a model that has not changed still says how far it has come"
+    assert made.forwarder.readings[FORWARD_REJECTED]() == {(): lost}
+
+
 def test_a_state_counted_without_forwarding_meanwhile_is_refused(tmp_path):
     clock, forward = ManualClock(NOW), {"to": "http://r:1"}
     for own in ({"forward": forward}, {}):

@@ -211,7 +211,7 @@ class Process:
         snapshot = self.service._monitor.snapshot(self.service._event_clock.now_ms)
         labels = snapshot.labels
         assert snapshot.events["label"] + snapshot.events["outcome"] == labels.received
-        received = 0
+        received = snapshot.forgotten.predictions
         for model in snapshot.models:
             predictions = model.predictions_positive + model.predictions_negative
             known = model.matched + model.pending + model.expired + model.evicted

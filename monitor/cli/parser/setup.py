@@ -261,12 +261,16 @@ configured, alerts link to the comparison on the monitor's page.
 def _state(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
-        choices=("check", "show", "salvage"),
+        choices=("check", "show", "salvage", "take-back"),
         help="check: read every file and list damaged ones; show: describe the newest checkpoint; "
-        "salvage: copy what is not damaged",
+        "salvage: copy what is not damaged; take-back: set the time of a model back",
     )
     parser.add_argument("directory", metavar="DIR", help="configured state.directory")
     parser.add_argument("--to", metavar="NEW_DIR", help="of salvage: the directory to create")
+    parser.add_argument("--model", metavar="NAME", help="of take-back: the model")
+    parser.add_argument(
+        "--time", metavar="TIME", help="of take-back: where its time stands then, ISO 8601"
+    )
 
 
 STATE = Command(
@@ -282,11 +286,16 @@ and the position at which each feed continues.
 exits with 1 if the copy lacks something. It repairs single damaged bytes, leaves
 out damaged checkpoints, and puts blank lines in place of damaged requests. Then
 move the directory away, and the copy into its place.
+
+`take-back`, while no monitor runs, sets the time of a model back after so many
+events with false times came that it had gone ahead. It writes a new checkpoint.
+Counters stay; windows fill again, and detectors begin anew.
 """,
     examples=f"""\
   {PROGRAM} state check ./state
   {PROGRAM} state show ./state
   {PROGRAM} state salvage ./state --to ./state.salvaged
+  {PROGRAM} state take-back ./state --model fraud --time 2026-11-01T00:00:00Z
 """,
     arguments=_state,
 )

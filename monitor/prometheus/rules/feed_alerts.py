@@ -13,7 +13,7 @@ from collections.abc import Callable
 from monitor.prometheus.rules import links, templates
 from monitor.prometheus.rules.recording import SHARDS
 from monitor.prometheus.rules.rule import Alert
-from monitor.prometheus.rules.scope import Scope
+from monitor.prometheus.rules.scope import GAP, Scope
 
 FEWEST_PREDICTIONS = 100
 """Predictions during a silence of labels, below which it means nothing."""
@@ -29,7 +29,12 @@ _WHOLE_OR_SHARD = (
 
 def feed_alerts(scope: Scope) -> list[Alert]:
     """Return the alerts about labels and about predictions."""
-    return [_label_feed_stalled(scope), _prediction_feed_stalled(scope), _events_ahead(scope)]
+    return [
+        _label_feed_stalled(scope),
+        _prediction_feed_stalled(scope),
+        _events_ahead(scope),
+        _below_zero(scope),
+    ]
 
 
 def _whole_or_shard(silent: Callable[[str], str]) -> str:
@@ -129,6 +134,26 @@ def _events_ahead(scope: Scope) -> Alert:
         "has a wrong clock or uses a wrong unit of time, or the clock of the monitor is slow, or "
         "the stream had a long gap, after which event time catches up by itself.",
         runbook=scope.link("deploy/README.md#eventtimesahead"),
+        page=links.page_of_model(scope),
+        dashboard=links.on_call(scope),
+    )
+
+
+def _below_zero(scope: Scope) -> Alert:
+    below = scope.select("precision_monitor_counts_below_zero")
+    return Alert(
+        name="CountsBelowZero",
+        why="A correction may come a little before the counts that it corrects. The last sample: a "
+        "failed scrape neither fires nor resolves it.",
+        expr=f"last_over_time({below}[{GAP}]) > 0",
+        severity="ticket",
+        hold="15m",
+        keep="10m",
+        summary=f"{_WHO}: corrections take away more outcomes than there are",
+        description="A count of true or false positives or negatives is below 0, in a window or "
+        "since the start. Nothing is published of these counts until it is not: a `counts` record "
+        "corrects outcomes that never came, came elsewhere, or lie outside of the window.",
+        runbook=scope.link("deploy/README.md#countsbelowzero"),
         page=links.page_of_model(scope),
         dashboard=links.on_call(scope),
     )

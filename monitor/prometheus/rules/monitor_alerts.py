@@ -29,6 +29,7 @@ def monitor_alerts(scope: Scope) -> list[Alert]:
         _series(scope),
         _checkpoint(scope),
         _not_forwarded(scope),
+        _forward_rejected(scope),
         _stalled(scope),
         _reload_failed(scope),
         _watchdog(scope),
@@ -181,6 +182,24 @@ def _not_forwarded(scope: Scope) -> Alert:
         "is lost: counts add up here, and are sent once the receiver takes them. Look at the log "
         "of this monitor, which says what the receiver answers.",
         runbook=scope.link("deploy/README.md#countsnotforwarded"),
+        dashboard=links.health(scope),
+    )
+
+
+def _forward_rejected(scope: Scope) -> Alert:
+    rejected = "increase(precision_monitor_forward_rejected_total[1h])"
+    return Alert(
+        name="ForwardedCountsRejected",
+        why="Each rejected record is lost to the receiver for good, so that one is enough.",
+        expr=f"{rejected} > 0",
+        severity="ticket",
+        keep="30m",
+        summary=f"{templates.INSTANCE}: {{{{ $value | printf `%.0f` }}}} records of counts "
+        "rejected by the receiver",
+        description="The monitor that judges the whole cannot use them, and they are not sent "
+        "again: it lacks what they count. This monitor has counted them. Its log has an example "
+        "with the reason.",
+        runbook=scope.link("deploy/README.md#forwardedcountsrejected"),
         dashboard=links.health(scope),
     )
 

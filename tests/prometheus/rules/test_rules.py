@@ -26,6 +26,7 @@ OF_THE_MONITOR = {
     "SeriesLimitReached",
     "CheckpointStale",
     "CountsNotForwarded",
+    "ForwardedCountsRejected",
     "MonitorClockWrong",
     "MonitorLoopStalled",
     "ConfigReloadFailed",
