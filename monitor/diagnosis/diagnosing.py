@@ -41,6 +41,7 @@ from monitor.drift.recall_evidence import (
     why_open,
 )
 from monitor.drift.verdict import OF_THE_MODEL, Verdict
+from monitor.metrics.label_sensitivity import label_sensitivity
 
 _Z_95 = 1.959963984540054
 _NAN = float("nan")
@@ -106,11 +107,12 @@ def diagnose(
         above = false_positive_rate_above(*outcomes, days=after.days)
     precise = refused is None or refused.keeps_precision
     known = precise and math.isfinite(attribution.change_points)
+    sides = _sides(before, after, refused)
     return Diagnosis(
         model=model,
         labelling=labelling,
-        before=_side(before, None if refused is not None and refused.spares_before else refused),
-        after=_side(after, refused),
+        before=sides[0],
+        after=sides[1],
         change_points=attribution.change_points if precise else _NAN,
         change_lower_points=attribution.change_lower_points if precise else _NAN,
         change_upper_points=attribution.change_upper_points if precise else _NAN,
@@ -137,6 +139,7 @@ def diagnose(
             mixed and mixed[0],
             errors=errors,
             mature_until=mature_until,
+            sensitivity=(sides[0].sensitivity, sides[1].sensitivity),
         ),
         scores=compare_scores(before, after) if trusted else None,
     )
@@ -165,7 +168,17 @@ def _mix_alone(
     return within_key(before, after, judgement, errors, below_reference_curve=below)
 
 
-def _side(period: Period, refused: Refusal | None) -> Side:
+def _sides(before: Period, after: Period, refused: Refusal | None) -> tuple[Side, Side]:
+    rates_known = any(one.sample and one.sample.regime.has_errors for one in (before, after))
+    spared = refused is not None and refused.spares_before
+    return (
+        _side(before, None if spared else refused, rates_known=rates_known),
+        _side(after, refused, rates_known=rates_known),
+    )
+
+
+def _side(period: Period, refused: Refusal | None, *, rates_known: bool) -> Side:
+    found = {name: _estimated(period, name, refused) for name in DIAGNOSED_METRICS}
     return Side(
         opens=period.opens,
         closes=period.closes,
@@ -173,9 +186,10 @@ def _side(period: Period, refused: Refusal | None) -> Side:
         predictions=period.predictions,
         predicted_positive=period.predicted_positive,
         counts=period.labelled,
-        metrics={name: _estimated(period, name, refused) for name in DIAGNOSED_METRICS},
+        metrics=found,
         blocks=period.held,
         block_ms=period.block_ms,
+        sensitivity=None if rates_known else label_sensitivity(period.counts, found),
     )
 
 

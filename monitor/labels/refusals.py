@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from monitor.config import Labelling
 from monitor.labels.faults import LabelFault
 from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.label_sensitivity import LabelSensitivity
 from monitor.snapshot import METRIC_NAMES
 
 _ALL = (*METRIC_NAMES, "precision_at")
@@ -72,6 +73,25 @@ def wrong_labels(errors: ErrorRates) -> str:
         f"and {100 * errors.false_negative:g} % of actual positives; metrics and their intervals "
         "are corrected for it (label_errors)"
     )
+
+
+def if_labels_wrong(found: LabelSensitivity) -> str:
+    """Return what a share of wrong labels would do, as a clause.
+
+    Args:
+        found: see `monitor.metrics.label_sensitivity`.
+
+    >>> from monitor.metrics.label_sensitivity import WouldBe
+    >>> moved = WouldBe("recall", 0.403, 0.8), WouldBe("prevalence", 0.0194, 0.00959)
+    >>> if_labels_wrong(LabelSensitivity(0.01, moved)).partition(", prevalence")[0]
+    'if 1 % of labels were wrong, recall would be 0.8 and not 0.403'
+    """
+    first, *others = (
+        (one.metric.replace("_", " "), f"{one.would_be:.3g} and not {one.stated:.3g}")
+        for one in found.moved
+    )
+    rest = "".join(f", {name} {values}" for name, values in others)
+    return f"if {100 * found.share:g} % of labels were wrong, {first[0]} would be {first[1]}{rest}"
 
 
 CAUSE_UNKNOWN = f"Why precision moved cannot be known: {ONLY_POSITIVES}."

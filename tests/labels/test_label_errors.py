@@ -13,11 +13,15 @@ from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.exporter.api.queries import series_context
 from monitor.exporter.api.series import series_answer
+from monitor.exporter.api.status import status_answer
+from monitor.exporter.page.now import now_section
 from monitor.labels.estimates import measure
 from monitor.labels.evidence import Evidence, Kind
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.label_errors import ErrorRates
+from monitor.report.diagnosis_json import diagnosis_answer
+from monitor.report.diagnosis_text import diagnosis_text
 
 DAY = 86_400_000
 RECALL, FPR = 0.8, 0.02
@@ -206,3 +210,27 @@ def test_zero_rates_fit_every_regime(labelling):
     zero = {"false_positive": 0, "false_negative": 0}
     config = Config(models={"m": {"labelling": labelling, "label_errors": zero}})
     assert not LabelRegime.of(config.models["m"]).has_errors
+
+
+def test_unknown_rates_say_what_one_wrong_label_in_a_hundred_would_do():
+    """In the API, on the page, and in text and JSON of a diagnosis; not with known rates."""
+    flips = ErrorRates(0.01, 0.01)
+    made = list(batches(66, 20_000, 7, steady(0.02), rates=flips))
+    monitor, found = diagnosed(made, ErrorRates())
+    status = status_answer(monitor.snapshot(), limit=1)
+    model = status.models[0]
+    window = model.windows["28d"].if_labels_wrong
+    assert window.share == 0.01
+    assert window.metrics["recall"] == pytest.approx(RECALL, abs=0.03)
+    assert "if 1 % of labels were wrong, recall would be 0." in window.text
+    assert window.text[1:] in str(now_section(status, model, None, None))
+    answer = diagnosis_answer(found)
+    for name, side in (("before", answer.before), ("after", answer.after)):
+        assert side.if_labels_wrong.metrics["recall"] == pytest.approx(RECALL, abs=0.03)
+        printed = " ".join(diagnosis_text(found).split())
+        assert f"{name}, {side.if_labels_wrong.text}" in printed
+    known_monitor, known = diagnosed(made, flips)
+    side = diagnosis_answer(known).after
+    assert side.if_labels_wrong is None
+    status = status_answer(known_monitor.snapshot(), limit=1)
+    assert status.models[0].windows["28d"].if_labels_wrong is None

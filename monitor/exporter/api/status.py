@@ -49,6 +49,7 @@ from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import model_because, of_model
 from monitor.report.headline import moved, reason
+from monitor.report.label_answer import labels_wrong_answer, window_sensitivity
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_text
@@ -251,6 +252,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
         judgement=None if found.judgement is None else _judgement(found.judgement),
         attribution=None if found.attribution is None else _attribution(found.attribution),
         nowcast=None if found.nowcast is None else _nowcast(found.nowcast),
+        if_labels_wrong=labels_wrong_answer(window_sensitivity(model, window)),
         scores=scores_of(model.scores.get(window.name)),
     )
 

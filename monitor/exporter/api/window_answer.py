@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
+from monitor.report.label_answer import IfLabelsWrong
 from monitor.report.score_answer import ScoreMetrics
 
 
@@ -179,6 +180,8 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
         nowcast: ahead of the labels; null without a reference, where labels are a sample, and
             where the window is not whole days long.
         scores: metrics of its scores; left out where it has none.
+        if_labels_wrong: what wrong labels would do to its metrics; null where too little, where
+            rates of wrong labels are known, and unless its labels have come.
     """
 
     open: Time | None
@@ -200,4 +203,5 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
     judgement: WindowJudgement | None
     attribution: WindowAttribution | None
     nowcast: WindowNowcast | None
+    if_labels_wrong: IfLabelsWrong | None
     scores: ScoreMetrics | UnsetType = UNSET

@@ -34,6 +34,7 @@ from monitor.labels.refusals import wrong_labels
 from monitor.metrics.label_errors import ErrorRates
 from monitor.report.answer_parts import LabelStatus, MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
+from monitor.report.metric_words import titled
 from monitor.report.printable import one_line
 from monitor.report.unused_windows import unused_windows_text
 from monitor.report.verdict_words import tone_of, words_of
@@ -299,7 +300,10 @@ def _missing(model: ModelStatus) -> Iterator[h.Node]:
             "are as labelled."
         ]
     else:
-        yield h.li["Whether labels are correct: each one counts until a later one revises it."]
+        yield h.li[
+            "Whether labels are correct: each one counts until a later one revises it. "
+            f"{_if_wrong(model)}".strip()
+        ]
     if not model.labels_missing_in:
         yield h.li["Cases without a label: the metrics describe the labelled ones."]
     for found in model.labels_missing_in:
@@ -308,3 +312,13 @@ def _missing(model: ModelStatus) -> Iterator[h.Node]:
             f"{one_line(found.segment)} = {one_line(found.value)}: {percent(found.share)} of the "
             f"predictions have none, {percent(found.elsewhere)} elsewhere."
         ]
+
+
+def _if_wrong(model: ModelStatus) -> str:
+    """Return what wrong labels would do to the window that decides; "" where too little."""
+    name = model.verdict_window
+    window = model.windows.get(name)
+    found = None if window is None else window.if_labels_wrong
+    if found is None:
+        return ""
+    return f"{titled(found.text)} (last {name}); with known rates, set label_errors."
