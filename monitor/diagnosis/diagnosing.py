@@ -41,6 +41,14 @@ from monitor.drift.recall_evidence import (
     why_open,
 )
 from monitor.drift.verdict import OF_THE_MODEL, Verdict
+from monitor.labels.error_ranges import (
+    Corner,
+    at_corners,
+    certain_at,
+    widened,
+    widened_false_positive_rate,
+    widened_recall,
+)
 from monitor.metrics.label_sensitivity import label_sensitivity
 
 _Z_95 = 1.959963984540054
@@ -85,7 +93,9 @@ def diagnose(
     trusted = refused is None
     errors = Errors.of(before, after, scatter)
     whole = ComparedOutcomes(before.blocks, after.blocks)
+    corners = _corners(before, after)
     attribution = attribute(*whole, errors.rows, between=errors.between)
+    attribution = widened(attribution, corners, errors.between)
     below: bool | None = None
     if trusted:
         judgement, below = judge_on_curve(
@@ -96,6 +106,7 @@ def diagnose(
             by_key=both_by_key(before, after),
             days=ComparedOutcomes(before.days_or_blocks, after.days_or_blocks),
         )
+        judgement = certain_at(judgement, corners, errors.between)
     else:
         judgement = judge(*whole, errors.rows, between=errors.between, labels_trustworthy=False)
     mixed = _mix_alone(before, after, judgement, errors)
@@ -103,8 +114,10 @@ def diagnose(
     seen, above = UNKNOWN_RECALL, _NAN
     if trusted:
         outcomes = (after.total, errors.rows, errors.between)
-        seen = recall_evidence(*outcomes, days=after.days)
+        found = recall_evidence(*outcomes, days=after.days)
+        seen = widened_recall(found, corners, errors.between, days=after.days)
         above = false_positive_rate_above(*outcomes, days=after.days)
+        above = widened_false_positive_rate(above, corners, errors.between, days=after.days)
     precise = refused is None or refused.keeps_precision
     known = precise and math.isfinite(attribution.change_points)
     sides = _sides(before, after, refused)
@@ -143,6 +156,15 @@ def diagnose(
         ),
         scores=compare_scores(before, after) if trusted else None,
     )
+
+
+def _corners(before: Period, after: Period) -> tuple[Corner, ...]:
+    """Return the comparison at the ends of the ranges of wrong labels; nothing without any."""
+    if after.sample is None or after.labelling_cells is None:
+        return ()
+    given = before.sample is None or before.labelling_cells is None
+    old = before.blocks if given else before.labelling_cells
+    return at_corners(after.sample.regime, old, after.labelling_cells)
 
 
 def _why_open(

@@ -68,10 +68,15 @@ def wrong_labels(errors: ErrorRates) -> str:
     >>> wrong_labels(ErrorRates(0.01, 0.05)).partition(";")[0]
     'labels are taken to be wrong for 1 % of actual negatives and 5 % of actual positives'
     """
+    ranges = errors.ranges
+    of_negatives, of_positives = (
+        " to ".join(f"{100 * end:g}" for end in ranges.get(name, (getattr(errors, name),)))
+        for name in ("false_positive", "false_negative")
+    )
     return (
-        f"labels are taken to be wrong for {100 * errors.false_positive:g} % of actual negatives "
-        f"and {100 * errors.false_negative:g} % of actual positives; metrics and their intervals "
-        "are corrected for it (label_errors)"
+        f"labels are taken to be wrong for {of_negatives} % of actual negatives and "
+        f"{of_positives} % of actual positives; metrics and their intervals are corrected for it "
+        "(label_errors)"
     )
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from monitor.config import Labelling
 from monitor.labels.refusals import if_labels_wrong
+from monitor.metrics.label_errors import too_few_positive
 from monitor.metrics.label_sensitivity import (
     SENSITIVE_METRICS,
     LabelSensitivity,
@@ -66,3 +67,21 @@ def window_sensitivity(model: ModelState, window: Window) -> LabelSensitivity | 
     counts = SampledCounts(labelled=labelled, predicted_positive=flagged, predicted_negative=passed)
     stated = {name: metric_interval(window.metrics[name], row) for name in SENSITIVE_METRICS}
     return label_sensitivity(counts, stated)
+
+
+def clipped_classes(model: ModelState, window: Window) -> tuple[str, ...]:
+    """Return the predicted classes whose correction for wrong labels ends at 0 in a window.
+
+    Args:
+        model: whose totals.
+        window: one of its windows.
+
+    Returns:
+        Of `predicted_positive` and `predicted_negative`, those with fewer positive labels than
+        wrong ones alone would give; none where no rates are known.
+    """
+    if not any(model.label_errors):
+        return ()
+    few = too_few_positive(window.counts[model.row], model.label_errors)
+    names = ("predicted_positive", "predicted_negative")
+    return tuple(name for name, is_few in zip(names, few, strict=True) if is_few)

@@ -115,7 +115,7 @@ def verdict(
         rates: configured; 1 % of the labels are flipped.
     """
     rng, ranges = np.random.default_rng(seed), ((0, DAYS * DAY), (DAYS * DAY, 2 * DAYS * DAY))
-    settings = {"label_timeout": "1d", "label_errors": rates._asdict()}
+    settings = {"label_timeout": "1d", "label_errors": rates.rates | rates.ranges}
     monitor = Monitor(Config(models={"m": settings}, windows=["1d", "7d"]))
     counted = [monitor.count_range(*asked, block_ms_of(*asked)) for asked in ranges]
     for day in range(2 * DAYS + 2):

@@ -180,6 +180,9 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
         nowcast: ahead of the labels; null without a reference, where labels are a sample, and
             where the window is not whole days long.
         scores: metrics of its scores; left out where it has none.
+        too_few_positive_labels: predicted classes with fewer positive labels than wrong ones alone
+            would give, `predicted_positive` or `predicted_negative`; none of their cases counts
+            as an actual positive in the metrics.
         if_labels_wrong: what wrong labels would do to its metrics; null where too little, where
             rates of wrong labels are known, and unless its labels have come.
     """
@@ -203,5 +206,6 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
     judgement: WindowJudgement | None
     attribution: WindowAttribution | None
     nowcast: WindowNowcast | None
+    too_few_positive_labels: tuple[str, ...]
     if_labels_wrong: IfLabelsWrong | None
     scores: ScoreMetrics | UnsetType = UNSET

@@ -30,7 +30,7 @@ from monitor.exporter.page.formats import (
 from monitor.exporter.page.objectives import objective_mark, objective_text
 from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
 from monitor.exporter.page.sparkline import sparkline
-from monitor.labels.refusals import wrong_labels
+from monitor.labels.refusals import TOO_FEW_POSITIVE, wrong_labels
 from monitor.metrics.label_errors import ErrorRates
 from monitor.report.answer_parts import LabelStatus, MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
@@ -295,10 +295,12 @@ def _refused(model: ModelStatus) -> list[str]:
 
 def _missing(model: ModelStatus) -> Iterator[h.Node]:
     if model.label_errors:
-        yield h.li[
-            f"Which labels are wrong: {wrong_labels(ErrorRates(**model.label_errors))}; outcomes "
-            "are as labelled."
-        ]
+        rates = ErrorRates.within(**{**model.label_errors, **model.label_error_ranges})
+        yield h.li[f"Which labels are wrong: {wrong_labels(rates)}; outcomes are as labelled."]
+        for name, window in model.windows.items():
+            for side in window.too_few_positive_labels:
+                words = f"{side.replace('_', ' ')}s {TOO_FEW_POSITIVE}"
+                yield h.li(".warn")[f"Last {name}: {words}."]
     else:
         yield h.li[
             "Whether labels are correct: each one counts until a later one revises it. "
