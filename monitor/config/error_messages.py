@@ -27,6 +27,8 @@ _TEXT = ("must be a single value", "write one value")
 _TYPES = f"type: {', '.join(FEED_TYPES[:-1])} or {FEED_TYPES[-1]}"
 _ACCOUNT = re.compile(r"://[^\s'\"]*@")
 """User and password of a URL, one that is not encoded as well."""
+_TAG_AFTER = {"maturity": 1, "label_errors": 2}
+"""Steps from a model's key to the tag of a union in it."""
 _UNION_TAGS = (*FEED_TYPES, "auto", "fixed", "listed")
 
 _WORDS: Mapping[str, tuple[str, str]] = {
@@ -148,16 +150,17 @@ def _shared(path: KeyPath) -> KeyPath:
 def _path(loc: KeyPath) -> KeyPath:
     """Path in the file of pydantic's location, which also has tags of unions and key marks."""
     steps = [step for step in loc if step != "[key]"]
-    union = {"feeds": 2, "windows": 1}.get(str(loc[0]), _index(loc, "maturity") + 1)
+    union = {"feeds": 2, "windows": 1}.get(str(loc[0])) or _tag_of_model(loc)
     if union and len(steps) > union and steps[union] in _UNION_TAGS:
         del steps[union]
     return tuple(steps)
 
 
-def _index(loc: KeyPath, key: str) -> int:
-    """Position of a model's key in a location; -1 where it is another key."""
+def _tag_of_model(loc: KeyPath) -> int:
+    """Position of the tag that may be in the location of a model's key; 0 where none is."""
     at = 2 if loc[0] == "models" else 1
-    return at if loc[at : at + 1] == (key,) else -1
+    key = str(loc[at]) if len(loc) > at else ""
+    return at + _TAG_AFTER[key] if key in _TAG_AFTER else 0
 
 
 def _unknown_key(loc: KeyPath) -> str:

@@ -5,7 +5,15 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Discriminator, Tag, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+)
 
 from monitor.config import quantities as q
 from monitor.config.fields import Duration, PositiveDuration, Section, setting
@@ -59,35 +67,71 @@ class AutoMaturity(Section):
         return value
 
 
-class LabelErrors(Section):
-    """Rates at which labels are wrong, whatever was predicted."""
+_OneRate = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
 
-    false_positive: float = setting(
+
+def _rate_kind(value: Any) -> str:
+    return "listed" if isinstance(value, list | tuple) else "fixed"
+
+
+def _in_order(value: tuple[float, float]) -> tuple[float, float]:
+    if value[0] > value[1]:
+        raise q.unfit("must begin with the lower rate", "write it like [0.005, 0.02]")
+    return value
+
+
+def _of_two(value: Any) -> Any:
+    ends = 2
+    if len(value) != ends:
+        raise q.unfit("must have two ends", "write it like [0.005, 0.02]")
+    return value
+
+
+ErrorRate = Annotated[
+    Annotated[_OneRate, Tag("fixed")]
+    | Annotated[
+        tuple[_OneRate, _OneRate],
+        BeforeValidator(_of_two),
+        AfterValidator(_in_order),
+        Tag("listed"),
+    ],
+    Discriminator(_rate_kind),
+]
+"""A rate in [0, 1), or the lowest and the highest that it may be."""
+
+
+class LabelErrors(Section):
+    """Rates at which labels are wrong, whatever was predicted; each a number or a range."""
+
+    false_positive: ErrorRate = setting(
         0.0,
-        "Probability that the label of an actual negative is 1.",
-        ge=0,
-        lt=1,
-        allow_inf_nan=False,
+        "Probability that the label of an actual negative is 1: a number, or a range such as "
+        "[0.005, 0.02].",
     )
-    false_negative: float = setting(
-        0.0,
-        "Probability that the label of an actual positive is 0.",
-        ge=0,
-        lt=1,
-        allow_inf_nan=False,
+    false_negative: ErrorRate = setting(
+        0.0, "Probability that the label of an actual positive is 0: a number, or a range."
     )
 
     @field_validator("false_negative")
     @classmethod
-    def _labels_say_something(cls, value: float, info: ValidationInfo) -> float:
-        other = info.data.get("false_positive", 0.0)
-        if value + other >= 1:
+    def _labels_say_something(cls, value: ErrorRate, info: ValidationInfo) -> ErrorRate:
+        other = _highest(info.data.get("false_positive", 0.0))
+        if _highest(value) + other >= 1:
             raise q.unfit(
                 f"must be less than 1 less false_positive ({other:g}), or labels would say "
                 "nothing of the class, or its opposite",
                 "lower it",
             )
         return value
+
+    @property
+    def any(self) -> bool:
+        """Whether any label may be wrong."""
+        return bool(_highest(self.false_positive) or _highest(self.false_negative))
+
+
+def _highest(rate: ErrorRate) -> float:
+    return rate[1] if isinstance(rate, tuple) else rate
 
 
 def _read_auto(value: Any) -> Any:

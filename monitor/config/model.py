@@ -149,7 +149,7 @@ class ModelConfig(Section):
     @classmethod
     def _errors_of_complete_labels(cls, value: LabelErrors, info: ValidationInfo) -> LabelErrors:
         labelling = info.data.get("labelling", Labelling.COMPLETE)
-        if labelling != Labelling.COMPLETE and (value.false_positive or value.false_negative):
+        if labelling != Labelling.COMPLETE and value.any:
             raise q.unfit(
                 f"cannot be corrected under labelling {labelling}",
                 "leave it out, or set labelling to complete",
@@ -162,7 +162,7 @@ class ModelConfig(Section):
         cls, value: RiverDetectorConfig | None, info: ValidationInfo
     ) -> RiverDetectorConfig | None:
         errors = info.data.get("label_errors")
-        if value is not None and errors and (errors.false_positive or errors.false_negative):
+        if value is not None and errors and errors.any:
             raise q.unfit(
                 "reads labels one by one, which label_errors cannot correct",
                 "leave out one of the two",

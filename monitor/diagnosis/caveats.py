@@ -12,8 +12,9 @@ from monitor.drift.components import Component
 from monitor.drift.day_scatter import PRIOR_FREEDOM, DayScatter
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO
 from monitor.drift.skill import EQUIVALENCE
-from monitor.labels.refusals import TOO_FEW_POSITIVE, wrong_labels
+from monitor.labels.refusals import TOO_FEW_POSITIVE, if_labels_wrong, wrong_labels
 from monitor.labels.regime import SAMPLES
+from monitor.metrics.label_sensitivity import LabelSensitivity
 
 _UNLABELLED = 0.01
 _UNLIKE_COVERAGE = 0.05
@@ -37,6 +38,7 @@ def notes(
     *,
     errors: Errors,
     mature_until: int | None,
+    sensitivity: tuple[LabelSensitivity | None, LabelSensitivity | None] = (None, None),
 ) -> tuple[str, ...]:
     """Return the limits of a diagnosis, each a sentence without its full stop.
 
@@ -49,11 +51,13 @@ def notes(
         errors: what the errors of the change rest on.
         mature_until: up to this moment, epoch milliseconds, outcomes are mature; None if
             unknown.
+        sensitivity: what wrong labels would do to the metrics of before, and of after.
     """
     if refused is not None:
         return (
             refused.reason,
             *_labels(before, after, mature_until),
+            *_if_wrong(sensitivity),
             *_without_segments(before, after, refused),
         )
     return (
@@ -61,6 +65,7 @@ def notes(
         *_far(before, after, judgement),
         *_unknown(before, after, judgement),
         *_labels(before, after, mature_until),
+        *_if_wrong(sensitivity),
         *_times(before, after),
         *_scatter(errors.scatter),
     )
@@ -158,6 +163,14 @@ def _errors(before: Period, after: Period) -> Iterator[str]:
         for side, few in zip(("positives", "negatives"), period.sample.clipped, strict=True):
             if few:
                 yield f"predicted {side} of {name} {TOO_FEW_POSITIVE}"
+
+
+def _if_wrong(
+    sensitivity: tuple[LabelSensitivity | None, LabelSensitivity | None],
+) -> Iterator[str]:
+    found = zip(("before", "after"), sensitivity, strict=True)
+    if known := [f"{name}, {if_labels_wrong(one)}" for name, one in found if one]:
+        yield f"whether labels are right: {'; '.join(known)}"
 
 
 def _named(before: Period, after: Period) -> tuple[tuple[Period, str], ...]:

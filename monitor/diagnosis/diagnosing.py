@@ -41,6 +41,15 @@ from monitor.drift.recall_evidence import (
     why_open,
 )
 from monitor.drift.verdict import OF_THE_MODEL, Verdict
+from monitor.labels.error_ranges import (
+    Corner,
+    at_corners,
+    certain_at,
+    widened,
+    widened_false_positive_rate,
+    widened_recall,
+)
+from monitor.metrics.label_sensitivity import label_sensitivity
 
 _Z_95 = 1.959963984540054
 _NAN = float("nan")
@@ -86,7 +95,9 @@ def diagnose(
     trusted = refused is None
     errors = Errors.of(before, after, scatter)
     whole = ComparedOutcomes(before.blocks, after.blocks)
+    corners = _corners(before, after)
     attribution = attribute(*whole, errors.rows, between=errors.between)
+    attribution = widened(attribution, corners, errors.between)
     below: bool | None = None
     if trusted:
         judgement, below = judge_on_curve(
@@ -97,6 +108,7 @@ def diagnose(
             by_key=both_by_key(before, after),
             days=ComparedOutcomes(before.days_or_blocks, after.days_or_blocks),
         )
+        judgement = certain_at(judgement, corners, errors.between)
     else:
         judgement = judge(*whole, errors.rows, between=errors.between, labels_trustworthy=False)
     mixed = _mix_alone(before, after, judgement, errors)
@@ -104,15 +116,18 @@ def diagnose(
     seen, above = UNKNOWN_RECALL, _NAN
     if trusted:
         outcomes = (after.total, errors.rows, errors.between)
-        seen = recall_evidence(*outcomes, days=after.days)
+        found = recall_evidence(*outcomes, days=after.days)
+        seen = widened_recall(found, corners, errors.between, days=after.days)
         above = false_positive_rate_above(*outcomes, days=after.days)
+        above = widened_false_positive_rate(above, corners, errors.between, days=after.days)
     precise = refused is None or refused.keeps_precision
     known = precise and math.isfinite(attribution.change_points)
+    sides = _sides(before, after, refused)
     return Diagnosis(
         model=model,
         labelling=labelling,
-        before=_side(before, None if refused is not None and refused.spares_before else refused),
-        after=_side(after, refused),
+        before=sides[0],
+        after=sides[1],
         change_points=attribution.change_points if precise else _NAN,
         change_lower_points=attribution.change_lower_points if precise else _NAN,
         change_upper_points=attribution.change_upper_points if precise else _NAN,
@@ -139,9 +154,19 @@ def diagnose(
             mixed and mixed[0],
             errors=errors,
             mature_until=mature_until,
+            sensitivity=(sides[0].sensitivity, sides[1].sensitivity),
         ),
         scores=compare_scores(before, after, objective) if trusted else None,
     )
+
+
+def _corners(before: Period, after: Period) -> tuple[Corner, ...]:
+    """Return the comparison at the ends of the ranges of wrong labels; nothing without any."""
+    if after.sample is None or after.labelling_cells is None:
+        return ()
+    labelled = None if before.sample is None else before.labelling_cells
+    old = before.blocks if labelled is None else labelled
+    return at_corners(after.sample.regime, old, after.labelling_cells)
 
 
 def _why_open(
@@ -167,7 +192,17 @@ def _mix_alone(
     return within_key(before, after, judgement, errors, below_reference_curve=below)
 
 
-def _side(period: Period, refused: Refusal | None) -> Side:
+def _sides(before: Period, after: Period, refused: Refusal | None) -> tuple[Side, Side]:
+    rates_known = any(one.sample and one.sample.regime.has_errors for one in (before, after))
+    spared = refused is not None and refused.spares_before
+    return (
+        _side(before, None if spared else refused, rates_known=rates_known),
+        _side(after, refused, rates_known=rates_known),
+    )
+
+
+def _side(period: Period, refused: Refusal | None, *, rates_known: bool) -> Side:
+    found = {name: _estimated(period, name, refused) for name in DIAGNOSED_METRICS}
     return Side(
         opens=period.opens,
         closes=period.closes,
@@ -175,9 +210,10 @@ def _side(period: Period, refused: Refusal | None) -> Side:
         predictions=period.predictions,
         predicted_positive=period.predicted_positive,
         counts=period.labelled,
-        metrics={name: _estimated(period, name, refused) for name in DIAGNOSED_METRICS},
+        metrics=found,
         blocks=period.held,
         block_ms=period.block_ms,
+        sensitivity=None if rates_known else label_sensitivity(period.counts, found),
     )
 
 

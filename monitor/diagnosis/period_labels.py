@@ -23,6 +23,7 @@ from monitor.labels.refusals import REASONS
 from monitor.labels.regime import SAMPLES, LabelRegime
 from monitor.labels.sampled_labels import expected, labels_by_stratum, sampling_dispersion
 from monitor.metrics.label_errors import too_few_positive
+from monitor.metrics.sampled import SampledCounts
 
 
 class Refusal(NamedTuple):
@@ -139,6 +140,16 @@ class Sample:
     def measure(self, metric: str) -> Measured:
         """Estimate a metric of all predictions; NaN where undefined."""
         return Measured(*measure(self._evidence, metric)[:, 0].tolist())
+
+    @property
+    def counts(self) -> SampledCounts:
+        """Outcomes as labelled and all predictions, scalars; effective labels where weighted."""
+        found = sampled_counts(self._evidence)
+        return SampledCounts(
+            labelled=found.labelled[0],
+            predicted_positive=found.predicted_positive[0],
+            predicted_negative=found.predicted_negative[0],
+        )
 
     @property
     def clipped(self) -> tuple[bool, bool]:

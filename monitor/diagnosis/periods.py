@@ -19,6 +19,7 @@ from monitor.events.columns import Int64Array, Series
 from monitor.join.deltas import PREDICTED_POSITIVE, known
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.sampled import SampledCounts
 from monitor.windows.recalled import CountedRange
 
 _COMPLETE = LabelRegime()
@@ -157,6 +158,18 @@ class Period:
     def labelled(self) -> ConfusionCounts:
         """Outcomes that have a label, or whose silence is one; a scalar."""
         return self.total if self.sample is None else self.sample.labelled
+
+    @property
+    def counts(self) -> SampledCounts:
+        """Outcomes as labelled, and all predictions that they stand for; scalars."""
+        if self.sample is not None:
+            return self.sample.counts
+        total = self.total
+        return SampledCounts(
+            labelled=total,
+            predicted_positive=total.predicted_positive,
+            predicted_negative=total.predicted_negative,
+        )
 
     @property
     def days(self) -> float:

@@ -14,6 +14,7 @@ from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.segments import SegmentPart
 from monitor.drift import Judgement, MainDriver, Status, Verdict
 from monitor.drift.recall_evidence import Because, RecallEvidence
+from monitor.metrics.label_sensitivity import LabelSensitivity
 
 DIAGNOSED_METRICS = tuple(name for name in snapshot.METRIC_NAMES if name != "log_likelihood_ratio")
 """The metrics of either side, by their names in `monitor.metrics`; log LR+ is a component."""
@@ -60,6 +61,8 @@ class Side:
             as everywhere where a single period is shown.
         blocks: blocks of time that hold an outcome.
         block_ms: length of a block; None where no time is known.
+        sensitivity: what wrong labels would do to its metrics; None where too little, and
+            where rates of wrong labels are known.
     """
 
     opens: int | None
@@ -71,6 +74,7 @@ class Side:
     metrics: Mapping[str, Estimated]
     blocks: int
     block_ms: int | None
+    sensitivity: LabelSensitivity | None = None
 
     @property
     def predicted_positive_rate(self) -> float:

@@ -133,8 +133,8 @@ def check_labelling(model: str, setting: ModelConfig) -> None:
     Raises:
         UsageError: labels are a sample, or of flagged cases alone, or have errors.
     """
-    labelling, errors = setting.labelling, setting.label_errors
-    if errors.false_positive or errors.false_negative:
+    labelling = setting.labelling
+    if setting.label_errors.any:
         raise UsageError(
             f"{model}: versions cannot be compared where labels have errors; leave out "
             "label_errors to compare them by their labels as they are"

@@ -157,4 +157,6 @@ def sampled_counts(evidence: Evidence) -> sampled.SampledCounts:
         predicted_negative=np.maximum(made[:, 1], called.predicted_negative),
         false_positive=evidence.errors[:, 0],
         false_negative=evidence.errors[:, 1],
+        false_positive_margin=evidence.errors[:, 2],
+        false_negative_margin=evidence.errors[:, 3],
     )

@@ -77,7 +77,7 @@ class Evidence:
         coverage: share of the eventual labels that have come, (rows, 4) by `Outcome`,
             and the variance of its log; 1 and 0 where the labels have come.
         fault: (rows,), the `LabelFault` for which metrics are refused; "" for none.
-        errors: (rows, 2), rates of false positive and of false negative labels; zeros where
+        errors: (rows, 4), rates of wrong labels in the order of `ErrorRates`; zeros where
             labels are taken as they are.
     """
 

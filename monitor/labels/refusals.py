@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from monitor.config import Labelling
 from monitor.labels.faults import LabelFault
 from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.label_sensitivity import LabelSensitivity
 from monitor.snapshot import METRIC_NAMES
 
 _ALL = (*METRIC_NAMES, "precision_at")
@@ -67,11 +68,35 @@ def wrong_labels(errors: ErrorRates) -> str:
     >>> wrong_labels(ErrorRates(0.01, 0.05)).partition(";")[0]
     'labels are taken to be wrong for 1 % of actual negatives and 5 % of actual positives'
     """
-    return (
-        f"labels are taken to be wrong for {100 * errors.false_positive:g} % of actual negatives "
-        f"and {100 * errors.false_negative:g} % of actual positives; metrics and their intervals "
-        "are corrected for it (label_errors)"
+    ranges = errors.ranges
+    of_negatives, of_positives = (
+        " to ".join(f"{100 * end:g}" for end in ranges.get(name, (getattr(errors, name),)))
+        for name in ("false_positive", "false_negative")
     )
+    return (
+        f"labels are taken to be wrong for {of_negatives} % of actual negatives and "
+        f"{of_positives} % of actual positives; metrics and their intervals are corrected for it "
+        "(label_errors)"
+    )
+
+
+def if_labels_wrong(found: LabelSensitivity) -> str:
+    """Return what a share of wrong labels would do, as a clause.
+
+    Args:
+        found: see `monitor.metrics.label_sensitivity`.
+
+    >>> from monitor.metrics.label_sensitivity import WouldBe
+    >>> moved = WouldBe("recall", 0.403, 0.8), WouldBe("prevalence", 0.0194, 0.00959)
+    >>> if_labels_wrong(LabelSensitivity(0.01, moved)).partition(", prevalence")[0]
+    'if 1 % of labels were wrong, recall would be 0.8 and not 0.403'
+    """
+    first, *others = (
+        (one.metric.replace("_", " "), f"{one.would_be:.3g} and not {one.stated:.3g}")
+        for one in found.moved
+    )
+    rest = "".join(f", {name} {values}" for name, values in others)
+    return f"if {100 * found.share:g} % of labels were wrong, {first[0]} would be {first[1]}{rest}"
 
 
 CAUSE_UNKNOWN = f"Why precision moved cannot be known: {ONLY_POSITIVES}."

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol, Self
 
-from monitor.config import Labelling
+from monitor.config import LabelErrors, Labelling
 from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 
 SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
 """Labelling regimes under which labels are a sample."""
 
 
-class _Rates(Protocol):
-    @property
-    def false_positive(self) -> float: ...
-    @property
-    def false_negative(self) -> float: ...
-
-
 class _Setting(Protocol):
     @property
     def labelling(self) -> str: ...
     @property
-    def label_errors(self) -> _Rates: ...
+    def label_errors(self) -> LabelErrors | ErrorRates: ...
 
 
 class LabelRegime(NamedTuple):
@@ -43,8 +36,9 @@ class LabelRegime(NamedTuple):
         Args:
             setting: its configuration, or its state in a snapshot.
         """
-        rates = setting.label_errors
-        errors = ErrorRates(rates.false_positive, rates.false_negative)
+        errors = setting.label_errors
+        if not isinstance(errors, ErrorRates):
+            errors = ErrorRates.within(errors.false_positive, errors.false_negative)
         return cls(Labelling(setting.labelling), errors)
 
     @property

@@ -11,7 +11,7 @@ actual negatives doubles the positives among the labels, which halves recall as 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -24,16 +24,75 @@ if TYPE_CHECKING:
     from monitor.metrics.ratio import FloatArray
 
 
+_DIGITS = 12
+"""To which the ends of a range are as they were written."""
+
+
 class ErrorRates(NamedTuple):
     """Rates at which labels are wrong, in [0, 1); their sum is below 1.
 
     Attributes:
         false_positive: probability that the label of an actual negative is 1.
         false_negative: probability that the label of an actual positive is 0.
+        false_positive_margin: what the first may be off by, either way; 0 where it is known.
+        false_negative_margin: the same of the second.
     """
 
     false_positive: float = 0.0
     false_negative: float = 0.0
+    false_positive_margin: float = 0.0
+    false_negative_margin: float = 0.0
+
+    @classmethod
+    def within(
+        cls,
+        false_positive: float | tuple[float, float],
+        false_negative: float | tuple[float, float],
+    ) -> Self:
+        """Return rates that are known, or lie within ranges.
+
+        Args:
+            false_positive: a rate, or the lowest and the highest that it may be.
+            false_negative: the same.
+
+        >>> ErrorRates.within((0.0, 0.5), 0.1)
+        ErrorRates(false_positive=0.25, false_negative=0.1, false_positive_margin=0.25, \
+false_negative_margin=0.0)
+        """
+        ends = [
+            one if isinstance(one, tuple) else (one, one)
+            for one in (false_positive, false_negative)
+        ]
+        middles, margins = zip(*(((a + b) / 2, (b - a) / 2) for a, b in ends), strict=True)
+        return cls(*middles, *margins)
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Both rates by name, the middle of their ranges; empty where no label is wrong."""
+        if not any(self):
+            return {}
+        return {"false_positive": self.false_positive, "false_negative": self.false_negative}
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """The lowest and the highest of each rate that is not known exactly, by its name."""
+        margins = {
+            "false_positive": (self.false_positive, self.false_positive_margin),
+            "false_negative": (self.false_negative, self.false_negative_margin),
+        }
+        return {
+            name: (round(rate - off, _DIGITS), round(rate + off, _DIGITS))
+            for name, (rate, off) in margins.items()
+            if off
+        }
+
+    @property
+    def corners(self) -> tuple[ErrorRates, ...]:
+        """The rates at the ends of their ranges, each combination; themselves without ranges."""
+        ranges = self.ranges
+        first = ranges.get("false_positive", (self.false_positive,))
+        second = ranges.get("false_negative", (self.false_negative,))
+        return tuple(ErrorRates(max(a, 0.0), max(b, 0.0)) for a in first for b in second)
 
     @property
     def left(self) -> float:

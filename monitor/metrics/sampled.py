@@ -54,6 +54,8 @@ class SampledCounts:
         predicted_negative: number of all predictions called negative; same shape.
         false_positive: probability that the label of an actual negative is 1; broadcasts.
         false_negative: probability that the label of an actual positive is 0; broadcasts.
+        false_positive_margin: what `false_positive` may be off by, either way; broadcasts.
+        false_negative_margin: the same of `false_negative`.
 
     Raises:
         ValueError: a stratum has more labels than predictions, or a rate of wrong labels is
@@ -66,7 +68,14 @@ class SampledCounts:
     ConfusionCounts(tp=80.0, fp=20.0, fn=200.0, tn=9800.0)
     """
 
-    __slots__ = ("false_positive", "labelled", "left", "predicted_negative", "predicted_positive")
+    __slots__ = (
+        "false_positive",
+        "labelled",
+        "left",
+        "margins",
+        "predicted_negative",
+        "predicted_positive",
+    )
 
     def __init__(
         self,
@@ -76,10 +85,16 @@ class SampledCounts:
         predicted_negative: ArrayLike,
         false_positive: ArrayLike = 0.0,
         false_negative: ArrayLike = 0.0,
+        false_positive_margin: ArrayLike = 0.0,
+        false_negative_margin: ArrayLike = 0.0,
     ) -> None:
         self.labelled = labelled
         self.false_positive = np.asarray(false_positive, dtype=np.float64)
         self.left = 1 - self.false_positive - np.asarray(false_negative, dtype=np.float64)
+        self.margins = (
+            np.asarray(false_positive_margin, dtype=np.float64),
+            np.asarray(false_negative_margin, dtype=np.float64),
+        )
         if (
             not ((self.left > 0) & (self.left + self.false_positive <= 1)).all()
             or (self.false_positive < 0).any()
@@ -103,6 +118,24 @@ class SampledCounts:
     def has_errors(self) -> bool:
         """True if labels have errors."""
         return bool((self.left < 1).any())
+
+    @property
+    def corners(self) -> tuple[SampledCounts, ...]:
+        """The same with the rates at the ends of their ranges; itself where they are known."""
+        if not any(margin.any() for margin in self.margins):
+            return (self,)
+        false_negative = 1 - self.left - self.false_positive
+        return tuple(
+            SampledCounts(
+                labelled=self.labelled,
+                predicted_positive=self.predicted_positive,
+                predicted_negative=self.predicted_negative,
+                false_positive=np.maximum(self.false_positive + one * self.margins[0], 0.0),
+                false_negative=np.maximum(false_negative + other * self.margins[1], 0.0),
+            )
+            for one in (-1, 1)
+            for other in (-1, 1)
+        )
 
     @property
     def cases(self) -> ConfusionCounts:
@@ -206,7 +239,8 @@ def intervals(
     Source:
         Begg & Greenes 1983; MOVER (Zou & Donner 2008) on the logit scale at
         (x + 1/2) / (n + 1), with the wider of Wilson's and Jeffreys' limits; where labels have
-        errors, limits as in `label_errors`. With Wilson's
+        errors, limits as in `label_errors`, and where their rates lie within ranges, the
+        widest of those at the ends. With Wilson's
         alone, the coverage of recall is 90 % where few labelled false negatives are
         expected (`tests/benchmarks/interval_coverage.py`).
 
@@ -222,10 +256,15 @@ def intervals(
         return unsampled_intervals(counts.labelled, metric, level, dispersion=dispersion)
     if not 0 < level < 1:
         raise ValueError(f"intervals: level must lie in (0, 1), got {level!r}")
-    lower, upper = mover(
-        lambda v, q, w: scale.value((q * v, q * (1 - v), (1 - q) * w, (1 - q) * (1 - w))),
-        *_strata(counts, level, dispersion),
-    )
+    limits = [
+        mover(
+            lambda v, q, w: scale.value((q * v, q * (1 - v), (1 - q) * w, (1 - q) * (1 - w))),
+            *_strata(corner, level, dispersion),
+        )
+        for corner in counts.corners
+    ]
+    lower = np.min([low for low, _ in limits], axis=0)
+    upper = np.max([high for _, high in limits], axis=0)
     odds = 1 if class_ratio is None else class_ratio
     shift = np.log(at_least_zero("precision_at: class_ratio", odds))
     point = estimate(counts, metric, class_ratio=class_ratio)

@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Share, Time
+from monitor.report.label_answer import IfLabelsWrong
 from monitor.report.metric_words import MetricValues
 from monitor.report.score_answer import ComparedScoreMetrics
 from monitor.report.short_answers import Answers, Excluded
@@ -41,6 +42,8 @@ class ComparedSide(MetricValues[MetricInterval], frozen=True):
         predicted_positive_rate: share of them that is predicted positive; null likewise, and
             without predictions.
         outcomes: its labelled outcomes.
+        if_labels_wrong: what wrong labels would do to its metrics; null where too little, and
+            where rates of wrong labels are known.
     """
 
     open: Time | None
@@ -49,6 +52,7 @@ class ComparedSide(MetricValues[MetricInterval], frozen=True):
     predictions: Count | None
     predicted_positive_rate: Share | None
     outcomes: OutcomeSums
+    if_labels_wrong: IfLabelsWrong | None
 
 
 class PrecisionChange(Struct, frozen=True, kw_only=True):
@@ -258,6 +262,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         fell: components that certainly fell.
         rose: components that certainly rose.
         unknown: components of which neither a change nor its absence is certain.
+        labels_may_explain: skill changed, but labels that are wrong more, or less, often explain
+            it as well.
         segments: by segment value, those that carry most first.
         notes: what is not known, and why.
         advice: what to do next.
@@ -291,6 +297,7 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     fell: tuple[str, ...]
     rose: tuple[str, ...]
     unknown: tuple[str, ...]
+    labels_may_explain: bool
     segments: tuple[SegmentEffect, ...]
     notes: tuple[str, ...]
     advice: tuple[str, ...]

@@ -37,6 +37,7 @@ from monitor.report.diagnosis_answer import (
 )
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
+from monitor.report.label_answer import labels_wrong_answer
 from monitor.report.metric_words import JSON_METRICS
 from monitor.report.score_answer import compared_scores
 from monitor.report.sentences import cause_status, explanation, footnotes
@@ -84,6 +85,7 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         fell=judgement.fell if trusted else (),
         rose=judgement.rose if trusted else (),
         unknown=judgement.unknown if trusted else tuple(judgement.status),
+        labels_may_explain=judgement.labels_may_explain and trusted,
         segments=tuple(map(_segment, diagnosis.segments)),
         notes=diagnosis.notes,
         advice=advice(diagnosis),
@@ -99,6 +101,7 @@ def _side(side: Side) -> ComparedSide:
         predictions=side.predictions,
         predicted_positive_rate=defined(side.predicted_positive_rate),
         outcomes=outcome_sums(side.counts),
+        if_labels_wrong=labels_wrong_answer(side.sensitivity),
         **{name: _interval(side.metrics[name]) for name in JSON_METRICS},
     )
 

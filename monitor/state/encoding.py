@@ -36,7 +36,7 @@ _READ_VERSIONS = (3, 4, 5, 6, 7, 8, SCHEMA_VERSION)
 - Up to 5 have one time for all models, from which each continues.
 - Up to 6 lack the first prediction of each version; it stays unknown.
 - Up to 7 lack scores older than two months: the weeks start empty.
-- Up to 8, no model is forgotten; the silence of each begins with the start.
+- Up to 8 lack when each model last spoke; the silence of each begins with the start.
 """
 
 _READ = ", ".join(map(str, _READ_VERSIONS))

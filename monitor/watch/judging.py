@@ -115,11 +115,14 @@ class Judge:
     def degradation(self, now: int, age: int, cuts: Cuts) -> Judgement | None:
         """Return the judgement of the first window of a day or more that is degraded, or None.
 
+        None as well where wrong labels explain the change of one of them as well.
+
         Args:
             now: current event time, epoch milliseconds; windows end maturity before it.
             age: the model's maturity, milliseconds.
             cuts: its series by segment key.
         """
+        found = None
         for name in self._windows.names:
             if self._windows.length(name) < DAY_MS or self._is_open(name, now, age, cuts):
                 continue
@@ -127,9 +130,13 @@ class Judge:
             if not self._judge.may_have_fallen(self._counts(name, now, age, whole)):
                 continue
             tested = self._judge.tested(self._counts(name, now, age, cuts), cuts)
-            if tested is not None and not tested.fault and tested.judgement.verdict in DEGRADED:
-                return tested.judgement
-        return None
+            if tested is None or tested.fault:
+                continue
+            if tested.judgement.labels_may_explain:
+                return None
+            if found is None and tested.judgement.verdict in DEGRADED:
+                found = tested.judgement
+        return found
 
     def of_days(
         self, days: RecentDays, cuts: Cuts, *, only_fallen: bool = False

@@ -30,6 +30,14 @@ from monitor.drift.verdict import OF_THE_MODEL
 from monitor.drift.within_segments import explains
 from monitor.events.columns import Int64Array
 from monitor.labels.checks import in_order
+from monitor.labels.error_ranges import (
+    Corner,
+    at_corners,
+    certain_at,
+    widened,
+    widened_false_positive_rate,
+    widened_recall,
+)
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import SAMPLES, LabelRegime
 from monitor.labels.sampled_labels import expected, labels_by_stratum
@@ -69,6 +77,7 @@ class Tested(NamedTuple):
         days: length of the stretch.
         dispersion: variance of rows over that of independent ones.
         between: what the scatter of days adds.
+        corners: the comparison at the ends of the ranges of wrong labels; none without.
     """
 
     judgement: Judgement
@@ -77,6 +86,7 @@ class Tested(NamedTuple):
     days: float
     dispersion: Dispersion
     between: BetweenDays
+    corners: tuple[Corner, ...]
 
 
 class CountsJudge:
@@ -171,10 +181,13 @@ class CountsJudge:
             days=ComparedOutcomes(before_days, in_days(after, a_day)),
         )
         fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
+        corners = self._corners(cells[:, 0])
+        judgement = certain_at(judgement, corners, between)
         if judgement.verdict in OF_THE_MODEL:
             judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion, between)
         length = after.shape[-1] / a_day
-        return Tested(judgement, fault, after.sum(axis=-1), length, dispersion, between)
+        total = after.sum(axis=-1)
+        return Tested(judgement, fault, total, length, dispersion, between, corners)
 
     def verdict(self, counts: Counts, cuts: Cuts) -> WindowVerdict:
         """Return the verdict on counts, their causes, and what they exclude.
@@ -187,12 +200,15 @@ class CountsJudge:
         if tested is None:
             fault = self.fault_of(counts)
             return UNJUDGED if fault is None else untrusted(fault)
-        judgement, fault, total, length, dispersion, between = tested
+        judgement, fault, total, length, dispersion, between, corners = tested
         if fault is not None:
             return untrusted(fault)
         before = self._reference.counts
         recall = recall_evidence(total, dispersion, between, days=length)
+        recall = widened_recall(recall, corners, between, days=length)
+        above = false_positive_rate_above(total, dispersion, between, days=length)
         found = attribute(before, total, dispersion, between=between)
+        found = widened(found, corners, between)
         because, fewest = None, fewest_outcomes(total, judgement)
         if judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE:
             because = Because.NO_REFERENCE
@@ -207,8 +223,8 @@ class CountsJudge:
             because=because,
             rests_on=fewest,
             recall=recall,
-            false_positive_rate_above=false_positive_rate_above(
-                total, dispersion, between, days=length
+            false_positive_rate_above=widened_false_positive_rate(
+                above, corners, between, days=length
             ),
             visible_recall=visible_recall(before, judgement),
         )
@@ -217,6 +233,11 @@ class CountsJudge:
         if self._regime.labelling is Labelling.COMPLETE:
             return in_order(self._reference.labelling, cells)
         return judgement.status["class_ratio"] is Status.CLEAN
+
+    def _corners(self, cells: Int64Array) -> tuple[Corner, ...]:
+        reference = self._reference
+        before = reference.labelling if reference.block_ms else reference.blocks[None]
+        return at_corners(self._regime, before, cells)
 
     def _has_both_strata(self, cells: Int64Array, weights: Int64Array) -> bool:
         """Return whether a sample of labels covers predicted positives and negatives."""

@@ -89,9 +89,13 @@ class ModelPage:
         Returns:
             True where the odds ratio of the month is certainly (p < .005) below the level, and
             that of the week by at least half as much, so that the model is not back already;
-            False where the operating point of the month moved along the curve.
+            False where the operating point of the month moved along the curve, and where
+            other labels explain its change as well.
         """
-        if month.verdict in (Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED):
+        if month.labels_may_explain or month.verdict in (
+            Verdict.OPERATING_POINT_MOVED,
+            Verdict.THRESHOLD_MOVED,
+        ):
             return False
         _, upper = month.interval("odds_ratio", level=_LASTS)
         return upper < 0 and week.change["odds_ratio"] < _BACK_SHARE * month.change["odds_ratio"]

@@ -231,16 +231,21 @@ class Stepper:
     def _judge_page(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
         """Start or end the page by the last days before day `end`."""
         page = watch.page
-        lengths = JUDGED_DAYS if page.awaits_judgement(at) else page.days_to_judge(at)
-        for length in lengths:
-            found = self._judged(model, watch, cuts, end, length)
-            if found is None:
-                continue
-            if page.awaits_judgement(at):
-                if found.verdict in DEGRADED:
-                    _start(watch, at, found)
-            elif length in page.days_to_judge(at):
-                page.judge_return(length, found)
+        awaits = page.awaits_judgement(at)
+        lengths = JUDGED_DAYS if awaits else page.days_to_judge(at)
+        found = {
+            length: judgement
+            for length in lengths
+            if (judgement := self._judged(model, watch, cuts, end, length)) is not None
+        }
+        if not awaits:
+            for length, judgement in found.items():
+                if length in page.days_to_judge(at):
+                    page.judge_return(length, judgement)
+            return
+        degraded = [one for one in found.values() if one.verdict in DEGRADED]
+        if degraded and not any(one.labels_may_explain for one in found.values()):
+            _start(watch, at, degraded[0])
 
     def _page_the_dead(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
         """Start a page where the model was dead on the day before day `end`.
@@ -251,7 +256,7 @@ class Stepper:
         if watch.by_day is None:
             return
         found = self._judged(model, watch, cuts, end, 1, only_fallen=True)
-        if found is not None and found.dead:
+        if found is not None and found.dead and not found.labels_may_explain:
             watch.page.fire(at)
             _start(watch, at, found)
 

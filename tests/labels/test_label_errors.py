@@ -13,11 +13,15 @@ from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.exporter.api.queries import series_context
 from monitor.exporter.api.series import series_answer
+from monitor.exporter.api.status import status_answer
+from monitor.exporter.page.now import now_section
 from monitor.labels.estimates import measure
 from monitor.labels.evidence import Evidence, Kind
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
-from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
+from monitor.report.diagnosis_json import diagnosis_answer
+from monitor.report.diagnosis_text import diagnosis_text
 
 DAY = 86_400_000
 RECALL, FPR = 0.8, 0.02
@@ -47,7 +51,7 @@ def batches(days, a_day, seed, prevalence, *, recall=lambda _: RECALL, rates=RAT
 
 
 def monitor_of(rates=RATES, state=None):
-    settings = {"label_timeout": "2d", "label_errors": rates._asdict()}
+    settings = {"label_timeout": "2d", "label_errors": rates.rates | rates.ranges}
     return Monitor(Config(models={"m": settings}, windows=["1d", "7d", "28d"]), state)
 
 
@@ -93,7 +97,7 @@ def test_the_interval_is_wider_than_that_of_right_labels():
 def test_labels_still_to_come_and_wrong_ones_are_corrected_together(one_sided):
     """Of 10,000 and 90,000 predictions, half of the positive labels have come."""
     tp, fp, fn, tn = 8_000, 2_000, 1_000, 89_000
-    a, b = RATES
+    a, b = RATES.false_positive, RATES.false_negative
     positive, missed = tp * (1 - b) + fp * a, fn * (1 - b) + tn * a
     share = np.array([[0.5, 1.0, 0.5, 1.0]])
     labelled = [positive, tp + fp - positive, missed, fn + tn - missed] * share[0]
@@ -206,3 +210,117 @@ def test_zero_rates_fit_every_regime(labelling):
     zero = {"false_positive": 0, "false_negative": 0}
     config = Config(models={"m": {"labelling": labelling, "label_errors": zero}})
     assert not LabelRegime.of(config.models["m"]).has_errors
+
+
+def test_unknown_rates_say_what_one_wrong_label_in_a_hundred_would_do():
+    """In the API, on the page, and in text and JSON of a diagnosis; not with known rates."""
+    flips = ErrorRates(0.01, 0.01)
+    made = list(batches(66, 20_000, 7, steady(0.02), rates=flips))
+    monitor, found = diagnosed(made, ErrorRates())
+    status = status_answer(monitor.snapshot(), limit=1)
+    model = status.models[0]
+    window = model.windows["28d"].if_labels_wrong
+    assert window.share == 0.01
+    assert window.metrics["recall"] == pytest.approx(RECALL, abs=0.03)
+    assert "if 1 % of labels were wrong, recall would be 0." in window.text
+    assert window.text[1:] in str(now_section(status, model, None, None))
+    answer = diagnosis_answer(found)
+    for name, side in (("before", answer.before), ("after", answer.after)):
+        assert side.if_labels_wrong.metrics["recall"] == pytest.approx(RECALL, abs=0.03)
+        printed = " ".join(diagnosis_text(found).split())
+        assert f"{name}, {side.if_labels_wrong.text}" in printed
+    known_monitor, known = diagnosed(made, flips)
+    side = diagnosis_answer(known).after
+    assert side.if_labels_wrong is None
+    status = status_answer(known_monitor.snapshot(), limit=1)
+    assert status.models[0].windows["28d"].if_labels_wrong is None
+
+
+AROUND = ErrorRates.within((0.008, 0.012), (0.0, 0.1))
+"""Ranges around `RATES`."""
+
+
+def test_intervals_of_windows_cover_the_ranges():
+    made = list(batches(12, 5_000, 1, steady(0.02)))
+    window, known = (fed(made, one).snapshot().windows[1] for one in (AROUND, RATES))
+    for metric in ("recall", "false_positive_rate", "prevalence"):
+        wide, narrow = window.metrics[metric], known.metrics[metric]
+        assert wide.lower[0] < narrow.lower[0] < narrow.upper[0] < wide.upper[0]
+    recall = window.metrics["recall"]
+    evidence = Evidence.complete(np.append(window.counts[:1].cells, [[0, 0]], axis=1))
+    ends = []
+    for corner in AROUND.corners:
+        evidence.errors[:] = corner
+        ends.append(measure(evidence, "recall")[:, 0])
+    assert recall.lower[0] == pytest.approx(min(lower for _, lower, _ in ends))
+    assert recall.upper[0] == pytest.approx(max(upper for *_, upper in ends))
+
+
+def test_verdicts_hold_at_all_rates_within_the_ranges():
+    made = list(batches(66, 20_000, 4, halved))
+    monitor, found = diagnosed(made, AROUND)
+    assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert "class_ratio" in found.judgement.fell
+    assert "recall" in found.judgement.unknown
+    assert "0.8 to 1.2 % of actual negatives and 0 to 10 % of actual" in " ".join(found.notes)
+    _, middle = diagnosed(made, RATES)
+    assert middle.verdict is Verdict.PREVALENCE_SHIFT
+    for cause, part in middle.attribution.items():
+        wide = found.attribution[cause]
+        assert wide.lower_points < part.lower_points
+        assert wide.upper_points > part.upper_points
+    assert found.recall.excluded < middle.recall.excluded
+    live = monitor.snapshot().models[0].watched
+    assert live.verdicts["28d"].verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert "recall" in live.verdicts["28d"].judgement.unknown
+
+
+def test_a_worse_model_is_found_within_ranges():
+    made = batches(66, 20_000, 5, steady(0.04), recall=lambda day: RECALL if day < 35 else 0.5)
+    monitor, found = diagnosed(made, AROUND)
+    assert found.verdict in DEGRADED
+    assert "recall" in found.judgement.fell
+    watched = monitor.snapshot().models[0].watched
+    assert watched.verdicts["7d"].verdict in DEGRADED
+    assert [one.kind for one in watched.detections] == ["model_degraded"]
+
+
+def test_ranges_and_clipped_cells_are_in_the_api_and_on_the_page():
+    """Labels are right, so that configured errors would take more than all missed positives."""
+    made = list(batches(40, 5_000, 6, steady(0.02), rates=ErrorRates()))
+    status = status_answer(fed(made, AROUND).snapshot(), limit=1)
+    model = status.models[0]
+    assert model.label_errors == {"false_positive": 0.01, "false_negative": 0.05}
+    assert model.label_error_ranges == {
+        "false_positive": (0.008, 0.012),
+        "false_negative": (0, 0.1),
+    }
+    assert model.windows["28d"].too_few_positive_labels == ("predicted_negative",)
+    assert model.windows["28d"].metrics.recall.estimate == 1
+    page = str(now_section(status, model, None, None))
+    assert "Last 28d: predicted negatives have fewer positive labels than wrong ones" in page
+    assert "0.8 to 1.2 % of actual negatives" in page
+    other = status_answer(fed(batches(40, 5_000, 6, steady(0.02))).snapshot(), limit=1).models[0]
+    assert other.windows["28d"].too_few_positive_labels == ()
+    assert other.label_error_ranges == {}
+
+
+def test_labels_that_become_wrong_more_often_are_named_and_page_nobody():
+    """By labels as they are, recall falls from .8 to .56, and prevalence rises by a half."""
+    wrong = ErrorRates(0.01, 0.01)
+    right, worse = (list(batches(66, 5_000, 3, steady(0.02), rates=r)) for r in (NO_ERRORS, wrong))
+    made = [(right if day < 35 else worse)[day] for day in range(66)]
+    monitor, found = diagnosed(made, NO_ERRORS)
+    assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert found.judgement.labels_may_explain
+    answer, text = diagnosis_answer(found), " ".join(diagnosis_text(found).split())
+    assert answer.labels_may_explain
+    assert answer.verdict_because == "moved_cause_open"
+    assert "more missed positives: more wrong labels, or a worse model? Open." in text
+    assert "Have 20 cases looked at again, drawn at random from the unflagged cases of" in text
+    watched = monitor.snapshot().models[0].watched
+    assert not {one.verdict for one in watched.verdicts.values()} & DEGRADED
+    assert [one.kind for one in watched.detections] == ["prevalence_shift"]
+    status = status_answer(monitor.snapshot(), limit=1).models[0]
+    assert status.windows["28d"].judgement.labels_may_explain
+    assert "as when more labels are wrong" in status.worse.text

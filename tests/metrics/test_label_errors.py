@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
@@ -109,3 +109,36 @@ def test_intervals_cover_the_truth(prevalence, a, b):
     for metric, truth in truths.items():
         lower, upper = intervals(found, metric)
         assert ((lower <= truth) & (truth <= upper)).mean() >= 0.93, metric
+
+
+@settings(max_examples=30)
+@given(CASES, st.tuples(RATES, RATES), st.tuples(RATES, RATES), st.floats(0, 1), st.floats(0, 1))
+def test_intervals_of_ranges_hold_at_every_rate_within(cases, first, second, at, other):
+    """Each interval at a rate within the ranges lies within that of the ranges."""
+    ranges = [tuple(sorted(one)) for one in (first, second)]
+    errors = ErrorRates.within(*ranges)
+    assume(errors.false_positive + errors.false_negative + sum(errors[2:]) < 0.9)
+    within = ErrorRates(
+        *(low + part * (high - low) for (low, high), part in zip(ranges, (at, other), strict=True))
+    )
+    ranged = SampledCounts(
+        labelled=cases,
+        predicted_positive=cases.predicted_positive,
+        predicted_negative=cases.predicted_negative,
+        **errors._asdict(),
+    )
+    known = corrected(cases, within.false_positive, within.false_negative)
+    for metric in ("precision", "recall", "false_positive_rate", "prevalence"):
+        lower, upper = intervals(ranged, metric)
+        inner = intervals(known, metric)
+        assert lower <= inner[0] + 1e-9
+        assert upper >= inner[1] - 1e-9
+        middle = estimate(ranged, metric)
+        assert np.isnan(middle) or lower <= middle <= upper
+
+
+def test_corners_are_the_ends_of_each_range():
+    assert ErrorRates.within(0.01, 0.05).corners == (ErrorRates(0.01, 0.05),)
+    corners = ErrorRates.within((0.01, 0.03), (0.0, 0.1)).corners
+    assert corners == tuple(ErrorRates(a, b) for a in (0.01, 0.03) for b in (0.0, 0.1))
+    assert ErrorRates.within((0.005, 0.02), 0.05).ranges == {"false_positive": (0.005, 0.02)}

@@ -49,6 +49,11 @@ from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import model_because, of_model
 from monitor.report.headline import moved, reason
+from monitor.report.label_answer import (
+    clipped_classes,
+    labels_wrong_answer,
+    window_sensitivity,
+)
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_text
@@ -137,7 +142,8 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         change_began=change_beginning(watched.began),
         new_version=version_news(snapshot, model, deciding),
         labelling=Labelling(model.labelling),
-        label_errors=model.label_errors._asdict() if any(model.label_errors) else {},
+        label_errors=model.label_errors.rates,
+        label_error_ranges=model.label_errors.ranges,
         refused=dict(model.refused),
         refused_because=model.refused_because,
         objective=dict(model.objective),
@@ -253,6 +259,8 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
         judgement=None if found.judgement is None else _judgement(found.judgement),
         attribution=None if found.attribution is None else _attribution(found.attribution),
         nowcast=None if found.nowcast is None else _nowcast(found.nowcast),
+        too_few_positive_labels=clipped_classes(model, window),
+        if_labels_wrong=labels_wrong_answer(window_sensitivity(model, window)),
         scores=scores_of(model.scores.get(window.name)),
     )
 
@@ -272,6 +280,7 @@ def _judgement(found: Judgement) -> WindowJudgement:
         rose=found.rose,
         unknown=found.unknown,
         main_driver=_driver(found.main_driver),
+        labels_may_explain=found.labels_may_explain,
     )
 
 

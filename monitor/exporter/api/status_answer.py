@@ -110,7 +110,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
             null before a second one, and under `on_version: keep`.
         labelling: how its labels come.
         label_errors: rates of wrong labels that metrics are corrected for; empty where labels are
-            taken as they are.
+            taken as they are, the middle where a range is given.
+        label_error_ranges: the lowest and the highest of each rate of which a range is given.
         refused: metrics that the labelling does not allow, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
         objective: what the model is meant to reach, by the metric.
@@ -160,6 +161,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     new_version: VersionNewsAnswer | None
     labelling: Labelling
     label_errors: dict[str, float]
+    label_error_ranges: dict[str, tuple[float, float]]
     refused: dict[str, str]
     refused_because: str
     objective: dict[str, float]

@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
+from monitor.report.label_answer import IfLabelsWrong
 from monitor.report.score_answer import ScoreMetrics
 
 
@@ -72,6 +73,8 @@ class WindowJudgement(Struct, frozen=True, kw_only=True):
         rose: components that certainly rose.
         unknown: components of which neither a change nor its absence is certain.
         main_driver: the cause with the largest share of the change.
+        labels_may_explain: skill changed, but labels that are wrong more, or less, often explain
+            it as well.
     """
 
     operating_point_moved: bool
@@ -79,6 +82,7 @@ class WindowJudgement(Struct, frozen=True, kw_only=True):
     rose: tuple[str, ...]
     unknown: tuple[str, ...]
     main_driver: JudgedDriver
+    labels_may_explain: bool
 
 
 class CauseEffects(Struct, frozen=True, kw_only=True):
@@ -179,6 +183,11 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
         nowcast: ahead of the labels; null without a reference, where labels are a sample, and
             where the window is not whole days long.
         scores: metrics of its scores; left out where it has none.
+        too_few_positive_labels: predicted classes with fewer positive labels than wrong ones alone
+            would give, `predicted_positive` or `predicted_negative`; none of their cases counts
+            as an actual positive in the metrics.
+        if_labels_wrong: what wrong labels would do to its metrics; null where too little, where
+            rates of wrong labels are known, and unless its labels have come.
     """
 
     open: Time | None
@@ -200,4 +209,6 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
     judgement: WindowJudgement | None
     attribution: WindowAttribution | None
     nowcast: WindowNowcast | None
+    too_few_positive_labels: tuple[str, ...]
+    if_labels_wrong: IfLabelsWrong | None
     scores: ScoreMetrics | UnsetType = UNSET

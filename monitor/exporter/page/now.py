@@ -30,10 +30,11 @@ from monitor.exporter.page.formats import (
 from monitor.exporter.page.objectives import objective_mark, objective_text
 from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
 from monitor.exporter.page.sparkline import sparkline
-from monitor.labels.refusals import wrong_labels
+from monitor.labels.refusals import TOO_FEW_POSITIVE, wrong_labels
 from monitor.metrics.label_errors import ErrorRates
 from monitor.report.answer_parts import LabelStatus, MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
+from monitor.report.metric_words import titled
 from monitor.report.printable import one_line
 from monitor.report.unused_windows import unused_windows_text
 from monitor.report.verdict_words import tone_of, words_of
@@ -296,12 +297,19 @@ def _refused(model: ModelStatus) -> list[str]:
 
 def _missing(model: ModelStatus) -> Iterator[h.Node]:
     if model.label_errors:
-        yield h.li[
-            f"Which labels are wrong: {wrong_labels(ErrorRates(**model.label_errors))}; outcomes "
-            "are as labelled."
-        ]
+        known, ranges = model.label_errors, model.label_error_ranges
+        first, second = (ranges.get(name, rate) for name, rate in known.items())
+        rates = ErrorRates.within(first, second)
+        yield h.li[f"Which labels are wrong: {wrong_labels(rates)}; outcomes are as labelled."]
+        for name, window in model.windows.items():
+            for side in window.too_few_positive_labels:
+                words = f"{side.replace('_', ' ')}s {TOO_FEW_POSITIVE}"
+                yield h.li(".warn")[f"Last {name}: {words}."]
     else:
-        yield h.li["Whether labels are correct: each one counts until a later one revises it."]
+        yield h.li[
+            "Whether labels are correct: each one counts until a later one revises it. "
+            f"{_if_wrong(model)}".strip()
+        ]
     if not model.labels_missing_in:
         yield h.li["Cases without a label: the metrics describe the labelled ones."]
     for found in model.labels_missing_in:
@@ -310,3 +318,13 @@ def _missing(model: ModelStatus) -> Iterator[h.Node]:
             f"{one_line(found.segment)} = {one_line(found.value)}: {percent(found.share)} of the "
             f"predictions have none, {percent(found.elsewhere)} elsewhere."
         ]
+
+
+def _if_wrong(model: ModelStatus) -> str:
+    """Return what wrong labels would do to the window that decides; "" where too little."""
+    name = model.verdict_window
+    window = model.windows.get(name)
+    found = None if window is None else window.if_labels_wrong
+    if found is None:
+        return ""
+    return f"{titled(found.text)} (last {name}); with known rates, set label_errors."

@@ -181,9 +181,7 @@ def _estimated(config: Config) -> tuple[str, ...]:
 
 
 def _is_counted(model: ModelConfig) -> bool:
-    errors = model.label_errors
-    right = not (errors.false_positive or errors.false_negative)
-    return right and model.labelling in _COUNTED
+    return not model.label_errors.any and model.labelling in _COUNTED
 
 
 def select(name: str, **labels: Wanted) -> str:

@@ -257,7 +257,8 @@ def test_the_answers_hold_the_metrics_of_the_vocabulary():
     assert MetricIntervals.__struct_fields__ == JSON_METRICS
     assert MetricSeries.__struct_fields__ == JSON_METRICS
     period = ("open", "close", "source", "predictions", "predicted_positive_rate", "outcomes")
-    assert ComparedSide.__struct_fields__ == (*period, *JSON_METRICS)
+    own = (*period, "if_labels_wrong")
+    assert ComparedSide.__struct_fields__ == (*own, *JSON_METRICS)
 
 
 def test_what_the_document_bounds_is_what_is_taken(client):

@@ -1,0 +1,206 @@
+"""Comparisons where rates of wrong labels are known as ranges.
+
+The rates are the same before and after, so that a comparison is made at the ends of the
+ranges, each combination. What holds at all of them is certain, whatever the true rates are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.counts import ConfusionCounts
+from monitor.drift import Attribution, Judgement, Status, Verdict, attribute, judge
+from monitor.drift.component_changes import BetweenDays
+from monitor.drift.dispersion import Dispersion
+from monitor.drift.recall_evidence import (
+    RecallEvidence,
+    false_positive_rate_above,
+    recall_evidence,
+)
+from monitor.drift.verdict import DEGRADED, IMPROVED
+from monitor.events.columns import Int64Array
+from monitor.labels.regime import LabelRegime
+from monitor.labels.sampled_labels import expected
+from monitor.windows.weights import SUMS
+
+
+class Corner(NamedTuple):
+    """A comparison at rates at the ends of their ranges.
+
+    Attributes:
+        before: outcomes of the earlier window, by blocks of time.
+        after: those of the later one.
+        dispersion: variance of rows over that of independent ones.
+    """
+
+    before: ConfusionCounts
+    after: ConfusionCounts
+    dispersion: Dispersion
+
+
+def at_corners(
+    regime: LabelRegime, before: Int64Array | ConfusionCounts, after: Int64Array
+) -> tuple[Corner, ...]:
+    """Return a comparison at each combination of the ends of the ranges.
+
+    Args:
+        regime: how labels come, and how often they are wrong.
+        before: counts by blocks, (blocks, 6), as labelled; outcomes that are right, by
+            blocks, where the counts were given.
+        after: counts by blocks, as labelled.
+
+    Returns:
+        Nothing where both rates are known.
+    """
+    if not regime.errors.ranges:
+        return ()
+    found = []
+    for errors in regime.errors.corners:
+        at = LabelRegime(regime.labelling, errors)
+        old, old_factors = (
+            (before, Dispersion.of(1.0))
+            if isinstance(before, ConfusionCounts)
+            else _outcomes(at, before)
+        )
+        new, factors = _outcomes(at, after)
+        found.append(Corner(old, new, factors.larger(old_factors)))
+    return tuple(found)
+
+
+def certain_at(
+    judgement: Judgement, corners: Sequence[Corner], between: BetweenDays | None
+) -> Judgement:
+    """Return a judgement as far as it holds at all corners.
+
+    Args:
+        judgement: at the middle of the ranges.
+        corners: see `at_corners`.
+        between: what the scatter of days adds.
+
+    Returns:
+        The judgement without corners. Else a component is changed, or clean, where it is at
+        all of them; and the verdict is `insufficient_evidence` where it is not the same, unless
+        all blame, or praise, the model.
+    """
+    if not corners:
+        return judgement
+    found = [judgement]
+    found += [judge(one.before, one.after, one.dispersion, between=between) for one in corners]
+    fell, rose = (
+        tuple(
+            name for name in getattr(judgement, way) if all(name in getattr(j, way) for j in found)
+        )
+        for way in ("fell", "rose")
+    )
+    open_ = {name for one in found for name in (*one.unknown, *one.fell, *one.rose)}
+    unknown = tuple(n for n in judgement.change if n in open_ and n not in (*fell, *rose))
+    status = {
+        name: Status.CHANGED
+        if name in (*fell, *rose)
+        else (Status.UNKNOWN if name in unknown else Status.CLEAN)
+        for name in judgement.status
+    }
+    driver = judgement.main_driver
+    sure = all(j.main_driver.certain and j.main_driver.cause == driver.cause for j in found)
+    return replace(
+        judgement,
+        verdict=_common({one.verdict for one in found}),
+        status=status,
+        fell=fell,
+        rose=rose,
+        unknown=unknown,
+        operating_point_moved=all(one.operating_point_moved for one in found),
+        dead=all(one.dead for one in found),
+        main_driver=replace(driver, certain=driver.certain and sure),
+    )
+
+
+def widened(
+    attribution: Attribution, corners: Sequence[Corner], between: BetweenDays | None
+) -> Attribution:
+    """Return an attribution whose intervals hold at all corners.
+
+    Args:
+        attribution: at the middle of the ranges.
+        corners: see `at_corners`.
+        between: what the scatter of days adds.
+    """
+    if not corners:
+        return attribution
+    found = [attribution]
+    found += [attribute(one.before, one.after, one.dispersion, between=between) for one in corners]
+    return replace(
+        attribution,
+        lower_points={
+            cause: float(np.min([one.lower_points[cause] for one in found]))
+            for cause in attribution.points
+        },
+        upper_points={
+            cause: float(np.max([one.upper_points[cause] for one in found]))
+            for cause in attribution.points
+        },
+        change_lower_points=float(np.min([one.change_lower_points for one in found])),
+        change_upper_points=float(np.max([one.change_upper_points for one in found])),
+    )
+
+
+def widened_recall(
+    recall: RecallEvidence,
+    corners: Sequence[Corner],
+    between: BetweenDays | None,
+    *,
+    days: float,
+) -> RecallEvidence:
+    """Return limits of recall that hold at all corners.
+
+    Args:
+        recall: at the middle of the ranges.
+        corners: see `at_corners`.
+        between: what the scatter of days adds.
+        days: length of the window.
+    """
+    found = [recall]
+    found += [
+        recall_evidence(one.after.sum(axis=-1), one.dispersion, between, days=days)
+        for one in corners
+    ]
+    lower, upper, excluded = zip(*found, strict=True)
+    return RecallEvidence(float(np.min(lower)), float(np.max(upper)), float(np.min(excluded)))
+
+
+def widened_false_positive_rate(
+    above: float, corners: Sequence[Corner], between: BetweenDays | None, *, days: float
+) -> float:
+    """Return the false positive rate that is excluded at all corners; NaN where none is.
+
+    Args:
+        above: at the middle of the ranges.
+        corners: see `at_corners`.
+        between: what the scatter of days adds.
+        days: length of the window.
+    """
+    found = [above]
+    found += [
+        false_positive_rate_above(one.after.sum(axis=-1), one.dispersion, between, days=days)
+        for one in corners
+    ]
+    return math.nan if any(map(math.isnan, found)) else max(found)
+
+
+def _outcomes(regime: LabelRegime, cells: Int64Array) -> tuple[ConfusionCounts, Dispersion]:
+    unweighted = np.zeros((len(cells), 1, SUMS), dtype=np.int64)
+    outcomes, factors = expected(regime, cells[:, None], unweighted)
+    return ConfusionCounts.from_cells(outcomes[:, 0]), factors or Dispersion.of(1.0)
+
+
+def _common(found: set[Verdict]) -> Verdict:
+    """Return the verdict that all of these give."""
+    if len(found) == 1:
+        return next(iter(found))
+    groups = ((DEGRADED, Verdict.MODEL_DEGRADED), (IMPROVED, Verdict.MODEL_IMPROVED))
+    return next((one for group, one in groups if found <= group), Verdict.INSUFFICIENT_EVIDENCE)

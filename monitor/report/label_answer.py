@@ -1,0 +1,87 @@
+"""What wrong labels would do, as a part of JSON answers."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+
+from monitor.config import Labelling
+from monitor.labels.refusals import if_labels_wrong
+from monitor.metrics.label_errors import too_few_positive
+from monitor.metrics.label_sensitivity import (
+    SENSITIVE_METRICS,
+    LabelSensitivity,
+    label_sensitivity,
+)
+from monitor.metrics.sampled import SampledCounts
+from monitor.report.answer_parts import LabelStatus, Share, label_status, metric_interval
+from monitor.snapshot import ModelState, Window
+
+
+class IfLabelsWrong(Struct, frozen=True, kw_only=True):
+    """Metrics as they would be if labels had errors.
+
+    Attributes:
+        share: share of the labels of either class that would be wrong.
+        metrics: metrics that would move by more than the width of their interval, each with its
+            value then.
+        text: the same as a clause.
+    """
+
+    share: Share
+    metrics: dict[str, float]
+    text: str
+
+
+def labels_wrong_answer(found: LabelSensitivity | None) -> IfLabelsWrong | None:
+    """Return what wrong labels would do; None for None."""
+    if found is None:
+        return None
+    return IfLabelsWrong(
+        share=found.share,
+        metrics={one.metric: one.would_be for one in found.moved},
+        text=if_labels_wrong(found),
+    )
+
+
+def window_sensitivity(model: ModelState, window: Window) -> LabelSensitivity | None:
+    """Return what wrong labels would do to the metrics of a window.
+
+    Args:
+        model: whose totals.
+        window: one of its windows.
+
+    Returns:
+        None where it is too little, where rates of wrong labels are known, where labels are
+        weighted, and unless the labels of the window have come.
+    """
+    row = model.row
+    come = label_status(window, row) is LabelStatus.MATURE
+    if not come or any(model.label_errors) or model.labelling == Labelling.WEIGHTED:
+        return None
+    labelled = window.counts[row]
+    flagged, passed = labelled.predicted_positive, labelled.predicted_negative
+    if model.labelling == Labelling.SAMPLED:
+        flagged = np.maximum(flagged, window.predicted_positive[row])
+        passed = np.maximum(passed, window.predicted_negative[row])
+    counts = SampledCounts(labelled=labelled, predicted_positive=flagged, predicted_negative=passed)
+    stated = {name: metric_interval(window.metrics[name], row) for name in SENSITIVE_METRICS}
+    return label_sensitivity(counts, stated)
+
+
+def clipped_classes(model: ModelState, window: Window) -> tuple[str, ...]:
+    """Return the predicted classes whose correction for wrong labels ends at 0 in a window.
+
+    Args:
+        model: whose totals.
+        window: one of its windows.
+
+    Returns:
+        Of `predicted_positive` and `predicted_negative`, those with fewer positive labels than
+        wrong ones alone would give; none where no rates are known.
+    """
+    if not any(model.label_errors):
+        return ()
+    few = too_few_positive(window.counts[model.row], model.label_errors)
+    names = ("predicted_positive", "predicted_negative")
+    return tuple(name for name, is_few in zip(names, few, strict=True) if is_few)
