@@ -3,6 +3,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 SOURCE_DIGEST: str
+FIELDS: str
 
 def scan(
     block: bytes,
@@ -15,6 +16,7 @@ def scan(
     outcomes: tuple[NDArray[Any], ...],
     starts: NDArray[Any],
     left: NDArray[Any],
+    layout: tuple[bytes, int, bytes, bool] | None = None,
     /,
 ) -> tuple[int, int, int, int, int, list[tuple[str | None, ...]]]: ...
 def key_of(name: bytes, seed: int, /) -> int: ...

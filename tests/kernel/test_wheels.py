@@ -4,12 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 from zipfile import ZipFile
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 FLIGHTS = ROOT / "monitor" / "demo" / "flights.ndjson.gz"
@@ -46,6 +48,15 @@ def wheel(folder: Path, **environ: str) -> Wheel:
     with ZipFile(path) as archive:
         archive.extractall(folder / "unpacked")
     return Wheel(path.name, folder / "unpacked")
+
+
+def test_wheels_with_and_without_the_kernel_are_built_for_the_same_versions_of_python():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "wheels.yml").read_text())["jobs"]
+    versions = jobs["pure-runs"]["strategy"]["matrix"]["python"]
+    built = [f"cp{version.replace('.', '')}-*" for version in versions]
+    assert project["tool"]["cibuildwheel"]["build"] == built
+    assert project["project"]["requires-python"] == f">={versions[0]}"
 
 
 @pytest.mark.slow
