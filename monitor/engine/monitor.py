@@ -69,7 +69,7 @@ class Monitor:
         self._join, self._windows, self._delays = stages.join, stages.windows, stages.delays
         self._scores, self._watch = stages.scores, stages.watch
         self._received = stages.received
-        self.versions = LiveVersions(self._catalogue, stages.versions, self._received)
+        self.versions = LiveVersions(self._catalogue, stages.versions, stages.pairs, self._received)
         self._reading = SnapshotReader(self.config, self._catalogue, stages, self.versions)
         self._decoder = Decoder(DecodeSettings.from_config(self.config))
         self._buffer: list[Fields] = []

@@ -20,6 +20,7 @@ from monitor.labels.delays import LabelDelays
 from monitor.labels.maturity import Maturities
 from monitor.watch import Watch
 from monitor.windows import Windows
+from monitor.windows.pair_counts import PairCounts
 from monitor.windows.range_counts import RangeCounts
 from monitor.windows.range_scores import RangeScores
 from monitor.windows.scores import Scores
@@ -51,6 +52,7 @@ class Stages:
         ranges: counts of stretches of event time.
         range_scores: labelled scores of stretches of event time.
         versions: counts of the models that keep the version of a prediction.
+        pairs: counts of the ids that a shadow version scored as well.
         times: of the models, by all records so far.
     """
 
@@ -66,6 +68,7 @@ class Stages:
         self.ranges: list[RangeCounts] = []
         self.range_scores: list[RangeScores] = []
         self.versions = VersionCounts(catalogue)
+        self.pairs = PairCounts(catalogue)
         self.watch = Watch(
             catalogue, self.windows, self.scores, self.delays, self.received.versions
         )
@@ -84,7 +87,7 @@ class Stages:
         """
         yield from self.received.number_groups(batch, SLICE_ROWS)
         rows = self.received.events.total()
-        predictions = self.received.events["prediction"]
+        predictions = self.received.predictions
         batch = self._with_reached(self.received.count(batch))
         self.times.ensure(len(self._catalogue.models))
         for part in self._parts(batch, rows, predictions):
@@ -103,6 +106,7 @@ class Stages:
             yield from self.watch.steps(self._times_to_judge(), self.maturities.judged)
             if predictions // TIDY_EVERY > tidied:
                 self._count(self.join.tidy(self._over, self.times.settled))
+                self.pairs.apply(self.join.shadows.changes())
 
     def _parts(self, batch: EventBatch, rows: int, predictions: int) -> Iterator[EventBatch]:
         """Cut a batch where the order of its records matters.
@@ -150,12 +154,14 @@ class Stages:
         self.scores.advance(settled)
         self.delays.advance(settled)
         self.versions.advance(settled)
+        self.pairs.advance(settled)
         for deltas in self._joined(batch):
             self.delays.apply(deltas)
             self.scores.apply(deltas)
             for scored in self.range_scores:
                 scored.apply(deltas)
             self._count(deltas)
+        self.pairs.apply(self.join.shadows.changes())
         for labels in self.join.met():
             self.times.hear(*labels)
 
@@ -187,6 +193,7 @@ class Stages:
             "watch": self.watch.state(),
             "ranges": [counted.state() for counted in self.ranges],
             **({"version_counts": versions} if (versions := self.versions.state()) else {}),
+            **({"pair_counts": pairs} if (pairs := self.pairs.state()) else {}),
             **self.received.state(),
             **({"forwarding": self.forwarding.state()} if self.forwarding.is_on else {}),
         }
@@ -215,6 +222,7 @@ class Stages:
             counted.restore(saved, left)
             self.ranges.append(counted)
         self.versions.restore(state.get("version_counts"), left, self.times.settled)
+        self.pairs.restore(state.get("pair_counts", {}), left, self.times.settled)
         self.watch.restore(state["watch"], left)
         self.received.restore(state)
         if "forwarding" in state:

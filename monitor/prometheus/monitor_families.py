@@ -2,7 +2,8 @@
 
 Every scrape can be checked by itself: the labels among
 `precision_monitor_events_total` are the sum of `precision_monitor_labels`, the
-predictions that of `precision_monitor_predictions` (see `model_families`).
+predictions that of `precision_monitor_predictions` (see `model_families`), the shadows that of
+`precision_monitor_shadow_predictions`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from monitor.prometheus.family import Family, Labels, SeriesKind, line
 from monitor.prometheus.process_series import build_labels
 from monitor.snapshot import LabelTotals, Snapshot, SourceProgress
 
-_EVENT_TYPES = ("prediction", "label", "outcome", "counts")
+_EVENT_TYPES = ("prediction", "label", "outcome", "counts", "shadow")
 
 
 def monitor_families() -> Iterator[Family]:
@@ -35,7 +36,8 @@ def monitor_families() -> Iterator[Family]:
     yield _single(
         "precision_monitor_events_total",
         "counter",
-        "Events taken, by type; an outcome with an id is a prediction and a label.",
+        "Events taken, by type; an outcome with an id is a prediction and a label, a shadow the "
+        "prediction of a shadow version.",
         lambda snapshot: [snapshot.events.get(kind, 0) for kind in _EVENT_TYPES],
         [{"type": kind} for kind in _EVENT_TYPES],
     )
