@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recount import Recount
+from same import through_disk
 from watch.shadowed import CONFIG, SHADOW, shadow_config, shadowed
 from watch.versioned import DAY, HOUR, batches, fed, model_of, stream
 
@@ -111,7 +112,7 @@ def test_a_restored_monitor_goes_on_as_if_it_had_not_stopped():
     events = unruly(8)
     half = len(events) // 2
     monitor = fed(events[:half], shadow_config())
-    again = Monitor(shadow_config(), monitor.state())
+    again = Monitor(shadow_config(), through_disk(monitor.state()))
     for batch in batches(events[half:], shadow_config()):
         again.apply(batch)
     assert paired(again) == recounted(events)

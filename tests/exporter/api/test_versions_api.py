@@ -109,6 +109,14 @@ def test_a_reader_is_told_of_ids_that_several_versions_scored():
     assert any("compare --feed" in limit for limit in found["limits"])
 
 
+def test_versions_with_a_comma_can_be_chosen():
+    names = {"6": "6,a", "7": "7\\"}
+    events = [e | {"version": names[e["version"]]} if "version" in e else e for e in stream(days=6)]
+    with client_of(fed(events)) as client:
+        found = got(client, "versions", versions="6\\,a,7\\\\")["comparison"]
+    assert (found["a"]["version"], found["b"]["version"]) == ("6,a", "7\\")
+
+
 def test_the_text_says_the_same(client):
     answer = client.get("/api/v1/versions", headers={"Accept": "text/plain"})
     assert answer.headers["content-type"].startswith("text/plain")
