@@ -211,16 +211,31 @@ NAMED_VERSIONS = 8
 """Versions of a model that are listed, at most."""
 
 
+class ShadowsNow(NamedTuple):
+    """Shadow versions of a model.
+
+    Attributes:
+        versions: each with the time of its first prediction, epoch milliseconds, by time.
+        predictions: received from them, by state; the states add up to all.
+    """
+
+    versions: tuple[tuple[str, int], ...]
+    predictions: Mapping[str, int]
+
+
 class VersionsNow(NamedTuple):
     """Versions of a model that counts them apart.
 
     Attributes:
-        compared: the two that began last; None where they cannot be compared.
+        compared: the one that began last and the one before; None where they cannot be
+            compared.
         not_compared: why they are not; "" where they are.
+        shadows: None where the model has no shadow versions configured.
     """
 
     compared: VersionsCompared | None = None
     not_compared: str = ""
+    shadows: ShadowsNow | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

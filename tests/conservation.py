@@ -35,7 +35,8 @@ def check_laws(samples: Samples, *, outcomes_with_id: float = 0) -> None:
         samples: of one scrape.
         outcomes_with_id: records that were a prediction and a label each.
     """
-    for event, books in (("prediction", "predictions"), ("label", "labels")):
+    kinds = {"prediction": "predictions", "label": "labels", "shadow": "shadow_predictions"}
+    for event, books in kinds.items():
         received = total(samples, "precision_monitor_events_total", type=event)
         forgotten = total(samples, f"precision_monitor_forgotten_{books}_total")
         assert total(samples, f"precision_monitor_{books}") + forgotten == received, event

@@ -92,15 +92,22 @@ def _several(variable: dashboard.QueryVariable) -> dashboard.QueryVariable:
 
 
 def deployments() -> dashboard.AnnotationQuery:
-    """Return the annotations at which another version of the model began to predict."""
-    info = f"classifier_model_info{MODEL}"
+    """Return the annotations at which another version of the model began to predict.
+
+    A canary of little traffic is marked once, however rarely it predicts. Nothing is marked
+    where the monitor itself was away, or sees the model for the first time.
+    """
+    info = f"classifier_version_info{MODEL}"
     return (
         dashboard.AnnotationQuery()
         .name("Deployments")
         .datasource(SOURCE)
         .enable(True)
         .icon_color("blue")
-        .expr(f"{info} unless last_over_time({info}[2h] offset 5m)")
+        .expr(
+            f"({info} unless last_over_time({info}[2h] offset 5m))"
+            f" and on (job, instance, model) classifier_model_info{MODEL} offset 5m"
+        )
     )
 
 

@@ -39,11 +39,8 @@ def with_segments(
         by_model: keys of each configured model.
         defaults: keys of all other models.
     """
-    models = {
-        name: model.model_copy(update={"segments": by_model[name]})
-        for name, model in config.models.items()
-    }
-    rest = config.defaults.model_copy(update={"segments": defaults})
+    models = {name: model.with_segments(by_model[name]) for name, model in config.models.items()}
+    rest = config.defaults.with_segments(defaults)
     return config.model_copy(update={"defaults": rest, "models": models})
 
 

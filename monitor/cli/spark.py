@@ -40,6 +40,13 @@ def run(args: Namespace) -> int:
         raise MonitorError(
             "spark: --files-per-batch goes with --input, --records-per-batch with --kafka"
         )
+    config = load_config(args.config)
+    if any(one.shadow_versions for one in (*config.models.values(), config.defaults)):
+        raise MonitorError(
+            "spark: the job counts no shadow versions, and would take their predictions for those "
+            "that decide; leave shadow_versions out of the configuration, and their predictions "
+            "out of the input"
+        )
     _hush_pandas()
     if _is_local(args.master):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not the first python on the PATH

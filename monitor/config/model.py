@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
@@ -28,6 +29,8 @@ from monitor.config.labelling import (
 )
 from monitor.config.reference import Reference
 
+_VERSION = "version"
+"""The segment key that stands for the version of a prediction."""
 SHORTEST_DEFAULT_HORIZON_MS = 2 * DAY_MS
 """The default horizon is at least this long, however short the label timeout."""
 
@@ -80,6 +83,13 @@ class ModelConfig(Section):
     )
     max_segment_values: PositiveInt = setting(
         50, 'Maximum number of values per segment key; later values are counted as "__other__".'
+    )
+    shadow_versions: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Distinct] = setting(
+        (),
+        "Versions that score the ids of others and decide nothing, by name or pattern, such as "
+        '"*-shadow". Their predictions are no duplicates and count in no window; '
+        "they are compared pair by pair with the version that decided. Needs segments: [version].",
+        json_schema_extra={"default": [], "uniqueItems": True},
     )
     labelling: Labelling = setting(
         "complete",
@@ -144,6 +154,16 @@ class ModelConfig(Section):
         "negatives. It does not honour false_pages_per_year and starts afresh after a restart. "
         "Requires river.",
     )
+
+    @field_validator("shadow_versions")
+    @classmethod
+    def _shadows_are_versions(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if value and _VERSION not in info.data.get("segments", (_VERSION,)):
+            raise q.unfit(
+                f"needs {_VERSION} among segments, by which versions are counted apart",
+                f"add it: segments: [{_VERSION}]",
+            )
+        return value
 
     @field_validator("label_errors")
     @classmethod
@@ -221,6 +241,28 @@ class ModelConfig(Section):
                 "raise it, or revisions cannot reach the windows",
             )
         return value
+
+    def is_shadow(self, version: str) -> bool:
+        """Return whether predictions of a version decide nothing.
+
+        Args:
+            version: its name.
+
+        >>> ModelConfig(segments=["version"], shadow_versions=["*-shadow"]).is_shadow("7-shadow")
+        True
+        """
+        return any(fnmatchcase(version, pattern) for pattern in self.shadow_versions)
+
+    def with_segments(self, keys: tuple[str, ...]) -> "ModelConfig":
+        """Return these settings with other segment keys; without shadow versions, if they need it.
+
+        Args:
+            keys: the segment keys.
+        """
+        update: dict[str, Any] = {"segments": keys}
+        if _VERSION not in keys:
+            update["shadow_versions"] = ()
+        return self.model_copy(update=update)
 
     @property
     def horizon_ms(self) -> int | None:

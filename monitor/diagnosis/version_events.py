@@ -146,7 +146,8 @@ class VersionEvents:
 
 def _config_of(model: str, settings: ModelConfig) -> Config:
     """A configuration of this model alone, whose groups are strata."""
-    own = settings.model_copy(update={"segments": (_STRATUM,), "max_segment_values": MAX_GROUPS})
+    strata = settings.with_segments((_STRATUM,))
+    own = strata.model_copy(update={"max_segment_values": MAX_GROUPS})
     limits = {"max_series": 2 * MAX_GROUPS, "models": {model: own}}
     return Config.without_file().model_copy(update=limits)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,6 +14,9 @@ from monitor.config.quantities import format_time, parse_duration
 from monitor.drift.version_comparison import VersionComparison
 from monitor.errors import UsageError
 
+_NAME = r"((?:\\[,\\]|[^,\\]|\\(?![,\\]))+)"
+_NAMES = re.compile(f"{_NAME},{_NAME}", re.DOTALL)
+_ESCAPED = re.compile(r"\\([,\\])")
 _COMPARABLE = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
 
 
@@ -82,23 +86,27 @@ class VersionsCompared:
 
 
 def parse_versions(option: str, text: str | None) -> tuple[str, str] | None:
-    """Return the names of A and of B; None where they are left out.
+    r"""Return the names of A and of B; None where they are left out.
 
     Args:
         option: where they were written, for the error.
-        text: what was written, A,B.
+        text: what was written, A,B; `\,` is a comma of a name, and `\\` a backslash.
 
     Raises:
         UsageError: not two different names.
 
-    >>> parse_versions("--versions", "6,7")
-    ('6', '7')
+    >>> parse_versions("--versions", "6,7"), parse_versions("--versions", r"a\,1,a\\2")
+    (('6', '7'), ('a,1', 'a\\2'))
     """
     if text is None:
         return None
-    a, comma, b = text.partition(",")
-    if not (a and comma and b) or "," in b or a == b:
-        raise UsageError(f"{option}: must be two different versions, got {text!r}; write A,B")
+    found = _NAMES.fullmatch(text)
+    a, b = ("", "") if found is None else (_ESCAPED.sub(r"\1", name) for name in found.groups())
+    if a == b:
+        raise UsageError(
+            f"{option}: must be two different versions, got {text!r}; write A,B, and \\, for a "
+            "comma of a name"
+        )
     return a, b
 
 

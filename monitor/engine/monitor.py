@@ -218,7 +218,9 @@ class Monitor:
         windows = None if state is None else state["windows"]
         self._stages = stages = Stages(self.config, self._catalogue, windows)
         self._windows, self._scores, self._watch = stages.windows, stages.scores, stages.watch
-        self.versions = LiveVersions(self._catalogue, stages.versions, stages.received)
+        self.versions = LiveVersions(
+            self._catalogue, stages.versions, stages.pairs, stages.received
+        )
         self._reading = SnapshotReader(self.config, self._catalogue, stages, self.versions)
         if state is None:
             return

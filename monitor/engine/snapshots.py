@@ -15,8 +15,9 @@ from monitor.engine.score_skills import ScoreSkills
 from monitor.engine.stages import Stages
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, NO_TIME, FloatArray, Int64Array
-from monitor.events.intake import EVENT_OF_COLUMNS
+from monitor.events.intake import EVENT_OF_COLUMNS, SHADOW_EVENT
 from monitor.events.reject_reasons import RejectReason
+from monitor.join.shadow_store import Book
 from monitor.labels.delays import PUBLISHED_EDGES_SECONDS
 from monitor.labels.evidence import Evidence
 from monitor.labels.maturity import Ages, Times
@@ -30,11 +31,13 @@ from monitor.snapshot import (
     SourceProgress,
     Window,
 )
-from monitor.verdicts import Watched
+from monitor.verdicts import ShadowsNow, Watched
 from monitor.watch.live_versions import LiveVersions
 from monitor.watch.windows_in_use import windows_in_use
 
+_EVENTS = tuple(EVENT_OF_COLUMNS.values())
 _LIFETIME = "all"
+_SHADOW_STATES = ("matched", "expired", "evicted", "duplicate")
 _LABEL_NAMES = ("negative", "positive", "retracted")
 
 
@@ -108,7 +111,7 @@ class SnapshotReader:
             models=self._skills.added(models, windows),
             labels=self._label_books(),
             records=received.records,
-            events={event: received.events[event] for event in EVENT_OF_COLUMNS.values()},
+            events={event: received.events[event] for event in (*_EVENTS, SHADOW_EVENT)},
             rejected={reason: received.rejected[reason] for reason in RejectReason},
             watermark_ms=max((time for time in times if time is not None), default=None),
             now_ms=furthest,
@@ -126,6 +129,10 @@ class SnapshotReader:
         """Count predictions and labels of the models that are still configured or known."""
         books = self._join.books
         return Counter(
+            {
+                SHADOW_EVENT: int(self._join.shadows.store.books(0)[:, Book.RECEIVED].sum())
+                + self._stages.forgotten.shadows
+            },
             prediction=int(books.predictions.sum() + books.duplicates.sum())
             + self._stages.forgotten.predictions,
             label=self._label_books().received,
@@ -197,6 +204,7 @@ class SnapshotReader:
     ) -> tuple[ModelState, ...]:
         times, now = moments
         expired = self._join.expired(_as_array(times))
+        by_state = self._join.shadows.store.states(_as_array(times))
         aside, states = self._times.aside, []
         for number, (age, time, moment) in enumerate(zip(ages, times, now, strict=True)):
             state = self._model(number, age, int(expired[number]), lifetime)
@@ -218,9 +226,22 @@ class SnapshotReader:
                 aside=aside[number],
             )
             compared = self._versions.now(number, state.mature_until)
-            states.append(state if compared is None else replace(state, versions_now=compared))
+            if compared is not None:
+                shadows = self._shadows(number, by_state[number])
+                state = replace(state, versions_now=compared._replace(shadows=shadows))
+            states.append(state)
             between()
         return tuple(states)
+
+    def _shadows(self, number: int, books: Int64Array) -> ShadowsNow | None:
+        if not self._catalogue.settings[number].shadow_versions:
+            return None
+        received, *states = books.tolist()
+        by_state = dict(zip(_SHADOW_STATES, states, strict=True))
+        return ShadowsNow(
+            self._received.shadows(self._catalogue.models[number]).appeared,
+            {"pending": received - sum(states), **by_state},
+        )
 
     def _model(
         self, number: int, maturity: int | None, expired: int, lifetime: Window

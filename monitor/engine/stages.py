@@ -20,10 +20,12 @@ from monitor.events.parts import in_slices, parts_of, rows_of
 from monitor.events.renumbering import Numbers, State
 from monitor.events.silences import Silences
 from monitor.join import Deltas, Join, Over
+from monitor.join.shadow_store import Book
 from monitor.labels.delays import LabelDelays
 from monitor.labels.maturity import Maturities
 from monitor.watch import Watch
 from monitor.windows import Windows
+from monitor.windows.pair_counts import PairCounts
 from monitor.windows.range_counts import RangeCounts
 from monitor.windows.range_scores import RangeScores
 from monitor.windows.scores import Scores
@@ -55,6 +57,7 @@ class Stages:
         ranges: counts of stretches of event time.
         range_scores: labelled scores of stretches of event time.
         versions: counts of the models that keep the version of a prediction.
+        pairs: counts of the ids that a shadow version scored as well.
         times: of the models, by all records so far.
         forgotten: sums over the models that were forgotten.
     """
@@ -71,6 +74,7 @@ class Stages:
         self.ranges: list[RangeCounts] = []
         self.range_scores: list[RangeScores] = []
         self.versions = VersionCounts(catalogue)
+        self.pairs = PairCounts(catalogue)
         self.watch = Watch(
             catalogue, self.windows, self.scores, self.delays, self.received.versions
         )
@@ -92,7 +96,7 @@ class Stages:
         """
         yield from self.received.number_groups(batch, SLICE_ROWS)
         rows = self.received.events.total()
-        predictions = self.received.events["prediction"]
+        predictions = self.received.predictions
         batch = self._with_reached(self.received.count(batch))
         self.times.ensure(len(self._catalogue.models))
         for part in self._parts(batch, rows, predictions):
@@ -113,6 +117,7 @@ class Stages:
             yield from self.watch.steps(self._times_to_judge(), self.maturities.judged)
             if predictions // TIDY_EVERY > tidied:
                 self._count(self.join.tidy(self._over, self.times.settled))
+                self.pairs.apply(self.join.shadows.changes())
 
     def may_forget(self, batch: EventBatch) -> bool:
         """Return whether a model may have been silent for too long within a batch, or before.
@@ -168,8 +173,11 @@ class Stages:
         rows = np.array([self._catalogue.totals_row(names[n]) for n in models.tolist()], np.int64)
         cells = self.windows.as_negatives(self.windows.lifetime[rows], rows).sum(axis=0)
         received = books.predictions[models].sum() + books.duplicates[models].sum()
+        shadows = self.join.shadows.store.books(len(names))[models, Book.RECEIVED].sum()
         outcomes = cells[: len(Outcome)].tolist()
-        return Forgotten(len(models), int(received), int(books.applied[models].sum()), *outcomes)
+        return Forgotten(
+            len(models), int(received), int(shadows), int(books.applied[models].sum()), *outcomes
+        )
 
     def _parts(self, batch: EventBatch, rows: int, predictions: int) -> Iterator[EventBatch]:
         """Cut a batch where the order of its records matters.
@@ -217,12 +225,14 @@ class Stages:
         self.scores.advance(settled)
         self.delays.advance(settled)
         self.versions.advance(settled)
+        self.pairs.advance(settled)
         for deltas in self._joined(batch):
             self.delays.apply(deltas)
             self.scores.apply(deltas)
             for scored in self.range_scores:
                 scored.apply(deltas)
             self._count(deltas)
+        self.pairs.apply(self.join.shadows.changes())
         met = self.join.met()
         for labels in met:
             self.times.hear(*labels)
@@ -261,6 +271,7 @@ class Stages:
             "watch": self.watch.state(),
             "ranges": [counted.state() for counted in self.ranges],
             **({"version_counts": versions} if (versions := self.versions.state()) else {}),
+            **({"pair_counts": pairs} if (pairs := self.pairs.state()) else {}),
             **self.received.state(),
             "forgotten": self.forgotten._asdict(),
             **({"silences": self._silences.state()} if self._forget_after is not None else {}),
@@ -291,6 +302,7 @@ class Stages:
             counted.restore(saved, left)
             self.ranges.append(counted)
         self.versions.restore(state.get("version_counts"), left, self.times.settled)
+        self.pairs.restore(state.get("pair_counts", {}), left, self.times.settled)
         self.watch.restore(state["watch"], left)
         self.received.restore(state)
         self.forgotten = Forgotten(**state.get("forgotten", {}))

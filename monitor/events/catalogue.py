@@ -4,12 +4,13 @@ A *group* is a model with one combination of segment values; each prediction bel
 one. A *series* is a row of every table of counts: the totals of a model, or one of its
 segment values. A group counts in the series of the totals and in one series for each
 segment key. Once a model has reached its cap, new values count as `OTHER_VALUE`, so that
-the number of series is bounded and totals stay exact.
+the number of series is bounded and totals stay exact. A group of a shadow version counts in
+no series: its predictions are compared with those of the version that decides, and no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from monitor.config import Config, Labelling, ModelConfig
 from monitor.events.columns import (
     MISSING_VALUE,
     OTHER_VALUE,
+    VERSION_KEY,
     BoolArray,
     Group,
     Int64Array,
@@ -34,6 +36,8 @@ NO_ROW = -1
 UNKNOWN_GROUP = -1
 """In `Catalogue.groups_of`: this group's model is not accepted."""
 
+_GroupKey = tuple[int, tuple[str, ...], bool]
+"""Number of the model, segment values, and if the version is a shadow."""
 _MOST_KNOWN = 1 << 16
 """Most groups of batches in the cache of numbers."""
 
@@ -49,9 +53,11 @@ class Catalogue:
         self._config = config
         self._models: dict[str, int] = {}
         self._settings: list[ModelConfig] = []
-        self._groups: dict[tuple[int, tuple[str, ...]], int] = {}
+        self._groups: dict[_GroupKey, int] = {}
         self._series: dict[Series, int] = {}
         self._entered: list[tuple[int, list[int]]] = []
+        self._shadow_names: dict[int, str] = {}
+        self.has_shadows = any(one.shadow_versions for one in self.possible_settings)
         self._values: dict[tuple[int, str], int] = {}
         self._arrays = np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int64)
         self._names: tuple[str, ...] = ()
@@ -95,6 +101,18 @@ class Catalogue:
     def model_of_group(self) -> Int64Array:
         """Model number of each group."""
         return self._tables()[0]
+
+    @property
+    def shadows(self) -> BoolArray:
+        """True for the groups of shadow versions."""
+        flags = np.zeros(len(self._groups), dtype=np.bool_)
+        flags[[*self._shadow_names]] = True
+        return flags
+
+    @property
+    def shadow_names(self) -> Mapping[int, str]:
+        """Names of the shadow versions by the numbers of their groups."""
+        return self._shadow_names
 
     @property
     def rows(self) -> Int64Array:
@@ -174,7 +192,7 @@ class Catalogue:
     def named_groups(self) -> list[tuple[str, dict[str, str]]]:
         """Return the model and the segment values by key of each group, by number."""
         found = []
-        for model, values in self._groups:
+        for model, values, _ in self._groups:
             keys = self._settings[model].segments
             given = {k: v for k, v in zip(keys, values, strict=True) if v != MISSING_VALUE}
             found.append((self.models[model], given))
@@ -182,7 +200,7 @@ class Catalogue:
 
     def names_rank(self) -> Int64Array:
         """Rank of each group by names, which does not depend on the order of arrival."""
-        names = [(self.models[model], values) for model, values in self._groups]
+        names = [(self.models[model], values) for model, values, _ in self._groups]
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(names), dtype=np.int64)
         rank[order] = np.arange(len(names))
@@ -190,7 +208,7 @@ class Catalogue:
 
     def group_values(self) -> list[tuple[str, ...]]:
         """Return the segment values of each group, in the order of its model's segment keys."""
-        return [values for _, values in self._groups]
+        return [values for _, values, _ in self._groups]
 
     def state(self) -> State:
         """Models with the settings that their counts depend on, groups and series, in order."""
@@ -199,7 +217,10 @@ class Catalogue:
                 {"name": name, **_counted_by(setting)}
                 for name, setting in zip(self._models, self._settings, strict=True)
             ],
-            "groups": [[model, list(values)] for model, values in self._groups],
+            "groups": [
+                [model, list(values), *([shadow] if shadow else [])]
+                for model, values, shadow in self._groups
+            ],
             "series": [list(series) for series in self._series],
         }
 
@@ -220,7 +241,7 @@ class Catalogue:
         models = np.flatnonzero(np.array(kept, dtype=np.bool_))
         new = renumbered(np.arange(len(found)), models)
         self._models, self._settings, self._series = {}, [], {}
-        self._names, self._known_series = (), ()
+        self._names, self._known_series, self._shadow_names = (), (), {}
         self._owner, self._rows_of = self._owner[:0], (0, [])
         for i in models.tolist():
             self._models[names[i]] = len(self._models)
@@ -232,10 +253,10 @@ class Catalogue:
             if series.segment is not None and series.value != OTHER_VALUE:
                 key = (self._models[series.model], series.segment)
                 self._values[key] = self._values.get(key, 0) + 1
-        groups = [i for i, (model, _) in enumerate(state["groups"]) if new[model] != GONE]
+        groups = [i for i, (model, *_) in enumerate(state["groups"]) if new[model] != GONE]
         for i in groups:
-            model, values = state["groups"][i]
-            self._enter_group(int(new[model]), tuple(values))
+            model, values, *shadow = state["groups"][i]
+            self._enter_group((int(new[model]), tuple(values), bool(shadow)))
         for name in known:
             if name not in self._models:
                 self._enter_model(name)
@@ -252,15 +273,22 @@ class Catalogue:
         model = self._model(group.model)
         if model == UNKNOWN_GROUP:
             return UNKNOWN_GROUP, False
-        values = self._capped(model, group.values)
-        number = self._groups.get((model, values))
+        shadow = self._is_shadow(model, group)
+        values = self._capped(model, group.values, shadow=shadow)
+        number = self._groups.get((model, values, shadow))
         if number is None and len(self._groups) >= MAX_GROUPS - self._config.max_models:
             values = (OTHER_VALUE,) * len(values)
-            number = self._groups.get((model, values))
+            number = self._groups.get((model, values, shadow))
         if number is None:
-            number = self._enter_group(model, values)
+            number = self._enter_group((model, values, shadow))
         self._known[group] = number, values != group.values
         return self._known[group]
+
+    def _is_shadow(self, model: int, group: Group) -> bool:
+        setting = self._settings[model]
+        if not setting.shadow_versions:
+            return False
+        return setting.is_shadow(group.values[setting.segments.index(VERSION_KEY)])
 
     def _model(self, name: str) -> int:
         known = self._models.get(name)
@@ -276,10 +304,10 @@ class Catalogue:
         self._series[Series(name)] = len(self._series)
         return number
 
-    def _capped(self, model: int, values: tuple[str, ...]) -> tuple[str, ...]:
+    def _capped(self, model: int, values: tuple[str, ...], *, shadow: bool) -> tuple[str, ...]:
         name, settings = self.models[model], self._settings[model]
         return tuple(
-            self._value(model, name, key, value)
+            value if shadow and key == VERSION_KEY else self._value(model, name, key, value)
             for key, value in zip(settings.segments, values, strict=True)
         )
 
@@ -295,12 +323,17 @@ class Catalogue:
         self._series[series] = len(self._series)
         return value
 
-    def _enter_group(self, model: int, values: tuple[str, ...]) -> int:
+    def _enter_group(self, group: _GroupKey) -> int:
+        model, values, shadow = group
         name, keys = self.models[model], self._settings[model].segments
-        rows = [self._series[Series(name)]]
-        for key, value in zip(keys, values, strict=True):
-            rows.append(self._series.setdefault(Series(name, key, value), len(self._series)))
-        number = self._groups[model, values] = len(self._groups)
+        number = self._groups[group] = len(self._groups)
+        rows = []
+        if shadow:
+            self._shadow_names[number] = values[keys.index(VERSION_KEY)]
+        else:
+            rows.append(self._series[Series(name)])
+            for key, value in zip(keys, values, strict=True):
+                rows.append(self._series.setdefault(Series(name, key, value), len(self._series)))
         self._entered.append((model, rows))
         return number
 

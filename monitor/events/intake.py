@@ -23,6 +23,9 @@ EVENT_OF_COLUMNS = {
 }
 """Name of the events in each kind of columns of a batch."""
 
+SHADOW_EVENT = "shadow"
+"""Name of the predictions of shadow versions."""
+
 _GROUPED = ("predictions", "outcomes", "counts")
 _BEFORE_ALL, _AFTER_ALL = -(1 << 60), 1 << 62
 
@@ -43,6 +46,7 @@ class Received:
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._versions: dict[str, ModelVersions] = {}
+        self._shadows: dict[str, ModelVersions] = {}
         self.records = 0
         self.events: Counter[str] = Counter()
         self.rejected: Counter[RejectReason] = Counter()
@@ -51,6 +55,15 @@ class Received:
     def versions(self, model: str) -> ModelVersions:
         """Return the versions of a model; none where its predictions carry none."""
         return self._versions.get(model, ModelVersions())
+
+    def shadows(self, model: str) -> ModelVersions:
+        """Return the shadow versions of a model."""
+        return self._shadows.get(model, ModelVersions())
+
+    @property
+    def predictions(self) -> int:
+        """Predictions so far, those of shadow versions included."""
+        return self.events["prediction"] + self.events[SHADOW_EVENT]
 
     def number_groups(self, batch: EventBatch, most: int) -> Iterator[None]:
         """Number the groups of a batch with many groups in steps, before `count`.
@@ -112,6 +125,10 @@ class Received:
                 batch = replace(batch, **{name: taken})
         for name, event in EVENT_OF_COLUMNS.items():
             self.events[event] += len(getattr(batch, name))
+        if self._catalogue.has_shadows:
+            shadows = int(self._catalogue.shadows[batch.predictions.group].sum())
+            self.events["prediction"] -= shadows
+            self.events[SHADOW_EVENT] += shadows
         return batch
 
     def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
@@ -123,15 +140,22 @@ class Received:
         np.minimum.at(first, batch.predictions.group, batch.predictions.time)
         np.maximum.at(last, batch.predictions.group, batch.predictions.time)
         times = zip(batch.groups, numbers, first.tolist(), last.tolist(), strict=True)
+        shadows = self._catalogue.shadows
         for group, number, earliest, latest in times:
             if group.version and number != UNKNOWN_GROUP and latest > _BEFORE_ALL:
-                known = self._versions.setdefault(group.model, ModelVersions())
+                versions = self._shadows if shadows[number] else self._versions
+                known = versions.setdefault(group.model, ModelVersions())
                 known.note(group.version, earliest, latest)
 
     def state(self) -> State:
         """All counts and versions as plain values; a copy."""
         return {
             "versions": {name: known.state() for name, known in self._versions.items()},
+            **(
+                {"shadows": {name: known.state() for name, known in self._shadows.items()}}
+                if self._shadows
+                else {}
+            ),
             "records": self.records,
             "events": dict(self.events),
             "rejected": {str(reason): count for reason, count in self.rejected.items()},
@@ -140,13 +164,19 @@ class Received:
 
     def restore(self, state: State) -> None:
         """Restore from `state` the models that the catalogue has."""
-        self._versions = {
-            model: ModelVersions.restored(known)
-            for model, known in state["versions"].items()
-            if model in self._catalogue.models
-        }
+        self._versions, self._shadows = (
+            {
+                model: ModelVersions.restored(known)
+                for model, known in state.get(kind, {}).items()
+                if model in self._catalogue.models
+            }
+            for kind in ("versions", "shadows")
+        )
         self.records, self.overflowed = state["records"], state["overflowed"]
         self.events = Counter(state["events"])
+        if not self._catalogue.has_shadows:
+            self._shadows = {}
+            del self.events[SHADOW_EVENT]
         self.rejected = Counter({RejectReason(r): n for r, n in state["rejected"].items()})
 
 

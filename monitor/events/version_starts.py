@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self
+
+from monitor.events.keys import keys_of
 
 MOST_VERSIONS = 64
 """Versions of a model that are stored; the ones that have not predicted for longest go first."""
+MOST_FORGOTTEN = 4096
+"""Names of versions that are no longer stored, by their keys; beyond it any may be among them."""
 
 
 class VersionTimes(NamedTuple):
     """When a version of a model predicted, by event time, epoch milliseconds.
 
     Attributes:
-        first: its first prediction; None where an older state did not store it.
+        first: its first prediction; None where it is not known: an older state did not store
+            it, or the version returned after it was forgotten.
         last: its latest prediction.
     """
 
@@ -26,10 +31,16 @@ class ModelVersions:
 
     Args:
         times: of each version, by its name.
+        forgotten: keys of the names that are no longer stored.
     """
 
-    def __init__(self, times: Mapping[str, VersionTimes] | None = None) -> None:
+    def __init__(
+        self,
+        times: Mapping[str, VersionTimes] | None = None,
+        forgotten: Iterable[int] = (),
+    ) -> None:
         self._times = dict(times or {})
+        self._forgotten = set(forgotten)
 
     @property
     def latest(self) -> str:
@@ -55,20 +66,40 @@ class ModelVersions:
             first: time of the earliest of them, epoch milliseconds.
             last: time of the latest of them.
         """
-        known = self._times.get(version, VersionTimes(first, last))
+        known = self._times.get(version)
+        if known is None:
+            known = VersionTimes(None if self._may_return(version) else first, last)
         earliest = None if known.first is None else min(known.first, first)
         self._times[version] = VersionTimes(earliest, max(known.last, last))
         while len(self._times) > MOST_VERSIONS:
-            del self._times[min(self._times, key=lambda name: (self._times[name].last, name))]
+            oldest = min(self._times, key=lambda name: (self._times[name].last, name))
+            del self._times[oldest]
+            if len(self._forgotten) < MOST_FORGOTTEN:
+                self._forgotten.add(_key_of(oldest))
 
-    def state(self) -> dict[str, list[int | None]]:
+    def state(self) -> dict[str, Any]:
         """Serializable state."""
-        return {name: list(times) for name, times in self._times.items()}
+        times = {name: list(times) for name, times in self._times.items()}
+        if not self._forgotten:
+            return times
+        return {"times": times, "forgotten": sorted(self._forgotten)}
 
     @classmethod
     def restored(cls, state: Any) -> Self:
         """Load what `state` returned, or the time and name that older states stored."""
-        if isinstance(state, Mapping):
-            return cls({name: VersionTimes(*times) for name, times in state.items()})
-        last, name = state
-        return cls({name: VersionTimes(None, last)})
+        if not isinstance(state, Mapping):
+            last, name = state
+            return cls({name: VersionTimes(None, last)})
+        forgotten: Iterable[int] = ()
+        if isinstance(state.get("times"), Mapping):  # of a version called so, it is a list
+            state, forgotten = state["times"], state["forgotten"]
+        return cls({name: VersionTimes(*times) for name, times in state.items()}, forgotten)
+
+    def _may_return(self, version: str) -> bool:
+        """Return whether a version that is not stored may have predicted before."""
+        full = len(self._forgotten) >= MOST_FORGOTTEN
+        return full or (bool(self._forgotten) and _key_of(version) in self._forgotten)
+
+
+def _key_of(version: str) -> int:
+    return int(keys_of([version])[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class Join:
 
     Attributes:
         books: where every prediction and every label went.
+        shadows: predictions of shadow versions.
         forgetting: when predictions are forgotten.
     """
 
@@ -62,7 +64,7 @@ class Join:
         self._table, self._held, self._terms = memory.table, memory.held, memory.terms
         self._predictions = PredictionRules(memory)
         self._labels = LabelRules(memory)
-        self.books = memory.books
+        self.books, self.shadows = memory.books, memory.shadows
         self._counted = CountedOutcomes(catalogue, self.books)
         horizons = [s.horizon_ms or ENDLESS for s in catalogue.possible_settings]
         self.forgetting = Forgetting.of(min(horizons))
@@ -80,19 +82,41 @@ class Join:
     @property
     def nbytes(self) -> int:
         """Memory of the tables, bytes."""
-        return self._table.nbytes + self._held.nbytes
+        return self._table.nbytes + self._held.nbytes + self.shadows.store.table.nbytes
 
     def apply(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
         """Join a batch and return what changes.
 
         Args:
             predictions: in the order of their records, duplicates included; groups are
-                numbers of the catalogue.
+                numbers of the catalogue. What those of shadow versions change is among
+                `Shadows.changes`.
             labels: in the order of their records.
             over: moments before which horizons have ended, see `Forgetting`.
         """
         self._memory.learn_models()
         over = over.of(len(self._terms))
+        if self._catalogue.has_shadows:
+            return self._apply_with_shadows(predictions, labels, over)
+        return self._apply(predictions, labels, over)
+
+    def _apply_with_shadows(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
+        """Join a batch that may have predictions of shadow versions.
+
+        A label in the record of a shadow prediction counts like one that came alone.
+        """
+        self.shadows.begin(over)
+        shadow = self._catalogue.shadows[predictions.group]
+        shadows = predictions.take(shadow)
+        if len(shadows):
+            theirs = np.isin(labels.row, shadows.row)
+            times = np.where(theirs, NO_TIME, labels.prediction_time)
+            predictions, labels = predictions.take(~shadow), replace(labels, prediction_time=times)
+        changes = self._apply(predictions, labels, over)
+        self.shadows.apply(shadows)
+        return changes
+
+    def _apply(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
         slots, repeat = self._memory.known(predictions, over), has_repeats(predictions.key)
         if repeat or (slots >= 0).any():
             taking_over = self._predictions.taking_over(predictions, slots, over)
@@ -184,6 +208,9 @@ class Join:
             before = over.common - int(self._terms.horizon.max())
             self.books.orphaned += self._held.expire(before)
             self._counted.expire(before)
+        if self.shadows.in_use:
+            self.shadows.begin(over.of(len(self._terms)))
+            self.shadows.advance()
 
     def may_tidy(self, predictions: Predictions, over: Over) -> bool:
         """Tell whether `tidy` could have work after these predictions.
@@ -198,6 +225,8 @@ class Join:
         if not len(self._terms):
             return False
         before = self._terms.earliest_kept(over.of(len(self._terms)))
+        if self.shadows.store.may_tidy(len(predictions), self._max_pending, before):
+            return True
         return self._table.holds(before) or int(predictions.time.min()) < before
 
     def tidy(self, over: Over, times: Int64Array) -> Deltas:
@@ -218,6 +247,8 @@ class Join:
         if not len(self._terms):
             return Deltas()
         over = over.of(len(self._terms))
+        if self._catalogue.has_shadows:
+            self.shadows.begin(over)
         while len(slots := self._table.front(before=self._terms.earliest_kept(over))):
             self._memory.drop(slots[self._memory.is_over(slots, over)], self.books.dropped)
             if not self._table.free_front():
@@ -227,6 +258,8 @@ class Join:
             changes.append(self._memory.evict(self._table.front(), times))
             if not self._table.free_front():
                 break  # the last chunk is still being filled
+        if self._catalogue.has_shadows:
+            self.shadows.store.tidy(self._max_pending, times)
         return Deltas.concatenate(changes)
 
     def expired(self, times: Int64Array) -> Int64Array:
@@ -268,6 +301,7 @@ class Join:
             "held": self._held.state(),
             "delivered": self._counted.state(),
             "books": self.books.state(),
+            **({"shadows": self.shadows.state()} if self._catalogue.has_shadows else {}),
         }
 
     def restore(self, state: State, left: Numbers) -> None:
@@ -281,3 +315,5 @@ class Join:
         self._held.restore(state["held"])
         self._counted.restore(state["delivered"], left.groups)
         self.books.restore(state["books"], left.models)
+        if "shadows" in state and self._catalogue.has_shadows:
+            self.shadows.restore(state["shadows"], left)

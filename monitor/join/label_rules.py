@@ -154,6 +154,9 @@ class LabelRules:
         self._books.duplicate_labels += len(slots) - int(first.sum())
         changed = rows_where(own != after)
         when, own, after = when[changed], own[changed], after[changed]
+        if self._memory.shadows.in_use:
+            keys = self._table.keys(slots[changed])
+            self._memory.shadows.move(keys, (when, own), (when, after))
         add_at(self._books.labels, model[changed], words.label_values_of(after), 1)
         return self._memory.move(when, own, when, after)
 

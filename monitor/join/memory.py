@@ -14,6 +14,7 @@ from monitor.join.deltas import Deltas
 from monitor.join.early_labels import HeldLabels
 from monitor.join.forgetting import Over
 from monitor.join.packed_rows import outcome_deltas, population_deltas
+from monitor.join.shadows import Shadows
 from monitor.join.table import PredictionTable
 from monitor.join.terms import ENDLESS, ModelTerms
 from monitor.join.unlabelled import NO_OUTCOME, outcomes_of
@@ -31,6 +32,7 @@ class JoinMemory:
         held: labels that wait for their prediction.
         terms: label timeouts and horizons by model number.
         books: where every prediction and every label went.
+        shadows: predictions of shadow versions.
     """
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -39,6 +41,7 @@ class JoinMemory:
         self.held = HeldLabels()
         self.terms = ModelTerms(catalogue)
         self.books = Books()
+        self.shadows = Shadows(catalogue, self.terms, self.table)
 
     def learn_models(self) -> None:
         """Add the models that are new in the catalogue."""
@@ -101,6 +104,8 @@ class JoinMemory:
         model = self.terms.model_of(when)
         waiting = unlabelled.is_waiting(when, self.terms.label_timeout[model], times[model])
         lost = self.terms.silence_is_negative[model] & waiting & (outcomes_of(what) == NO_OUTCOME)
+        if self.shadows.in_use:
+            self.shadows.lose(self.table.keys(slots[lost]), when[lost], what[lost])
         self.drop(slots[~waiting], self.books.dropped)
         self.drop(slots[waiting], self.books.evicted)
         return population_deltas(when[lost], what[lost], -1)

@@ -76,12 +76,17 @@ class PredictionRules:
         changes.append(population_deltas(when, what, +1))
         past = fresh.time + self._terms.retention(model) < over.by_model[model]
         if not past.any():
-            self._table.append(fresh.key, when, what)
+            self._append(fresh.key, when, what)
             return fresh.key, _NO_PREDICTIONS
         np.add.at(self._books.dropped, model[past], 1)
         key = fresh.key[~past]
-        self._table.append(key, when[~past], what[~past])
+        self._append(key, when[~past], what[~past])
         return key, fresh.take(past)
+
+    def _append(self, keys: KeyArray, when: KeyArray, what: KeyArray) -> None:
+        self._table.append(keys, when, what)
+        if self._memory.shadows.in_use:
+            self._memory.shadows.appear(keys, when, what)
 
     def distinct(self, predictions: Predictions) -> Predictions:
         """Return the first prediction of each id of a batch; count the others as duplicates."""
@@ -135,6 +140,9 @@ class PredictionRules:
         labelled = words.label_values_of(old_what) >= 0
         what = np.where(late, what, words.with_label_of(old_what, what))
         self._table.rewrite(slots, when, what)
+        if self._memory.shadows.in_use:
+            keys = self._table.keys(slots)
+            self._memory.shadows.move(keys, (old_when, old_what), (when, what))
         self._books.before_taking_back()
         old_model = self._terms.model_of(old_when)
         self._memory.enter_predictions(old_model, old_what, -1)

@@ -48,7 +48,7 @@ class PredictionTable:
         self._unused: list[int] = []
         self._filled = CHUNK
         self._earliest = _NO_WHEN
-        self._index = KeyIndex(self._keys, self._remembered, self._all_rows)
+        self._index = KeyIndex(self.keys, self._remembered, self._all_rows)
 
     def __len__(self) -> int:
         """Rows from the first to the last remembered one, including forgotten ones between."""
@@ -87,6 +87,10 @@ class PredictionTable:
         entered = np.concatenate(slots)
         self._index.enter(keys, entered)
         return entered
+
+    def keys(self, slots: Int64Array) -> KeyArray:
+        """Return the keys of rows; 0 for forgotten ones."""
+        return self._word(slots, _KEY)
 
     def when(self, slots: Int64Array) -> KeyArray:
         """Return times and groups of rows, see `monitor.join.packing`."""
@@ -187,10 +191,10 @@ class PredictionTable:
         self._filled = CHUNK - (chunks * CHUNK - len(rows))
         firsts = np.arange(0, len(rows), CHUNK)
         self._earliest = np.minimum.reduceat(rows[:, _WHEN], firsts) if len(rows) else _NO_WHEN
-        self._index = KeyIndex(self._keys, self._remembered, self._all_rows)
+        self._index = KeyIndex(self.keys, self._remembered, self._all_rows)
         self._index.make_room(len(rows), (), 0, chunks * CHUNK)
         for slots in self.chunks():
-            self._index.enter(self._keys(slots), slots)
+            self._index.enter(self.keys(slots), slots)
 
     def _room(self) -> int:
         """Return the slot of the next row, in a chunk that is not full."""
@@ -224,9 +228,6 @@ class PredictionTable:
     def _remembered(self, chunk: int) -> Int64Array:
         first = chunk * CHUNK
         return first + np.flatnonzero(self._rows[first : first + CHUNK, _KEY])
-
-    def _keys(self, slots: Int64Array) -> KeyArray:
-        return self._word(slots, _KEY)
 
     def _all_rows(self) -> KeyArray:
         return self._rows

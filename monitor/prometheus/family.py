@@ -15,6 +15,7 @@ from prometheus_client.utils import floatToGoString
 from monitor.events.columns import FloatArray, Series
 from monitor.prometheus.process_series import SeriesDescription
 from monitor.snapshot import ModelState, Snapshot, Window
+from monitor.verdicts import VersionsNow
 
 SeriesKind = Literal["gauge", "counter", "histogram", "info"]
 Labels = dict[str, str]
@@ -59,6 +60,7 @@ class ModelShape(NamedTuple):
         row: of its totals.
         versions: that began last.
         compared: two of them that are compared, A and B; None where none are.
+        has_shadows: True where it has shadow versions configured.
     """
 
     name: str
@@ -66,6 +68,7 @@ class ModelShape(NamedTuple):
     row: int
     versions: tuple[str, ...] = ()
     compared: tuple[str, str] | None = None
+    has_shadows: bool = False
 
 
 class Shape(NamedTuple):
@@ -151,13 +154,15 @@ def _window_shape(window: Window) -> WindowShape:
 
 
 def _model_shape(model: ModelState) -> ModelShape:
-    found = None if model.versions_now is None else model.versions_now.compared
+    now = model.versions_now or VersionsNow()
+    found = now.compared
     return ModelShape(
         model.name,
         model.version,
         model.row,
         versions=tuple(name for name, _ in model.latest_versions),
         compared=None if found is None else (found.versions[0].name, found.versions[1].name),
+        has_shadows=now.shadows is not None,
     )
 
 

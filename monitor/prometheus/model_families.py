@@ -76,6 +76,28 @@ def prediction_state_families() -> Iterator[Family]:
         lambda model: [count(model) for count in _STATES.values()],
         [{"state": state} for state in _STATES],
     )
+    yield Family(
+        name="precision_monitor_shadow_predictions",
+        kind="gauge",
+        meaning="Predictions received from shadow versions, by state; the states add up to all of "
+        "them. Matched: the id has a label, and both predictions are compared.",
+        labels=("model", "state"),
+        lines=lambda shape: [
+            line(model=m.name, state=state)
+            for m in shape.models
+            if m.has_shadows
+            for state in _STATES
+        ],
+        values=lambda snapshot: np.array(
+            [
+                model.versions_now.shadows.predictions[state]
+                for model in snapshot.models
+                if model.versions_now is not None and model.versions_now.shadows is not None
+                for state in _STATES
+            ],
+            dtype=np.float64,
+        ),
+    )
     yield _by_model(
         "precision_monitor_taken_back_predictions",
         "gauge",

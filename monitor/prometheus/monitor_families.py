@@ -3,7 +3,9 @@
 Every scrape can be checked by itself: the labels among
 `precision_monitor_events_total` are the sum of `precision_monitor_labels`, the
 predictions that of `precision_monitor_predictions` (see `model_families`) and of
-`precision_monitor_forgotten_predictions_total`.
+`precision_monitor_forgotten_predictions_total`. The shadows are the sum of
+`precision_monitor_shadow_predictions` and of
+`precision_monitor_forgotten_shadow_predictions_total`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +17,7 @@ from monitor.prometheus.family import Family, Labels, SeriesKind, line
 from monitor.prometheus.process_series import build_labels
 from monitor.snapshot import CELL_NAMES, LabelTotals, Snapshot, SourceProgress
 
-_EVENT_TYPES = ("prediction", "label", "outcome", "counts")
+_EVENT_TYPES = ("prediction", "label", "outcome", "counts", "shadow")
 
 
 def monitor_families() -> Iterator[Family]:
@@ -36,7 +38,8 @@ def monitor_families() -> Iterator[Family]:
     yield _single(
         "precision_monitor_events_total",
         "counter",
-        "Events taken, by type; an outcome with an id is a prediction and a label.",
+        "Events taken, by type; an outcome with an id is a prediction and a label, a shadow the "
+        "prediction of a shadow version.",
         lambda snapshot: [snapshot.events.get(kind, 0) for kind in _EVENT_TYPES],
         [{"type": kind} for kind in _EVENT_TYPES],
     )
@@ -88,6 +91,12 @@ def monitor_families() -> Iterator[Family]:
         "counter",
         "Predictions of forgotten models, repeated ones included.",
         lambda snapshot: [snapshot.forgotten.predictions],
+    )
+    yield _single(
+        "precision_monitor_forgotten_shadow_predictions_total",
+        "counter",
+        "Predictions of shadow versions of forgotten models.",
+        lambda snapshot: [snapshot.forgotten.shadows],
     )
     yield _single(
         "precision_monitor_forgotten_outcomes_total",

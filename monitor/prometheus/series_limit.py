@@ -40,7 +40,7 @@ class LeftOut(NamedTuple):
 class _Sizes(NamedTuple):
     """Possible series of a snapshot without models, and of each further part.
 
-    A `version` is a segment value; `of_version` and `comparison` come with their model.
+    A `version` is a segment value; `of_version`, `comparison` and `shadows` come with their model.
     """
 
     fixed: int
@@ -50,11 +50,13 @@ class _Sizes(NamedTuple):
     version: int
     of_version: int
     comparison: int
+    shadows: int
 
     def of_model(self, shape: ModelShape) -> int:
         """Return the size of a model with its versions."""
         compared = 0 if shape.compared is None else self.comparison
-        return self.model + len(shape.versions) * self.of_version + compared
+        shadows = self.shadows if shape.has_shadows else 0
+        return self.model + len(shape.versions) * self.of_version + compared + shadows
 
     def of_value(self, series: Series) -> int:
         """Return the size of a segment value."""
@@ -102,6 +104,7 @@ def _sizes(
     model = nothing._replace(series=(Series("m"),), models=(ModelShape("m", "", 0),))
     versioned = ModelShape("m", "", 0, versions=("v",))
     compared = ModelShape("m", "", 0, versions=("v",), compared=("u", "v"))
+    shadowed = ModelShape("m", "", 0, has_shadows=True)
     fixed, of_versioned = _count(nothing), _count(model._replace(models=(versioned,)))
     return _Sizes(
         fixed=fixed,
@@ -111,6 +114,7 @@ def _sizes(
         version=_count(nothing._replace(series=(Series("m", VERSION_KEY, "v"),))) - fixed,
         of_version=of_versioned - _count(model),
         comparison=_count(model._replace(models=(compared,))) - of_versioned,
+        shadows=_count(model._replace(models=(shadowed,))) - _count(model),
     )
 
 

@@ -27,7 +27,7 @@ from monitor.report.versions_answer import VersionsAnswer, versions_answer
 from monitor.report.versions_text import COLUMNS, UNDEFINED, versions_text
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot, Window
-from monitor.verdicts import VersionsNow
+from monitor.verdicts import NAMED_VERSIONS, VersionsNow
 from monitor.watch.live_versions import NOT_KEPT
 
 _SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
@@ -39,6 +39,7 @@ class VersionNow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         version: its name; `__missing__` for predictions without one.
+        shadow: true where it scores ids that another version decides on, and makes no traffic.
         first_prediction: time of its first prediction; null where it is not known.
         traffic: share of the window's predictions that it made; null without any, and where
             versions are not counted apart.
@@ -48,6 +49,7 @@ class VersionNow(Struct, frozen=True, kw_only=True):
     """
 
     version: str
+    shadow: bool
     first_prediction: Time | None
     traffic: Share | None
     predictions: Count | None
@@ -140,16 +142,20 @@ def _versions(snapshot: Snapshot, model: ModelState, window: Window) -> Iterator
         for row, series in enumerate(snapshot.series)
         if series[:2] == Series(model.name, VERSION_KEY)[:2]
     }
-    began = dict(model.versions)
+    now = None if model.versions_now is None else model.versions_now.shadows
+    shadows = dict(() if now is None else now.versions[-NAMED_VERSIONS:])
+    began = {**shadows, **dict(model.versions)}
     made = window.predicted_positive + window.predicted_negative
     latest = [name for name, _ in model.latest_versions]
     there = [name for name, row in rows.items() if made[row] and name not in latest]
-    for name in sorted([*there, *latest], key=lambda one: (began.get(one, 0), one)):
+    shadows = {name: first for name, first in shadows.items() if name not in latest}
+    for name in sorted([*there, *latest, *shadows], key=lambda one: (began.get(one, 0), one)):
         row = rows.get(name)
         if row is not None and not made[row]:
             row = None
         yield VersionNow(
             version=name,
+            shadow=name in shadows,
             first_prediction=time_text(began.get(name)),
             traffic=None if row is None else float(made[row] / made[model.row]),
             predictions=None if row is None else int(made[row]),
@@ -172,8 +178,9 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
 def _of_the_counts(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
     if model.duplicates:
         yield (
-            "Of two predictions of one id the first counts: versions that score the same ids are "
-            "compared from recorded events, by compare --feed."
+            "Of two predictions of one id the first counts: a version that scores the ids of "
+            "another is compared with it where it is configured in shadow_versions, or from "
+            "recorded events, by compare --feed."
         )
     names = [one.name for one in compared.versions]
     if OTHER_VALUE in names:
@@ -193,10 +200,16 @@ def _table(answer: LiveVersionsAnswer) -> Iterator[str]:
         ]
         yield _row(
             f"  {short}",
-            UNDEFINED if one.traffic is None else f"{100 * one.traffic:.0f} %",
+            _traffic(one),
             (one.first_prediction or UNDEFINED)[:16].replace("T", " "),
             *(UNDEFINED if value is None else f"{value:.3f}" for value in values),
         )
+
+
+def _traffic(one: VersionNow) -> str:
+    if one.shadow:
+        return "shadow"
+    return UNDEFINED if one.traffic is None else f"{100 * one.traffic:.0f} %"
 
 
 def _row(title: str, traffic: str, began: str, *numbers: str) -> str:

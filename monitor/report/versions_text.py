@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from textwrap import wrap
 
 from monitor.drift.rates_of_two import Joint
-from monitor.drift.version_comparison import RATES, Pairs, Range
+from monitor.drift.version_comparison import RATES, Range
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.metrics import class_ratio, precision
@@ -102,7 +102,8 @@ def _pairs(found: VersionsCompared) -> Iterator[str]:
     )
     for word, cases, rate in zip(_CLASSES, (pairs.positive, pairs.negative), RATES, strict=False):
         yield from wrap(
-            f"{word}: {_flagged(cases, a, b)}; McNemar's exact p {_p_value(pairs, rate)}",
+            f"{word}: {_flagged(cases, a, b)}; McNemar's exact p "
+            f"{p_value_text(pairs.p_values[rate])}",
             COLUMNS,
             initial_indent="  ",
             subsequent_indent="    ",
@@ -115,8 +116,12 @@ def _flagged(cases: FloatArray, a: str, b: str) -> str:
     return f"{both:,} flagged by both, {alone}, {neither:,} by none"
 
 
-def _p_value(pairs: Pairs, rate: str) -> str:
-    value = pairs.p_values[rate]
+def p_value_text(value: float) -> str:
+    """Return a p-value with three decimals, or one digit where it is smaller.
+
+    >>> p_value_text(0.0386), p_value_text(0.00012)
+    ('0.039', '0.0001')
+    """
     if value < _SMALLEST_P:
         return f"below {_SMALLEST_P:g}"
     return f"{value:.3f}" if value >= _SHOWN else f"{value:.1g}"

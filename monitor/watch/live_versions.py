@@ -1,7 +1,8 @@
 """Versions of a model as a running monitor holds them, and two of them compared.
 
-The comparison is that of recorded events (`monitor.diagnosis.versions`), over whole hours and
-without pairs: of two predictions of one id the second is a duplicate.
+The comparison is that of recorded events (`monitor.diagnosis.versions`), over whole hours. Pairs
+are ids that a configured shadow version scored as well; of two other predictions of one id the
+second is a duplicate.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from monitor.events.version_starts import VersionTimes
 from monitor.join import CELLS
 from monitor.join.deltas import PREDICTED_POSITIVE, known, unlabelled_as_negative
 from monitor.verdicts import VersionsNow
+from monitor.watch.held_pairs import HeldPairs, Stratum
+from monitor.windows.pair_counts import PairCounts
 from monitor.windows.version_counts import HeldHours, VersionCounts
 
 NOT_KEPT = (
@@ -45,7 +48,7 @@ _OPTION = "versions"
 class _Latest:
     """The last answer about a model, and what it was made from."""
 
-    made_from: tuple[int, int | None, int]
+    made_from: tuple[int, int, int | None, int]
     answer: VersionsNow
 
 
@@ -55,12 +58,16 @@ class LiveVersions:
     Args:
         catalogue: models, their settings and groups.
         counts: by hour and group.
+        pairs: of ids that a shadow version scored as well.
         received: when each version predicted.
     """
 
-    def __init__(self, catalogue: Catalogue, counts: VersionCounts, received: Received) -> None:
+    def __init__(
+        self, catalogue: Catalogue, counts: VersionCounts, pairs: PairCounts, received: Received
+    ) -> None:
         self._catalogue = catalogue
         self._counts = counts
+        self._pairs = pairs
         self._received = received
         self._latest: dict[int, _Latest] = {}
 
@@ -75,9 +82,12 @@ class LiveVersions:
         if not self._counts.keeps(model):
             return None
         hour = None if mature_until is None else mature_until // HOUR_MS
-        edition = 0 if hour is None else self._counts.edition(model, hour * HOUR_MS)
+        editions = (0, 0)
+        if hour is not None:
+            closes = hour * HOUR_MS
+            editions = self._counts.edition(model, closes), self._pairs.edition(model, closes)
         name = self._catalogue.models[model]
-        made_from = (edition, hour, len(self._received.versions(name).times))
+        made_from = (*editions, hour, len(self._times(name)))
         latest = self._latest.get(model)
         if latest is None or latest.made_from != made_from:
             latest = self._latest[model] = _Latest(made_from, self.compare(name, mature_until))
@@ -96,8 +106,8 @@ class LiveVersions:
             model: its name.
             mature_until: moment up to which outcomes are mature, epoch milliseconds; None
                 where none are.
-            versions: names of A, to compare with, and of B, to judge; None for the two that
-                began last.
+            versions: names of A, to compare with, and of B, to judge; None for the one that
+                began last and the one before it, passing by shadow versions.
             last: compare this length of time at the end, milliseconds; None for all of it.
 
         Raises:
@@ -107,17 +117,33 @@ class LiveVersions:
         if not self._counts.keeps(number):
             raise UsageError(f"{model}: {NOT_KEPT}")
         hour = None if mature_until is None else mature_until // HOUR_MS * HOUR_MS
-        times = self._received.versions(model).times
-        held = _Held(self._catalogue, number, self._counts.held(number))
+        times = self._times(model)
+        pairs = HeldPairs(self._catalogue, number, self._pairs.held(number))
+        held = _Held(self._catalogue, number, self._counts.held(number), pairs)
         there = held.traffic(times, hour or 0)
         asked = None if versions is None else chosen_versions(there, versions, _OPTION)
         try:
             check_labelling(model, self._catalogue.settings[number])
-            a, b = asked or chosen_versions(there, None, _OPTION)
+            a, b = asked or chosen_versions(self._latest_two(model, there), None, _OPTION)
             common = common_stretch((_whole(a, times), _whole(b, times)), hour, _OPTION)
         except UsageError as error:
             return VersionsNow(None, str(error).removeprefix(f"{_OPTION}: "))
         return VersionsNow(self._compared(number, held, (a, b), common, last))
+
+    def _times(self, model: str) -> dict[str, VersionTimes]:
+        """When each version predicted; of one that was a shadow, from its first time on."""
+        times = dict(self._received.shadows(model).times)
+        for name, one in self._received.versions(model).times.items():
+            shadow = times.get(name, one)
+            firsts = [first for first in (one.first, shadow.first) if first is not None]
+            times[name] = VersionTimes(min(firsts, default=None), max(one.last, shadow.last))
+        return times
+
+    def _latest_two(self, model: str, there: list[VersionTraffic]) -> list[VersionTraffic]:
+        """Leave out the shadow versions but the one that began last, if it began last of all."""
+        deciding = self._received.versions(model).times
+        shadows = self._received.shadows(model).times.keys() - deciding.keys()
+        return [one for one in there if one is there[-1] or one.name not in shadows]
 
     def _compared(
         self,
@@ -135,8 +161,10 @@ class LiveVersions:
             earliest = max(earliest, closes - last // HOUR_MS * HOUR_MS)
         within = VersionStretch(min(earliest, closes - HOUR_MS), closes)
         cells = held.cells((versions[0].name, versions[1].name), within)
-        if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
+        silent = setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT
+        if silent:
             cells = unlabelled_as_negative(cells)
+        positive, negative = held.joint((versions[0].name, versions[1].name), within, silent=silent)
         made = cells[..., PREDICTED_POSITIVE:].sum(axis=(1, 2, 3))
         return VersionsCompared(
             model=self._catalogue.models[model],
@@ -144,7 +172,11 @@ class LiveVersions:
             within=within,
             predictions=(int(made[0]), int(made[1])),
             segments=tuple(key for key in setting.segments if key != VERSION_KEY),
-            comparison=compare_two(cells[..., : len(Outcome)].astype(np.float64)),
+            comparison=compare_two(
+                cells[..., : len(Outcome)].astype(np.float64),
+                positive.astype(np.float64),
+                negative.astype(np.float64),
+            ),
             anytime=within.opens == opens,
         )
 
@@ -156,18 +188,24 @@ def _whole(version: VersionTraffic, times: Mapping[str, VersionTimes]) -> Versio
 
 
 class _Held:
-    """The held hours of one model, by version and stratum."""
+    """The held hours of one model, by version and stratum, and its pairs."""
 
-    def __init__(self, catalogue: Catalogue, model: int, hours: HeldHours) -> None:
+    def __init__(
+        self, catalogue: Catalogue, model: int, hours: HeldHours, pairs: HeldPairs
+    ) -> None:
         values = catalogue.group_values()
         place = list(catalogue.settings[model].segments).index(VERSION_KEY)
         groups, self._group = np.unique(hours.group, return_inverse=True)
         of_groups = [values[group] for group in groups.tolist()]
         self._versions = [one[place] for one in of_groups]
         strata = [one[:place] + one[place + 1 :] for one in of_groups]
-        number = {stratum: i for i, stratum in enumerate(sorted(set(strata)))}
-        self._strata = np.array([number[one] for one in strata], dtype=np.int64)
+        self._places: dict[Stratum, int] = {
+            stratum: i for i, stratum in enumerate(sorted(pairs.strata | set(strata)))
+        }
+        self._strata = np.array([self._places[one] for one in strata], dtype=np.int64)
         self._hours = hours
+        self._pairs = pairs
+        self.joint = pairs.joint
 
     def traffic(self, times: Mapping[str, VersionTimes], until: int) -> list[VersionTraffic]:
         """Return the versions in the order of their first predictions.
@@ -180,18 +218,19 @@ class _Held:
         found = []
         made = self._hours.cells[:, PREDICTED_POSITIVE:].sum(axis=1)
         mature = (made > 0) & (self._hours.hour * HOUR_MS < until)
-        for name in dict.fromkeys(self._versions):
+        for name in dict.fromkeys([*self._versions, *self._pairs.names]):
             rows, known = self._rows_of(name), times.get(name)
             rows = rows[mature[rows]]
-            if not len(rows) and known is None:
+            paired, pairs = self._pairs.mature_hours(name, until)
+            hours = np.sort(np.concatenate([self._hours.hour[rows], paired]))
+            if not len(hours) and known is None:
                 continue
-            hours = self._hours.hour[rows]
-            first = int(hours[0]) * HOUR_MS if len(rows) else until
-            last = (int(hours[-1]) + 1) * HOUR_MS - 1 if len(rows) else first
+            first = int(hours[0]) * HOUR_MS if len(hours) else until
+            last = (int(hours[-1]) + 1) * HOUR_MS - 1 if len(hours) else first
             if known is not None:
                 first = first if known.first is None else known.first
                 last = max(first, min(known.last, until - 1))
-            found.append(VersionTraffic(name, int(made[rows].sum()), first, last))
+            found.append(VersionTraffic(name, int(made[rows].sum()) + pairs, first, last))
         return sorted(found, key=lambda one: (one.first, one.name))
 
     def cells(self, names: tuple[str, str], within: VersionStretch) -> Int64Array:
@@ -202,7 +241,7 @@ class _Held:
             within: whole hours.
         """
         first, end = within.opens // DAY_MS, -(-within.closes // DAY_MS)
-        size = (2, end - first, int(self._strata.max(initial=-1)) + 1, CELLS)
+        size = (2, end - first, len(self._places), CELLS)
         cells = np.zeros(size, dtype=np.int64)
         hour = self._hours.hour
         inside = (hour * HOUR_MS >= within.opens) & (hour * HOUR_MS < within.closes)
@@ -212,6 +251,7 @@ class _Held:
             day = hour[rows] * HOUR_MS // DAY_MS - first
             stratum = self._strata[self._group[rows]]
             np.add.at(cells[version], (day, stratum), self._hours.cells[rows])
+            cells[version] += self._pairs.cells(name, self._places, within)
         return known(cells)
 
     def _rows_of(self, name: str) -> Int64Array:

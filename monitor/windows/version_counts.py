@@ -31,7 +31,7 @@ class HeldHours(NamedTuple):
     Attributes:
         hour: hours since 1970, ascending.
         group: number of the group.
-        cells: int64 (rows, 6), see `monitor.join.deltas`.
+        cells: int64 (rows, cells), see `monitor.join.deltas`.
     """
 
     hour: Int64Array
@@ -42,16 +42,17 @@ class HeldHours(NamedTuple):
 class _Hour:
     """Counts of one hour by group."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int) -> None:
         self.groups = np.zeros(0, dtype=np.int64)
-        self.cells = np.zeros((0, CELLS), dtype=np.int64)
+        self.cells = np.zeros((0, width), dtype=np.int64)
 
     def add(self, group: Int64Array, cell: Int64Array, count: Int64Array) -> None:
         fresh = np.setdiff1d(group, self.groups)
         if len(fresh):
             groups = np.append(self.groups, fresh)
             order = np.argsort(groups)
-            cells = np.append(self.cells, np.zeros((len(fresh), CELLS), dtype=np.int64), axis=0)
+            more = np.zeros((len(fresh), self.cells.shape[1]), dtype=np.int64)
+            cells = np.append(self.cells, more, axis=0)
             self.groups, self.cells = groups[order], cells[order]
         add_at(self.cells, np.searchsorted(self.groups, group), cell, count)
 
@@ -59,7 +60,8 @@ class _Hour:
 class _ModelHours:
     """The hours of one model."""
 
-    def __init__(self, since: int = _NEVER) -> None:
+    def __init__(self, width: int, since: int = _NEVER) -> None:
+        self.width = width
         self.hours: dict[int, _Hour] = {}
         self.since = since
         self.read_to = _NEVER
@@ -75,7 +77,7 @@ class _ModelHours:
         hours, deltas = hours[held], deltas.take(held)
         for number in np.unique(hours).tolist():
             rows = np.flatnonzero(hours == number)
-            hour = self.hours.setdefault(number, _Hour())
+            hour = self.hours.setdefault(number, _Hour(self.width))
             hour.add(deltas.group[rows], deltas.cell[rows], deltas.count[rows])
             self.changes += number < self.read_to
         while self.rows > MOST_ROWS:
@@ -98,6 +100,9 @@ class VersionCounts:
         catalogue: numbers of models and groups.
     """
 
+    width = CELLS
+    """Cells of each row."""
+
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._of: dict[int, _ModelHours] = {}
@@ -108,9 +113,9 @@ class VersionCounts:
         """Count changes; order does not matter."""
         if not self._in_use or not len(deltas):
             return
-        model = self._catalogue.model_of_group[deltas.group]
+        model = self._catalogue.model_of_group[self._catalogued(deltas.group)]
         for number in np.unique(model[self._keeps()[model]]).tolist():
-            table = self._of.setdefault(number, _ModelHours())
+            table = self._of.setdefault(number, _ModelHours(self.width))
             table.add(deltas.take(np.flatnonzero(model == number)))
 
     def advance(self, times: Int64Array) -> None:
@@ -161,13 +166,13 @@ class VersionCounts:
         Args:
             model: its number.
         """
-        table = self._of.get(model, _ModelHours())
+        table = self._of.get(model, _ModelHours(self.width))
         numbers = sorted(table.hours)
         parts = [table.hours[number] for number in numbers]
         return HeldHours(
             np.repeat(np.array(numbers, np.int64), [len(part.groups) for part in parts]),
             np.concatenate([np.zeros(0, np.int64), *(part.groups for part in parts)]),
-            np.concatenate([np.zeros((0, CELLS), np.int64), *(part.cells for part in parts)]),
+            np.concatenate([np.zeros((0, self.width), np.int64), *(part.cells for part in parts)]),
         )
 
     def state(self) -> State:
@@ -191,9 +196,28 @@ class VersionCounts:
         for model, old in enumerate(left.models.tolist()):
             if state is None:
                 if times[model] != NO_TIME and self.keeps(model):
-                    self._of[model] = _ModelHours(int(times[model]) // HOUR_MS + 1)
+                    since = int(times[model]) // HOUR_MS + 1
+                    self._of[model] = _ModelHours(self.width, since)
             elif str(old) in state:
-                self._of[model] = _restored(state[str(old)], left)
+                saved = state[str(old)]
+                self._of[model] = self._restored(saved, self._numbered(saved["group"], left))
+
+    def _catalogued(self, groups: Int64Array) -> Int64Array:
+        """Return the groups of the catalogue that rows belong to."""
+        return groups
+
+    def _numbered(self, groups: Int64Array, left: Numbers) -> Int64Array:
+        """Return the new numbers of rows, `GONE` for those that are not left."""
+        return renumbered(groups, left.groups)
+
+    def _restored(self, state: State, group: Int64Array) -> _ModelHours:
+        table, hours = _ModelHours(self.width, state["since"]), state["hour"]
+        for number in np.unique(hours).tolist():
+            rows = np.flatnonzero((hours == number) & (group != GONE))
+            order = rows[np.argsort(group[rows])]
+            hour = table.hours.setdefault(number, _Hour(self.width))
+            hour.groups, hour.cells = group[order], state["cells"][order].copy()
+        return table
 
     def _keeps(self) -> BoolArray:
         """Return which models keep the version."""
@@ -201,14 +225,3 @@ class VersionCounts:
             kept = [VERSION_KEY in setting.segments for setting in self._catalogue.settings]
             self._owners = np.array(kept, dtype=np.bool_)
         return self._owners
-
-
-def _restored(state: State, left: Numbers) -> _ModelHours:
-    table = _ModelHours(state["since"])
-    group, hours = renumbered(state["group"], left.groups), state["hour"]
-    for number in np.unique(hours).tolist():
-        rows = np.flatnonzero((hours == number) & (group != GONE))
-        order = rows[np.argsort(group[rows])]
-        hour = table.hours.setdefault(number, _Hour())
-        hour.groups, hour.cells = group[order], state["cells"][order].copy()
-    return table

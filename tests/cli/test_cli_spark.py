@@ -51,6 +51,14 @@ def test_an_option_that_cannot_be_is_refused_before_spark_starts(option, given, 
     assert reported in capsys.readouterr().err
 
 
+def test_shadow_versions_are_refused(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(spark, "_NEEDED", ())
+    path = tmp_path / "monitor.yaml"
+    path.write_text("models: {m: {segments: [version], shadow_versions: [challenger]}}")
+    assert main([*WORDS, "-c", str(path), "--input", "in"]) == 2
+    assert "leave shadow_versions out of the configuration" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "words",
     [

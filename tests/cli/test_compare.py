@@ -189,6 +189,13 @@ def test_wrong_options_are_refused_with_what_there_is(capsys, three, words, text
     assert text in done.err
 
 
+def test_versions_with_a_comma_can_be_chosen(capsys, tmp_path):
+    events = [e for day in range(20) for name in ("a,1", "a,2") for e in counted(name, day=day)]
+    path = written(tmp_path / "a.ndjson", *events)
+    found = compared(capsys, path, "--versions", r"a\,2,a\,1")
+    assert (found["a"]["version"], found["b"]["version"]) == ("a,2", "a,1")
+
+
 def test_one_version_is_too_few(capsys, tmp_path):
     path = written(tmp_path / "a.ndjson", *counted("6", days=20))
     done = ran(capsys, "compare", "--feed", path)

@@ -1,10 +1,11 @@
 """promtool on everything under deploy/prometheus, and on rules of other configurations."""
 
+import json
 import subprocess
 
 import pytest
 import yaml
-from deploy.expressions import PROMETHEUS, RULES, TESTS, alerts
+from deploy.expressions import DEPLOY, PROMETHEUS, RULES, TESTS, alerts
 
 from monitor.config import Config, load_config
 from monitor.prometheus.rules import Scope, as_prometheus, groups
@@ -119,4 +120,40 @@ def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
         "tests": [scenario],
     }
     path.write_text(yaml.safe_dump(asked))
+    checked(system_program("promtool"), "test", "rules", path)
+
+
+@pytest.mark.parametrize("board", ["on-call", "model-detail"])
+def test_a_deployment_is_marked_once_however_rarely_the_version_predicts(
+    system_program, tmp_path, board
+):
+    """Version 7 begins after three hours, as a canary; from the fifth to the ninth nothing runs."""
+    path = DEPLOY / "grafana" / "dashboards" / f"{board}.json"
+    marks = json.loads(path.read_text())["annotations"]["list"]
+    (expr,) = (one["expr"] for one in marks if one["name"] == "Deployments")
+    for variable, value in {"$job": "m", "$instance": "a", "$model": "fraud"}.items():
+        expr = expr.replace(variable, value)
+    place = 'job="m",instance="a",model="fraud"'
+    runs, away = "1x299", "_x240"
+    series = {
+        f'classifier_version_info{{{place},version="6"}}': f"{runs} {away} 1x300",
+        f'classifier_version_info{{{place},version="7"}}': f"_x180 1x119 {away} 1x300",
+        # the latest prediction is rarely that of the canary
+        f'classifier_model_info{{{place},version="6"}}': f"{runs} {away} 1x300",
+        f'classifier_model_info{{{place},version="7"}}': f"_x190 1 _x109 {away} _x200 1 _x99",
+    }
+    seventh = {"labels": f'classifier_version_info{{{place},version="7"}}', "value": 1}
+    shown = {1: [], 170: [], 181: [seventh], 184: [seventh], 186: [], 200: [], 295: []}
+    shown |= {minute: [] for minute in (541, 544, 547, 600, 745, 800)}
+    tests = [
+        {"expr": expr, "eval_time": f"{minute}m", "exp_samples": samples}
+        for minute, samples in shown.items()
+    ]
+    scenario = {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": v} for name, v in series.items()],
+        "promql_expr_test": tests,
+    }
+    path = tmp_path / "test.yml"
+    path.write_text(yaml.safe_dump({"evaluation_interval": "1m", "tests": [scenario]}))
     checked(system_program("promtool"), "test", "rules", path)

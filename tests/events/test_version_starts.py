@@ -2,8 +2,10 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from same import through_disk
 
-from monitor.events.version_starts import MOST_VERSIONS, ModelVersions
+from monitor.events import version_starts
+from monitor.events.version_starts import MOST_VERSIONS, ModelVersions, VersionTimes
 
 SEEN = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9), st.integers(0, 9)), max_size=9)
 
@@ -44,3 +46,29 @@ def test_the_versions_that_have_not_predicted_for_longest_are_forgotten():
     versions = noted([(f"v{number:03}", number, number) for number in range(MOST_VERSIONS + 5)])
     assert len(versions.appeared) == MOST_VERSIONS
     assert versions.appeared[0] == ("v005", 5)
+
+
+def test_a_version_that_returns_after_it_was_forgotten_has_no_known_beginning():
+    versions = noted([(f"v{number:03}", number, number) for number in range(MOST_VERSIONS + 5)])
+    again = ModelVersions.restored(through_disk(versions.state()))
+    for one in (versions, again):
+        one.note("v002", 500, 510)
+        one.note("v002", 490, 505)
+        one.note("new", 600, 600)
+        assert one.times["v002"] == VersionTimes(None, 510)
+        assert one.appeared[-1] == ("new", 600)
+        assert "v002" not in dict(one.appeared)
+        assert one.latest == "new"
+
+
+def test_where_too_many_are_forgotten_no_other_beginning_is_known(monkeypatch):
+    monkeypatch.setattr(version_starts, "MOST_FORGOTTEN", 3)
+    versions = noted([(f"v{number:03}", number, number) for number in range(MOST_VERSIONS + 3)])
+    assert versions.times[f"v{MOST_VERSIONS + 2:03}"].first == MOST_VERSIONS + 2
+    versions.note("new", 600, 600)
+    assert versions.times["new"].first is None
+
+
+def test_versions_called_like_the_keys_of_a_state_are_restored():
+    versions = noted([("times", 1, 2), ("forgotten", 3, 4)])
+    assert ModelVersions.restored(versions.state()).times == versions.times

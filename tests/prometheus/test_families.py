@@ -175,7 +175,7 @@ def test_every_counter_starts_at_zero() -> None:
     rejected = samples_of(state, "precision_monitor_events_rejected_total")
     assert {s.labels["reason"]: s.value for s in rejected} == dict.fromkeys(RejectReason, 0)
     events = samples_of(state, "precision_monitor_events_total")
-    assert [s.value for s in events] == [0, 0, 0, 0]
+    assert [s.value for s in events] == [0, 0, 0, 0, 0]
 
 
 def test_delays_are_a_cumulative_histogram() -> None:

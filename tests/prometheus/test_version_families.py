@@ -2,9 +2,12 @@
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from watch.shadowed import SHADOW, shadow_config, shadowed
 from watch.versioned import BEGAN, DAY, config_of, fed, model_of, stream
 
 from monitor.events.columns import Series
+from monitor.prometheus.families import FAMILIES
+from monitor.prometheus.family import shape_of
 from monitor.prometheus.series_limit import limited
 from monitor.prometheus.text import TextWriter
 from monitor.verdicts import NAMED_VERSIONS
@@ -106,3 +109,26 @@ def test_a_scrape_with_versions_stays_within_its_limit(monitor):
         part, left = limited(snapshot, limit)
         assert len(samples_of(part)) <= max(limit, nothing)
         assert left.models == 1 - len(part.models)
+
+
+def test_states_of_shadow_predictions_add_up_and_a_gate_reads_the_paired_verdict():
+    events = shadowed(stream(a_day=480, days=12))
+    snapshot = fed(events, shadow_config()).snapshot()
+    samples = samples_of(snapshot)
+    name = "precision_monitor_shadow_predictions"
+    received = sum(e.get("version") == SHADOW for e in events)
+    assert sum(numbers(samples, name, model="m")) == received
+    assert numbers(samples, "precision_monitor_events_total", type="shadow") == [received]
+    assert sum(numbers(samples, "precision_monitor_predictions")) == sum(
+        numbers(samples, "precision_monitor_events_total", type="prediction")
+    )
+    verdict = {"version": SHADOW, "against": "6", "verdict": "worse"}
+    assert numbers(samples, "classifier_version_verdict", **verdict) == [1]
+    assert numbers(samples, "classifier_version_info", version=SHADOW) == []
+
+
+def test_the_limit_of_series_knows_those_of_shadow_versions():
+    snapshot = fed(shadowed(stream(days=6)), shadow_config()).snapshot()
+    whole = sum(len(family.lines(shape_of(snapshot))) for family in FAMILIES)
+    assert limited(snapshot, whole)[0] is snapshot
+    assert any(limited(snapshot, whole - 1)[1])

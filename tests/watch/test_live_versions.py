@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from watch.shadowed import SHADOW, shadow_config, shadowed
 from watch.versioned import BEGAN, DAY, HOUR, batches, config_of, fed, model_of, stream
 
 from monitor.config import parse_config
@@ -17,7 +18,7 @@ models:
 
 def recorded(events, config, mature_until, **asked):
     """Compare the same events as `compare` does, with the version as no segment."""
-    without = config.models["m"].model_copy(update={"segments": ("region",)})
+    without = config.models["m"].with_segments(("region",))
     plain = config.model_copy(update={"models": {"m": without}})
     return compare_recorded(
         [*batches(events, plain)], "m", without, mature_until=mature_until, **asked
@@ -134,3 +135,45 @@ def test_where_the_oldest_hours_are_dropped_the_verdict_holds_for_one_look(monke
     assert found.within.opens > BEGAN * 1000
     assert found.within.closes - found.within.opens <= 3 * DAY * 1000
     assert np.isfinite(found.comparison.strata.found.change)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_pairs_of_a_shadow_version_equal_those_of_the_recorded_events(share):
+    events = shadowed(stream(), share=share, late=0)
+    model = model_of(fed(events, shadow_config()))
+    until = model.mature_until // 3_600_000 * 3_600_000
+    found = model.versions_now.compared
+    other = recorded(events, shadow_config(), until)
+    same(found, other)
+    assert [one.name for one in found.versions] == ["6", SHADOW]
+    assert found.comparison.by_pairs
+    mine, theirs = found.comparison.pairs, other.comparison.pairs
+    assert mine.positive.tolist() == theirs.positive.tolist()
+    assert mine.negative.tolist() == theirs.negative.tolist()
+    assert mine.p_values == theirs.p_values
+    assert mine.compared.found == theirs.compared.found
+
+
+def test_the_shadow_may_be_the_version_to_compare_with():
+    monitor = fed(shadowed(stream(), late=0), shadow_config())
+    until = model_of(monitor).mature_until
+    forth = monitor.versions.compare("m", until, ("6", SHADOW)).compared.comparison
+    back = monitor.versions.compare("m", until, (SHADOW, "6")).compared.comparison
+    assert back.by_pairs
+    assert forth.pairs.positive[1:3].tolist() == back.pairs.positive[2:0:-1].tolist()
+    of_shadow, of_six = forth.counts[1], back.counts[0]
+    assert of_shadow.cells.tolist() == of_six.cells.tolist()
+    assert forth.decided_by.found.change == pytest.approx(-back.decided_by.found.change)
+
+
+def test_of_several_shadows_the_one_that_began_last_is_compared_with_what_decides():
+    first, second = (shadowed(stream(), late=0, name=f"{n}-shadow") for n in "78")
+    later = [e for e in second if e.get("version") == "8-shadow" and e["ts"] > 4 * DAY]
+    events = sorted([*first, *later], key=lambda event: event["ts"])
+    monitor = fed(events, shadow_config())
+    found = model_of(monitor).versions_now.compared
+    assert [one.name for one in found.versions] == ["6", "8-shadow"]
+    assert found.comparison.by_pairs
+    shadows = monitor.versions.compare("m", model_of(monitor).mature_until, (SHADOW, "8-shadow"))
+    assert shadows.compared.comparison.pairs is None
+    assert shadows.compared.comparison.outcomes > 0

@@ -222,7 +222,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         "--versions",
         metavar="A,B",
         help="version to compare with, and version to judge; __missing__ for predictions without "
-        "one (default: the two that began last)",
+        "one, and \\, for a comma of a name (default: the two that began last)",
     )
     parser.add_argument(
         "--last",
@@ -260,7 +260,8 @@ that is not worse is called worse with a probability of at most 5 %. Where both
 versions scored the same ids, the pairs decide, with a fraction of the outcomes.
 
 With --url, a running monitor compares the hours that it holds; its model needs
-segments: [version]. While there is nothing to compare, the verdict is not_shown.
+segments: [version]. It has pairs of the versions that shadow_versions names. While
+there is nothing to compare, the verdict is not_shown.
 """,
     examples=f"""\
   {PROGRAM} compare events.ndjson --versions 6,7 --last 7d

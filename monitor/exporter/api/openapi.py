@@ -121,8 +121,8 @@ def document() -> dict[str, Any]:
                 model,
                 _parameter(
                     "versions",
-                    "A,B: the version to compare with and the one to judge; the two that began "
-                    "last if left out.",
+                    "A,B: the version to compare with and the one to judge, with \\, for a comma "
+                    "of a name; the two that began last if left out.",
                 ),
                 _parameter("last", "Compare only so much time before the end, such as 7d."),
                 text=True,

@@ -22,8 +22,9 @@ from monitor.exporter.page.formats import (
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import BECAUSE, VERDICTS, BecauseWords, VerdictWords
-from monitor.report.versions_answer import VersionsAnswer
+from monitor.report.versions_answer import JointOutcomes, PairedCases, VersionsAnswer
 from monitor.report.versions_now import LiveVersionsAnswer, VersionNow
+from monitor.report.versions_text import p_value_text
 from monitor.report.vocabulary import METRIC_WORDS
 
 _SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
@@ -62,20 +63,43 @@ def versions_section(found: LiveVersionsAnswer) -> h.Element | None:
 
 def _comparison(found: VersionsAnswer) -> list[h.Node]:
     words = _SIGNS[found.verdict]
-    keys = ", ".join(found.segments)
-    mix = f"{keys} and day" if keys else "day"
     looks = "however often it is looked at" if found.anytime else "for one look"
     return [
         h.p(f".verdict.{words.tone}")[
             sign(words), h.strong[_TITLES[found.verdict]], h.span[coded(found.headline)]
         ],
         h.p[
-            f"Compared from {period(found.open, found.close)}, at the same mix by ",
-            one_line(mix),
+            f"Compared from {period(found.open, found.close)}, ",
+            one_line(_cases(found)),
             f". The verdict holds {looks}. ",
             _parts(found),
         ],
+        h.p[_pairs(found, found.paired)] if found.paired is not None else None,
     ]
+
+
+def _cases(found: VersionsAnswer) -> str:
+    """Return which cases the verdict rests on."""
+    if found.decided_by == "pairs":
+        return "on the cases that both scored"
+    keys = ", ".join(found.segments)
+    return f"at the same mix by {keys} and day" if keys else "at the same mix by day"
+
+
+def _pairs(found: VersionsAnswer, paired: PairedCases) -> str:
+    """Return on how many of the cases that both scored the two versions disagree."""
+    a, b = one_line(found.a.version), one_line(found.b.version)
+    classes = {"positives": paired.positives, "negatives": paired.negatives}
+    cases = [
+        f"of {_total(joint):,} {word} {joint.only_a:,.0f} were flagged by {a} alone and "
+        f"{joint.only_b:,.0f} by {b} alone (McNemar's exact p {p_value_text(joint.p_value)})"
+        for word, joint in classes.items()
+    ]
+    return f"Both versions scored the same cases: {'; '.join(cases)}."
+
+
+def _total(joint: JointOutcomes) -> int:
+    return round(joint.both + joint.only_a + joint.only_b + joint.neither)
 
 
 def _parts(found: VersionsAnswer) -> str:
@@ -116,7 +140,7 @@ def _table(found: LiveVersionsAnswer) -> list[h.Node]:
 def _row(one: VersionNow, titles: list[str]) -> h.Element:
     cells: list[h.Node] = [
         moment(one.first_prediction),
-        percent(one.traffic),
+        "shadow" if one.shadow else percent(one.traffic),
         count(None if one.outcomes is None else one.outcomes.total),
         *(_number(None if one.metrics is None else one.metrics.metric(name)) for name in _SHOWN),
     ]

@@ -1,10 +1,12 @@
 """`/api/v1/versions`: versions side by side, and two of them compared, over a real monitor."""
 
 import json
+import re
 
 import jsonschema
 import pytest
 from exporter.api.test_api import got, served
+from watch.shadowed import SHADOW, shadow_config, shadowed
 from watch.versioned import BEGAN, DAY, config_of, fed, model_of, stream
 
 from monitor.exporter.app import create_app
@@ -107,6 +109,14 @@ def test_a_reader_is_told_of_ids_that_several_versions_scored():
     assert any("compare --feed" in limit for limit in found["limits"])
 
 
+def test_versions_with_a_comma_can_be_chosen():
+    names = {"6": "6,a", "7": "7\\"}
+    events = [e | {"version": names[e["version"]]} if "version" in e else e for e in stream(days=6)]
+    with client_of(fed(events)) as client:
+        found = got(client, "versions", versions="6\\,a,7\\\\")["comparison"]
+    assert (found["a"]["version"], found["b"]["version"]) == ("6,a", "7\\")
+
+
 def test_the_text_says_the_same(client):
     answer = client.get("/api/v1/versions", headers={"Accept": "text/plain"})
     assert answer.headers["content-type"].startswith("text/plain")
@@ -129,3 +139,22 @@ def test_the_days_asked_for_are_the_last_ones(monitor, client):
     found = got(client, "versions", last="1d")["comparison"]
     compared = monitor.versions.compare("m", model_of(monitor).mature_until, last=DAY * 1000)
     assert found["a"]["predictions"] == compared.compared.predictions[0]
+
+
+def test_a_shadow_version_is_listed_and_compared_pair_by_pair():
+    monitor = fed(shadowed(stream(a_day=480), late=0), shadow_config())
+    with client_of(monitor) as client:
+        found, asked = got(client, "versions"), got(client, "versions", versions="7-shadow,6")
+        text = client.get("/api/v1/versions", headers={"Accept": "text/plain"}).text
+    listed = {one["version"]: one for one in found["versions"]}
+    assert [listed[name]["shadow"] for name in ("6", SHADOW)] == [False, True]
+    assert listed[SHADOW]["first_prediction"] == "1970-01-03T00:00:00Z"
+    assert listed[SHADOW]["traffic"] is None
+    assert found["comparison"]["decided_by"] == asked["comparison"]["decided_by"] == "pairs"
+    mine, theirs = (one["comparison"]["paired"]["positives"] for one in (found, asked))
+    assert (mine["only_a"], mine["only_b"]) == (theirs["only_b"], theirs["only_a"])
+    compared = monitor.versions.compare("m", model_of(monitor).mature_until).compared
+    assert mine["p_value"] == compared.comparison.pairs.p_values["recall"]
+    assert "on the same cases" in text
+    assert "McNemar" in text
+    assert re.search(r"^  7-shadow +shadow +1970-01-03 00:00 ", text, re.MULTILINE)

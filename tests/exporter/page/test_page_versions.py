@@ -6,6 +6,7 @@ import re
 import httpx
 import pytest
 from exporter.page.pages import served
+from watch.shadowed import shadow_config, shadowed
 from watch.versioned import BEGAN, config_of, fed, stream
 
 ALONE = "models: {m: {segments: [region], label_timeout: 3d}}"
@@ -80,3 +81,11 @@ def test_names_of_versions_are_text_and_not_markup():
     page = page_of(fed(events))
     assert "<b onclick" not in page
     assert "&lt;b onclick=x&gt;7" in page
+
+
+def test_a_shadow_is_compared_on_the_cases_that_both_scored():
+    text = words(section_of(page_of(fed(shadowed(stream(a_day=480)), shadow_config()))))
+    assert "on the cases that both scored" in text
+    assert re.search(r"of [\d,]+ positives \d+ were flagged by 6 alone and \d+ by 7-shadow", text)
+    assert text.count("McNemar's exact p") == 2
+    assert re.search(r"7-shadow [-\d: ]+ shadow — —", text)

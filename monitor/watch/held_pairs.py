@@ -1,0 +1,124 @@
+"""Ids that a shadow version scored as well, as a running monitor holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from monitor.clock import DAY_MS, HOUR_MS
+from monitor.counts import Outcome
+from monitor.drift.rates_of_two import Joint
+from monitor.drift.versions_compared import VersionStretch
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import VERSION_KEY, BoolArray, Int64Array
+from monitor.join import CELLS
+from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.join.pairs import WAYS, groups_of_pairs
+from monitor.windows.version_counts import HeldHours
+
+Stratum = tuple[str, ...]
+_ALL, _POSITIVE, _NEGATIVE = range(3)
+_BY_SHADOW = ([Joint.BOTH, Joint.ONLY_B], [Joint.ONLY_A, Joint.NEITHER])
+_SWAPPED = [Joint.BOTH, Joint.ONLY_B, Joint.ONLY_A, Joint.NEITHER]
+
+
+class HeldPairs:
+    """Pairs of a model by hour, deciding version, shadow version and stratum.
+
+    Args:
+        catalogue: of models and groups.
+        model: number of the model, which has `version` among its segments.
+        hours: its pairs.
+    """
+
+    def __init__(self, catalogue: Catalogue, model: int, hours: HeldHours) -> None:
+        place = list(catalogue.settings[model].segments).index(VERSION_KEY)
+        values = catalogue.group_values()
+        deciding, shadow = groups_of_pairs(hours.group)
+        of_deciding = [values[group] for group in deciding.tolist()]
+        self._deciding = np.array([one[place] for one in of_deciding], dtype=object)
+        self._shadow = np.array([values[group][place] for group in shadow.tolist()], dtype=object)
+        self._strata = [one[:place] + one[place + 1 :] for one in of_deciding]
+        self._hour = hours.hour
+        self._cells = hours.cells.reshape(-1, len((_ALL, _POSITIVE, _NEGATIVE)), WAYS)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The shadow versions."""
+        return tuple(sorted(set(self._shadow.tolist())))
+
+    @property
+    def strata(self) -> set[Stratum]:
+        """Segment values of the deciding predictions, without the version."""
+        return set(self._strata)
+
+    def mature_hours(self, name: str, until: int) -> tuple[Int64Array, int]:
+        """Return the hours of a shadow version, and its pairs in them.
+
+        Args:
+            name: of the version.
+            until: count hours that begin before this moment, epoch milliseconds.
+        """
+        made = self._cells[:, _ALL].sum(axis=1)
+        rows = (self._shadow == name) & (made > 0) & (self._hour * HOUR_MS < until)
+        return self._hour[rows], int(made[rows].sum())
+
+    def cells(self, name: str, places: Mapping[Stratum, int], within: VersionStretch) -> Int64Array:
+        """Return the outcomes of a shadow version, (days, strata, 6).
+
+        Args:
+            name: of the version.
+            places: of the strata.
+            within: whole hours.
+        """
+        rows = np.flatnonzero((self._shadow == name) & self._inside(within))
+        first, end = _days(within)
+        cells = np.zeros((end - first, len(places), CELLS), dtype=np.int64)
+        stratum = np.array([places[self._strata[row]] for row in rows.tolist()], dtype=np.int64)
+        np.add.at(cells, (self._day(rows) - first, stratum), _cells_of_shadow(self._cells[rows]))
+        return cells
+
+    def joint(
+        self, names: tuple[str, str], within: VersionStretch, *, silent: bool
+    ) -> tuple[Int64Array, Int64Array]:
+        """Return the outcomes of ids that both versions scored, by which flagged them.
+
+        Args:
+            names: of A and of B, of which one is the shadow and the other decided.
+            within: whole hours.
+            silent: True where a pair without a label is an actual negative.
+
+        Returns:
+            Actual positives, and actual negatives, (days, 4) each, see `Joint`.
+        """
+        first, end = _days(within)
+        found = np.zeros((end - first, *self._cells.shape[1:]), dtype=np.int64)
+        for (deciding, shadow), order in ((names, [*Joint]), (names[::-1], _SWAPPED)):
+            mine = (self._deciding == deciding) & (self._shadow == shadow)
+            rows = np.flatnonzero(mine & self._inside(within))
+            np.add.at(found, self._day(rows) - first, self._cells[rows][..., order])
+        positive, negative = found[:, _POSITIVE], found[:, _NEGATIVE]
+        return positive, found[:, _ALL] - positive if silent else negative
+
+    def _inside(self, within: VersionStretch) -> BoolArray:
+        time = self._hour * HOUR_MS
+        return np.asarray((time >= within.opens) & (time < within.closes))
+
+    def _day(self, rows: Int64Array) -> Int64Array:
+        return np.asarray(self._hour[rows] * HOUR_MS // DAY_MS)
+
+
+def _days(within: VersionStretch) -> tuple[int, int]:
+    return within.opens // DAY_MS, -(-within.closes // DAY_MS)
+
+
+def _cells_of_shadow(pairs: Int64Array) -> Int64Array:
+    """Return the cells of `monitor.join.deltas` by what the shadow version predicted."""
+    cells = np.zeros((len(pairs), CELLS), dtype=np.int64)
+    flagged, passed = (pairs[..., ways].sum(axis=-1) for ways in _BY_SHADOW)
+    cells[:, Outcome.TP], cells[:, Outcome.FN] = flagged[:, _POSITIVE], passed[:, _POSITIVE]
+    cells[:, Outcome.FP], cells[:, Outcome.TN] = flagged[:, _NEGATIVE], passed[:, _NEGATIVE]
+    cells[:, PREDICTED_POSITIVE] = flagged[:, _ALL]
+    cells[:, PREDICTED_NEGATIVE] = passed[:, _ALL]
+    return cells
