@@ -41,8 +41,14 @@ def run(args: Namespace) -> int:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not the first python on the PATH
     from monitor.distributed import spark_job  # noqa: PLC0415  # an optional dependency, checked above
 
+    config = load_config(args.config)
+    if any(model.classes for model in (*config.models.values(), config.defaults)):
+        raise MonitorError(
+            "spark: the job counts models whose classes are 0 and 1; send those with classes to a "
+            "monitor, or as a binary model for each class"
+        )
     job = spark_job.SparkJob(
-        config=load_config(args.config),
+        config=config,
         input=spark_job.JobInput(
             directory=args.input or "",
             parquet=args.format == "parquet",

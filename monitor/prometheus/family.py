@@ -59,6 +59,7 @@ class ModelShape(NamedTuple):
         row: of its totals.
         versions: that began last.
         compared: two of them that are compared, A and B; None where none are.
+        classes: its classes; none for a model of two.
     """
 
     name: str
@@ -66,6 +67,7 @@ class ModelShape(NamedTuple):
     row: int
     versions: tuple[str, ...] = ()
     compared: tuple[str, str] | None = None
+    classes: tuple[str, ...] = ()
 
 
 class Shape(NamedTuple):
@@ -158,6 +160,7 @@ def _model_shape(model: ModelState) -> ModelShape:
         model.row,
         versions=tuple(name for name, _ in model.latest_versions),
         compared=None if found is None else (found.versions[0].name, found.versions[1].name),
+        classes=next((report.names for report in model.classes.values()), ()),
     )
 
 

@@ -2,9 +2,9 @@
 
 Each model, each source of counts and each segment value takes a fixed number of series, the
 possible ones, so that what fits does not change with what is defined; each version of a model
-adds some. Models come first, then sources, then segment values, each in the order of their
-appearance: what was exported stays so until a model or a version appears. Whatever is left out,
-the rest is exact.
+adds some, and so does each class of a model of more than two. Models come first, then sources,
+then segment values, each in the order of their appearance: what was exported stays so until a
+model or a version appears. Whatever is left out, the rest is exact.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class LeftOut(NamedTuple):
 class _Sizes(NamedTuple):
     """Possible series of a snapshot without models, and of each further part.
 
-    A `version` is a segment value; `of_version` and `comparison` come with their model.
+    A `version` is a segment value; `of_version`, `comparison`, `of_class` and `classes`, the
+    series of all classes together, come with their model.
     """
 
     fixed: int
@@ -50,11 +51,14 @@ class _Sizes(NamedTuple):
     version: int
     of_version: int
     comparison: int
+    of_class: int
+    classes: int
 
     def of_model(self, shape: ModelShape) -> int:
-        """Return the size of a model with its versions."""
+        """Return the size of a model with its versions and classes."""
         compared = 0 if shape.compared is None else self.comparison
-        return self.model + len(shape.versions) * self.of_version + compared
+        classes = self.classes + len(shape.classes) * self.of_class if shape.classes else 0
+        return self.model + len(shape.versions) * self.of_version + compared + classes
 
     def of_value(self, series: Series) -> int:
         """Return the size of a segment value."""
@@ -102,6 +106,10 @@ def _sizes(
     model = nothing._replace(series=(Series("m"),), models=(ModelShape("m", "", 0),))
     versioned = ModelShape("m", "", 0, versions=("v",))
     compared = ModelShape("m", "", 0, versions=("v",), compared=("u", "v"))
+    one, two = (
+        _count(model._replace(models=(ModelShape("m", "", 0, classes=names),)))
+        for names in (("a",), ("a", "b"))
+    )
     fixed, of_versioned = _count(nothing), _count(model._replace(models=(versioned,)))
     return _Sizes(
         fixed=fixed,
@@ -111,6 +119,8 @@ def _sizes(
         version=_count(nothing._replace(series=(Series("m", VERSION_KEY, "v"),))) - fixed,
         of_version=of_versioned - _count(model),
         comparison=_count(model._replace(models=(compared,))) - of_versioned,
+        of_class=two - one,
+        classes=2 * one - two - _count(model),
     )
 
 
