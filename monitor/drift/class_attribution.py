@@ -95,9 +95,22 @@ class ConfusionChanges(NamedTuple):
 
     @property
     def is_worse(self) -> bool:
-        """Whether a class is certainly recognised less often, or mistaken for one more often."""
+        """Whether a class is certainly recognised less often, or mistaken for one more often.
+
+        It can be better too, as where a threshold moves.
+        """
+        return bool(self.worse.any())
+
+    @property
+    def is_better(self) -> bool:
+        """Whether a class is certainly recognised more often, or mistaken for one less often."""
+        return bool(((self.rose | self.fell) & ~self.worse).any())
+
+    @property
+    def worse(self) -> BoolArray:
+        """Which changes are for the worse: recall that fell, confusions that rose."""
         own = np.eye(len(self.rose), dtype=np.bool_)
-        return bool((self.rose & ~own).any() or (self.fell & own).any())
+        return np.where(own, self.fell, self.rose)
 
 
 def attribute_classes(before: Int64Array, after: Int64Array) -> ClassAttribution:

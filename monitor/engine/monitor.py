@@ -52,6 +52,7 @@ class Monitor:
     Attributes:
         config: models, windows, segments and limits.
         versions: compares versions of a model.
+        classes: counts by class of models of many classes, without buffered events.
 
     >>> monitor = Monitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
@@ -67,6 +68,7 @@ class Monitor:
         windows = None if state is None else state["windows"]
         self._stages = stages = Stages(self.config, self._catalogue, windows)
         self._join, self._windows, self._delays = stages.join, stages.windows, stages.delays
+        self.classes = stages.windows.classes
         self._scores, self._watch = stages.scores, stages.watch
         self._received = stages.received
         self.versions = LiveVersions(self._catalogue, stages.versions, self._received)
