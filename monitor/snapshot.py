@@ -19,6 +19,7 @@ from monitor.counts import ConfusionCounts
 from monitor.events.columns import FloatArray, Int64Array, Series
 from monitor.events.forgotten import Forgotten
 from monitor.events.reject_reasons import RejectReason
+from monitor.metrics.class_report import ClassReport
 from monitor.metrics.intervals import WINDOW_METRICS
 from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 from monitor.metrics.ratio import ratio
@@ -67,8 +68,7 @@ class Window:
             counts) correct for them; `immature` where too few labels have come for any
             metric; `untrusted` where a label fault withholds metrics. Empty, shape (0,),
             where the window has no statuses.
-        label_fault: the `monitor.labels.faults.LabelFault` that withholds metrics; ""
-            where there is none. Empty, shape (0,), where the window has no statuses.
+        label_fault: the `LabelFault` that withholds metrics; "" for none. Empty likewise.
     """
 
     name: str
@@ -92,8 +92,8 @@ class Window:
         Where silence past the label timeout is a negative, it counts as a label.
 
         Returns:
-            Shares in [0, 1] of the predictions called negative and of those called
-            positive, one element for each series; NaN where there are no predictions.
+            Shares in [0, 1] by series, of predictions called negative and of those called
+            positive; NaN where there are none.
         """
         counts = self.counts
         return (
@@ -171,6 +171,7 @@ class ModelState:
         unused_windows: windows that it does not use at its volume.
         versions_now: its latest versions compared; None where they are not counted apart.
         scores: metrics of its scores by window; without windows that have none.
+        classes: reports on its classes by window; empty for a model of two classes.
     """
 
     name: str
@@ -209,6 +210,7 @@ class ModelState:
     unused_windows: tuple[str, ...] = ()
     versions_now: VersionsNow | None = None
     scores: Mapping[str, ScoreSkill] = field(default_factory=dict)
+    classes: Mapping[str, ClassReport] = field(default_factory=dict)
 
     @property
     def mature_until(self) -> int | None:
@@ -238,6 +240,7 @@ class LabelTotals(NamedTuple):
         duplicate: repeated and superseded labels of predictions that have another.
         late: labels that came after the label timeout or the horizon, without effect.
         orphaned: labels that waited until the horizon and got no prediction.
+        misnamed: labels with a class that the model of their prediction does not have.
     """
 
     applied: int = 0
@@ -245,6 +248,7 @@ class LabelTotals(NamedTuple):
     duplicate: int = 0
     late: int = 0
     orphaned: int = 0
+    misnamed: int = 0
 
     @property
     def received(self) -> int:
@@ -283,10 +287,9 @@ class Snapshot:
         events: events accepted, by "prediction", "label", "outcome" and "counts"; an
             outcome with an id counts as a prediction and a label.
         rejected: records rejected, by reason; every reason is present, also with 0.
-        watermark_ms: time of the model that is furthest, epoch milliseconds; None before
-            three distinct events of a model.
-        now_ms: the latest time at which windows of a model end with a maturity of 0, epoch
-            milliseconds; None where the watermark is None.
+        watermark_ms: time of the model that is furthest, epoch milliseconds, or None.
+        now_ms: the latest moment by which windows of a model end, epoch milliseconds; None
+            where the watermark is None.
         pending_bytes: memory of the join's tables, bytes.
         delay_edges: upper edges of the delay bins, seconds; the last is infinite.
         overflowed_values: predictions whose segment value counts under `OTHER_VALUE`.
@@ -336,14 +339,11 @@ class Snapshot:
         return Estimate(*(expit(shift + ends) for ends in window.metrics["log_likelihood_ratio"]))
 
     def precision_of_model_at_reference(self, model: ModelState, window: Window) -> Estimate:
-        """Precision of one model's totals at the class ratio of its reference.
+        """Return `precision_at_reference` of one model's totals, with one element.
 
         Args:
             model: one of this snapshot's models.
             window: one of this snapshot's windows.
-
-        Returns:
-            As `precision_at_reference`, with one element.
         """
         shift, own = model.watched.log_class_ratio, slice(model.row, model.row + 1)
         skill = window.metrics["log_likelihood_ratio"]

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from monitor.cli.diagnose_classes import model_of_many_classes, run_classes
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.recorded_input import check_segments, check_usable, config_of, paths_of
@@ -42,6 +43,8 @@ def run(args: Namespace) -> int:
         return _finding(_ask(args), failing)
     config = config_of(args)
     feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
+    if (model := model_of_many_classes(config, args.model)) is not None:
+        return run_classes(args, Monitor(config), feed, model, failing=failing)
     monitor = Monitor(config)
     compared = RecordedComparison(monitor, args.model, before=args.before, after=args.after)
     data = None if args.html is None else _report_data(monitor, args.after)

@@ -10,8 +10,9 @@ from textwrap import wrap
 from monitor.config import Labelling
 from monitor.counts import Outcome
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import TOO_FEW_POSITIVE, wrong_labels
+from monitor.labels.refusals import MANY_CLASSES, TOO_FEW_POSITIVE, because, wrong_labels
 from monitor.metrics.label_errors import too_few_positive
+from monitor.report.class_text import classes_text
 from monitor.report.deciding_window import deciding_window
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
@@ -48,6 +49,9 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     yield ""
     yield from _wrong_labels(windows, model)
     yield from _refused(windows, model)
+    for window in windows:
+        if (classes := model.classes.get(window.name)) is not None:
+            yield from classes_text(window.name, classes)
     if unused := unused_windows_text(model.unused_windows):
         yield from _told(unused)
     yield from _found(snapshot, model)
@@ -75,6 +79,8 @@ def _wrong_labels(windows: Sequence[Window], model: ModelState) -> Iterator[str]
 def _reason(reason: str, labelling: Labelling) -> str:
     if reason == labelling:
         return f"labelling {labelling}: {LABELLINGS[labelling].withheld}"
+    if reason == MANY_CLASSES:
+        return because(reason)
     row = LABEL_FAULTS[LabelFault(reason)]
     return f"{row.words}: {row.withheld}"
 

@@ -47,12 +47,16 @@ def run(args: Namespace) -> int:
             "that decide; leave shadow_versions out of the configuration, and their predictions "
             "out of the input"
         )
+    if any(model.classes for model in (*config.models.values(), config.defaults)):
+        raise MonitorError(
+            "spark: the job counts models whose classes are 0 and 1; send those with classes to a "
+            "monitor, or as a binary model for each class"
+        )
     _hush_pandas()
     if _is_local(args.master):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not the first python on the PATH
     from monitor.distributed import spark_job  # noqa: PLC0415  # an optional dependency, checked above
 
-    config = load_config(args.config)
     job = spark_job.SparkJob(
         config=config,
         input=spark_job.JobInput(

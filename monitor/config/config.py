@@ -134,6 +134,12 @@ def _apart_from_exporter(feed: Any, info: ValidationInfo) -> Any:
 def _to_another(forward: ForwardConfig | None, info: ValidationInfo) -> ForwardConfig | None:
     if forward is None:
         return None
+    settings = [*info.data.get("models", {}).values(), info.data.get("defaults")]
+    if any(one is not None and one.has_many_classes for one in settings):
+        raise q.unfit(
+            "sends the counts of two classes, and a model names more than two",
+            "leave it out, or send each class as a binary model of its own",
+        )
     own = {feed.listen for feed in info.data.get("feeds", ()) if isinstance(feed, HttpFeed)}
     if urlsplit(forward.url).netloc.rpartition("@")[2] in own:
         error = q.unfit("must not be a feed of this monitor", "give that of another monitor")

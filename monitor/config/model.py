@@ -11,6 +11,7 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
 from monitor.clock import DAY_MS
 from monitor.config import quantities as q
+from monitor.config.classes import MANY, ClassNames, misfit, number_of_classes_fits
 from monitor.config.fields import (
     Distinct,
     EndlessDuration,
@@ -155,6 +156,14 @@ class ModelConfig(Section):
         "Requires river.",
     )
 
+    classes: ClassNames = setting(
+        (),
+        "Names of the model's classes, 2 to 50, as prediction and label of events write them. Of "
+        "two the second is the positive class. With more, everything is counted class by class. "
+        "Default: the classes are 0 and 1.",
+        json_schema_extra={"default": [], "uniqueItems": True},
+    )
+
     @field_validator("shadow_versions")
     @classmethod
     def _shadows_are_versions(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
@@ -241,6 +250,21 @@ class ModelConfig(Section):
                 "raise it, or revisions cannot reach the windows",
             )
         return value
+
+    @field_validator("classes")
+    @classmethod
+    def _classes_fit(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        value = number_of_classes_fits(value)
+        defaults = {name: cls.model_fields[name].default for name in info.data}
+        unfit = misfit(info.data, defaults) if len(value) >= MANY else None
+        if unfit is not None:
+            raise unfit
+        return value
+
+    @property
+    def has_many_classes(self) -> bool:
+        """Whether the model has more than two classes, and is counted class by class."""
+        return len(self.classes) >= MANY
 
     def is_shadow(self, version: str) -> bool:
         """Return whether predictions of a version decide nothing.

@@ -11,10 +11,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Reference
+from monitor.config.classes import MANY
 from monitor.config.quantities import format_time, parse_duration
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.errors import UsageError
@@ -98,8 +100,9 @@ def compared_live(
 
     Raises:
         UsageError: a range is invalid, is not whole hours, or they overlap; or one is
-            left out and no default is known yet.
+            left out and no default is known yet; or the model has more than two classes.
     """
+    check_two_classes(model.name, next((r.names for r in model.classes.values()), ()))
     later = _latest_live(snapshot, model, window) if after is None else _whole_hours("after", after)
     reference = model.watched.reference
     earlier: TimeRange | None
@@ -115,6 +118,23 @@ def compared_live(
     if earlier is not None:
         check_apart(earlier, later, prefix="")
     return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
+
+
+def check_two_classes(model: str, classes: Sequence[str]) -> None:
+    """Refuse a model of more than two classes.
+
+    Args:
+        model: its name, for the message.
+        classes: names of its classes; none where they are 0 and 1.
+
+    Raises:
+        UsageError: there are more than two.
+    """
+    if len(classes) >= MANY:
+        raise UsageError(
+            f"model {model!r} has {len(classes)} classes, and two periods are compared for models "
+            "of two only; `replay --json` shows each class and the matrix of all of them by window"
+        )
 
 
 def check_silence(name: str, asked: TimeRange, until: int | None) -> None:

@@ -20,6 +20,7 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis.comparison import (
     JUDGED_MS,
     check_silence,
+    check_two_classes,
     latest_hours,
     reference_range,
     reference_source,
@@ -61,7 +62,8 @@ class RecordedComparison:
         after: the range given to `--after`; None for the last mature days.
 
     Raises:
-        UsageError: a range is invalid, or they overlap, or the model is not configured.
+        UsageError: a range is invalid, or they overlap, or the model is not configured or has
+            more than two classes.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class RecordedComparison:
         self._config = monitor.config
         self._model = _configured(self._config, model)
         settings = settings_of(self._config, self._model or "")
+        check_two_classes(self._model or "", settings.classes)
         self._reference = settings.reference
         self._after = None if after is None else parse_time_range("--after", after)
         if before is None:

@@ -53,6 +53,7 @@ class Monitor:
     Attributes:
         config: models, windows, segments and limits.
         versions: compares versions of a model.
+        classes: counts by class of models of many classes, without buffered events.
 
     >>> monitor = Monitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
@@ -218,6 +219,7 @@ class Monitor:
         windows = None if state is None else state["windows"]
         self._stages = stages = Stages(self.config, self._catalogue, windows)
         self._windows, self._scores, self._watch = stages.windows, stages.scores, stages.watch
+        self.classes = stages.windows.classes
         self.versions = LiveVersions(
             self._catalogue, stages.versions, stages.pairs, stages.received
         )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.config import Config, Labelling
+from monitor.engine.class_windows import ClassWindows
 from monitor.engine.measurements import Measurements
 from monitor.engine.score_skills import ScoreSkills
 from monitor.engine.stages import Stages
@@ -21,7 +22,7 @@ from monitor.join.shadow_store import Book
 from monitor.labels.delays import PUBLISHED_EDGES_SECONDS
 from monitor.labels.evidence import Evidence
 from monitor.labels.maturity import Ages, Times
-from monitor.labels.refusals import REASONS, REFUSED, refused
+from monitor.labels.refusals import REASONS, refused, refused_by
 from monitor.labels.regime import LabelRegime
 from monitor.snapshot import (
     CounterTotals,
@@ -69,6 +70,7 @@ class SnapshotReader:
         self._watch = stages.watch
         self._versions = versions
         self._skills = ScoreSkills(stages.scores)
+        self._classes = ClassWindows(catalogue, stages.windows)
         self._lengths = config.window_lengths
         self._by_volume = config.windows == "auto"
         self._ratios = _class_ratios(config)
@@ -108,7 +110,9 @@ class SnapshotReader:
             series=self._catalogue.series,
             windows=windows,
             lifetime=lifetime,
-            models=self._skills.added(models, windows),
+            models=self._classes.added(
+                self._skills.added(models, windows), windows, lifetime, moments.tolist(), ages
+            ),
             labels=self._label_books(),
             records=received.records,
             events={event: received.events[event] for event in (*_EVENTS, SHADOW_EVENT)},
@@ -256,7 +260,7 @@ class SnapshotReader:
             matched, expired = matched + expired, 0
         row = self._catalogue.totals_row(name)
         versions = self._received.versions(name)
-        no = {**refused(lifetime.fault_of(row)), **REFUSED.get(setting.labelling, {})}
+        no = {**refused(lifetime.fault_of(row)), **refused_by(setting)}
         delay_counts, delay_sum = self._delays.published(number)
         predictions, applied = (book[number].tolist() for book in books.ever)
         return ModelState(
@@ -307,6 +311,7 @@ class SnapshotReader:
             duplicate=books.duplicate_labels,
             late=books.late,
             orphaned=books.orphaned,
+            misnamed=books.misnamed,
         )
 
 

@@ -214,9 +214,10 @@ class Stages:
         return self.join.forgetting.over(times.settled, times.common)
 
     def _times_to_judge(self) -> Int64Array:
-        """Return the time of each model; `NO_TIME` where it is not settled."""
+        """Return the time of each model; `NO_TIME` where it is not settled, or not judged."""
         now = self.times.in_panes(self.watch.step_ms)
-        return np.where(self.times.settled == NO_TIME, NO_TIME, now)
+        judged = np.array([not s.has_many_classes for s in self._catalogue.settings], np.bool_)
+        return np.where((self.times.settled == NO_TIME) | ~judged, NO_TIME, now)
 
     def _join_and_count(self, batch: EventBatch) -> None:
         self.times.advance(batch, self._catalogue.model_of_group)
@@ -226,7 +227,8 @@ class Stages:
         self.delays.advance(settled)
         self.versions.advance(settled)
         self.pairs.advance(settled)
-        for deltas in self._joined(batch):
+        for joined in self._joined(batch):
+            deltas = classes.apply(joined) if (classes := self.windows.classes).in_use else joined
             self.delays.apply(deltas)
             self.scores.apply(deltas)
             for scored in self.range_scores:

@@ -228,7 +228,8 @@ class Catalogue:
         """Restore from `state`; return which of its numbers are left.
 
         A model that is no longer configured is dropped. So is a model whose segments or
-        clock have changed, or whose labels are weighted now or no longer: it starts empty.
+        clock have changed, whose labels are weighted now or no longer, or which has other
+        classes: it starts empty.
 
         Args:
             state: of an earlier run.
@@ -357,4 +358,6 @@ def _counted_by(setting: ModelConfig) -> State:
         "segments": list(setting.segments),
         "clock": str(setting.clock),
         "weighted": setting.labelling is Labelling.WEIGHTED,
+        # Left out of binary models, as in states from before classes had names.
+        **({"classes": list(setting.classes)} if setting.has_many_classes else {}),
     }

@@ -39,6 +39,9 @@ NO_TIME = -(1 << 62)
 RETRACTED = 2
 """Label value of a retraction (a null label); 0 and 1 are the classes."""
 
+NO_CLASS = -1
+"""Number of a class that is not given, or of a model that is binary."""
+
 KINDS = ("predictions", "labels", "outcomes", "counts")
 """Names of a batch's columns, in the order of records with the same `row`."""
 
@@ -120,6 +123,10 @@ def _empty(dtype: Any) -> Callable[[], NDArray[Any]]:
     return lambda: np.empty(0, dtype=dtype)
 
 
+def _no_classes(rows: int) -> Int64Array:
+    return np.full(rows, NO_CLASS, dtype=np.int64)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions(Columns):
     """Predictions of a micro-batch, one row each, in the order of their records.
@@ -130,6 +137,8 @@ class Predictions(Columns):
         predicted_positive: the predicted class.
         score: in [0, 1]; NaN if not given.
         group: index into the batch's `groups`.
+        predicted_class: number of the predicted class of a model of many classes;
+            `NO_CLASS` of a binary one; default: `NO_CLASS`.
         row: position of the record in its batch; default: its event time.
     """
 
@@ -138,11 +147,14 @@ class Predictions(Columns):
     predicted_positive: BoolArray = field(default_factory=_empty(np.bool_))
     score: FloatArray = field(default_factory=_empty(np.float64))
     group: Int64Array = field(default_factory=_empty(np.int64))
+    predicted_class: Int64Array = field(default_factory=_empty(np.int64))
     row: Int64Array = field(default_factory=_empty(np.int64))
 
     def __post_init__(self) -> None:
         if len(self.row) != len(self.time):
             object.__setattr__(self, "row", self.time)
+        if len(self.predicted_class) != len(self.time):
+            object.__setattr__(self, "predicted_class", _no_classes(len(self.time)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +164,8 @@ class Labels(Columns):
     Attributes:
         key: 64-bit key of the prediction's id.
         time: event time of the label, epoch milliseconds.
-        value: 0, 1, or `RETRACTED`.
+        value: 0, 1, `RETRACTED`, or the number of a class's name, see
+            `monitor.events.class_names`.
         sampling_probability: in (0, 1]; NaN if not given.
         prediction_time: event time of the prediction in the same record, epoch
             milliseconds; `NO_TIME` if the record has no prediction; default: none has.
@@ -193,6 +206,8 @@ class Outcomes(Columns):
         actual_positive: the actual class.
         score: in [0, 1]; NaN if not given.
         group: index into the batch's `groups`.
+        predicted_class: as in `Predictions`.
+        actual_class: number of the actual class likewise.
         row: position of the record in its batch; default: its event time.
     """
 
@@ -202,11 +217,16 @@ class Outcomes(Columns):
     actual_positive: BoolArray = field(default_factory=_empty(np.bool_))
     score: FloatArray = field(default_factory=_empty(np.float64))
     group: Int64Array = field(default_factory=_empty(np.int64))
+    predicted_class: Int64Array = field(default_factory=_empty(np.int64))
+    actual_class: Int64Array = field(default_factory=_empty(np.int64))
     row: Int64Array = field(default_factory=_empty(np.int64))
 
     def __post_init__(self) -> None:
         if len(self.row) != len(self.time):
             object.__setattr__(self, "row", self.time)
+        for name in ("predicted_class", "actual_class"):
+            if len(getattr(self, name)) != len(self.time):
+                object.__setattr__(self, name, _no_classes(len(self.time)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

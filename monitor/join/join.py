@@ -31,10 +31,12 @@ from monitor.join.packed_rows import (
     has_repeats,
     outcome_deltas,
     population_deltas,
+    predicted_words,
     with_groups,
 )
 from monitor.join.prediction_rules import PredictionRules
 from monitor.join.rounds import rounds_of
+from monitor.join.sampling import NO_STRATUM
 from monitor.join.terms import ENDLESS
 
 
@@ -174,11 +176,12 @@ class Join:
         """Count outcomes without an id: immediately and irrevocably."""
         self._memory.learn_models()
         when = words.when_words(outcomes.time, outcomes.group)
-        what = words.what_words(outcomes.predicted_positive, outcomes.score)
+        what = predicted_words(outcomes)
         model = self._catalogue.model_of_group[outcomes.group]
         self._memory.enter_predictions(model, what, +1)
         label = outcomes.actual_positive.astype(np.int64)
-        counted = self._labels.count_for_good(when, what, outcomes.label_time, label)
+        labelled = what | words.strata_words(np.maximum(outcomes.actual_class, NO_STRATUM))
+        counted = self._labels.count_for_good(when, labelled, outcomes.label_time, label)
         return Deltas.concatenate([population_deltas(when, what, +1), counted])
 
     def remembered(self) -> Iterator[Deltas]:

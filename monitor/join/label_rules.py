@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from monitor.counts import add_at
-from monitor.events.columns import Int64Array, KeyArray, Labels, Predictions, rows_where
+from monitor.events.class_names import FIRST_CLASS
+from monitor.events.columns import (
+    Int64Array,
+    KeyArray,
+    Labels,
+    Predictions,
+    Rows,
+    rows_where,
+)
 from monitor.join import packing as words
+from monitor.join.class_labels import LabelClasses
 from monitor.join.deltas import Deltas
 from monitor.join.forgetting import Over
 from monitor.join.label_order import succession
@@ -45,6 +55,7 @@ class LabelRules:
         self._table = memory.table
         self._terms = memory.terms
         self._books = memory.books
+        self._classes = LabelClasses(memory.catalogue)
         self._met: list[MetLabels] = []
 
     def apply(self, labels: Labels, past: Predictions, over: Over) -> list[Deltas]:
@@ -74,6 +85,9 @@ class LabelRules:
             slots, labels, when = slots[~gone], labels.take(~gone), when[~gone]
         model = self._terms.model_of(when)
         self._note_met(model, labels)
+        if self._classes.in_use:
+            labels, named = self._named(model, labels)
+            slots, when, model = slots[named], when[named], model[named]
         late = labels.time - words.times_of(when) > self._terms.label_timeout[model]
         if late.any():
             late &= labels.alone
@@ -112,9 +126,12 @@ class LabelRules:
         met = past.take(order[np.searchsorted(past.key[order], labels.key)])
         when, what = words_of(met)
         model = self._catalogue.model_of_group[met.group]
+        if self._classes.in_use:
+            labels, named = self._named(model, labels)
+            when, what, model = when[named], what[named], model[named]
         np.add.at(self._books.dropped, model, -1)
-        what |= words.label_words(labels.time, labels.value, self._strata(model, labels))
-        return self.count_for_good(when, what, labels.time, labels.value)
+        given = self._label_words(model, labels)
+        return self.count_for_good(when, what | given, labels.time, words.label_values_of(given))
 
     def count_for_good(
         self, when: KeyArray, what: KeyArray, label_time: Int64Array, label: Int64Array
@@ -140,7 +157,7 @@ class LabelRules:
         """Put timely labels in force where they win over the label in force."""
         when = self._table.when(slots)
         model = self._terms.model_of(when)
-        given = words.label_words(labels.time, labels.value, self._strata(model, labels))
+        given = self._label_words(model, labels)
         own = self._table.what(slots)
         given |= words.prediction_part(own)
         if has_repeats(slots):
@@ -159,6 +176,21 @@ class LabelRules:
             self._memory.shadows.move(keys, (when, own), (when, after))
         add_at(self._books.labels, model[changed], words.label_values_of(after), 1)
         return self._memory.move(when, own, when, after)
+
+    def _named(self, model: Int64Array, labels: Labels) -> tuple[Labels, Rows]:
+        """Return labels as their models have them; without those whose model has no such class."""
+        value, fit = self._classes.resolved(model, labels.value)
+        self._books.misnamed += len(fit) - int(fit.sum())
+        rows = rows_where(fit)
+        return replace(labels, value=value).take(rows), rows
+
+    def _label_words(self, model: Int64Array, labels: Labels) -> KeyArray:
+        """Return the label part of `what` of labels as their models have them."""
+        value, stratum = labels.value, self._strata(model, labels)
+        if self._classes.in_use:
+            stratum = np.where(value >= FIRST_CLASS, value - FIRST_CLASS, stratum)
+            value = np.where(value >= FIRST_CLASS, 1, value)
+        return words.label_words(labels.time, value, stratum)
 
     def _strata(self, model: Int64Array, labels: Labels) -> Int64Array:
         """Return the sampling stratum of each label; `NO_STRATUM` for unweighted models."""

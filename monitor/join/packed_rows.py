@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitor.events.columns import Int64Array, KeyArray, Predictions
+from monitor.events.columns import NO_CLASS, Int64Array, KeyArray, Outcomes, Predictions
 from monitor.events.renumbering import GONE, renumbered
+from monitor.events.score_bins import score_bins
 from monitor.join import packing as words
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, Deltas
 
@@ -13,7 +14,22 @@ from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE, Deltas
 def words_of(predictions: Predictions) -> tuple[KeyArray, KeyArray]:
     """Return `when` and `what` of predictions without a label, see `packing`."""
     when = words.when_words(predictions.time, predictions.group)
-    return when, words.what_words(predictions.predicted_positive, predictions.score)
+    return when, predicted_words(predictions)
+
+
+def predicted_words(rows: Predictions | Outcomes) -> KeyArray:
+    """Return `what` of predictions without a label.
+
+    A model of many classes has the number of the class in place of the score's bin.
+
+    Args:
+        rows: predictions, or outcomes without an id.
+    """
+    positive, number = rows.predicted_positive, rows.predicted_class
+    if number.max(initial=NO_CLASS) == NO_CLASS:
+        return words.what_words(positive, rows.score)
+    bins = np.where(number == NO_CLASS, score_bins(rows.score), number)
+    return words.unlabelled_words(positive, bins)
 
 
 def has_repeats(values: Int64Array | KeyArray) -> bool:

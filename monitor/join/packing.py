@@ -6,6 +6,11 @@
 So the label in force is the one with the greater `what`: the later one, at the same time
 null before 1 before 0, and of equal ones the one with the rarer sampling (see `strata`).
 Without a label, the label bits are 0.
+
+A prediction of a model of many classes has the number of its class in the bits of the score
+bin, and that of the actual class in those of the stratum: such a model has neither scores
+nor sampled labels. Then predicted and label are 1, and of two labels at the same time the
+one of the later class in the list is in force.
 """
 
 from __future__ import annotations
@@ -77,7 +82,12 @@ def label_words(time: Int64Array, value: Int64Array, stratum: Int64Array | int =
     """
     since = (time - EARLIEST_MS).astype(np.uint64)
     label = ((since << np.uint64(2)) | _RANK_OF_VALUE[value]) << _LABEL_BITS
-    return label | (np.asarray(stratum).astype(np.uint64) << _STRATUM_BITS)
+    return label | strata_words(stratum)
+
+
+def strata_words(stratum: Int64Array | int) -> KeyArray:
+    """Pack strata of labels into `what` words; for the label part without time and value."""
+    return np.asarray(stratum).astype(np.uint64) << _STRATUM_BITS
 
 
 def times_of(when: KeyArray) -> Int64Array:

@@ -8,7 +8,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.config import Labelling
+from monitor.config import Labelling, ModelConfig
 from monitor.counts import Outcome
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.labels.cohorts import Coverage
@@ -53,6 +53,12 @@ KIND_OF = {
     Labelling.FLAGGED_ONLY: Kind.FLAGGED,
 }
 """Method for windows whose labels have come, by labelling regime."""
+
+
+def kind_of(setting: ModelConfig) -> Kind:
+    """Return the method for windows of a model whose labels have come."""
+    return Kind.FLAGGED if setting.has_many_classes else KIND_OF[setting.labelling]
+
 
 CORRECTED_KIND_OF = {
     Labelling.COMPLETE: Kind.CORRECTED,

@@ -21,7 +21,7 @@ from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.cohorts import Coverage
 from monitor.labels.delays import LabelDelays
 from monitor.labels.estimates import LEAST_COVERAGE
-from monitor.labels.evidence import CORRECTED_KIND_OF, KIND_OF, Evidence, Kind
+from monitor.labels.evidence import CORRECTED_KIND_OF, Evidence, Kind, kind_of
 from monitor.labels.faults import SIDES
 from monitor.labels.regime import LabelRegime
 from monitor.windows import Windows
@@ -152,7 +152,9 @@ class Maturities:
     def _complete(self) -> Int64Array:
         """Return the series of models with complete labelling that count by prediction time."""
         complete = [
-            s.labelling is Labelling.COMPLETE and s.clock is WindowClock.PREDICTION
+            s.labelling is Labelling.COMPLETE
+            and s.clock is WindowClock.PREDICTION
+            and not s.has_many_classes
             for s in self._catalogue.settings
         ]
         held = np.array(complete, dtype=np.bool_)[self._catalogue.model_of_series()]
@@ -161,7 +163,7 @@ class Maturities:
     def _come(self, cells: Int64Array) -> Evidence:
         """Return the evidence of all series as if their labels had come."""
         settings, model = self._catalogue.settings, self._catalogue.model_of_series()
-        kinds = np.array([KIND_OF[s.labelling] for s in settings], dtype=np.int64)
+        kinds = np.array([kind_of(s) for s in settings], dtype=np.int64)
         found = Evidence.of(kinds[model], cells)
         errors = [LabelRegime.of(setting).errors for setting in settings]
         if errors:
@@ -199,11 +201,12 @@ class Maturities:
         return Coverage(np.where(unknown, 1.0, found.share), np.where(unknown, 0.0, found.variance))
 
     def _kind(self, model: int, coverage: Coverage) -> Kind:
-        labelling = self._catalogue.settings[model].labelling
-        seen = _FLAGGED if labelling is Labelling.FLAGGED_ONLY else slice(None)
+        setting = self._catalogue.settings[model]
+        complete = kind_of(setting)
+        seen = _FLAGGED if complete is Kind.FLAGGED else slice(None)
         least = coverage.share[seen].min()
         if least >= _ENOUGH:
-            return KIND_OF[labelling]
-        if least >= LEAST_COVERAGE:
-            return CORRECTED_KIND_OF.get(labelling, Kind.IMMATURE)
+            return complete
+        if least >= LEAST_COVERAGE and not setting.has_many_classes:
+            return CORRECTED_KIND_OF.get(setting.labelling, Kind.IMMATURE)
         return Kind.IMMATURE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
 from monitor.config import Labelling
 from monitor.labels.faults import LabelFault
@@ -10,10 +11,18 @@ from monitor.metrics.label_errors import ErrorRates
 from monitor.metrics.label_sensitivity import LabelSensitivity
 from monitor.snapshot import METRIC_NAMES
 
+
+class _Setting(Protocol):
+    @property
+    def labelling(self) -> Labelling: ...
+    @property
+    def has_many_classes(self) -> bool: ...
+
+
 _ALL = (*METRIC_NAMES, "precision_at")
 
 KEEPS_PRECISION: frozenset[str] = frozenset(
-    {str(Labelling.FLAGGED_ONLY), str(LabelFault.ONE_SIDE_LABELLED)}
+    {str(Labelling.FLAGGED_ONLY), str(LabelFault.ONE_SIDE_LABELLED), "many_classes"}
 )
 """Reasons that refuse every metric but precision; every other reason refuses it too."""
 
@@ -23,6 +32,9 @@ REFUSED: Mapping[Labelling, Mapping[str, str]] = {
     ),
 }
 """Metrics refused under a labelling regime, each with its reason code."""
+
+MANY_CLASSES = "many_classes"
+"""Reason code of a model of many classes: with these pooled, precision alone means something."""
 
 WITHOUT_DETECTORS: Mapping[Labelling, str] = {
     Labelling.FLAGGED_ONLY: "flagged_only",
@@ -36,6 +48,8 @@ REASONS: Mapping[str, str] = {
     "flagged_only": f"{ONLY_POSITIVES}, so precision alone can be known: recall, "
     "false-positive rate, prevalence and balanced precision are refused, not guessed, "
     "and why precision moved cannot be known",
+    MANY_CLASSES: "the model has more than two classes, so precision over all of them, which is "
+    "their accuracy, is all that is shown for the whole: every metric by class is under classes",
     LabelFault.ONE_SIDE_LABELLED: "predicted positives get labels and predicted negatives do not, "
     "so precision alone is shown: recall, false-positive rate, prevalence and balanced precision "
     "would be far off",
@@ -99,6 +113,9 @@ def if_labels_wrong(found: LabelSensitivity) -> str:
     return f"if {100 * found.share:g} % of labels were wrong, {first[0]} would be {first[1]}{rest}"
 
 
+NOT_COMPARED_BY_CLASS = "a model of more than two classes is not compared with its past"
+"""Why a model of many classes has no verdict, in the words of every text."""
+
 CAUSE_UNKNOWN = f"Why precision moved cannot be known: {ONLY_POSITIVES}."
 """The limit of labelling `flagged_only`, in one sentence."""
 
@@ -111,6 +128,28 @@ def refused(reason: str) -> dict[str, str]:
     """
     keeps = reason in KEEPS_PRECISION
     return {name: reason for name in _ALL if reason and not (keeps and name == "precision")}
+
+
+def refused_by(setting: _Setting) -> Mapping[str, str]:
+    """Return the metrics that the configuration of a model refuses, each with the reason.
+
+    Args:
+        setting: of the model.
+    """
+    if setting.has_many_classes:
+        return refused(MANY_CLASSES)
+    return REFUSED.get(setting.labelling, {})
+
+
+def detectors_off(setting: _Setting) -> str:
+    """Return why a model is not compared with its past, as a reason code; "" where it is.
+
+    Args:
+        setting: of the model.
+    """
+    return (
+        MANY_CLASSES if setting.has_many_classes else WITHOUT_DETECTORS.get(setting.labelling, "")
+    )
 
 
 def because(reason: str) -> str:

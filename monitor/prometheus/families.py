@@ -3,6 +3,7 @@
 The collector, the text writer and the table for people read this one list.
 """
 
+from monitor.prometheus.class_families import class_families
 from monitor.prometheus.family import Family
 from monitor.prometheus.feed_series import FEED_SERIES
 from monitor.prometheus.forward_series import FORWARD_SERIES
@@ -16,6 +17,7 @@ from monitor.prometheus.window_families import window_families
 
 FAMILIES: tuple[Family, ...] = (
     *window_families(),
+    *class_families(),
     *score_families(),
     *verdict_families(),
     *model_families(),

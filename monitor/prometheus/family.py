@@ -61,6 +61,7 @@ class ModelShape(NamedTuple):
         versions: that began last.
         compared: two of them that are compared, A and B; None where none are.
         has_shadows: True where it has shadow versions configured.
+        classes: its classes; none for a model of two.
     """
 
     name: str
@@ -69,6 +70,7 @@ class ModelShape(NamedTuple):
     versions: tuple[str, ...] = ()
     compared: tuple[str, str] | None = None
     has_shadows: bool = False
+    classes: tuple[str, ...] = ()
 
 
 class Shape(NamedTuple):
@@ -163,6 +165,7 @@ def _model_shape(model: ModelState) -> ModelShape:
         versions=tuple(name for name, _ in model.latest_versions),
         compared=None if found is None else (found.versions[0].name, found.versions[1].name),
         has_shadows=now.shadows is not None,
+        classes=next((report.names for report in model.classes.values()), ()),
     )
 
 

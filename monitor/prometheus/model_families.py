@@ -53,8 +53,9 @@ def model_families() -> Iterator[Family]:
     yield _by_model(
         "classifier_label_transitions_total",
         "counter",
-        "Moves of outcomes between the cells of the confusion matrix as labels come and change.",
-        lambda model: [model.transitions[move] for move in _MOVES],
+        "Moves of outcomes between the cells of the confusion matrix as labels come and change; "
+        "of models of two classes.",
+        lambda model: [np.nan if model.classes else model.transitions[move] for move in _MOVES],
         [{"from": CELL_NAMES[i], "to": CELL_NAMES[j]} for i, j in _MOVES],
     )
     yield _delays()

@@ -2,9 +2,9 @@
 
 Each model, each source of counts and each segment value takes a fixed number of series, the
 possible ones, so that what fits does not change with what is defined; each version of a model
-adds some. Models come first, then sources, then segment values, each in the order of their
-appearance: what was exported stays so until a model or a version appears. Whatever is left out,
-the rest is exact.
+adds some, and so does each class of a model of more than two. Models come first, then sources,
+then segment values, each in the order of their appearance: what was exported stays so until a
+model or a version appears. Whatever is left out, the rest is exact.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class LeftOut(NamedTuple):
 class _Sizes(NamedTuple):
     """Possible series of a snapshot without models, and of each further part.
 
-    A `version` is a segment value; `of_version`, `comparison` and `shadows` come with their model.
+    A `version` is a segment value; `of_version`, `comparison`, `shadows`, `of_class` and `classes`,
+    the series of all classes together, come with their model.
     """
 
     fixed: int
@@ -51,12 +52,16 @@ class _Sizes(NamedTuple):
     of_version: int
     comparison: int
     shadows: int
+    of_class: int
+    classes: int
 
     def of_model(self, shape: ModelShape) -> int:
-        """Return the size of a model with its versions."""
+        """Return the size of a model with its versions and classes."""
         compared = 0 if shape.compared is None else self.comparison
         shadows = self.shadows if shape.has_shadows else 0
-        return self.model + len(shape.versions) * self.of_version + compared + shadows
+        classes = self.classes + len(shape.classes) * self.of_class if shape.classes else 0
+        versions = len(shape.versions) * self.of_version
+        return self.model + versions + compared + shadows + classes
 
     def of_value(self, series: Series) -> int:
         """Return the size of a segment value."""
@@ -105,6 +110,10 @@ def _sizes(
     versioned = ModelShape("m", "", 0, versions=("v",))
     compared = ModelShape("m", "", 0, versions=("v",), compared=("u", "v"))
     shadowed = ModelShape("m", "", 0, has_shadows=True)
+    one, two = (
+        _count(model._replace(models=(ModelShape("m", "", 0, classes=names),)))
+        for names in (("a",), ("a", "b"))
+    )
     fixed, of_versioned = _count(nothing), _count(model._replace(models=(versioned,)))
     return _Sizes(
         fixed=fixed,
@@ -115,6 +124,8 @@ def _sizes(
         of_version=of_versioned - _count(model),
         comparison=_count(model._replace(models=(compared,))) - of_versioned,
         shadows=_count(model._replace(models=(shadowed,))) - _count(model),
+        of_class=two - one,
+        classes=2 * one - two - _count(model),
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.events.columns import FloatArray, Series
+from monitor.prometheus.class_families import metric_of_classes, with_classes
 from monitor.prometheus.family import BOUNDS, Bound, Family, Labels, Line, Shape, line
 from monitor.report.label_words import WINDOW_STATUSES
 from monitor.report.vocabulary import METRIC_WORDS
@@ -33,7 +34,8 @@ def window_families() -> Iterator[Family]:
     for name, row in METRIC_WORDS.items():
         for bound in BOUNDS:
             series, meaning = row.series(bound.infix), row.meaning + bound.remark
-            yield _by_window(series, meaning, _metric(name, bound.field))
+            family = _by_window(series, meaning, _metric(name, bound.field))
+            yield with_classes(family, metric_of_classes(name, bound))
     yield from map(_at_reference, BOUNDS)
     yield _outcomes()
     yield _coverage()
@@ -132,13 +134,14 @@ def _shortest(number: float) -> str:
 
 
 def _outcomes() -> Family:
-    return _by_window(
+    family = _by_window(
         "classifier_window_outcomes",
         "Labelled outcomes of the predictions made in the window. Windows overlap: never add them.",
         lambda window: window.counts.cells,
         "outcome",
         _OUTCOMES,
     )
+    return with_classes(family, lambda report: report.counts.cells, "outcome", *_OUTCOMES)
 
 
 def _coverage() -> Family:

@@ -12,7 +12,7 @@ from monitor.diagnosis import Diagnosis
 from monitor.drift import Attribution
 from monitor.drift.recall_evidence import MATTERS, Because, RecallEvidence
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import ONLY_POSITIVES
+from monitor.labels.refusals import NOT_COMPARED_BY_CLASS, ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.deciding_window import verdict_on
 from monitor.report.headline import rates_of
@@ -146,6 +146,8 @@ def _metric(model: ModelState, window: Window) -> RecallEvidence:
 def _obstacle(model: ModelState, window: Window, found: WindowVerdict) -> str:
     if model.labelling == Labelling.FLAGGED_ONLY:
         return ONLY_POSITIVES
+    if model.classes:
+        return NOT_COMPARED_BY_CLASS
     if found.label_fault:
         words = LABEL_FAULTS[LabelFault(found.label_fault)].words
         return f"labels cannot be trusted ({words})"

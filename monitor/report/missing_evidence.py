@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from monitor.config import Labelling
 from monitor.drift import Verdict
 from monitor.drift.skill import separates_nothing
-from monitor.labels.refusals import ONLY_POSITIVES
+from monitor.labels.refusals import NOT_COMPARED_BY_CLASS, ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState, Window
@@ -62,6 +62,7 @@ def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
     yield "no predictions yet", not model.predictions_positive + model.predictions_negative
     flagged_only = model.labelling == Labelling.FLAGGED_ONLY
     yield ONLY_POSITIVES, flagged_only
+    yield NOT_COMPARED_BY_CLASS, bool(model.classes)
     yield "no labels yet", not model.matched and not sum(model.labels.values())
     yield f"the reference is not complete yet{_progress(model)}", reference is None
     closes = None if reference is None else reference.closes

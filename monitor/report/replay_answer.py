@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     ReferencePeriod,
     Time,
 )
+from monitor.report.class_answer import ClassesAnswer
 from monitor.report.score_answer import ScoreMetrics
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.trend_answer import TrendAnswer
@@ -42,6 +43,7 @@ class ReplayedWindow(Struct, frozen=True, kw_only=True):
         far_from_reference: the class ratio is at least five times below or above the
             reference's.
         scores: metrics of its scores; left out where it has none.
+        classes: its classes; left out for a model of two.
     """
 
     open: Time | None
@@ -57,6 +59,7 @@ class ReplayedWindow(Struct, frozen=True, kw_only=True):
     label_fault: LabelFault | None
     far_from_reference: bool
     scores: ScoreMetrics | UnsetType = UNSET
+    classes: ClassesAnswer | UnsetType = UNSET
 
 
 class ReplayedDetection(Struct, frozen=True, kw_only=True):
@@ -99,6 +102,7 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
         labels_missing_in: where labels are missing, the worst first.
         predictions_degenerate: predictions, without labels, against all that is known of them.
         trend: of its skill over weeks; null where none is certain.
+        classes: classes of the whole input; left out for a model of two.
     """
 
     predictions: Count
@@ -123,6 +127,7 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
     labels_missing_in: tuple[MissingLabelShare, ...]
     predictions_degenerate: PredictionCheck
     trend: TrendAnswer | None
+    classes: ClassesAnswer | UnsetType = UNSET
 
 
 class ReplayAnswer(Struct, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ from monitor.events.renumbering import Numbers, State
 from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
 from monitor.labels.delays import LabelDelays
 from monitor.labels.pace import Pace
-from monitor.labels.refusals import WITHOUT_DETECTORS
+from monitor.labels.refusals import detectors_off
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import NOT_COMPARED, Watched
@@ -139,9 +139,9 @@ class Watch:
             age: its maturity, milliseconds; None where it is not known yet.
             paces: at which negatives and positives have got their labels lately.
         """
-        watching, labelling = self._models.get(model), self._labelling(model)
+        watching = self._models.get(model)
         predictions = self._predictions.of(model)
-        if off := WITHOUT_DETECTORS.get(labelling, ""):
+        if off := detectors_off(self._catalogue.settings[model]):
             verdicts = dict.fromkeys(self._windows.names, NOT_COMPARED)
             return Watched(
                 verdicts=verdicts,

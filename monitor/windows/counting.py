@@ -13,6 +13,7 @@ from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.join import CELLS, Deltas
 from monitor.windows.beginnings import Beginnings
+from monitor.windows.class_counts import ClassCounts
 from monitor.windows.history import PastCounts
 from monitor.windows.pane_widths import coarse_panes
 from monitor.windows.panes import PaneRing
@@ -37,6 +38,7 @@ class WindowCounts:
 
     Attributes:
         weights: of labels that carry a sampling probability.
+        classes: of models of many classes.
     """
 
     def __init__(self, config: Config, catalogue: Catalogue, stored: State | None = None) -> None:
@@ -51,6 +53,7 @@ class WindowCounts:
             for width, span in ((fine, FINE_SPAN_MS), (coarse, longest))
         ]
         self.weights = WeightSums(config, catalogue, self._rings[:BY_LABEL])
+        self.classes = ClassCounts(catalogue, self._rings[:BY_LABEL])
         self._silence = Silence(catalogue)
         self._past = PastCounts(catalogue, self._rings[COARSE], self.weights, self._silence)
         self._beginnings = Beginnings(self._rings[COARSE], self.panes)
@@ -133,6 +136,7 @@ class WindowCounts:
             ring.advance(times)
         self._past.advance_hours(times)
         self.weights.advance(times)
+        self.classes.advance(times)
 
     def state(self) -> State:
         """Serializable state: every pane, and the pane range of every window."""
@@ -147,6 +151,7 @@ class WindowCounts:
             "weights": self.weights.state(),
             "running": {name: window.state() for name, window in self._running.items()},
             "lifetime": self._lifetime.copy(),
+            **({"classes": classes} if (classes := self.classes.state()) else {}),
         }
 
     def restore(self, state: State, left: Numbers) -> None:
@@ -161,6 +166,7 @@ class WindowCounts:
             ring.restore(stored, left.series, left.models, owners)
         self._past.restore(state["hours"], state["days"], left)
         self.weights.restore(state["weights"], left)
+        self.classes.restore(state.get("classes", {}), left)
         for name, window in self._running.items():
             if name in state["running"]:
                 window.restore(state["running"][name], left)

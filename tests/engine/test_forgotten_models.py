@@ -110,7 +110,7 @@ def test_every_count_is_with_its_model_or_among_those_of_the_forgotten(seed):
         return named + snapshot.forgotten.predictions
 
     assert received(found) == received(all_of_them)
-    cells = Counter(dict(zip(("tp", "fp", "fn", "tn"), found.forgotten[3:], strict=True)))
+    cells = Counter(dict(zip(("tp", "fp", "fn", "tn"), found.forgotten[-4:], strict=True)))
     for model in found.models:
         cells.update(cells_of(found, model.row))
     expected = Counter()

@@ -30,7 +30,7 @@ from monitor.exporter.api.window_answer import (
     WindowStatus,
 )
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import CAUSE_UNKNOWN, because, refused
+from monitor.labels.refusals import CAUSE_UNKNOWN, NOT_COMPARED_BY_CLASS, because, refused
 from monitor.metrics.precision import precision
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.answer_parts import (
@@ -190,6 +190,8 @@ def _headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
     found, reference = verdict_on(model, deciding), model.watched.reference
     if model.labelling == Labelling.FLAGGED_ONLY:
         return CAUSE_UNKNOWN
+    if model.classes:
+        return f"No verdict: {NOT_COMPARED_BY_CLASS}."
     if found.label_fault:
         fault = LABEL_FAULTS[LabelFault(found.label_fault)].words
         return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."

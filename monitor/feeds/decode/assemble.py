@@ -25,6 +25,7 @@ from monitor.events.columns import (
     Predictions,
 )
 from monitor.events.keys import keys_of
+from monitor.feeds.decode.class_lists import actual, named_outcomes, predicted
 from monitor.feeds.decode.field_columns import (
     LEFT_OUT,
     classes,
@@ -81,6 +82,7 @@ class Assembler:
         latest_ms: int | None,
         longest: int | None = None,
     ) -> None:
+        self._named = names.labels
         self._records = records
         self._types = types
         self._latest_ms = latest_ms
@@ -96,7 +98,7 @@ class Assembler:
         parts: dict[str, Any] = {}
         if predictions := rows[types.prediction]:
             parts["predictions"] = self._predictions(*predictions)
-        if labels := rows[LabelRecord]:
+        if labels := rows[types.label]:
             parts["labels"] = self._labels(*labels)
         if outcomes := rows[types.outcome]:
             parts |= self._outcomes(*outcomes, parts)
@@ -120,20 +122,33 @@ class Assembler:
         time, fit = self._times([row.ts for row in rows])
         score = optional_numbers([row.score for row in rows])
         group = self._codes.of(rows)
-        given = classes([row.prediction for row in rows])
+        columns: dict[str, Any] = {"time": time, "score": score, "group": group}
+        if self._named is None:
+            given = classes([row.prediction for row in rows])
+        else:
+            found = predicted(rows, self._codes.classes(group))
+            given, columns["predicted_class"], fit = found.given, found.number, fit & found.fit
         positive, decided = decided_by(given, score, self._codes.thresholds(group))
-        columns = {"time": time, "score": score, "group": group, "predicted_positive": positive}
+        columns["predicted_positive"] = positive
         return columns, fit & decided & (group != UNFIT)
+
+    def _label_values(self, rows: Sequence[LabelRecord | OutcomeRecord]) -> _Values:
+        """Return the values of labels, and which of them fit."""
+        labels = [row.label for row in rows]
+        if self._named is None:
+            return _label_values(labels), True
+        return self._named.values(labels)
 
     def _labels(self, rows: Sequence[LabelRecord], place: Int64Array) -> Labels:
         ids = [row.id for row in rows]
         time, fit = self._times([row.ts for row in rows])
-        fit &= ids_fit(ids, self._longest)
+        value, known = self._label_values(rows)
+        fit &= known & ids_fit(ids, self._longest)
         self._mark_unfit(place, fit)
         made = Labels(
             key=keys_of(ids, self._seed),
             time=time,
-            value=_label_values([row.label for row in rows]),
+            value=value,
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
             row=place,
         )
@@ -146,16 +161,21 @@ class Assembler:
         decided, fit = self._decisions(rows)
         times = [row.ts if row.label_ts is None else row.label_ts for row in rows]
         time, inside = self._times(times)
+        value, known = self._label_values(rows)
+        if self._named is not None:
+            decided["actual_class"], own = actual(rows, self._codes.classes(decided["group"]))
+            known &= own
         labels = Labels(
             key=keys_of(ids, self._seed),
             time=time,
-            value=_label_values([row.label for row in rows]),
+            value=value,
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
             prediction_time=decided["time"],
             row=place,
         )
         has_id = np.fromiter(map(bool, ids), np.bool_, len(ids))
-        made = divided(decided, labels, has_id, fit & inside & ids_fit(ids, self._longest))
+        fit &= inside & known & ids_fit(ids, self._longest)
+        made = divided(decided, labels, has_id, fit)
         self._mark_unfit(place, made.fit)
         predictions, alone = parts.get("predictions", Predictions()), parts.get("labels", Labels())
         return {
@@ -192,6 +212,8 @@ class Assembler:
     def _times(self, values: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
         return within_years(seconds_of(values), self._latest_ms)
 
+
+_Values = tuple[Int64Array, BoolArray | bool]
 
 _OfKind = tuple[list[Any], Int64Array]
 """Records of one kind, and their indices among all records."""
@@ -252,9 +274,13 @@ def divided(decided: dict[str, Any], labels: Labels, has_id: BoolArray, fit: Boo
         fit: which rows are fit so far.
     """
     labelled = labels.value != RETRACTED
+    actual_class = decided.pop("actual_class", None)
     fit = fit & (has_id | labelled & ~(labels.sampling_probability < 1))
     columns = decided | {"row": labels.row}
-    own = Outcomes(label_time=labels.time, actual_positive=labels.value == 1, **columns)
+    positive = labels.value == 1
+    own = Outcomes(label_time=labels.time, actual_positive=positive, **columns)
+    if actual_class is not None:
+        own = named_outcomes(own, actual_class)
     return Divided(
         predictions=Predictions(key=labels.key, **columns).take(fit & has_id),
         labels=labels.take(fit & has_id & labelled),

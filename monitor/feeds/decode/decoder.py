@@ -87,7 +87,7 @@ class Decoder:
         self._scanner = Scanner(compiled, settings) if compiled else None
         self.settings = settings
         self.class_tally = ClassTally() if class_tally is None else class_tally
-        self._types = RecordTypes(settings.segment_keys)
+        self._types = RecordTypes(settings.segment_keys, named=bool(settings.class_names))
         self._names = GroupNames(settings, self._types.segment_values)
         self._json = msgspec.json.Decoder(self._types.any)
 

@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.events.columns import MISSING_VALUE, VERSION_KEY, FloatArray, Group, Int64Array
+from monitor.events.columns import (
+    MISSING_VALUE,
+    VERSION_KEY,
+    BoolArray,
+    FloatArray,
+    Group,
+    Int64Array,
+)
+from monitor.feeds.decode.class_lists import ClassList, NamedLabels
 from monitor.feeds.decode.records import Grouped
 from monitor.feeds.decode.settings import MAX_NAME_BYTES, DecodeSettings
 
@@ -17,6 +25,7 @@ UNFIT = -1
 """Code of a record whose group cannot be determined."""
 _REMEMBERED = 1 << 14
 """Most groups in the cache: about 10 MB with short names."""
+_BINARY = ClassList()
 
 
 def name_fits(name: str) -> bool:
@@ -36,10 +45,12 @@ class Named(NamedTuple):
     Attributes:
         group: model, version and segment values.
         threshold: of the model; None if it has none.
+        classes: of the model.
     """
 
     group: Group
     threshold: float | None
+    classes: ClassList
 
 
 class GroupNames:
@@ -52,6 +63,7 @@ class GroupNames:
             for a missing one); None if a name cannot be used.
         by_names: gives the same by model, version and segment values in one tuple.
         id_seed: seed of the keys of ids.
+        labels: the classes of all models; None where no model has names for its classes.
 
     Args:
         settings: the configured models, their thresholds and their segments.
@@ -66,8 +78,11 @@ class GroupNames:
     ) -> None:
         self._settings = settings
         self.id_seed = settings.id_seed
+        named = settings.class_names
+        self.labels = NamedLabels(named) if named else None
         self._segment_keys = settings.segment_keys
         self._segment_values = segment_values
+        self._classes = lru_cache(_REMEMBERED)(ClassList)
         self.find = lru_cache(_REMEMBERED)(self._find)
         self.by_names = _ByNames(self._find)
 
@@ -81,7 +96,8 @@ class GroupNames:
         by_key = dict(zip(self._segment_keys, values, strict=True))
         by_key[VERSION_KEY] = by_key.get(VERSION_KEY) or version
         kept = tuple(by_key[key] or MISSING_VALUE for key in fields.segments)
-        return Named(Group(name, version or "", kept), fields.threshold)
+        group = Group(name, version or "", kept)
+        return Named(group, fields.threshold, self._classes(fields.classes))
 
 
 Names = tuple[str | None, ...]
@@ -116,6 +132,7 @@ class GroupCodes:
         self.groups: list[Group] = []
         self._names = names
         self._thresholds: list[float] = []
+        self._classes: list[ClassList] = []
         self._code_of: dict[Group, int] = {}
         self._known = _Known(self.resolve)
 
@@ -160,11 +177,23 @@ class GroupCodes:
         """Return the threshold of each code's model; NaN if it has none, or for `UNFIT`."""
         return np.array([*self._thresholds, nan])[codes]
 
-    def _code(self, group: Group, threshold: float | None) -> int:
+    def classes(self, codes: Int64Array) -> list[ClassList]:
+        """Return the classes of each code's model; 0 and 1 for `UNFIT`."""
+        known = [*self._classes, _BINARY]
+        return [known[code] for code in codes.tolist()]
+
+    def many(self, codes: Int64Array) -> BoolArray | bool:
+        """Tell which codes are of models of many classes; False where there are none."""
+        if not any(classes.is_many for classes in self._classes):
+            return False
+        return np.array([*(classes.is_many for classes in self._classes), False])[codes]
+
+    def _code(self, group: Group, threshold: float | None, classes: ClassList) -> int:
         code = self._code_of.setdefault(group, len(self.groups))
         if code == len(self.groups):
             self.groups.append(group)
             self._thresholds.append(nan if threshold is None else threshold)
+            self._classes.append(classes)
         return code
 
 

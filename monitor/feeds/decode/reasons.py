@@ -17,10 +17,11 @@ import numpy as np
 
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, MAX_ID_BYTES
 from monitor.events.reject_reasons import RejectReason
+from monitor.feeds.decode.class_lists import ONE_LABEL, ClassList, NamedLabels
 from monitor.feeds.decode.field_columns import milliseconds
 from monitor.feeds.decode.groups import name_fits
 from monitor.feeds.decode.records import MAX_COUNT, Time
-from monitor.feeds.decode.settings import DecodeSettings
+from monitor.feeds.decode.settings import DecodeSettings, ModelFields
 
 Fields = Mapping[str, Any]
 """A record by the names of its fields."""
@@ -231,23 +232,42 @@ class _Faults:
 
     def _decision(self) -> Iterator[Fault]:
         score, prediction = self._get("score"), self._get("prediction")
+        scores, classes = self._get("scores"), self._classes()
         if score is not None and not (_is_number(score) and 0 <= score <= 1):
             yield _bad("score", "must be a number from 0 to 1", score)
-        if prediction is not None and not _is_class(prediction):
-            yield _bad("prediction", "must be 0, 1, true or false", prediction)
-        if prediction is None and (score is None or self._threshold() is None):
-            yield _missing("prediction", "a score with a threshold of the model would do")
+        if prediction is not None and classes.number(prediction) is None:
+            yield _bad("prediction", _one_of(prediction, classes.allowed()), prediction)
+        if classes.is_many and scores is not None and classes.best(scores) is None:
+            yield _bad("scores", "must have a number for each of the model's classes", scores)
+        by_score = score is not None and self._threshold() is not None
+        if prediction is None and not (by_score or (classes.is_many and scores is not None)):
+            instead = "scores of all classes"
+            if not classes.is_many:
+                instead = "a score with a threshold of the model"
+            yield _missing("prediction", f"{instead} would do")
 
     def _threshold(self) -> float | None:
-        model = self._settings.only_model if self._get("model") is None else self._get("model")
-        fields = self._settings.fields_of(model) if isinstance(model, str) else None
+        fields = self._model_fields()
         return fields.threshold if fields else None
 
+    def _classes(self) -> ClassList:
+        fields = self._model_fields()
+        return ClassList(fields.classes if fields else ())
+
+    def _model_fields(self) -> ModelFields | None:
+        model = self._settings.only_model if self._get("model") is None else self._get("model")
+        return self._settings.fields_of(model) if isinstance(model, str) else None
+
     def _label_value(self) -> Iterator[Fault]:
+        label, names = self._get("label"), NamedLabels(self._settings.class_names)
         if "label" not in self._fields:
             yield _missing("label")
-        elif self._get("label") is not None and not _is_class(self._get("label")):
-            yield _bad("label", "must be 0, 1, true, false or null", self._get("label"))
+        elif self._fields.get("type") == "outcome":
+            if label is not None and (classes := self._classes()).number(label) is None:
+                yield _bad("label", _one_of(label, classes.allowed("null")), label)
+        elif names.value(label) is None:
+            allowed = ClassList(names.names).allowed("null")
+            yield _bad("label", _one_of(label, allowed), label)
 
     def _sampling_probability(self) -> Iterator[Fault]:
         value = self._get("sampling_probability")
@@ -290,8 +310,8 @@ def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_class(value: object) -> bool:
-    return isinstance(value, int) and value in (0, 1)
+def _one_of(value: object, allowed: str) -> str:
+    return ONE_LABEL if isinstance(value, list) else allowed
 
 
 def _missing(name: str, hint: str = "") -> Fault:

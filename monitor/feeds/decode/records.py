@@ -26,6 +26,8 @@ Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_BYTES)]
 Version = Annotated[str, Meta(max_length=MAX_NAME_BYTES)]
 Time = float | Annotated[datetime, Meta(tz=True)]
 Class = bool | Annotated[int, Meta(ge=0, le=1)]
+AnyClass = bool | int | str
+"""A class where some model has names for its classes."""
 Score = Annotated[float, Meta(ge=0, le=1)]
 Probability = Annotated[float, Meta(gt=0, le=1)]
 Late = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
@@ -99,19 +101,22 @@ class RecordTypes:
 
     Attributes:
         prediction: `PredictionRecord` whose segment has these keys.
+        label: `LabelRecord`.
         outcome: `OutcomeRecord`, likewise.
         counts: `CountsRecord`, likewise.
-        any: the union of these and `LabelRecord`, distinguished by `type`.
+        any: the union of these, distinguished by `type`.
         by_name: each of the four by its `type`.
 
     Args:
         keys: the configured segment keys; `segment_values` gives values in this order.
+        named: some model has names for its classes, so that records may have any class, and
+            predictions and outcomes `scores`.
 
     Raises:
         ConfigError: a key contains a quote or a backslash, which msgspec does not support.
     """
 
-    def __init__(self, keys: Sequence[str]) -> None:
+    def __init__(self, keys: Sequence[str], *, named: bool = False) -> None:
         for key in keys:
             if {'"', "\\"} & set(key):
                 fault = f"segments: a key holds no quote and no backslash, got {key!r}; rename it"
@@ -120,13 +125,20 @@ class RecordTypes:
         values = [(name, Name | None, None) for name in names]
         segment = msgspec.defstruct("segment", values, rename=names, frozen=True, gc=False)
         self._attributes = tuple(names)
-        self.prediction = cast("type[PredictionRecord]", _with_segment(PredictionRecord, segment))
-        self.outcome = cast("type[OutcomeRecord]", _with_segment(OutcomeRecord, segment))
-        self.counts = cast("type[CountsRecord]", _with_segment(CountsRecord, segment))
-        self.any: Any = self.prediction | LabelRecord | self.outcome | self.counts
+        given = [("prediction", AnyClass | None, None), ("scores", Any, None)] if named else []
+        label = [("label", AnyClass | None)] if named else []
+        self.prediction = cast(
+            "type[PredictionRecord]", _extended(PredictionRecord, given, segment)
+        )
+        self.label = cast("type[LabelRecord]", _extended(LabelRecord, label))
+        self.outcome = cast(
+            "type[OutcomeRecord]", _extended(OutcomeRecord, [*label, *given], segment)
+        )
+        self.counts = cast("type[CountsRecord]", _extended(CountsRecord, [], segment))
+        self.any: Any = self.prediction | self.label | self.outcome | self.counts
         self.by_name: dict[str, Any] = {
             "prediction": self.prediction,
-            "label": LabelRecord,
+            "label": self.label,
             "outcome": self.outcome,
             "counts": self.counts,
         }
@@ -138,6 +150,13 @@ class RecordTypes:
         return [getattr(segment, name) for name in self._attributes]
 
 
-def _with_segment(record: type[Struct], segment: type[Struct]) -> type[Struct]:
-    field = ("segment", cast("Any", segment) | None, None)
-    return msgspec.defstruct(record.__name__, [field], bases=(record,), gc=False)
+def _extended(
+    record: type[Struct], fields: Sequence[Any], segment: type[Struct] | None = None
+) -> type[Struct]:
+    """Return a record type with other types of some fields, and with the type of its segment."""
+    own = [] if segment is None else [("segment", cast("Any", segment) | None, None)]
+    if not fields and not own:
+        return record
+    return msgspec.defstruct(
+        record.__name__, [*fields, *own], bases=(record,), kw_only=True, gc=False
+    )

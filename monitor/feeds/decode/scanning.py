@@ -1,10 +1,10 @@
 """Blocks of lines to columns by the compiled kernel, and the lines that it leaves.
 
 Lines are objects of JSON, or rows of cells. The kernel takes predictions, labels and outcomes,
-with their fields in any order. It leaves counts, lines of an unusual form (a key twice, no `type`,
-an id of over 240 bytes, a number of over 19 digits, a cell in quotes), and every line that may be
-unfit. `Decoder` decodes these by the code that decodes whole blocks where there is no kernel, so
-that the kernel has no rule for rejections.
+with their fields in any order. It leaves counts, classes by name, lines of an unusual form (a key
+twice, no `type`, an id of over 240 bytes, a number of over 19 digits, a cell in quotes), and every
+line that may be unfit. `Decoder` decodes these by the code that decodes whole blocks where there is
+no kernel, so that the kernel has no rule for rejections.
 """
 
 from __future__ import annotations
@@ -158,9 +158,12 @@ def _empty(names: Sequence[str], rows: int) -> _Columns:
 
 
 def _decide(columns: _Columns, numbers: Int64Array, codes: GroupCodes) -> BoolArray:
-    """Replace groups by their codes and given classes by predicted ones; return which fit."""
+    """Replace groups by their codes and given classes by predicted ones; return which fit.
+
+    Those of models of many classes, whose classes have names, do not.
+    """
     columns["group"] = group = numbers[columns["group"]]
     positive, decided = decided_by(columns.pop("given"), columns["score"], codes.thresholds(group))
     columns["predicted_positive"] = positive
-    fit: BoolArray = decided & (group != UNFIT)
+    fit: BoolArray = decided & (group != UNFIT) & ~np.asarray(codes.many(group))
     return fit

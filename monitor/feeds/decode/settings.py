@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
@@ -24,10 +24,12 @@ class ModelFields:
         threshold: a score at or above it is a positive prediction, if an event has no
             `prediction`; None if every event needs one.
         segments: keys of `segment` to count by, in the order of `Group.values`.
+        classes: names of the classes; none where they are 0 and 1.
     """
 
     threshold: float | None = None
     segments: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
 
 
 class _Model(Protocol):
@@ -35,6 +37,8 @@ class _Model(Protocol):
     def threshold(self) -> float | None: ...
     @property
     def segments(self) -> tuple[str, ...]: ...
+    @property
+    def classes(self) -> tuple[str, ...]: ...
 
 
 class _Config(Protocol):
@@ -95,7 +99,7 @@ class DecodeSettings:
         >>> DecodeSettings(models={"fraud": ModelFields(.5)}).fields_of("spam") is None
         True
         >>> DecodeSettings().fields_of("spam")
-        ModelFields(threshold=None, segments=())
+        ModelFields(threshold=None, segments=(), classes=())
         """
         return self.default if self.models is None else self.models.get(model)
 
@@ -109,9 +113,17 @@ class DecodeSettings:
     @property
     def segment_keys(self) -> tuple[str, ...]:
         """The segment keys of all models, each once."""
-        models = [self.default] if self.models is None else self.models.values()
-        return tuple(dict.fromkeys(key for model in models for key in model.segments))
+        return tuple(dict.fromkeys(key for model in self._all for key in model.segments))
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The names of the classes of all models, each once; none where all have 0 and 1."""
+        return tuple(dict.fromkeys(name for model in self._all for name in model.classes))
+
+    @property
+    def _all(self) -> Collection[ModelFields]:
+        return [self.default] if self.models is None else self.models.values()
 
 
 def _fields(model: _Model) -> ModelFields:
-    return ModelFields(threshold=model.threshold, segments=tuple(model.segments))
+    return ModelFields(model.threshold, tuple(model.segments), tuple(model.classes))

@@ -1,0 +1,302 @@
+"""What moved the precision of a class: how frequent the classes are, its recall, its leaks.
+
+With π_j the share of cases that are of class j, and C_cj the share of these that are
+predicted as class c, the odds of precision of class c are
+
+    π_c C_cc / Σ_{j≠c} π_j C_cj
+
+so that a change of logit(precision) splits, without remainder, into the prevalence of every
+class, the recall of its own, and what each other class *leaks* into it. Everything is
+standardised over the actual class: where the C_cj hold, whatever happens to the classes'
+shares is prevalence alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from monitor.drift.segment_attribution import holm
+from monitor.events.columns import BoolArray, Int64Array
+from monitor.metrics.ratio import FloatArray, ratio
+
+_LEVEL, _SIGNIFICANCE = 0.95, 0.01
+_EQUAL = 1e-9  # numbers so close have their arithmetic mean
+_STEP = 1e-6
+_AXES = 3  # blocks of time, predicted class, actual class
+_CHANGE, _PREVALENCE, _RECALL, _LEAKS = 0, 1, 2, 3
+"""Columns of the parts of each class; the leaks of the other classes are the last ones."""
+
+
+class _Side(NamedTuple):
+    """One of the two periods: shares of the classes, and of predictions within each of them."""
+
+    share: FloatArray
+    predicted: FloatArray
+
+
+class Contributions(NamedTuple):
+    """Contributions to a change of logit(precision), in log-odds and in points.
+
+    Attributes:
+        logit: after minus before; a positive one raises precision.
+        points: of the change of precision, a fraction; they add up as the log-odds do.
+        lower_points: lower limit of the 95 % interval of the points.
+        upper_points: upper limit.
+    """
+
+    logit: FloatArray
+    points: FloatArray
+    lower_points: FloatArray
+    upper_points: FloatArray
+
+
+class ClassAttribution(NamedTuple):
+    """What moved the precision of each class.
+
+    The first axis of every array is the class whose precision it is. NaN where a class has no
+    right or no wrong prediction on one side, or no case.
+
+    Attributes:
+        change: of precision, (classes,).
+        prevalence: how frequent all classes are, (classes,).
+        recall: of the class itself, (classes,).
+        leaks: of each other class into it, (classes, classes); 0 of the class itself.
+    """
+
+    change: Contributions
+    prevalence: Contributions
+    recall: Contributions
+    leaks: Contributions
+
+
+class ConfusionChanges(NamedTuple):
+    """Changes of the rates at which cases of a class are predicted as one.
+
+    All arrays are (classes, classes), by predicted and actual class.
+
+    Attributes:
+        before: share of the cases of the actual class; NaN without any.
+        after: the same.
+        p_values: of the change, two-sided, corrected for all cells (Holm); 1 where a side
+            has no case.
+        rose: the rate certainly rose.
+        fell: the rate certainly fell.
+    """
+
+    before: FloatArray
+    after: FloatArray
+    p_values: FloatArray
+    rose: BoolArray
+    fell: BoolArray
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether a class is certainly recognised less often, or mistaken for one more often.
+
+        It can be better too, as where a threshold moves.
+        """
+        return bool(self.worse.any())
+
+    @property
+    def is_better(self) -> bool:
+        """Whether a class is certainly recognised more often, or mistaken for one less often."""
+        return bool(((self.rose | self.fell) & ~self.worse).any())
+
+    @property
+    def worse(self) -> BoolArray:
+        """Which changes are for the worse: recall that fell, confusions that rose."""
+        own = np.eye(len(self.rose), dtype=np.bool_)
+        return np.where(own, self.fell, self.rose)
+
+
+def attribute_classes(before: Int64Array, after: Int64Array) -> ClassAttribution:
+    """Split the change of each class's precision into its causes.
+
+    Args:
+        before: labelled predictions by predicted and actual class, (classes, classes), or by
+            blocks of time before these, (blocks, classes, classes).
+        after: the same classes in the same order.
+
+    Returns:
+        Contributions that add up to the change without remainder. Errors are those of
+        independent cases, or those between the blocks of time where they are larger.
+
+    Source:
+        Kitagawa 1955 (components of a difference between two rates); Törnqvist et al. 1985
+        (logarithmic mean).
+
+    >>> before = np.array([[90, 20, 5], [8, 75, 5], [2, 5, 90]])
+    >>> found = attribute_classes(before, before * [1, 3, 1])
+    >>> found.prevalence.logit.round(3).tolist()
+    [-0.956, 1.099, -0.887]
+    >>> bool(np.abs(found.recall.logit).max() < 1e-12 > np.abs(found.leaks.logit).max())
+    True
+    """
+    old, new = _blocks(before), _blocks(after)
+    sums = old.sum(axis=0), new.sum(axis=0)
+    sides = _sides(*sums)
+    parts = _parts(*sides)
+    variance = np.maximum(_independent(sides, sums), _between_blocks(old, new))
+    points, spread = _in_points(*sides), ndtri((1 + _LEVEL) / 2) * np.sqrt(variance)
+    arrays = parts, points, points - spread, points + spread
+    columns = (_CHANGE, _PREVALENCE, _RECALL, slice(_LEAKS, None))
+    return ClassAttribution(
+        *(Contributions(*(array[:, column] for array in arrays)) for column in columns)
+    )
+
+
+def confusion_changes(before: Int64Array, after: Int64Array) -> ConfusionChanges:
+    """Compare the rates at which cases of each class are predicted as each class.
+
+    Args:
+        before: as `attribute_classes` takes it.
+        after: the same classes in the same order.
+
+    Returns:
+        Changes of all rates. However the shares of the classes move, at most one comparison
+        in a hundred has a rate that moved by chance.
+
+    Source:
+        Agresti 2013, ch. 3 (log odds ratio with half a count in each cell); Holm 1979.
+
+    >>> before = np.array([[98, 2], [2, 98]]) * 10
+    >>> found = confusion_changes(before, np.array([[910, 2], [90, 98]]))
+    >>> found.rose.tolist(), found.fell.tolist(), found.is_worse
+    ([[False, False], [True, False]], [[True, False], [False, False]], True)
+    """
+    old, new = _blocks(before), _blocks(after)
+    change = _log_odds(new.sum(axis=0)) - _log_odds(old.sum(axis=0))
+    variance = _odds_variance(old.sum(axis=0)) + _odds_variance(new.sum(axis=0))
+    if min(len(old), len(new)) > 1:
+        variance = np.maximum(variance, _jackknife(old, _log_odds) + _jackknife(new, _log_odds))
+    p_values = 2 * ndtr(-np.abs(change) / np.sqrt(variance))
+    seen = (old.sum(axis=(0, 1)) > 0) & (new.sum(axis=(0, 1)) > 0)
+    p_values = np.where(seen, p_values, 1.0)
+    corrected = holm(p_values.ravel()).reshape(p_values.shape)
+    certain = corrected < _SIGNIFICANCE
+    return ConfusionChanges(
+        before=_rates(old.sum(axis=0)),
+        after=_rates(new.sum(axis=0)),
+        p_values=corrected,
+        rose=certain & (change > 0),
+        fell=certain & (change < 0),
+    )
+
+
+def _blocks(matrix: Int64Array) -> Int64Array:
+    return matrix if matrix.ndim == _AXES else matrix[None]
+
+
+def _rates(matrix: Int64Array) -> FloatArray:
+    return ratio(matrix, np.broadcast_to(matrix.sum(axis=0), matrix.shape))
+
+
+def _sides(old: Int64Array, new: Int64Array) -> tuple[_Side, _Side]:
+    """Return both sides; a class without cases on one has the predictions of the other."""
+    rates = _rates(old), _rates(new)
+    predicted = (
+        np.where(np.isnan(rates[0]), rates[1], rates[0]),
+        np.where(np.isnan(rates[1]), rates[0], rates[1]),
+    )
+    shares = (ratio(m.sum(axis=0), m.sum()) for m in (old, new))
+    first, second = (
+        _Side(*pair) for pair in zip(shares, map(np.nan_to_num, predicted), strict=True)
+    )
+    return first, second
+
+
+def _parts(old: _Side, new: _Side) -> FloatArray:
+    """Return the change of logit(precision) of each class and its parts, (classes, 3 + classes)."""
+    own = np.eye(len(old.share), dtype=np.bool_)
+    wrong = [np.where(own, 0.0, side.predicted * side.share) for side in (old, new)]
+    sums = [side.sum(axis=1) for side in wrong]
+    mean = _logarithmic_mean(*sums)[:, None]
+    by_mix = (old.predicted + new.predicted) / 2 * (new.share - old.share)
+    by_rate = (old.share + new.share) / 2 * (new.predicted - old.predicted)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.log(new.share) - np.log(old.share)
+        recall = np.log(np.diagonal(new.predicted)) - np.log(np.diagonal(old.predicted))
+        leaks = np.where(own, 0.0, -by_rate / mean)
+        prevalence = share - np.where(own, 0.0, by_mix / mean).sum(axis=1)
+        change = share + recall - np.log(sums[1]) + np.log(sums[0])
+    parts = np.column_stack([change, prevalence, recall, leaks])
+    known = np.isfinite(parts).all(axis=1, keepdims=True)
+    return np.where(known, parts, np.nan)
+
+
+def _logarithmic_mean(old: FloatArray, new: FloatArray) -> FloatArray:
+    """(new - old) / log(new / old), their common value where they are equal; NaN at 0."""
+    positive = (old > 0) & (new > 0)
+    log = np.log(np.where(positive, new, 1.0)) - np.log(np.where(positive, old, 1.0))
+    mean = np.divide(new - old, log, out=np.asarray((old + new) / 2), where=np.abs(log) > _EQUAL)
+    return np.where(positive, mean, np.nan)
+
+
+def _in_points(old: _Side, new: _Side) -> FloatArray:
+    """Return `_parts` as parts of the change of precision, a fraction."""
+    parts = _parts(old, new)
+    change, (before, after) = parts[:, _CHANGE], (_precision(old), _precision(new))
+    equal = np.abs(change) <= _EQUAL
+    per_logit = np.where(
+        equal, before * (1 - before), (after - before) / np.where(equal, 1, change)
+    )
+    return parts * per_logit[:, None]
+
+
+def _precision(side: _Side) -> FloatArray:
+    cases = side.predicted * side.share
+    return ratio(np.diagonal(cases), cases.sum(axis=1))
+
+
+def _independent(sides: tuple[_Side, _Side], sums: tuple[Int64Array, Int64Array]) -> FloatArray:
+    """Return the variance of the points if cases are independent, by the delta method."""
+    total = np.zeros_like(_in_points(*sides))
+    for number, matrix in enumerate(sums):
+        side, cases = sides[number], matrix.sum(axis=0)
+        mean = square = np.zeros_like(total)
+        for j, own in enumerate(np.eye(len(cases))):
+            slope = _slope(sides, number, side._replace(share=side.share + _STEP * own))
+            mean, square = mean + side.share[j] * slope, square + side.share[j] * slope**2
+            moved = side.predicted + _STEP * own
+            slope = _slope(sides, number, side._replace(predicted=moved))
+            rate = ((matrix[:, j] + 0.5) / (cases[j] + 1))[:, None]
+            total = total + slope**2 * rate * (1 - rate) / (cases[j] + 1)
+        total = total + (square - mean**2) / max(cases.sum(), 1)
+    return np.maximum(total, 0.0)
+
+
+def _slope(sides: tuple[_Side, _Side], number: int, moved: _Side) -> FloatArray:
+    """Return the derivative of the points as one side moves by a step."""
+    changed = (moved, sides[1]) if number == 0 else (sides[0], moved)
+    return (_in_points(*changed) - _in_points(*sides)) / _STEP
+
+
+def _between_blocks(old: Int64Array, new: Int64Array) -> FloatArray:
+    """Return the variance of the points between blocks of time; 0 where a side has one block."""
+    if min(len(old), len(new)) < 2:  # noqa: PLR2004  # a variance takes two
+        return np.zeros((1, 1))
+    sums = old.sum(axis=0), new.sum(axis=0)
+    found = _jackknife(old, lambda some: _in_points(*_sides(some, sums[1])))
+    return found + _jackknife(new, lambda some: _in_points(*_sides(sums[0], some)))
+
+
+def _jackknife(blocks: Int64Array, function: Callable[[Int64Array], FloatArray]) -> FloatArray:
+    """Return the variance of a function of sums over blocks, each block left out in turn."""
+    whole = blocks.sum(axis=0)
+    found = np.stack([function(whole - block) for block in blocks])
+    deviations = found - found.mean(axis=0)
+    return np.asarray((len(blocks) - 1) / len(blocks) * (deviations**2).sum(axis=0))
+
+
+def _log_odds(matrix: Int64Array) -> FloatArray:
+    rest = matrix.sum(axis=0) - matrix
+    return np.asarray(np.log((matrix + 0.5) / (rest + 0.5)))
+
+
+def _odds_variance(matrix: Int64Array) -> FloatArray:
+    rest = matrix.sum(axis=0) - matrix
+    return np.asarray(1 / (matrix + 0.5) + 1 / (rest + 0.5))

@@ -1,0 +1,197 @@
+"""Classes that events name: those of one model, and those of all models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from monitor.config.classes import MANY
+from monitor.events.class_names import name_numbers
+from monitor.events.columns import NO_CLASS, RETRACTED, BoolArray, Int64Array, Outcomes
+from monitor.feeds.decode.field_columns import LEFT_OUT
+
+_BINARY = (0, 1)
+_SHOWN = 6
+
+
+class ClassList:
+    """The classes of one model.
+
+    Args:
+        names: in the configured order; none for a model whose classes are 0 and 1.
+
+    >>> classes = ClassList(("card", "loan", "other"))
+    >>> classes.number("loan"), classes.number("cash"), classes.number(1)
+    (1, None, None)
+    >>> classes.best({"card": 0.2, "loan": 0.7, "other": 0.1}), classes.best([0.5, 0.5])
+    (1, None)
+    """
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        self._number = {name: number for number, name in enumerate(names)}
+        self.is_many = len(names) >= MANY
+
+    def number(self, value: Any) -> int | None:
+        """Return the number of a class; None if it is no class of this model.
+
+        Args:
+            value: its name, or an integer whose text is the name; 0, 1 or a bool too, where
+                the model has two classes.
+        """
+        if isinstance(value, str):
+            return self._number.get(value)
+        if self.is_many:
+            return self._number.get(str(value)) if _is_integer(value) else None
+        return int(value) if isinstance(value, int) and value in _BINARY else None
+
+    def best(self, scores: Any) -> int | None:
+        """Return the number of the class with the highest score; the first of equal ones.
+
+        Args:
+            scores: finite numbers, by name, or in the order of the classes.
+
+        Returns:
+            None unless there is such a number for every class.
+        """
+        if isinstance(scores, Mapping):
+            scores = [scores.get(name) for name in self._number] if self._fits(scores) else None
+        if not isinstance(scores, list | tuple) or len(scores) != len(self._number) or not scores:
+            return None
+        return max(range(len(scores)), key=scores.__getitem__) if _finite(scores) else None
+
+    def _fits(self, scores: Mapping[str, Any]) -> bool:
+        return scores.keys() == self._number.keys()
+
+    def allowed(self, *others: str) -> str:
+        """Return what a value has to be, for a person.
+
+        Args:
+            others: what else it may be.
+        """
+        known, choices = [*self._number], ["0", "1", "true", "false"]
+        if known:
+            choices = [*map(repr, known[:_SHOWN]), *["…"] * (len(known) > _SHOWN)]
+        *first, last = [*choices, *others]
+        return f"must be {', '.join(first)} or {last}"
+
+
+ONE_LABEL = "is a list; for several labels a case, configure a model for each label"
+"""What is wrong with a list of classes."""
+
+
+class NamedLabels:
+    """The classes of all models, as labels name them.
+
+    Args:
+        names: of all models together.
+
+    Attributes:
+        names: as given.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self._value = dict(zip(names, name_numbers(names).tolist(), strict=True))
+
+    def value(self, label: Any) -> int | None:
+        """Return the value of a label's column; None if no model has such a class.
+
+        Args:
+            label: a name, an integer, a bool, or None for a retraction.
+        """
+        if label is None:
+            return RETRACTED
+        if isinstance(label, str):
+            return self._value.get(label)
+        if isinstance(label, int) and label in _BINARY:
+            return int(label)
+        return self._value.get(str(label)) if _is_integer(label) else None
+
+    def values(self, labels: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
+        """Return the values of labels, and which of them fit."""
+        found = [self.value(label) for label in labels]
+        fit = np.array([value is not None for value in found], np.bool_)
+        return np.array([value or 0 for value in found], np.int64), fit
+
+
+class PredictedClasses(NamedTuple):
+    """The predicted classes of records.
+
+    Attributes:
+        given: 0, 1 or `LEFT_OUT`; 1 for any class of a model of many.
+        number: of the class, where the model has many; else `NO_CLASS`.
+        fit: which records have a class of their model, or none.
+    """
+
+    given: Int64Array
+    number: Int64Array
+    fit: BoolArray
+
+
+def predicted(rows: Sequence[Any], lists: Sequence[ClassList]) -> PredictedClasses:
+    """Return the predicted classes of records, where models have names for their classes.
+
+    Args:
+        rows: records with `prediction` and `scores`.
+        lists: classes of the model of each.
+    """
+    given = np.full(len(rows), LEFT_OUT, np.int64)
+    number, fit = np.full(len(rows), NO_CLASS, np.int64), np.ones(len(rows), np.bool_)
+    for index, (row, classes) in enumerate(zip(rows, lists, strict=True)):
+        value, scores = row.prediction, row.scores
+        if not classes.is_many:
+            found = LEFT_OUT if value is None else classes.number(value)
+            given[index], fit[index] = found or 0, found is not None
+            continue
+        best = None if scores is None else classes.best(scores)
+        found = best if value is None else classes.number(value)
+        fit[index] = found is not None and (best is not None or scores is None)
+        given[index], number[index] = 1, found or 0
+    return PredictedClasses(given, number, fit)
+
+
+def actual(rows: Sequence[Any], lists: Sequence[ClassList]) -> tuple[Int64Array, BoolArray]:
+    """Return the numbers of the actual classes of outcomes, and which of them fit.
+
+    Args:
+        rows: records with a `label`.
+        lists: classes of the model of each.
+
+    Returns:
+        0 and 1 for models of two classes; 0 where there is no label.
+    """
+    found = [
+        0 if row.label is None else classes.number(row.label)
+        for row, classes in zip(rows, lists, strict=True)
+    ]
+    fit = np.array([number is not None for number in found], np.bool_)
+    return np.array([number or 0 for number in found], np.int64), fit
+
+
+def named_outcomes(outcomes: Outcomes, number: Int64Array) -> Outcomes:
+    """Return outcomes with the actual classes that records name.
+
+    Args:
+        outcomes: with the predicted classes.
+        number: of the actual class of each, see `actual`.
+    """
+    many = outcomes.predicted_class != NO_CLASS
+    return replace(
+        outcomes,
+        actual_positive=np.where(many, True, number == 1),
+        actual_class=np.where(many, number, NO_CLASS),
+    )
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _finite(scores: Sequence[Any]) -> bool:
+    return all(
+        (_is_integer(score) or isinstance(score, float)) and isfinite(score) for score in scores
+    )

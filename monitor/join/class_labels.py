@@ -1,0 +1,75 @@
+"""Labels that name a class, at the moment they meet their prediction.
+
+A label does not name its model. Once its prediction is known, the name turns into the class
+that the model of the prediction gives that name. A label whose model has no such class is
+*misnamed*: it is counted, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.config import ModelConfig
+from monitor.events.catalogue import Catalogue
+from monitor.events.class_names import FIRST_CLASS, name_numbers
+from monitor.events.columns import RETRACTED, BoolArray, Int64Array
+
+_BINARY = (0, 1)
+
+
+class _Known(NamedTuple):
+    """Values of labels that a model knows, in rising order, and what each turns into."""
+
+    given: Int64Array
+    value: Int64Array
+
+
+class LabelClasses:
+    """The classes of all models, by what labels may have for them.
+
+    Args:
+        catalogue: models and their settings.
+
+    Attributes:
+        in_use: some model has names for its classes.
+    """
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self.in_use = any(setting.classes for setting in catalogue.possible_settings)
+        self._known: dict[tuple[str, ...], _Known] = {}
+
+    def resolved(self, model: Int64Array, value: Int64Array) -> tuple[Int64Array, BoolArray]:
+        """Return labels as their models have them.
+
+        Args:
+            model: number of the model of each label's prediction.
+            value: of each label as decoded, see `monitor.events.Labels`.
+
+        Returns:
+            0, 1, `RETRACTED`, or `FIRST_CLASS` plus the number of a class of a model of many;
+            and which labels the model has a class for.
+        """
+        out = np.full(len(value), RETRACTED, dtype=np.int64)
+        fit = np.ones(len(value), dtype=np.bool_)
+        for number in np.unique(model).tolist():
+            rows = np.flatnonzero((model == number) & (value != RETRACTED))
+            known = self._of(self._catalogue.settings[number])
+            place = np.minimum(np.searchsorted(known.given, value[rows]), len(known.given) - 1)
+            out[rows] = known.value[place]
+            fit[rows] = known.given[place] == value[rows]
+        return out, fit
+
+    def _of(self, setting: ModelConfig) -> _Known:
+        names, many = setting.classes, setting.has_many_classes
+        if names not in self._known:
+            first = FIRST_CLASS if many else 0
+            named = {n: first + i for i, n in enumerate(name_numbers(names).tolist())}
+            plain = {value: value for value in _BINARY}
+            if many:
+                plain = {v: first + names.index(str(v)) for v in _BINARY if str(v) in names}
+            pairs = sorted((plain | named).items())
+            self._known[names] = _Known(*np.array(pairs, dtype=np.int64).T)
+        return self._known[names]

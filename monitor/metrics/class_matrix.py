@@ -1,0 +1,236 @@
+"""Metrics of many classes: pure functions of matrices of counts, NaN where undefined.
+
+A matrix has the predicted class along its second last axis and the actual class along its
+last. Any axes before these are matrices of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from monitor.counts import ConfusionCounts
+from monitor.metrics.proportions import wilson
+from monitor.metrics.ratio import FloatArray, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from monitor.events.columns import Int64Array
+    from monitor.metrics.proportions import Interval
+
+    Average = Callable[[FloatArray], "_Gradient"]
+
+_ADDED = 2.0
+"""Counts that are spread over all cells before a standard error: as many as half a count in
+each cell of a table of two classes."""
+
+
+class _Gradient(NamedTuple):
+    """A function of shares of cells, and its derivative by each share."""
+
+    value: FloatArray
+    slope: FloatArray
+
+
+def one_against_rest(matrix: Int64Array) -> ConfusionCounts:
+    """Return the outcomes of each class, as if the others were one class.
+
+    Args:
+        matrix: (…, classes, classes), by predicted and actual class.
+
+    Returns:
+        Counts of shape (…, classes).
+
+    >>> counts = one_against_rest(np.array([[5, 1, 0], [2, 7, 0], [0, 0, 3]]))
+    >>> counts.tp.tolist(), counts.fp.tolist(), counts.fn.tolist(), counts.tn.tolist()
+    ([5, 7, 3], [1, 2, 0], [2, 1, 0], [10, 8, 15])
+    """
+    right = np.diagonal(matrix, axis1=-2, axis2=-1)
+    predicted, actual = matrix.sum(axis=-1), matrix.sum(axis=-2)
+    total = matrix.sum(axis=(-2, -1))[..., None]
+    return ConfusionCounts(
+        tp=right,
+        fp=predicted - right,
+        fn=actual - right,
+        tn=total - predicted - actual + right,
+    )
+
+
+def class_accuracy(matrix: Int64Array) -> FloatArray:
+    """Share of the cases whose predicted class is the actual one.
+
+    It equals precision, recall and F1 over all classes pooled (micro averages).
+
+    Args:
+        matrix: (…, classes, classes), by predicted and actual class.
+
+    Returns:
+        Ratio in [0, 1], shape (…); NaN without a case.
+    """
+    return ratio(np.trace(matrix, axis1=-2, axis2=-1), matrix.sum(axis=(-2, -1)))
+
+
+def class_kappa(matrix: Int64Array) -> FloatArray:
+    """Cohen's kappa: agreement beyond chance, over the largest possible agreement beyond it.
+
+    Args:
+        matrix: (…, classes, classes), by predicted and actual class.
+
+    Returns:
+        Ratio in [-1, 1], shape (…); NaN where prediction and label are constant and the same,
+        and without a case.
+
+    Source:
+        Cohen 1960.
+
+    >>> print(class_kappa(np.array([[5, 1, 0], [2, 7, 0], [0, 0, 3]])).round(4))
+    0.7313
+    """
+    return _kappa(_shares(matrix, 0.0)).value
+
+
+def class_averages(matrix: Int64Array) -> dict[tuple[str, str], FloatArray]:
+    """Return averages over the classes, by kind of average and metric.
+
+    `macro` gives each class the same weight, `weighted` its number of actual cases. Precision,
+    recall and F1 are averaged over the classes where they are defined.
+
+    Args:
+        matrix: (…, classes, classes), by predicted and actual class.
+
+    Returns:
+        Ratios in [0, 1], shape (…); NaN where the metric is defined for no class.
+
+    >>> found = class_averages(np.array([[5, 1, 0], [2, 7, 0], [0, 0, 3]]))
+    >>> print(found["macro", "precision"].round(4), found["weighted", "recall"].round(4))
+    0.8704 0.8333
+    """
+    shares = _shares(matrix, 0.0)
+    return {name: average(shares).value for name, average in AVERAGES.items()}
+
+
+def accuracy_interval(matrix: Int64Array, level: float) -> Interval:
+    """Return Wilson's limits of `class_accuracy`; NaN where that is undefined.
+
+    Args:
+        matrix: (…, classes, classes), by predicted and actual class.
+        level: coverage, in (0, 1).
+    """
+    right = np.trace(matrix, axis1=-2, axis2=-1)
+    return wilson(right, matrix.sum(axis=(-2, -1)), level)
+
+
+def kappa_interval(matrix: Int64Array, level: float) -> Interval:
+    """Return limits of `class_kappa`, by the delta method; NaN where that is undefined.
+
+    Args:
+        matrix: (…, classes, classes), by predicted and actual class.
+        level: coverage, in (0, 1).
+
+    Source:
+        Fleiss, Cohen & Everitt 1969.
+    """
+    point, found = class_kappa(matrix), _kappa(_shares(matrix, _ADDED))
+    spread = ndtri((1 + level) / 2) * _error(matrix, found)
+    lower, upper = np.maximum(found.value - spread, -1), np.minimum(found.value + spread, 1)
+    return _around(point, lower, upper)
+
+
+def average_interval(matrix: Int64Array, kind: str, metric: str, level: float) -> Interval:
+    """Return limits of one of `class_averages`, by the delta method on the scale of log-odds.
+
+    Args:
+        matrix: (…, classes, classes), by predicted and actual class.
+        kind: `macro` or `weighted`.
+        metric: `precision`, `recall` or `f1`.
+        level: coverage, in (0, 1).
+
+    Returns:
+        Limits in [0, 1]; NaN where the average is undefined.
+    """
+    average = AVERAGES[kind, metric]
+    point, found = average(_shares(matrix, 0.0)).value, average(_shares(matrix, _ADDED))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        wide = ndtri((1 + level) / 2) * _error(matrix, found) / (found.value * (1 - found.value))
+        lower, upper = expit(logit(found.value) - wide), expit(logit(found.value) + wide)
+    return _around(point, lower, upper)
+
+
+def _around(point: FloatArray, lower: FloatArray, upper: FloatArray) -> Interval:
+    """Return limits on either side of the point, NaN where that is."""
+    unknown = np.isnan(point)
+    low = np.where(unknown, np.nan, np.fmin(lower, point))
+    return low[()], np.where(unknown, np.nan, np.fmax(upper, point))[()]
+
+
+def _shares(matrix: Int64Array, added: float) -> FloatArray:
+    """Return the share of each cell, with counts added that are spread over the cells in use.
+
+    The cells of a class without predictions and cases get none: it is not one of these.
+    """
+    used = (matrix.sum(axis=-1) + matrix.sum(axis=-2)) > 0
+    pairs = used[..., :, None] & used[..., None, :]
+    spread = ratio(added, pairs.sum(axis=(-2, -1)))[..., None, None]
+    counts = matrix + np.where(pairs, spread, 0.0)
+    return ratio(counts, counts.sum(axis=(-2, -1))[..., None, None])
+
+
+def _error(matrix: Int64Array, found: _Gradient) -> FloatArray:
+    """Return the standard error of a function of the shares of a multinomial."""
+    shares = _shares(matrix, _ADDED)
+    mean = (shares * found.slope).sum(axis=(-2, -1))
+    variance = (shares * found.slope**2).sum(axis=(-2, -1)) - mean**2
+    cases = matrix.sum(axis=(-2, -1)) + _ADDED
+    return np.sqrt(ratio(np.maximum(variance, 0.0), cases))
+
+
+def _kappa(shares: FloatArray) -> _Gradient:
+    predicted, actual = shares.sum(axis=-1), shares.sum(axis=-2)
+    agreed = np.trace(shares, axis1=-2, axis2=-1)
+    chance = (predicted * actual).sum(axis=-1)
+    value = ratio(agreed - chance, 1 - chance)
+    by_chance = actual[..., :, None] + predicted[..., None, :]
+    rest = (1 - chance)[..., None, None]
+    slope = np.eye(shares.shape[-1]) * rest - (1 - agreed)[..., None, None] * by_chance
+    return _Gradient(value, ratio(slope, rest**2))
+
+
+def _average(metric: str, *, weighted: bool) -> Average:
+    def average(shares: FloatArray) -> _Gradient:
+        right = np.diagonal(shares, axis1=-2, axis2=-1)
+        predicted, actual = shares.sum(axis=-1), shares.sum(axis=-2)
+        above, below = {
+            "precision": (1.0, predicted),
+            "recall": (1.0, actual),
+            "f1": (2.0, predicted + actual),
+        }[metric]
+        value = ratio(above * right, below)
+        known = ~np.isnan(value)
+        weight = np.where(known, actual if weighted else 1.0, 0.0)
+        total = weight.sum(axis=-1)[..., None]
+        share, value = ratio(weight, total), np.where(known, value, 0.0)
+        mean = (share * value).sum(axis=-1)
+        # What a class adds by its own cell, and by the cells below its fraction.
+        own = np.nan_to_num(ratio(share, below))
+        slope = np.eye(shares.shape[-1]) * (above * own)[..., None, :]
+        if metric != "recall":
+            slope = slope - (own * value)[..., :, None]
+        if metric != "precision":
+            slope = slope - (own * value)[..., None, :]
+        if weighted:
+            own_weight = np.where(known, value - mean[..., None], 0.0)
+            slope = slope + ratio(own_weight, total)[..., None, :]
+        return _Gradient(np.where(total[..., 0] > 0, mean, np.nan), slope)
+
+    return average
+
+
+AVERAGES: dict[tuple[str, str], Average] = {
+    (kind, metric): _average(metric, weighted=kind == "weighted")
+    for kind in ("macro", "weighted")
+    for metric in ("precision", "recall", "f1")
+}
+"""Averages over the classes, by kind and metric."""

@@ -1,0 +1,153 @@
+"""Two stretches of time of a model of many classes as the JSON object of `diagnose --json`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, UnsetType
+
+from monitor.diagnosis.class_comparison import ClassComparison, moved_confusions
+from monitor.drift.class_attribution import Contributions
+from monitor.report.answer_parts import Share, Time, defined, json_text, time_text
+from monitor.report.class_answer import ClassesAnswer, classes_of
+from monitor.report.class_comparison_text import class_headline
+
+
+class ClassPart(Struct, frozen=True, kw_only=True):
+    """A part of the change of a class's precision.
+
+    Attributes:
+        logit: of the change of logit(precision), exact; null where it is undefined.
+        points: of the change of precision, a fraction; null likewise.
+        lower_points: lower limit of the 95 % interval; null likewise.
+        upper_points: upper limit; null likewise.
+    """
+
+    logit: float | None
+    points: float | None
+    lower_points: float | None
+    upper_points: float | None
+
+
+class ClassParts(Struct, frozen=True, kw_only=True):
+    """The change of a class's precision, and its parts, which add up to it.
+
+    Attributes:
+        change: the whole.
+        prevalence: how frequent all classes are.
+        recall: of the class itself.
+        leaks: of each other class into it, by name.
+    """
+
+    change: ClassPart
+    prevalence: ClassPart
+    recall: ClassPart
+    leaks: dict[str, ClassPart]
+
+
+class ChangedConfusion(Struct, frozen=True, kw_only=True):
+    """A rate that certainly changed, of the cases of one class.
+
+    Attributes:
+        actual: the actual class.
+        predicted: the predicted class; the actual one for its recall.
+        before: share of the cases of the actual class.
+        after: the same.
+        p_value: of the change, corrected for all pairs of classes.
+    """
+
+    actual: str
+    predicted: str
+    before: Share
+    after: Share
+    p_value: Share
+
+
+class ClassSide(Struct, frozen=True, kw_only=True):
+    """One of the two stretches of time.
+
+    Attributes:
+        open: first moment.
+        close: first moment after it.
+        classes: its classes.
+    """
+
+    open: Time | None
+    close: Time | None
+    classes: ClassesAnswer | UnsetType
+
+
+class ClassDiagnosis(Struct, frozen=True, kw_only=True):
+    """Why the precision of the classes moved.
+
+    Attributes:
+        model: its name.
+        headline: the answer in one sentence.
+        model_worse: `yes` where confusions certainly rose or recall fell; `both_ways` where
+            others certainly changed for the better.
+        before: the stretch compared with.
+        after: the stretch judged.
+        attribution: the change of each class's precision, by its name.
+        confusions: rates that certainly changed, the largest change first.
+        mature_until: moment up to which outcomes are mature; null if unknown.
+    """
+
+    model: str
+    headline: str
+    model_worse: Literal["yes", "both_ways", "not_shown"]
+    before: ClassSide
+    after: ClassSide
+    attribution: dict[str, ClassParts]
+    confusions: tuple[ChangedConfusion, ...]
+    mature_until: Time | None
+
+
+def class_comparison_json(found: ClassComparison) -> str:
+    """Return the JSON text, one object over several lines, ASCII only."""
+    before, after = (
+        ClassSide(open=time_text(asked.opens), close=time_text(asked.closes), classes=classes_of(s))
+        for asked, s in zip(found.ranges, found.sides, strict=True)
+    )
+    answer = ClassDiagnosis(
+        model=found.model,
+        headline=class_headline(found),
+        model_worse=_worse(found),
+        before=before,
+        after=after,
+        attribution={name: _parts(found, number) for number, name in enumerate(found.names)},
+        confusions=tuple(_confusion(found, *pair) for pair in moved_confusions(found)),
+        mature_until=time_text(found.mature_until),
+    )
+    return json_text(answer, indent=2)
+
+
+def _worse(found: ClassComparison) -> Literal["yes", "both_ways", "not_shown"]:
+    if not found.changes.is_worse:
+        return "not_shown"
+    return "both_ways" if found.changes.is_better else "yes"
+
+
+def _parts(found: ClassComparison, number: int) -> ClassParts:
+    parts = found.attribution
+    others = [other for other in range(len(found.names)) if other != number]
+    return ClassParts(
+        change=_part(parts.change, number),
+        prevalence=_part(parts.prevalence, number),
+        recall=_part(parts.recall, number),
+        leaks={found.names[other]: _part(parts.leaks, (number, other)) for other in others},
+    )
+
+
+def _part(found: Contributions, place: int | tuple[int, int]) -> ClassPart:
+    logit, points, lower, upper = (defined(float(array[place])) for array in found)
+    return ClassPart(logit=logit, points=points, lower_points=lower, upper_points=upper)
+
+
+def _confusion(found: ClassComparison, predicted: int, actual: int) -> ChangedConfusion:
+    return ChangedConfusion(
+        actual=found.names[actual],
+        predicted=found.names[predicted],
+        before=float(found.changes.before[predicted, actual]),
+        after=float(found.changes.after[predicted, actual]),
+        p_value=float(found.changes.p_values[predicted, actual]),
+    )

@@ -1,0 +1,101 @@
+"""Two stretches of time of a model of many classes in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from monitor.config.quantities import format_time
+from monitor.diagnosis.class_comparison import ClassComparison, moved_confusions
+from monitor.drift.class_attribution import Contributions
+from monitor.report.printable import one_line
+
+_SHOWN = 10
+_UNDEFINED = "—"
+
+
+def class_comparison_text(found: ClassComparison) -> str:
+    """Return the comparison as text."""
+    return "\n".join(_lines(found))
+
+
+def class_headline(found: ClassComparison) -> str:
+    """Return whether the model is worse, in one sentence.
+
+    Args:
+        found: the comparison.
+    """
+    changes, told = found.changes, {True: "", False: ""}
+    for predicted, actual in reversed(moved_confusions(found)):
+        worse = bool(changes.worse[predicted, actual])
+        told[worse] = confusion_sentence(found, predicted, actual)
+    if changes.is_worse and changes.is_better:
+        return f"Confusions moved both ways: {told[True]}, and {told[False]}."
+    if changes.is_worse:
+        return f"The model is worse: {told[True]}."
+    if changes.is_better:
+        return f"The model is better: {told[False]}."
+    return "Is the model worse? Not shown: no class is certainly recognised less often."
+
+
+def confusion_sentence(found: ClassComparison, predicted: int, actual: int) -> str:
+    """Return how often cases of a class are predicted as a class, before and after.
+
+    Args:
+        found: the comparison.
+        predicted: number of the predicted class.
+        actual: number of the actual class.
+    """
+    names = [one_line(name) for name in found.names]
+    before, after = (
+        f"{100 * float(rates[predicted, actual]):.1f} %"
+        for rates in (found.changes.before, found.changes.after)
+    )
+    verb = (
+        "rose"
+        if found.changes.after[predicted, actual] > found.changes.before[predicted, actual]
+        else "fell"
+    )
+    if predicted == actual:
+        return f"recall of {names[actual]} {verb} from {before} to {after}"
+    return f"{names[actual]} taken for {names[predicted]} {verb} from {before} to {after}"
+
+
+def _lines(found: ClassComparison) -> Iterator[str]:
+    before, after = found.ranges
+    yield class_headline(found)
+    yield ""
+    yield f"{one_line(found.model)}: {before} and {after} (UTC, days)"
+    if found.mature_until is not None and found.mature_until < after.closes:
+        yield f"CAUTION: labels of predictions after {format_time(found.mature_until)} still come."
+    yield ""
+    wide = max(5, *(len(one_line(name)) for name in found.names))
+    heads = ("change", "prevalence", "recall", "leaks")
+    yield f"{'class':<{wide}}{'precision':>17}" + "".join(f"{head:>12}" for head in heads)
+    parts = found.attribution
+    for number, name in enumerate(found.names):
+        sides = [side.metrics["precision"].estimate[number] for side in found.sides]
+        leaks = float(parts.leaks.points[number].sum())
+        numbers = [_points(part, number) for part in (parts.change, parts.prevalence, parts.recall)]
+        values = "".join(f"{text:>12}" for text in (*numbers, _point(leaks)))
+        moved = f"{_ratio(sides[0])} → {_ratio(sides[1])}"
+        yield f"{one_line(name):<{wide}}{moved:>17}{values}"
+    yield "points of precision; prevalence of all classes, recall of the class, leaks of the others"
+    if pairs := moved_confusions(found):
+        yield ""
+        yield "Certainly changed, by actual class (99 %, all pairs together)"
+        yield from (f"- {confusion_sentence(found, *pair)}" for pair in pairs[:_SHOWN])
+    if len(pairs) > _SHOWN:
+        yield f"- and {len(pairs) - _SHOWN} more (--json has all)"
+
+
+def _points(part: Contributions, number: int) -> str:
+    return _point(float(part.points[number]))
+
+
+def _point(points: float) -> str:
+    return f"{100 * points:+.1f}" if math.isfinite(points) else _UNDEFINED
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.3f}" if math.isfinite(ratio) else _UNDEFINED

@@ -1,0 +1,79 @@
+"""The classes of a window in words: a table of them, and which are mistaken for which."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from monitor.metrics.class_report import ClassReport, Limits
+from monitor.report.printable import one_line
+
+_WIDEST = 24
+_CONFUSIONS = 5
+_METRICS = ("precision", "recall", "f1")
+_UNDEFINED = "—"
+
+
+def classes_text(window: str, found: ClassReport) -> Iterator[str]:
+    """Yield lines on the classes of a window.
+
+    Args:
+        window: its name.
+        found: its classes.
+    """
+    names = [_short(name) for name in found.names]
+    wide = max(len("weighted"), *map(len, names))
+    yield ""
+    heads = "".join(f"{head:>24}" for head in _METRICS)
+    yield f"  {window:<8}{'class':<{wide}}{'actual':>9}{'predicted':>11}{heads}"
+    predicted, actual = found.matrix.sum(axis=1).tolist(), found.matrix.sum(axis=0).tolist()
+    for number, name in enumerate(names):
+        cells = [Limits(*(ends[number] for ends in found.metrics[m])) for m in _METRICS]
+        counts = f"{actual[number]:>9,}{predicted[number]:>11,}"
+        yield f"  {'':<8}{name:<{wide}}{counts}{_row(cells)}"
+    for kind in ("macro", "weighted"):
+        cells = [found.averages[kind, metric] for metric in _METRICS]
+        yield f"  {'':<8}{kind:<{wide}}{'':>20}{_row(cells)}"
+    whole = found.whole
+    yield f"  {'':<8}accuracy {_limits(whole['accuracy'])}, kappa {_limits(whole['cohen_kappa'])}"
+    yield from (f"  {'':<8}{line}" for line in confusions(found))
+
+
+def confusions(found: ClassReport) -> Iterator[str]:
+    r"""Yield the most frequent confusions, a line each.
+
+    Args:
+        found: the classes of a window.
+
+    >>> from monitor.metrics.class_report import class_report
+    >>> matrix = np.array([[90, 9], [10, 1]])
+    >>> print(*confusions(class_report(("card", "loan"), matrix, matrix.sum(axis=1))), sep="\n")
+    10 of 100 card were taken for loan (10.0 %)
+    9 of 10 loan were taken for card (90.0 %)
+    """
+    wrong = found.matrix * (1 - np.eye(len(found.names), dtype=np.int64))
+    actual = found.matrix.sum(axis=0)
+    for cell in np.argsort(-wrong, axis=None, kind="stable")[:_CONFUSIONS].tolist():
+        predicted, own = divmod(cell, len(found.names))
+        count, cases = int(wrong[predicted, own]), int(actual[own])
+        if count:
+            names = _short(found.names[own]), _short(found.names[predicted])
+            share = f"{100 * count / cases:.1f} %"
+            yield f"{count:,} of {cases:,} {names[0]} were taken for {names[1]} ({share})"
+
+
+def _row(cells: list[Limits]) -> str:
+    return "".join(f"{_limits(cell):>24}" for cell in cells)
+
+
+def _limits(found: Limits) -> str:
+    if not math.isfinite(found.estimate):
+        return _UNDEFINED
+    return f"{found.estimate:.3f} ({found.lower:.3f}-{found.upper:.3f})"
+
+
+def _short(name: str) -> str:
+    name = one_line(name)
+    return name if len(name) <= _WIDEST else name[: _WIDEST - 1] + "…"

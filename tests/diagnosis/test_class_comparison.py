@@ -1,0 +1,167 @@
+"""A classifier of handwritten digits, from its events to what moved the precision of a class."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix
+
+from monitor.cli.entry import main
+from monitor.clock import DAY_MS
+from monitor.config import Config
+from monitor.diagnosis.class_comparison import ClassComparison, compare_classes
+from monitor.diagnosis.time_ranges import TimeRange
+from monitor.engine import Monitor
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.report.class_comparison_text import class_comparison_text, class_headline
+
+DAY = 86_400
+WEEKS = ("usual", "shifted", "confused")
+A_DAY = 1500
+CONFIG = Config(
+    models={"digits": {"classes": list(range(10)), "label_timeout": "3d"}}, windows=["1d", "7d"]
+)
+
+
+@pytest.fixture(scope="module")
+def pairs() -> np.ndarray:
+    """Predicted and actual digits of images that the classifier has not seen."""
+    images, digits = load_digits(return_X_y=True)
+    model = LogisticRegression(C=1e-5, max_iter=200).fit(images[:900], digits[:900])
+    return np.stack([model.predict(images[900:]), digits[900:]], axis=1)
+
+
+@pytest.fixture(scope="module")
+def weeks(pairs: np.ndarray) -> dict[str, np.ndarray]:
+    """A week of predicted and actual digits each, (days, cases, 2)."""
+    rng = np.random.default_rng(11)
+    actual = pairs[:, 1]
+    shifted = np.where(np.isin(actual, (3, 8)), 4.0, 1.0)
+    found = {}
+    for week, weight in zip(WEEKS, (np.ones(len(pairs)), shifted, shifted), strict=True):
+        rows = rng.choice(len(pairs), size=(7, A_DAY), p=weight / weight.sum())
+        found[week] = pairs[rows]
+    confused = found["confused"]
+    fours = (confused[..., 1] == 4) & (confused[..., 0] == 4) & (rng.random((7, A_DAY)) < 0.12)
+    confused[..., 0][fours] = 9
+    return found
+
+
+@pytest.fixture(scope="module")
+def events(weeks: dict[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Predictions with scores, and labels up to two days later, in the order of their times."""
+    rng = np.random.default_rng(12)
+    found = []
+    for week, name in enumerate(WEEKS):
+        for day, cases in enumerate(weeks[name]):
+            for number, (predicted, actual) in enumerate(cases.tolist()):
+                time = (7 * week + day) * DAY + number * DAY // A_DAY
+                one = {"id": f"{week}-{day}-{number}", "ts": time}
+                scores = [0.9 if digit == predicted else 0.01 for digit in range(10)]
+                found.append({"type": "prediction", **one, "scores": scores})
+                delay = int(rng.integers(1, 2 * DAY))
+                found.append({"type": "label", **one, "ts": time + delay, "label": actual})
+    return sorted(found, key=lambda event: event["ts"])
+
+
+@pytest.fixture(scope="module")
+def monitor(events: list[dict[str, Any]]) -> Monitor:
+    decoder, found = Decoder(DecodeSettings.from_config(CONFIG)), Monitor(CONFIG)
+    lines = [json.dumps(event) for event in events]
+    for first in range(0, len(lines), 5000):
+        block = "\n".join(lines[first : first + 5000]).encode()
+        found.apply(decoder.decode_lines(block, source="events"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def compared(monitor: Monitor) -> Callable[[str], ClassComparison]:
+    def compare(week: str) -> ClassComparison:
+        first = 7 * WEEKS.index(week)
+        after = TimeRange(first * DAY_MS, (first + 7) * DAY_MS)
+        return compare_classes(monitor, "digits", TimeRange(0, 7 * DAY_MS), after)
+
+    return compare
+
+
+def test_counts_equal_those_of_scikit_learn(
+    compared: Callable[[str], ClassComparison], weeks: dict[str, np.ndarray]
+) -> None:
+    for week in WEEKS[1:]:
+        for side, name in zip(compared(week).sides, ("usual", week), strict=True):
+            predicted, actual = weeks[name].reshape(-1, 2).T
+            assert (side.matrix == confusion_matrix(actual, predicted).T).all()
+
+
+def test_shifted_class_ratios_alone_are_no_worse_model(
+    compared: Callable[[str], ClassComparison],
+) -> None:
+    found = compared("shifted")
+    fell = np.flatnonzero(found.attribution.change.upper_points < -0.02)
+    assert len(fell) > 1  # the precision of some digits certainly falls
+    for digit in fell.tolist():
+        parts = found.attribution
+        assert parts.prevalence.upper_points[digit] < 0
+        assert parts.prevalence.points[digit] < 0.6 * parts.change.points[digit]
+    assert not found.changes.is_worse
+    assert class_headline(found).startswith("Is the model worse? Not shown")
+
+
+def test_a_real_confusion_names_the_pair(compared: Callable[[str], ClassComparison]) -> None:
+    found = compared("confused")
+    assert np.argwhere(found.changes.rose).tolist() == [[9, 4]]
+    assert class_headline(found).startswith("The model is worse: ")
+    assert "- 4 taken for 9 rose from " in class_comparison_text(found)
+    assert found.attribution.leaks.upper_points[9, 4] < 0
+
+
+def test_diagnose_says_so_in_text_json_and_its_exit_code(
+    events: list[dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, recorded = tmp_path / "monitor.yaml", tmp_path / "events.ndjson"
+    config.write_text("models: {digits: {classes: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}}\n")
+    recorded.write_text("".join(json.dumps(event) + "\n" for event in events))
+    given = ["diagnose", str(recorded), "-c", str(config), "--before", "1970-01-01..1970-01-08"]
+    shifted = [*given, "--after", "1970-01-08..1970-01-15", "--fail-on", "model_degraded"]
+    confused = [*given, "--after", "1970-01-15..1970-01-22", "--fail-on", "model_degraded"]
+    assert main(shifted) == 0
+    capsys.readouterr()
+    assert main([*confused, "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["model_worse"] == "yes"
+    assert {(one["actual"], one["predicted"]) for one in answer["confusions"]} >= {("4", "9")}
+    for one in answer["attribution"].values():
+        parts = [one["prevalence"], one["recall"], *one["leaks"].values()]
+        if one["change"]["logit"] is not None:
+            added = sum(part["logit"] for part in parts)
+            assert added == pytest.approx(one["change"]["logit"], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--before: must be given for a model of more than two classes"),
+        (["--before", "1970-01-01T06:00:00Z..1970-01-02"], "--before: must be whole days (UTC)"),
+        (["--html", "report.html"], "--html: shows models of two classes only"),
+        (
+            ["--before", "1970-01-01..1970-01-03", "--after", "1971-01-01..1971-01-02"],
+            "--after: no outcome of 'm' lies in",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_with_what_to_do(
+    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, recorded = tmp_path / "monitor.yaml", tmp_path / "events.ndjson"
+    config.write_text("models: {m: {classes: [a, b, c]}}\n")
+    outcome = {"type": "outcome", "prediction": "a", "label": "b"}
+    recorded.write_text("".join(json.dumps({**outcome, "ts": t * DAY}) + "\n" for t in range(3)))
+    assert main(["diagnose", str(recorded), "-c", str(config), *options]) == 2
+    assert message in capsys.readouterr().err

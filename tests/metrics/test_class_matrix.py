@@ -1,0 +1,160 @@
+"""Metrics of many classes against scikit-learn and printed tables of R caret."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.metrics
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from monitor import metrics
+from monitor.metrics.class_matrix import (
+    AVERAGES,
+    accuracy_interval,
+    average_interval,
+    class_accuracy,
+    class_averages,
+    class_kappa,
+    kappa_interval,
+    one_against_rest,
+)
+from monitor.metrics.class_report import class_report
+from monitor.metrics.proportions import clopper_pearson
+
+matrices = st.integers(2, 7).flatmap(
+    lambda k: st.lists(st.integers(0, 9), min_size=k * k, max_size=k * k).map(
+        lambda cells: np.array(cells, dtype=np.int64).reshape(k, k)
+    )
+)
+
+
+def rows_of(matrix: np.ndarray) -> tuple[Any, Any]:
+    """The predicted and the actual class of every case of a matrix."""
+    predicted, actual = np.indices(matrix.shape).reshape(2, -1)
+    times = matrix.ravel()
+    return np.repeat(predicted, times), np.repeat(actual, times)
+
+
+@given(matrices)
+@settings(deadline=None, max_examples=150)
+def test_every_metric_equals_that_of_scikit_learn(matrix: np.ndarray) -> None:
+    predicted, actual = rows_of(matrix)
+    if not len(actual):
+        assert np.isnan(class_accuracy(matrix))
+        return
+    labels = list(range(len(matrix)))
+    assert (matrix == sklearn.metrics.confusion_matrix(actual, predicted, labels=labels).T).all()
+    report = sklearn.metrics.classification_report(
+        actual, predicted, labels=labels, output_dict=True, zero_division=np.nan
+    )
+    counts = one_against_rest(matrix)
+    ours = {
+        "precision": metrics.precision(counts),
+        "recall": metrics.recall(counts),
+        "f1-score": metrics.f_beta(counts, beta=1),
+    }
+    for name, values in ours.items():
+        expected = [report[str(label)][name] for label in labels]
+        np.testing.assert_allclose(values, expected, rtol=1e-12)
+    averages = class_averages(matrix)
+    for kind, metric in AVERAGES:
+        name = "f1-score" if metric == "f1" else metric
+        expected = report[f"{kind} avg"][name]
+        np.testing.assert_allclose(averages[kind, metric], expected, rtol=1e-12)
+    assert class_accuracy(matrix) == pytest.approx(np.mean(predicted == actual))
+    if len({*predicted.tolist(), *actual.tolist()}) > 1:
+        kappa = sklearn.metrics.cohen_kappa_score(actual, predicted)
+        np.testing.assert_allclose(class_kappa(matrix), kappa, rtol=1e-9, atol=1e-12)
+
+
+CARET = [
+    (
+        [[12, 0, 0], [0, 16, 2], [0, 1, 14]],
+        {"accuracy": (0.9333, 0.8173, 0.986), "kappa": 0.8989},
+        {
+            "recall": [1.0000, 0.9412, 0.8750],
+            "specificity": [1.0000, 0.9286, 0.9655],
+            "precision": [1.0000, 0.8889, 0.9333],
+            "negative_predictive_value": [1.0000, 0.9630, 0.9333],
+            "prevalence": [0.2667, 0.3778, 0.3556],
+            "detection_rate": [0.2667, 0.3556, 0.3111],
+            "predicted_positive_rate": [0.2667, 0.4000, 0.3333],
+            "balanced_accuracy": [1.0000, 0.9349, 0.9203],
+        },
+    ),
+    (
+        [[20, 0, 0], [0, 17, 3], [0, 4, 16]],
+        {"accuracy": (0.8833, 0.7743, 0.9518), "kappa": 0.825},
+        {
+            "recall": [1.0000, 0.8095, 0.8421],
+            "specificity": [1.0000, 0.9231, 0.9024],
+            "precision": [1.0000, 0.8500, 0.8000],
+            "negative_predictive_value": [1.0000, 0.9000, 0.9250],
+            "prevalence": [0.3333, 0.3500, 0.3167],
+            "detection_rate": [0.3333, 0.2833, 0.2667],
+            "predicted_positive_rate": [0.3333, 0.3333, 0.3333],
+            "balanced_accuracy": [1.0000, 0.8663, 0.8723],
+        },
+    ),
+]
+"""What caret's `confusionMatrix` prints of two models of the species in R's `iris`."""
+
+
+@pytest.mark.parametrize(("cells", "whole", "by_class"), CARET)
+def test_tables_are_those_that_caret_prints(
+    cells: list[list[int]], whole: dict[str, Any], by_class: dict[str, list[float]]
+) -> None:
+    matrix = np.array(cells)
+    counts = one_against_rest(matrix)
+    for name, printed in by_class.items():
+        assert getattr(metrics, name)(counts).round(4).tolist() == printed, name
+    accuracy = (np.trace(matrix), matrix.sum())
+    exact = [class_accuracy(matrix), *clopper_pearson(*accuracy, 0.95)]
+    assert np.round(exact, 4) == pytest.approx(whole["accuracy"])
+    assert class_kappa(matrix).round(4) == whole["kappa"]
+
+
+@given(matrices)
+@settings(deadline=None)
+def test_intervals_contain_their_estimates_and_are_undefined_with_them(matrix: np.ndarray) -> None:
+    names = tuple(map(str, range(len(matrix))))
+    report = class_report(names, matrix, matrix.sum(axis=1))
+    for limits in [*report.whole.values(), *report.averages.values()]:
+        estimate, lower, upper = map(float, limits)
+        assert np.isnan([estimate, lower, upper]).all() or lower <= estimate <= upper
+
+
+def test_withheld_metrics_are_undefined_and_counts_are_not() -> None:
+    matrix = np.array([[5, 1], [2, 7]])
+    report = class_report(("a", "b"), matrix, matrix.sum(axis=1), withheld=True)
+    assert report.counts.tp.tolist() == [5, 7]
+    assert np.isnan(report.metrics["precision"].estimate).all()
+    assert np.isnan(report.whole["accuracy"].lower)
+
+
+@pytest.mark.parametrize("cases", [100, 1000])
+def test_intervals_cover_the_truth_about_as_often_as_they_say(cases: int) -> None:
+    shares = np.array(
+        [
+            [0.30, 0.02, 0.01, 0.01, 0.00],
+            [0.02, 0.15, 0.02, 0.01, 0.01],
+            [0.01, 0.03, 0.20, 0.01, 0.00],
+            [0.01, 0.00, 0.00, 0.10, 0.01],
+            [0.00, 0.01, 0.01, 0.01, 0.05],
+        ]
+    )
+    shares /= shares.sum()
+    drawn = np.random.default_rng(3).multinomial(cases, shares.ravel(), size=2000)
+    seen = drawn.reshape(-1, 5, 5)
+    many = np.rint(shares * 1e9).astype(np.int64)
+    truth = class_averages(many)
+    found = {name: average_interval(seen, *name, 0.95) for name in AVERAGES}
+    pairs = [(truth[name], limits) for name, limits in found.items()]
+    pairs += [(class_kappa(many), kappa_interval(seen, 0.95))]
+    pairs += [(class_accuracy(many), accuracy_interval(seen, 0.95))]
+    covered = [((low <= value) & (value <= high)).mean() for value, (low, high) in pairs]
+    assert min(covered) > 0.91
+    assert max(covered) < 0.97
