@@ -21,12 +21,10 @@ from pydantic import (
 
 from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config import quantities as q
+from monitor.config.exporter import ExporterConfig
 from monitor.config.feeds import Feed, HttpFeed
 from monitor.config.fields import (
-    BaseUrl,
-    Distinct,
     FilePath,
-    Listen,
     Name,
     PositiveDuration,
     Section,
@@ -37,7 +35,6 @@ from monitor.config.fields import (
 from monitor.config.forget_after import ForgetAfter, checked, longest_use
 from monitor.config.forward import ForwardConfig
 from monitor.config.model import ModelConfig
-from monitor.config.otlp import OtlpConfig
 from monitor.config.sql_feed import SqlFeed
 from monitor.config.window_names import (
     DEFAULT_WINDOWS,
@@ -49,42 +46,6 @@ from monitor.config.window_names import (
 _SEED_BYTES = 8
 _LEAST_SECRET = 16
 """Characters."""
-
-
-class ExporterConfig(Section):
-    """The listener that serves metrics, API and page."""
-
-    listen: Listen = setting(
-        "127.0.0.1:9108", "Address to serve /metrics, the API and the page on, HOST:PORT."
-    )
-    external_url: BaseUrl | None = setting(
-        None,
-        "URL at which people open the page, such as https://monitor.example.org. Alerts that "
-        "`rules` writes link to it. Default: alerts have no such link.",
-    )
-    web_config: FilePath | None = setting(
-        None,
-        "Web configuration file in the format of Prometheus's exporters: TLS, users with bcrypt "
-        "passwords, response headers.",
-    )
-    hosts: Annotated[tuple[Name, ...], Distinct] = setting(
-        (),
-        "Names, besides addresses, localhost and those of this machine, by which a listener on "
-        "loopback without authentication is opened, such as that of a reverse proxy.",
-        json_schema_extra={"default": [], "uniqueItems": True},
-    )
-    max_connections: PositiveInt = setting(1024, "Connections served at a time; others wait.")
-    allow_reload: bool = setting(
-        False, "Whether POST /-/reload reloads the configuration, as SIGHUP does."
-    )
-    otlp: OtlpConfig | None = setting(
-        None, "Push the series of /metrics by OTLP as well, for what is not scraped."
-    )
-
-    @property
-    def address(self) -> q.Address:
-        """Host and port of `listen`."""
-        return q.parse_address(self.listen)
 
 
 class StateConfig(Section):

@@ -195,10 +195,9 @@ class Monitor:
         self.flush()
         times = [*map(self.times.get, self.models)]
         moments = now_ms if isinstance(now_ms, Mapping) else dict.fromkeys(self.models, now_ms)
-        given = [moments.get(name) for name in self.models]
         now = [
-            time if time is None or moment is None else max(moment, time)
-            for time, moment in zip(times, given, strict=True)
+            time if time is None or (moment := moments.get(name)) is None else max(moment, time)
+            for name, time in zip(self.models, times, strict=True)
         ]
         return self._reading.snapshot(times, now, between)
 
@@ -298,11 +297,10 @@ class Monitor:
         if opens % HOUR_MS or closes % HOUR_MS or opens >= closes:
             raise ValueError(f"recall: must be whole hours in order, got [{opens}, {closes})")
         self.flush()
-        if not self._windows.past.holds(self._catalogue.models.index(model), opens, closes):
+        number = self._catalogue.models.index(model)
+        if not self._windows.past.holds(number, opens, closes):
             raise ValueError(f"recall: hours are stored for {HISTORY_DAYS} days, got {opens}")
-        return self._windows.past.recall(
-            self._catalogue.models.index(model), opens, closes, block_ms
-        )
+        return self._windows.past.recall(number, opens, closes, block_ms)
 
     def scores(self, model: str, opens: int, closes: int) -> ScoreHistogram:
         """Return the histogram of a model's scores over whole days of event time.
@@ -317,8 +315,7 @@ class Monitor:
             ValueError: the model is neither configured nor seen in events.
         """
         self.flush()
-        number = self._catalogue.models.index(model)
-        return self._scores.histogram(number, opens, closes)
+        return self._scores.histogram(self._catalogue.models.index(model), opens, closes)
 
     def scores_by_block(self, model: str, opens: int, closes: int) -> ScoreHistogram | None:
         """Return a model's score histograms by day, of older days by week, (blocks, bins).

@@ -25,13 +25,11 @@ from monitor.events.columns import (
     Rows,
     Series,
 )
+from monitor.events.group_tables import NO_ROW, GroupTables
 from monitor.events.renumbering import GONE, Numbers, State, renumbered
 
 MAX_GROUPS = 1 << 20
 """Most combinations of segment values; later ones count as `OTHER_VALUE`."""
-
-NO_ROW = -1
-"""In `Catalogue.rows`: this group has no such segment key."""
 
 UNKNOWN_GROUP = -1
 """In `Catalogue.groups_of`: this group's model is not accepted."""
@@ -55,11 +53,10 @@ class Catalogue:
         self._settings: list[ModelConfig] = []
         self._groups: dict[_GroupKey, int] = {}
         self._series: dict[Series, int] = {}
-        self._entered: list[tuple[int, list[int]]] = []
+        self._tables = GroupTables()
         self._shadow_names: dict[int, str] = {}
         self.has_shadows = any(one.shadow_versions for one in self.possible_settings)
         self._values: dict[tuple[int, str], int] = {}
-        self._arrays = np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int64)
         self._names: tuple[str, ...] = ()
         self._owner = np.zeros(0, dtype=np.int64)
         self._known_series: tuple[Series, ...] = ()
@@ -100,7 +97,7 @@ class Catalogue:
     @property
     def model_of_group(self) -> Int64Array:
         """Model number of each group."""
-        return self._tables()[0]
+        return self._tables.models
 
     @property
     def shadows(self) -> BoolArray:
@@ -120,7 +117,7 @@ class Catalogue:
 
         The first column is the model's totals.
         """
-        return self._tables()[1]
+        return self._tables.rows
 
     def series_of_groups(self, groups: Int64Array) -> tuple[Rows, Int64Array]:
         """Return the series that each of these groups counts in.
@@ -335,21 +332,8 @@ class Catalogue:
             rows.append(self._series[Series(name)])
             for key, value in zip(keys, values, strict=True):
                 rows.append(self._series.setdefault(Series(name, key, value), len(self._series)))
-        self._entered.append((model, rows))
+        self._tables.enter(model, rows)
         return number
-
-    def _tables(self) -> tuple[Int64Array, Int64Array]:
-        """Model and series of each group, extended by the groups added since the last call."""
-        if self._entered:
-            models, rows = self._arrays
-            entered, self._entered = self._entered, []
-            width = max(rows.shape[1], *(len(row) for _, row in entered))
-            table = np.full((len(rows) + len(entered), width), NO_ROW, dtype=np.int64)
-            table[: len(rows), : rows.shape[1]] = rows
-            for number, (_, row) in enumerate(entered, start=len(rows)):
-                table[number, : len(row)] = row
-            self._arrays = np.append(models, [model for model, _ in entered]), table
-        return self._arrays
 
 
 def _counted_by(setting: ModelConfig) -> State:
