@@ -127,9 +127,11 @@ class SnapshotReader:
         """Count predictions and labels of the models that are still configured or known."""
         books = self._join.books
         return Counter(
-            {SHADOW_EVENT: int(self._join.shadows.store.books(0)[:, Book.RECEIVED].sum())},
-            prediction=int(books.predictions.sum() + books.duplicates.sum()),
-            label=self._label_books().received,
+            {
+                SHADOW_EVENT: int(self._join.shadows.store.books(0)[:, Book.RECEIVED].sum()),
+                "prediction": int(books.predictions.sum() + books.duplicates.sum()),
+                "label": self._label_books().received,
+            }
         )
 
     def _view(self, name: str, now: Int64Array, ages: Ages) -> _View:
