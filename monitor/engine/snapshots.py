@@ -135,11 +135,11 @@ class SnapshotReader:
         return Counter(
             {
                 SHADOW_EVENT: int(self._join.shadows.store.books(0)[:, Book.RECEIVED].sum())
-                + self._stages.forgotten.shadows
-            },
-            prediction=int(books.predictions.sum() + books.duplicates.sum())
-            + self._stages.forgotten.predictions,
-            label=self._label_books().received,
+                + self._stages.forgotten.shadows,
+                "prediction": int(books.predictions.sum() + books.duplicates.sum())
+                + self._stages.forgotten.predictions,
+                "label": self._label_books().received,
+            }
         )
 
     def _view(self, name: str, now: Int64Array, ages: Ages) -> _View:

@@ -65,7 +65,7 @@ class ShadowStore:
             model: number of the model of each.
             book: what became of them.
         """
-        np.add.at(self.books(len(self._terms)), (model, book), 1)
+        np.add.at(self.books(len(self._terms))[:, book], model, 1)
 
     def states(self, times: Int64Array) -> Int64Array:
         """Return what became of the shadow predictions, (models, `Book`).
@@ -78,7 +78,7 @@ class ShadowStore:
         for slots in self.table.chunks():
             late = slots[~self.has(slots, LABELLED)]
             late = late[~self._waits(late, times)]
-            np.add.at(found, (self._model_of(late), Book.EXPIRED), 1)
+            np.add.at(found[:, Book.EXPIRED], self._model_of(late), 1)
         return found
 
     def find(self, keys: KeyArray) -> Int64Array:

@@ -253,4 +253,4 @@ class Shadows:
         flags = np.where(known, PAIRED | LABELLED, PAIRED) if sign > 0 else np.uint64(0)
         self.store.table.rewrite(slots, own_when, (own & FLAGGED) | flags)
         model = self._terms.model_of(own_when)[known]
-        np.add.at(self.store.books(len(self._terms)), (model, Book.MATCHED), sign)
+        np.add.at(self.store.books(len(self._terms))[:, Book.MATCHED], model, sign)

@@ -171,7 +171,7 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
             "The beginning of the time that is compared moves along: the verdict holds for one "
             "look, and not for all looks of a rollout."
         )
-    if not compared.segments:
+    if not (compared.segments or compared.comparison.by_pairs):
         yield "The mix is equal by day alone: the model has no other segment than the version."
 
 

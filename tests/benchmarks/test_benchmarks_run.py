@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks import (
+    canaries,
     feeds,
     frames,
     kernel_fuzz,
@@ -165,6 +166,16 @@ def test_sampled_models_go_through_the_engine():
     assert counted.model_days == 18
     assert counted.pages == counted.models_paged == counted.by_verdict == 1
     assert 0 < counted.until[0] < 12
+
+
+def test_a_canary_of_the_flights_is_called_worse_where_it_is_worse():
+    batch = canaries.summer(canaries.config())
+    cells = [canaries.cells_of(canaries.with_canary(batch, one, 0)) for one in canaries.CANARIES]
+    assert {int(one.sum()) for one in cells} == {len(batch.predictions)}
+    assert ["worse" in canaries.verdicts(one) for one in cells] == [False, False, True, True]
+    assert "at equal class ratio and mix" in canaries.words(
+        canaries.with_canary(batch, canaries.CANARIES[1], 0)
+    )
 
 
 def test_intervals_of_corrected_labels_cover_in_every_row():

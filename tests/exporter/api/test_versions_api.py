@@ -6,7 +6,7 @@ import re
 import jsonschema
 import pytest
 from exporter.api.test_api import got, served
-from watch.shadowed import SHADOW, shadow_config, shadowed
+from watch.shadowed import CONFIG, SHADOW, shadow_config, shadowed
 from watch.versioned import BEGAN, DAY, config_of, fed, model_of, stream
 
 from monitor.exporter.app import create_app
@@ -150,6 +150,7 @@ def test_a_shadow_version_is_listed_and_compared_pair_by_pair():
     assert [listed[name]["shadow"] for name in ("6", SHADOW)] == [False, True]
     assert listed[SHADOW]["first_prediction"] == "1970-01-03T00:00:00Z"
     assert listed[SHADOW]["traffic"] is None
+    assert found["limits"] == []
     assert found["comparison"]["decided_by"] == asked["comparison"]["decided_by"] == "pairs"
     mine, theirs = (one["comparison"]["paired"]["positives"] for one in (found, asked))
     assert (mine["only_a"], mine["only_b"]) == (theirs["only_b"], theirs["only_a"])
@@ -158,3 +159,9 @@ def test_a_shadow_version_is_listed_and_compared_pair_by_pair():
     assert "on the same cases" in text
     assert "McNemar" in text
     assert re.search(r"^  7-shadow +shadow +1970-01-03 00:00 ", text, re.MULTILINE)
+
+
+def test_the_mix_is_no_limit_where_pairs_decide():
+    alone = shadow_config(CONFIG.replace("[region, version]", "[version]"))
+    with client_of(fed(shadowed(stream(a_day=480)), alone)) as client:
+        assert got(client, "versions")["limits"] == []

@@ -35,6 +35,7 @@ START = 1_767_225_600
 DAY = 86_400
 SCREENS = {"desk": (1280, 900), "phone": (390, 844)}
 _SHAPES = {1: (6.0, 2.5), 0: (1.6, 9.0)}
+_SHADOW_FROM = 9
 _WORSE = {1: (3.0, 3.5), 0: (2.2, 8.0)}
 
 
@@ -54,6 +55,7 @@ class Stream(NamedTuple):
         versions: of the model, before and after the change.
         segments: keys, each with its values.
         canary: share of the predictions that change; the others stay with the first version.
+        shadow: version that scores every case from the tenth day on; "" for none.
     """
 
     model: str
@@ -68,6 +70,7 @@ class Stream(NamedTuple):
     versions: tuple[str, str] = ("", "")
     segments: Mapping[str, tuple[str, ...]] = {}
     canary: float = 1.0
+    shadow: str = ""
 
     def events(self, seed: int) -> list[tuple[float, dict[str, Any]]]:
         """Return its events, each with its time."""
@@ -103,6 +106,10 @@ class Stream(NamedTuple):
             if values:
                 event["segment"] = {key: str(column[row]) for key, column in values.items()}
             found.append((event["ts"], event))
+            if self.shadow and days[row] >= _SHADOW_FROM:
+                other = int(scores[row] + rng.normal(0, 0.1) >= 0.5)
+                shadow = event | {"version": self.shadow, "prediction": other}
+                found.append((event["ts"], shadow))
             labelled = float(days[row] + delays[row])
             if labelled < min(self.days, self.labels_until):
                 ts = round(START + DAY * labelled, 3)
@@ -136,7 +143,7 @@ def monitor_of(*streams: Stream, seed: int = 1, **settings: Any) -> Monitor:
         settings: of every model; `label_timeout` is 14 days unless it says otherwise.
     """
     keys = sorted({key for stream in streams for key in stream.segments})
-    keys += ["version"] * any(stream.canary < 1 for stream in streams)
+    keys += ["version"] * any(stream.canary < 1 or stream.shadow for stream in streams)
     defaults = {"label_timeout": "14d", "segments": keys, **settings}
     config = Config(defaults=defaults, windows=["1d", "7d", "28d"], pane="10m")
     monitor = Monitor(config)
@@ -214,6 +221,12 @@ CASES: Mapping[str, Case] = {
     ),
     "versions-open": Case(
         lambda: monitor_of(Stream("fraud", changes=41.0, versions=("v7", "v8-hotfix"), canary=0.2))
+    ),
+    "shadow": Case(
+        lambda: monitor_of(
+            Stream("fraud", versions=("v7", "v8"), shadow="v8-shadow"),
+            shadow_versions=["*-shadow"],
+        )
     ),
     "deployed": Case(
         lambda: monitor_of(
