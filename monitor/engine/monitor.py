@@ -8,7 +8,7 @@ depend on the order of records either. A snapshot also depends on `now`, the end
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from monitor.clock import HOUR_MS
@@ -117,8 +117,9 @@ class Monitor:
         id: scalars.Id,  # noqa: A002  # the event's own field name
         *,
         ts: scalars.Moment,
-        prediction: bool | None = None,
+        prediction: bool | str | None = None,
         score: float | None = None,
+        scores: Mapping[str, float] | Sequence[float] | None = None,
         model: str | None = None,
         version: str | None = None,
         segment: Mapping[str, str] | None = None,
@@ -133,8 +134,9 @@ class Monitor:
             id: unique among predictions; labels refer to it. An integer or a UUID is its text.
             ts: event time, epoch seconds, ISO 8601 with its zone, or a `datetime`, `date`,
                 pandas' `Timestamp` or NumPy's `datetime64`; UTC where these have no zone.
-            prediction: the class predicted; may be left out where the score decides.
+            prediction: the class predicted; may be left out where the score, or scores, decide.
             score: in [0, 1].
+            scores: of each class of a model of many, by name or in their order.
             model: name of the model; the default model if left out.
             version: of the model.
             segment: segment values by key.
@@ -142,18 +144,15 @@ class Monitor:
         Raises:
             ValueError: the event is invalid; the message names the field.
         """
-        names = {"model": model, "version": version}
-        fields = scalars.prediction_fields(
-            id, ts, prediction=prediction, score=score, names=names, segment=segment
-        )
-        self._take(fields)
+        given = {"score": score, "scores": scores, "model": model, "version": version}
+        self._take(scalars.prediction_fields(id, ts, prediction, segment=segment, **given))
 
     def label(
         self,
         id: scalars.Id,  # noqa: A002  # the event's own field name
         *,
         ts: scalars.Moment,
-        label: bool | None,
+        label: bool | str | None,
         sampling_probability: float | None = None,
     ) -> None:
         """Record one label; fields and rules are those of a `label` event.

@@ -50,11 +50,10 @@ def plain_id(value: Any) -> Any:
 def prediction_fields(
     identity: Id,
     ts: Moment,
+    prediction: bool | str | None = None,
     *,
-    prediction: bool | None,
-    score: float | None,
-    names: Mapping[str, str | None],
-    segment: Mapping[str, str] | None,
+    segment: Mapping[str, str] | None = None,
+    **others: Any,
 ) -> dict[str, Any]:
     """Return the fields of a `prediction` event; those that are None are left out.
 
@@ -62,17 +61,15 @@ def prediction_fields(
         identity: its id.
         ts: its time.
         prediction: the class.
-        score: in [0, 1].
-        names: model and version, by field.
         segment: segment values by key.
+        others: values of other fields, as score and model, by their names.
 
-    >>> prediction_fields(7, 0, prediction=True, score=None, names={"model": None}, segment=None)
+    >>> prediction_fields(7, 0, True, score=None, model=None)
     {'type': 'prediction', 'id': '7', 'ts': 0, 'prediction': True}
     """
     fields = {
         "prediction": None if prediction is None else plain_class(prediction),
-        "score": plain(score),
-        **{field: plain(name) for field, name in names.items()},
+        **{field: plain(value) for field, value in others.items()},
         "segment": None if segment is None else plain_segment(segment),
     }
     given = {field: value for field, value in fields.items() if value is not None}

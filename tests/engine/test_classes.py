@@ -16,6 +16,9 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.prometheus.families import FAMILIES
+from monitor.prometheus.family import shape_of
+from monitor.prometheus.series_limit import LeftOut, limited
 from monitor.report.replay_json import replay_json
 
 CLASSES = ("card", "loan", "mortgage", "other")
@@ -227,6 +230,46 @@ def test_a_prediction_that_names_no_class_is_rejected(fields: dict[str, Any], de
     batch = decoded([event, {**event, "prediction": "card", "scores": None}])
     assert [rejected.detail for rejected in batch.rejected] == [detail]
     assert len(batch.predictions) == 1
+
+
+def test_counts_of_another_system_are_of_two_classes() -> None:
+    counts = {"type": "counts", "ts": 1, "tp": 1, "fp": 0, "fn": 0, "tn": 0}
+    batch = decoded([{**counts, "model": model} for model in NAMES])
+    assert [rejected.detail for rejected in batch.rejected] == [
+        'type: counts are of two classes, and the model has more, got "counts"'
+    ] * 2
+    assert len(batch.counts) == 2
+
+
+def test_series_by_class_have_the_numbers_of_the_snapshot() -> None:
+    rng = np.random.default_rng(4)
+    made = [
+        {"type": "outcome", "model": "mail", "ts": i, "prediction": p, "label": a}
+        for i, (p, a) in enumerate(rng.choice(CLASSES, size=(400, 2)).tolist())
+    ]
+    snapshot = fed(made).snapshot()
+    report = snapshot.models[0].classes["all"]
+    shape, seen = shape_of(snapshot), {}
+    for family in FAMILIES:
+        for one, value in zip(family.lines(shape), family.values(snapshot), strict=True):
+            if one.labels.get("window") == "all" and one.labels.get("model") == "mail":
+                own = {k: v for k, v in one.labels.items() if k not in ("model", "window")}
+                seen[family.name, tuple(own.values())] = value
+    for number, name in enumerate(CLASSES):
+        for series, metric in (("precision_ratio", "precision"), ("f_score_upper_ratio", "f1")):
+            ends = report.metrics[metric]
+            expected = ends.upper if "upper" in series else ends.estimate
+            assert seen[f"classifier_{series}", (name,)] == expected[number]
+        found = [seen["classifier_window_outcomes", (name, c)] for c in ("tp", "fp", "fn", "tn")]
+        assert found == report.counts[number].cells.tolist()
+    assert seen["classifier_cohen_kappa", ()] == report.whole["cohen_kappa"].estimate
+    lower = report.averages["weighted", "f1"].lower
+    assert seen["classifier_class_average_lower_ratio", ("weighted", "f1")] == lower
+    rows = limited(snapshot, 10**6)[0]
+    assert rows.models[0].classes
+    size = sum(len(family.lines(shape)) for family in FAMILIES)
+    assert limited(snapshot, size) == (snapshot, LeftOut())
+    assert limited(snapshot, size - 1)[1].models > 0
 
 
 def test_the_kernel_and_the_decoder_without_it_agree_on_named_classes() -> None:

@@ -1,7 +1,8 @@
 """Arrow record batches to columns of events, whole columns at a time.
 
-Rows that do not fit, and tables whose columns have unusual types, are decoded row by
-row, as fields. So the reasons of rejected records are the same in every format.
+Rows that do not fit, tables whose columns have unusual types, and those of models whose
+classes have names are decoded row by row, as fields. So the reasons of rejected records are the
+same in every format.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class ArrowDecoder:
             table_batch: of the table's schema.
             first_row: number of its first row in the table, for positions.
         """
-        if not _is_utf8(table_batch):
+        if self._settings.class_names or not _is_utf8(table_batch):
             return self._rows.decode(table_batch, np.arange(table_batch.num_rows), first_row)
         batch = table_batch if self._canonical is None else self._canonical.of(table_batch)
         if not is_plain(batch.schema, self._segments):

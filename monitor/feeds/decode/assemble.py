@@ -192,7 +192,8 @@ class Assembler:
         watermark, timed = _optional_times(
             [row.watermark for row in rows], NO_TIME, self._latest_ms
         )
-        fit &= (group != UNFIT) & np.array([_batch_fits(row) for row in rows]) & labelled & timed
+        fit &= (group != UNFIT) & ~np.asarray(self._codes.many(group)) & labelled & timed
+        fit &= np.array([_batch_fits(row) for row in rows])
         self._mark_unfit(place, fit)
         made = CountDeltas(
             time=time,

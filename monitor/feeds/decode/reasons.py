@@ -150,6 +150,8 @@ class _Faults:
     def _counts(self) -> Iterator[Fault]:
         yield from self._time("ts", self._latest_ms)
         yield from self._group()
+        if self._classes().is_many:
+            yield _bad("type", "counts are of two classes, and the model has more", "counts")
         for name in ("tp", "fp", "fn", "tn"):
             yield from [_missing(name)] if self._get(name) is None else self._count(name)
         for name in ("predicted_positive", "predicted_negative"):

@@ -1,0 +1,86 @@
+"""Classes with names in tables: CSV, Parquet and frames give the same counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from monitor import Monitor
+from monitor.cli.entry import main
+from monitor.config import Config
+
+NAMES = ("card", "loan", "0", "1")
+ROWS = 300
+
+
+@pytest.fixture(params=["names", "categories", "integers"])
+def table(request: pytest.FixtureRequest) -> tuple[pd.DataFrame, tuple[str, ...], np.ndarray]:
+    """A table of outcomes, the names of its classes, and its matrix."""
+    rng = np.random.default_rng(2)
+    predicted, actual = rng.integers(4, size=(2, ROWS))
+    matrix = np.zeros((4, 4), dtype=np.int64)
+    np.add.at(matrix, (predicted, actual), 1)
+    names = ("0", "1", "2", "3") if request.param == "integers" else NAMES
+    values = [
+        codes if request.param == "integers" else np.array(names)[codes]
+        for codes in (predicted, actual)
+    ]
+    if request.param == "categories":
+        values = [pd.Categorical(texts) for texts in values]
+    columns = {"ts": np.arange(ROWS) * 60.0, "prediction": values[0], "label": values[1]}
+    return pd.DataFrame(columns), names, matrix
+
+
+def matrix_of(monitor: Monitor) -> np.ndarray:
+    return np.asarray(monitor.snapshot().models[0].classes["all"].matrix)
+
+
+def test_a_frame_counts_by_class(table: tuple[pd.DataFrame, tuple[str, ...], np.ndarray]) -> None:
+    frame, names, matrix = table
+    monitor = Monitor(Config(models={"m": {"classes": names}}))
+    monitor.feed(frame)
+    assert (matrix_of(monitor) == matrix).all()
+
+
+@pytest.mark.parametrize(
+    ("ending", "write"),
+    [
+        ("csv", lambda frame, path: frame.to_csv(path, index=False)),
+        ("parquet", lambda frame, path: frame.to_parquet(path)),
+    ],
+)
+def test_a_table_is_read_by_replay(
+    table: tuple[pd.DataFrame, tuple[str, ...], np.ndarray],
+    ending: str,
+    write: Callable[[pd.DataFrame, Path], None],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    frame, names, matrix = table
+    path, config = tmp_path / f"events.{ending}", tmp_path / "monitor.yaml"
+    write(frame, path)
+    config.write_text(f"models: {{m: {{classes: [{', '.join(names)}]}}}}\n")
+    assert main(["replay", str(path), "-c", str(config)]) == 0
+    shown = capsys.readouterr().out
+    wrong = matrix * (1 - np.eye(4, dtype=np.int64))
+    predicted, actual = np.unravel_index(wrong.argmax(), wrong.shape)
+    said = f"{wrong.max()} of {matrix[:, actual].sum()} {names[actual]} were taken for"
+    assert f"{said} {names[predicted]}" in shown
+    assert "accuracy" in shown
+
+
+def test_single_events_have_scores_or_a_name() -> None:
+    monitor = Monitor(Config(models={"m": {"classes": NAMES}}))
+    scores = {"card": 0.1, "loan": 0.7, "0": 0.1, "1": 0.1}
+    monitor.predict("a", ts=1, scores=scores)
+    monitor.predict("b", ts=1, scores=list(scores.values()))
+    monitor.predict("c", ts=1, prediction="card")
+    for name in "abc":
+        monitor.label(name, ts=2, label="loan")
+    assert matrix_of(monitor)[:2, :2].tolist() == [[0, 1], [0, 2]]
+    with pytest.raises(ValueError, match="prediction: must be 'card', 'loan', '0' or '1'"):
+        monitor.predict("d", ts=1, prediction="cash")
