@@ -2,22 +2,28 @@
 
     python -m tests.benchmarks.feeds [--events N]
 
-CPU time of reading alone, and of reading and counting; all must count the same.
+CPU time of reading alone, and of reading and counting; all must count the same. Then NDJSON,
+plain and gzip, with one and with two decoder threads: CPU time of all threads, and of the one that
+counts, which is the limit where each thread has a core.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import gzip
 import tempfile
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.files import read
 
 from .made import BLOCK, CELLS, Made, blocks_of
@@ -60,11 +66,12 @@ def read_alone(path: Path) -> None:
         pass
 
 
-def counted(path: Path) -> Monitor:
-    """A monitor that took a file."""
+def counted(path: Path, threads: int = 1) -> Monitor:
+    """A monitor that took a file, decoded by so many threads."""
     config = Config(defaults={"label_timeout": "30d"})
     monitor = Monitor(config)
-    for batch in read([path], Decoder(DecodeSettings.from_config(config))):
+    decoder = Decoder(DecodeSettings.from_config(config))
+    for batch in read([path], decoder, threads=DecoderThreads(threads)):
         monitor.apply(batch)
     return monitor
 
@@ -78,6 +85,10 @@ def report(events: int, rounds: int) -> None:
             raise SystemExit(f"the feeds disagree: {totals}")
         alone = medians(_timed(paths, read_alone), rounds)
         whole = medians(_timed(paths, counted), rounds)
+        packed = Path(folder) / "events.ndjson.gz"
+        packed.write_bytes(gzip.compress(paths["NDJSON"].read_bytes(), compresslevel=1))
+        files = {"NDJSON": paths["NDJSON"], "gzip": packed}
+        threads = [_threads(name, path, events, rounds) for name, path in files.items()]
     print(f"\nFeeds, CPU nanoseconds an event: {events:,} events")
     rows = [
         (name, *(1e9 * found[name] / events for found in (alone, whole)),
@@ -86,6 +97,22 @@ def report(events: int, rounds: int) -> None:
     ]  # fmt: skip
     head = ("", "read", "read and counted", "NDJSON / it, read", "NDJSON / it, counted")
     print(table(head, rows))
+    print("\nDecoder threads, CPU nanoseconds an event, read and counted")
+    head = ("", "1 thread", "2 threads, all", "2 threads, the one that counts", "1 / it")
+    print(table(head, threads))
+
+
+def _threads(
+    name: str, path: Path, events: int, rounds: int
+) -> tuple[str, float, float, float, str]:
+    alone, both, counting = [], [], []
+    for _ in range(rounds):
+        alone.append(cpu_seconds(partial(counted, path)))
+        began = time.thread_time()
+        both.append(cpu_seconds(partial(counted, path, 2)))
+        counting.append(time.thread_time() - began)
+    one, all_, main = (1e9 * median(found) / events for found in (alone, both, counting))
+    return name, one, all_, main, f"{one / main:.1f}x"
 
 
 def _timed(

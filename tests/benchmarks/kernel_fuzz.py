@@ -1,11 +1,12 @@
 """The compiled kernel beside the Python decoder, on lines made up and damaged; under sanitizers.
 
-    python -m tests.benchmarks.kernel_fuzz [--compared N] [--scanned N] [--searched N]
+    python -m tests.benchmarks.kernel_fuzz [--compared N] [--scanned N] [--rows N] [--searched N]
                                            [--seed S] [--sanitize]
 
 `--compared` lines go through both decoders, which must give the same batch, bit for bit, with
-the same rejections; `--scanned` lines go through the kernel alone, many times as fast; `--searched`
-keys are entered and found in indexes of many sizes, where a dictionary says what is found.
+the same rejections; `--scanned` lines go through the kernel alone, many times as fast; `--rows` of
+CSV go through both readers, and changed in some bytes through the kernel alone; `--searched` keys
+are entered and found in indexes of many sizes, where a dictionary says what is found.
 Blocks begin and end anywhere. With `--sanitize` the kernel is compiled anew with
 AddressSanitizer and UBSan (GCC), which end the process at the first fault; its blocks and
 columns then end where their memory ends.
@@ -34,8 +35,9 @@ import numpy as np
 from monitor import kernel
 from monitor.config import Config
 from monitor.events.columns import KINDS, EventBatch
+from monitor.feeds.csv_file import read_csv
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.feeds.decode.scanning import Scanner
+from monitor.feeds.decode.scanning import RowLayout, Scanner
 
 SOURCE = Path(kernel.__file__).with_name("compiled.c")
 SANITIZED = "KERNEL_FUZZ_MODULE"
@@ -191,9 +193,9 @@ def assert_same(found: EventBatch, expected: EventBatch, data: bytes) -> None:
         sys.exit(f"the decoders differ on {path}:\n{found}\n{expected}")
 
 
-def count_taken(scanner: Scanner, data: bytes) -> int:
+def count_taken(scanner: Scanner, data: bytes, layout: RowLayout | None = None) -> int:
     """How many lines the kernel takes."""
-    scanned = scanner.scan(data, None)
+    scanned = scanner.scan(data, None, layout)
     return scanned.batch.records if scanned else 0
 
 
@@ -223,6 +225,46 @@ def scan(lines: int, seed: int, module: Any) -> int:
         for _ in range(200):
             changed = flipped(data, numbers)
             taken += count_taken(chance.choice(scanners), changed)
+            done += changed.count(b"\n") + 1
+    return taken
+
+
+def table(lines: int, columns: list[str], separator: str, chance: random.Random) -> bytes:
+    """Rows of a table, a part of them damaged; without its header."""
+    made, share = [], chance.choice([0.0, 0.05, 0.5])
+    for _ in range(lines):
+        one = record(chance)
+        one |= {f"segment.{key}": value for key, value in one.pop("segment", {}).items()}
+        cells = ["" if one.get(name) is None else str(one[name]) for name in columns]
+        line = separator.join(cells).replace("\n", " ").encode()
+        while chance.random() < share:
+            line = damaged(line, chance) or b" "
+        made.append(line + chance.choice([b"\n", b"\n", b"\n", b"\r\n", b"\n\n", b" \n"]))
+    return b"".join(made)
+
+
+def read_rows(lines: int, seed: int, module: Any) -> int:
+    """Read rows with both readers, and changed ones with the kernel; return how many it took."""
+    chance, numbers, done, taken = random.Random(seed), np.random.default_rng(seed), 0, 0
+    fields = [*module.FIELDS.split(), "segment.region", "segment.channel", "note"]
+    while done < lines:
+        settings, separator = chance.choice(SETTINGS), chance.choice([",", "\t"])
+        scanner, by_kernel = Scanner(module, settings), Decoder(settings, kernel="python")
+        by_kernel._scanner = scanner
+        columns = [name for name in fields if name in ("id", "ts") or chance.random() < 0.7]
+        chance.shuffle(columns)
+        data = table(300, columns, separator, chance)
+        whole = [separator.join(columns).encode() + b"\n" + data]
+        found, expected = (
+            list(read_csv(whole, "t", decoder, 1 << 30, separator=separator))
+            for decoder in (by_kernel, Decoder(settings, kernel="python"))
+        )
+        for mine, theirs in zip(found, expected, strict=True):
+            assert_same(mine, theirs, whole[0])
+        layout = RowLayout(tuple(columns), separator, "prediction", chance.random() < 0.5)
+        for _ in range(50):
+            changed = flipped(data, numbers)
+            taken += count_taken(scanner, changed, layout)
             done += changed.count(b"\n") + 1
     return taken
 
@@ -291,7 +333,9 @@ def loaded() -> Any:
         def exactly(data: bytes, *rest: Any) -> Any:
             return module.scan(np.frombuffer(data, np.uint8).copy(), *rest)
 
-        return SimpleNamespace(scan=exactly, find=module.find, enter=module.enter)
+        return SimpleNamespace(
+            scan=exactly, find=module.find, enter=module.enter, FIELDS=module.FIELDS
+        )
     return kernel.compiled_module() or sys.exit("no compiled kernel is installed")
 
 
@@ -304,15 +348,17 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compared", type=int, default=200_000)
     parser.add_argument("--scanned", type=int, default=5_000_000)
+    parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--searched", type=int, default=2_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sanitize", action="store_true")
     parser.add_argument("--quick", action="store_true", help="few lines")
     options = parser.parse_args(arguments)
     if options.quick:
-        options.compared, options.scanned, options.searched = 2_000, 20_000, 20_000
+        options.compared, options.scanned = 2_000, 20_000
+        options.rows, options.searched = 20_000, 20_000
     if options.sanitize:
-        names = ("compared", "scanned", "searched", "seed")
+        names = ("compared", "scanned", "rows", "searched", "seed")
         words = [f"--{name}={getattr(options, name)}" for name in names]
         sys.exit(sanitized(words))
     module = loaded()
@@ -320,6 +366,7 @@ def main(arguments: list[str] | None = None) -> None:
     parts = (
         ("compared", compare, "lines compared", "taken by the kernel"),
         ("scanned", scan, "lines scanned", "taken"),
+        ("rows", read_rows, "rows read", "taken"),
         ("searched", search, "keys looked for", "found"),
     )
     for option, run, what, which in parts:

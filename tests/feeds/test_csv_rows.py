@@ -82,6 +82,7 @@ def assert_same(data, separator, mapping=None):
 
 
 @example(table=(b"ts,id,prediction,model\n" + b"1600000000,a,1,spam\n" * 30, ","))
+@example(table=(b"ts,tp,score\n\x1f1600000000,\x1f1,\x1f.5\n", ","))
 @example(table=(b"ts,id,label,type\n1600000000,a,,label\n1600000000,b,1,\n", ","))
 @example(table=(b"ts,id,score,model,region\n1600000000,a,.5,fraud,eu\n" + b" " * 70_000, ","))
 @settings(max_examples=150, deadline=None)  # a machine may be busy

@@ -113,13 +113,11 @@ class Run(NamedTuple):
 
     Attributes:
         key: the partition.
-        messages: the messages; of an event of the client, that one alone.
-        is_event: True if it is an event.
+        messages: at least one; an event of the client, which has an error, is alone.
     """
 
     key: PartitionKey
     messages: Sequence[Message]
-    is_event: bool
 
 
 def runs_of(messages: Sequence[Message]) -> Iterator[Run]:
@@ -133,9 +131,9 @@ def runs_of(messages: Sequence[Message]) -> Iterator[Run]:
         end = begin + len(list(run))
         key = str(topic), int(partition or 0)
         if is_event:
-            yield from (Run(key, [message], True) for message in messages[begin:end])
+            yield from (Run(key, [message]) for message in messages[begin:end])
         else:
-            yield Run(key, messages[begin:end], False)
+            yield Run(key, messages[begin:end])
         begin = end
 
 

@@ -172,12 +172,11 @@ class KafkaSource:
         with self._logging_errors():
             messages = self._consumer.consume(READ_MESSAGES, timeout=0)
         buffers: dict[PartitionKey, MessageBuffer] = {}
-        for key, run, is_event in runs_of(messages):
-            if is_event:
+        for key, run in runs_of(messages):
+            if (error := run[0].error()) is not None:
                 if key in buffers:
                     self._arrive(buffers.pop(key))
-                event = run[0]
-                self._arrive(ClientEvent(key, event.offset() or 0, event.error()))
+                self._arrive(ClientEvent(key, run[0].offset() or 0, error))
                 continue
             while run:
                 buffer = buffers.setdefault(key, MessageBuffer(key))

@@ -43,12 +43,14 @@ def class_of_text(value: str) -> int | str:
 
 def number_of_text(value: str) -> float | str:
     """Return the number that a text writes in decimal digits."""
-    return float(value) if _NUMBER.fullmatch(value.strip()) else value
+    stripped = value.strip()  # of more characters than `float` skips
+    return float(stripped) if _NUMBER.fullmatch(stripped) else value
 
 
 def integer_of_text(value: str) -> int | str:
     """Return the integer that a text writes in decimal digits."""
-    return int(value) if _INTEGER.fullmatch(value.strip()) else value
+    stripped = value.strip()
+    return int(stripped) if _INTEGER.fullmatch(stripped) else value
 
 
 def object_of_text(value: str) -> Any:

@@ -69,8 +69,8 @@ def test_runs_are_the_messages_of_one_partition_that_follow_each_other():
         FakeMessage(a, 4, error="end"), FakeMessage(a, 5), FakeMessage(("u", 0), 5),
     ]  # fmt: skip
     assert [*runs_of(came)] == [
-        Run(a, came[:2], False), Run(b, came[2:3], False), Run(a, [came[3]], True),
-        Run(a, [came[4]], True), Run(a, came[5:6], False), Run(("u", 0), came[6:], False),
+        Run(a, came[:2]), Run(b, came[2:3]), Run(a, [came[3]]), Run(a, [came[4]]),
+        Run(a, came[5:6]), Run(("u", 0), came[6:]),
     ]  # fmt: skip
     assert [*runs_of([])] == []
 
