@@ -38,16 +38,16 @@ def stored_layout(
         wanted: the layout that the options ask for; None for any.
 
     Raises:
-        MonitorError: the checkpoint has another layout than wanted.
+        MonitorError: the checkpoint has another layout than wanted, or is of an earlier version.
     """
-    reader = session.read.schema("tasks int, pages int, keys array<int>")
-    try:
-        row = reader.json(_directory(checkpoint)).first()
-    except AnalysisException as error:
-        if error.getCondition() == "PATH_NOT_FOUND":
-            return None
-        raise
-    if row is None:  # the job was killed while it wrote it
+    row = None
+    if _is_there(session, directory := _directory(checkpoint)):
+        row = session.read.schema("tasks int, pages int, keys array<int>").json(directory).first()
+    elif _is_there(session, f"{checkpoint}/metadata"):
+        raise MonitorError(
+            "checkpoint: is of an earlier version of the program; start with a new --checkpoint"
+        )
+    if row is None:  # new, or the job was killed while it wrote this
         return None
     found = JobLayout(Layout(row.tasks, row.pages), [*row["keys"]])
     if wanted not in (None, found.layout):
@@ -68,6 +68,16 @@ def store_layout(session: SparkSession, checkpoint: str, layout: Layout) -> JobL
     row = session.range(1).selectExpr(*(f"{value} AS {name}" for name, value in values.items()))
     row.write.mode("overwrite").json(_directory(checkpoint))
     return JobLayout(layout, keys)
+
+
+def _is_there(session: SparkSession, path: str) -> bool:
+    try:
+        session.read.text(path)
+    except AnalysisException as error:
+        if error.getCondition() == "PATH_NOT_FOUND":
+            return False
+        raise
+    return True
 
 
 def _directory(checkpoint: str) -> str:

@@ -2,8 +2,8 @@
 
 `monitor.join.join` applies this rule to columns of a whole stream. Here the input is the
 state of one id and one event, and the output is the new state and the moves between
-counts. Distributed engines that store state by key run this. It shares no code with the
-columnar join, so that tests check each against the other.
+counts. It shares no code with the columnar join, so that tests check each against the
+other, also where the join runs on a distributed engine.
 
 The order of the tuples is the order of precedence. Of two predictions of one id the lesser
 `SinglePrediction` counts: the earlier, then the predicted negative, then the lower score

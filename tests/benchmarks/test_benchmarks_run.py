@@ -18,6 +18,7 @@ from benchmarks import (
     scrape,
     served,
     slopes,
+    spark_stages,
     speed,
     stages,
     turns,
@@ -148,6 +149,12 @@ def test_one_command_runs_the_parts_that_are_asked_for():
     )
     assert refused.returncode == 2
     assert "no such part: nothing; there are speed, stages" in refused.stderr
+
+
+def test_the_stages_of_the_job_on_spark_count_every_row():
+    spent, rows, counts = spark_stages.measured(300, 2, 4)
+    assert [*spent] == ["decode", "packets", "pages", "merge", "events"]
+    assert 0 < counts < rows
 
 
 def test_every_part_is_a_module():
