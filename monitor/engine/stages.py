@@ -124,8 +124,8 @@ class Stages:
             return False
         times = [*(getattr(batch, name).time for name in KINDS), batch.counts.reached]
         latest = max((int(time.max()) for time in times if len(time)), default=NO_TIME)
-        furthest = self.times.highest
-        latest = latest if furthest is None else max(latest, furthest)
+        for second in np.sort(self.times.now)[-2:][:1].tolist():  # one model alone carries no other
+            latest = max(latest, second)
         return self._silences.may_exceed(self._forget_after, latest)
 
     def cuts(self, batch: EventBatch) -> list[int]:
