@@ -142,14 +142,15 @@ class Stages:
         """
         rows = np.unique(np.concatenate([getattr(batch, name).row for name in KINDS]))
         if len(batch.counts):
-            return [*map(int, rows)]
+            return [int(row) for row in rows]
         batch, model_of_group = self.received.foreseen(batch)
         times = self.times.with_room(int(model_of_group.max(initial=-1)) + 1)
         seen = times.seeing(batch, model_of_group)
         order = np.concatenate([getattr(batch, name).row for name in KINDS])[in_sequence(batch)]
         came = self.received.events.total() + np.arange(1, len(order) + 1)
         ends = np.flatnonzero(came % EPOCH_ROWS == 0)
-        return np.unique([*order[times.steps(batch, model_of_group, seen)], *order[ends]]).tolist()
+        steps = times.steps(batch, model_of_group, seen)
+        return [int(row) for row in np.unique([*order[steps], *order[ends]])]
 
     def silent(self) -> Int64Array:
         """Return the models that are to be forgotten, by number; call it behind each cut."""

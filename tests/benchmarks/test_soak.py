@@ -7,7 +7,7 @@ from benchmarks.soak import MONTH, Sizes, growth, lived, months, picture, soaked
 
 
 def test_a_few_days_are_run_with_models_that_come_and_go(tmp_path):
-    sizes = soaked(tmp_path, models=3, days=2, seed=3)
+    sizes = [*soaked(tmp_path, models=3, days=2, seed=3)]
     assert len(sizes) == 2
     assert sizes[0].models > 0
     assert sizes[0].descriptors == sizes[1].descriptors
