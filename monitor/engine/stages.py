@@ -129,8 +129,8 @@ class Stages:
             return False
         times = [*(getattr(batch, name).time for name in KINDS), batch.counts.reached]
         latest = max((int(time.max()) for time in times if len(time)), default=NO_TIME)
-        furthest = self.times.highest
-        latest = latest if furthest is None else max(latest, furthest)
+        for second in np.sort(self.times.now)[-2:][:1].tolist():  # one model alone carries no other
+            latest = max(latest, second)
         return self._silences.may_exceed(self._forget_after, latest)
 
     def cuts(self, batch: EventBatch) -> list[int]:
@@ -147,14 +147,15 @@ class Stages:
         """
         rows = np.unique(np.concatenate([getattr(batch, name).row for name in KINDS]))
         if len(batch.counts):
-            return [*map(int, rows)]
+            return [int(row) for row in rows]
         batch, model_of_group = self.received.foreseen(batch)
         times = self.times.with_room(int(model_of_group.max(initial=-1)) + 1)
         seen = times.seeing(batch, model_of_group)
         order = np.concatenate([getattr(batch, name).row for name in KINDS])[in_sequence(batch)]
         came = self.received.events.total() + np.arange(1, len(order) + 1)
         ends = np.flatnonzero(came % EPOCH_ROWS == 0)
-        return np.unique([*order[times.steps(batch, model_of_group, seen)], *order[ends]]).tolist()
+        steps = times.steps(batch, model_of_group, seen)
+        return [int(row) for row in np.unique([*order[steps], *order[ends]])]
 
     def silent(self) -> Int64Array:
         """Return the models that are to be forgotten, by number; call it behind each cut."""

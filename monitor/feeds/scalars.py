@@ -11,6 +11,8 @@ import numpy as np
 
 Id = str | int | UUID
 """Id of an event; an integer or a UUID stands for its text."""
+PredictedClass = bool | str
+"""Class of a prediction: true or false, or its name."""
 Moment = float | str | date | np.datetime64
 """Time of an event; a `datetime` is a `date`, and a number is epoch seconds."""
 
@@ -50,7 +52,7 @@ def plain_id(value: Any) -> Any:
 def prediction_fields(
     identity: Id,
     ts: Moment,
-    prediction: bool | str | None = None,
+    prediction: PredictedClass | None = None,
     *,
     segment: Mapping[str, str] | None = None,
     **others: Any,

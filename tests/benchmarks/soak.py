@@ -72,9 +72,10 @@ class Model(NamedTuple):
 
 
 def lived(models: int, days: int, chance: Random) -> list[Model]:
-    """Models that are born all through the days, and before."""
-    born = [chance.uniform(-20, days) for _ in range(round(models * (days + 20) / days))]
-    return [Model(f"m{n}", at, at + chance.uniform(10, 20)) for n, at in enumerate(sorted(born))]
+    """Models that are born all through the days, and before, at an even pace."""
+    pace = days / models
+    born = [(n + chance.random()) * pace - 20 for n in range(round((days + 20) / pace))]
+    return [Model(f"m{n}", at, at + chance.uniform(10, 20)) for n, at in enumerate(born)]
 
 
 def requests(models: list[Model], days: int, chance: Random) -> Iterator[bytes]:
@@ -118,8 +119,8 @@ def _prediction(
     ]
 
 
-def soaked(folder: Path, models: int, days: int, seed: int) -> list[Sizes]:
-    """Run the days; return the sizes at the end of each.
+def soaked(folder: Path, models: int, days: int, seed: int) -> Iterator[Sizes]:
+    """Run the days; yield the sizes at the end of each.
 
     Args:
         folder: an empty directory.
@@ -142,7 +143,6 @@ def soaked(folder: Path, models: int, days: int, seed: int) -> list[Sizes]:
             "reference": {"first": "3d"},
         },
     )
-    sizes = []
     with reproducible(chance, segment_bytes=1 << 20), closing(Process(config, clock)) as process:
         process.settle()
         for turn, body in enumerate(requests(lived(models, days, chance), days, chance), start=1):
@@ -154,8 +154,7 @@ def soaked(folder: Path, models: int, days: int, seed: int) -> list[Sizes]:
                 clock.sleep(0.001)
             if turn * TURN_SECONDS % DAY_SECONDS == 0:
                 process.check_books()
-                sizes.append(_sizes(folder / "state", process))
-    return sizes
+                yield _sizes(folder / "state", process)
 
 
 def _sizes(state: Path, process: Process) -> Sizes:
@@ -196,6 +195,15 @@ def picture(values: np.ndarray) -> str:
     return "".join(MARKS[max(0, mark - 1)] for mark in marks)
 
 
+def row(month: np.ndarray, number: int) -> str:
+    """A month as a row of the table."""
+    models, memory, files, checkpoint, state, lines = month.tolist()
+    return (
+        f"| {number} | {models:.0f} | {memory / 1e6:.0f} | {files:.1f} | {checkpoint / 1e6:.1f} | "
+        f"{state / 1e6:.1f} | {lines:.0f} |"
+    )
+
+
 def main() -> None:
     """Print the table; exit with 1 where memory or checkpoint moved by more than 5 %."""
     parser = argparse.ArgumentParser()
@@ -204,16 +212,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        sizes = soaked(Path(folder), args.models, args.days, args.seed)
-    by_month = months(sizes)
     print("| month | models | memory, MB | descriptors | checkpoint, MB | state, MB | log lines |")
-    print("|---|---|---|---|---|---|---|")
-    for number, (models, memory, files, checkpoint, state, lines) in enumerate(by_month, start=1):
-        print(
-            f"| {number} | {models:.0f} | {memory / 1e6:.0f} | {files:.1f} | "
-            f"{checkpoint / 1e6:.1f} | {state / 1e6:.1f} | {lines:.0f} |"
-        )
+    print("|---|---|---|---|---|---|---|", flush=True)
+    sizes: list[Sizes] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for size in soaked(Path(folder), args.models, args.days, args.seed):
+            sizes.append(size)
+            if len(sizes) % MONTH == 0:
+                print(row(months(sizes)[-1], len(sizes) // MONTH), flush=True)
+    by_month = months(sizes)
     table = np.array(sizes, dtype=np.float64)
     for name in ("models", "memory", "checkpoint"):
         print(f"{picture(table[:, Sizes._fields.index(name)])} {name}")

@@ -1,6 +1,6 @@
 """Rotations of every kind, drawn by a seed, with backlogs, equal heads and restarts.
 
-python -m follow.test_rotations_random 20000 7     (rotations and a seed; from tests/)
+python -m feeds.follow.test_rotations_random 20000 7  (rotations and a seed; from tests/)
 """
 
 import gzip
