@@ -162,8 +162,8 @@ def _corners(before: Period, after: Period) -> tuple[Corner, ...]:
     """Return the comparison at the ends of the ranges of wrong labels; nothing without any."""
     if after.sample is None or after.labelling_cells is None:
         return ()
-    given = before.sample is None or before.labelling_cells is None
-    old = before.blocks if given else before.labelling_cells
+    labelled = None if before.sample is None else before.labelling_cells
+    old = before.blocks if labelled is None else labelled
     return at_corners(after.sample.regime, old, after.labelling_cells)
 
 

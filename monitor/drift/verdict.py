@@ -14,7 +14,8 @@ ratio, log r (see `skill.statuses`):
 Where the operating point moved or slid, log r changed and log LR+ is clean, the verdict is
 `prevalence_shift`, with `Judgement.operating_point_moved` set. Whether a point slid is known
 where scores come: it lies on the reference's ROC curve. Where the labels are not
-trustworthy, it is `labels_not_trustworthy` whatever the counts. A lack of evidence never
+trustworthy, it is `labels_not_trustworthy` whatever the counts. Where other labels explain a
+change of skill as well (`labels_explain`), it is `insufficient_evidence`. A lack of evidence never
 gives `no_change`; `Judgement.unknown` names the components that remain open.
 """
 
@@ -33,6 +34,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays, Changes, as_blocks, changes
 from monitor.drift.components import Component
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.label_quality import labels_explain
 from monitor.drift.main_driver import MainDriver, main_driver
 from monitor.drift.skill import (
     CHANGED,
@@ -92,6 +94,7 @@ _STATUSES = (Status.CLEAN, Status.CHANGED, Status.UNKNOWN)
 
 _VERDICTS = np.array(list(Verdict), dtype=object)
 _CODE = {verdict: code for code, verdict in enumerate(Verdict)}
+_OF_THE_MODEL = [_CODE[verdict] for verdict in Verdict if verdict in OF_THE_MODEL]
 
 # The table of the module's docstring: rows as in `Skill`, columns clean, changed, unknown.
 _TABLE = np.array(
@@ -123,8 +126,7 @@ class Judgement:
 
     Attributes:
         verdict: what changed.
-        status: status of `class_ratio`, `recall`, `false_positive_rate` and
-            `log_likelihood_ratio`.
+        status: of `class_ratio`, `recall`, `false_positive_rate`, `log_likelihood_ratio`.
         change: change of each of these, of `negative_log_likelihood_ratio` and of
             `odds_ratio`, after minus before: of the logit of a rate, of the log of a
             ratio. Half a count is added to each cell, so that it is always finite.
@@ -142,6 +144,7 @@ class Judgement:
             is what `threshold_moved` rests on.
         dead: True where the model does not tell the classes apart any more: it flags
             nothing, or everything, or at random (see `skill.is_dead`).
+        labels_may_explain: True where skill changed, unless labels did (`labels_explain`).
     """
 
     verdict: Verdict
@@ -157,6 +160,7 @@ class Judgement:
     on_reference_curve: bool = False
     dead: bool = False
     freedom: Mapping[str, float] = field(default_factory=dict)
+    labels_may_explain: bool = False
 
     def interval(self, component: str, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of a change.
@@ -237,14 +241,15 @@ def judge(
             f"judge: counts must be scalars or blocks of time along one axis, got shapes "
             f"{before.shape} and {after.shape}; judge many series with verdicts()"
         )
-    found = changes(before, after, dispersion, between).within_days(within_days)
     whole = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
+    found = changes(before, after, dispersion, between).within_days(within_days)
     return judge_changes(
         found,
         labels_trustworthy=labels_trustworthy,
         below_reference_curve=below_reference_curve,
         on_reference_curve=on_reference_curve,
         dead=bool(is_dead(*whole, found)),
+        by_labels=bool(labels_explain(*whole, found)),
     )
 
 
@@ -255,6 +260,7 @@ def judge_changes(
     below_reference_curve: bool = False,
     on_reference_curve: bool = False,
     dead: bool = False,
+    by_labels: bool = False,
 ) -> Judgement:
     """Judge changes of one series that are computed already; see `judge`.
 
@@ -264,6 +270,7 @@ def judge_changes(
         below_reference_curve: as for `judge`.
         on_reference_curve: as for `judge`.
         dead: True where the model does not tell the classes apart any more.
+        by_labels: True where labels explain the changes as well.
 
     Returns:
         The judgement.
@@ -272,6 +279,9 @@ def judge_changes(
     below, on = np.asarray(below_reference_curve), np.asarray(on_reference_curve)
     separation = skill(found, known, below, np.asarray(dead), on)
     code = int(_verdict_codes(separation, known))
+    by_labels = by_labels and _VERDICTS[code] in OF_THE_MODEL
+    if by_labels:
+        code = _CODE[Verdict.INSUFFICIENT_EVIDENCE]
     verdict = _VERDICTS[code] if labels_trustworthy else Verdict.LABELS_NOT_TRUSTWORTHY
     names = [component.name.lower() for component in Component][: Component.ODDS_RATIO + 1]
     named = dict(zip(names, known.tolist(), strict=False))
@@ -294,6 +304,7 @@ def judge_changes(
         on_reference_curve=bool(separation == Skill.SLID),
         dead=dead,
         freedom=dict(zip(names, freedom.tolist(), strict=False)),
+        labels_may_explain=by_labels and labels_trustworthy,
     )
 
 
@@ -322,8 +333,11 @@ def verdicts(
     if not blocks:
         before, after = before[..., None], after[..., None]
     found = changes(before, after, dispersion)
-    known, dead = statuses(found), is_dead(before.sum(axis=-1), after.sum(axis=-1), found)
+    whole = before.sum(axis=-1), after.sum(axis=-1)
+    known, dead = statuses(found), is_dead(*whole, found)
     codes = _verdict_codes(skill(found, known, dead=dead), known)
+    by_labels = np.isin(codes, _OF_THE_MODEL) & labels_explain(*whole, found)
+    codes = np.where(by_labels, _CODE[Verdict.INSUFFICIENT_EVIDENCE], codes)
     return np.asarray(_VERDICTS[codes], dtype=object)
 
 

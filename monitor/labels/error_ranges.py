@@ -62,8 +62,11 @@ def at_corners(
     found = []
     for errors in regime.errors.corners:
         at = LabelRegime(regime.labelling, errors)
-        given = isinstance(before, ConfusionCounts)
-        old, old_factors = (before, Dispersion.of(1.0)) if given else _outcomes(at, before)
+        old, old_factors = (
+            (before, Dispersion.of(1.0))
+            if isinstance(before, ConfusionCounts)
+            else _outcomes(at, before)
+        )
         new, factors = _outcomes(at, after)
         found.append(Corner(old, new, factors.larger(old_factors)))
     return tuple(found)

@@ -11,6 +11,7 @@ from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.regime import SAMPLES
 from monitor.report.findings import unlabelled
+from monitor.report.label_quality_words import audit_advice
 from monitor.report.missing_class import missing_class
 from monitor.report.verdict_words import VERDICTS
 
@@ -33,12 +34,15 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.verdict in DEGRADED:
         yield from _segments(diagnosis)
     if diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE:
+        if diagnosis.judgement.labels_may_explain:
+            yield audit_advice(diagnosis)
         if {"recall", "false_positive_rate"} & {
             *diagnosis.judgement.fell,
             *diagnosis.judgement.rose,
         }:
             yield "See whether the threshold, the model, or what reaches it was changed."
-        yield from _more(diagnosis)
+        if not diagnosis.judgement.labels_may_explain:
+            yield from _more(diagnosis)
         yield from _segments(diagnosis)
     if diagnosis.operating_point_moved:
         back = "lower" if diagnosis.judgement.change["recall"] < 0 else "higher"

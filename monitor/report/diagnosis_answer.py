@@ -262,6 +262,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         fell: components that certainly fell.
         rose: components that certainly rose.
         unknown: components of which neither a change nor its absence is certain.
+        labels_may_explain: skill changed, but labels that are wrong more, or less, often explain
+            it as well.
         segments: by segment value, those that carry most first.
         notes: what is not known, and why.
         advice: what to do next.
@@ -295,6 +297,7 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     fell: tuple[str, ...]
     rose: tuple[str, ...]
     unknown: tuple[str, ...]
+    labels_may_explain: bool
     segments: tuple[SegmentEffect, ...]
     notes: tuple[str, ...]
     advice: tuple[str, ...]

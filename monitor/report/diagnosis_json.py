@@ -85,6 +85,7 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         fell=judgement.fell if trusted else (),
         rose=judgement.rose if trusted else (),
         unknown=judgement.unknown if trusted else tuple(judgement.status),
+        labels_may_explain=judgement.labels_may_explain and trusted,
         segments=tuple(map(_segment, diagnosis.segments)),
         notes=diagnosis.notes,
         advice=advice(diagnosis),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.recall_evidence import Because
+from monitor.report.label_quality_words import open_by_labels
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
 from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.vocabulary import CAUSES, METRIC_WORDS
@@ -143,6 +144,8 @@ def _both_rates(rates: RatePairs, way: str) -> str:
 
 def _open_question(judgement: Judgement, rates: RatePairs) -> str:
     status = judgement.status
+    if judgement.labels_may_explain:
+        return open_by_labels(judgement)
     rate = next((name for name in _RATES if status[name] is Status.CHANGED), None)
     if status["log_likelihood_ratio"] is Status.CLEAN and rate is None:
         return "skill is as before. Whether prevalence changed is not certain."

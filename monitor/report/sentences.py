@@ -13,6 +13,8 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.verdict import DEGRADED
 from monitor.report.headline import rates_of
+from monitor.report.label_quality_words import as_when_labels
+from monitor.report.metric_words import titled
 from monitor.report.missing_class import missing_class
 from monitor.report.rate_changes import both_known, change_text
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS
@@ -75,10 +77,13 @@ def _explanation(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.operating_point_moved:
         yield from _slide(diagnosis)
     yield from _curve(diagnosis)
-    if open_question:
+    if open_question and not diagnosis.judgement.labels_may_explain:
         yield from _skill(diagnosis)
     if diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         yield from _likely(diagnosis)
+    if diagnosis.judgement.labels_may_explain:
+        text = as_when_labels(diagnosis.judgement)
+        yield f"{titled(text)}; a model that misses new positives leaves the same trace."
     if diagnosis.verdict in DEGRADED | {Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED}:
         yield (
             "First see what was changed between before and after: the threshold, the model, or "

@@ -17,6 +17,7 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.recall_evidence import MATTERS, Because, RecallEvidence
 from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.report.answer_parts import defined
+from monitor.report.label_quality_words import as_when_labels
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
 from monitor.report.vocabulary import ADDITIVE_CAUSES, METRIC_WORDS
 
@@ -203,8 +204,10 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
         return f"{_slid(found, judgement)}; threshold or scores moved"
     if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
         return ""
-    if any(judgement.status[name] is Status.CHANGED for name in _RATES):
-        return f"{_slid(found, judgement)}; {_direction(judgement)}, or another threshold"
+    by_labels = judgement.labels_may_explain
+    if by_labels or any(judgement.status[name] is Status.CHANGED for name in _RATES):
+        other = f"{_direction(judgement)}, or another threshold"
+        return f"{_slid(found, judgement)}; {as_when_labels(judgement) if by_labels else other}"
     if judgement.status["log_likelihood_ratio"] is Status.CHANGED:
         way = "fell" if judgement.change["log_likelihood_ratio"] < 0 else "rose"
         return f"recall over the false positive rate {way}, but neither of them certainly moved"

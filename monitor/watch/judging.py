@@ -15,7 +15,6 @@ from monitor.drift import (
 from monitor.drift.recall_evidence import (
     Because,
 )
-from monitor.drift.verdict import DEGRADED
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
@@ -24,6 +23,7 @@ from monitor.watch.cuts import Cuts
 from monitor.watch.judging_counts import Counts, CountsJudge, untrusted
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
+from monitor.watch.page import certain_fall
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
@@ -113,6 +113,7 @@ class Judge:
             age: the model's maturity, milliseconds.
             cuts: its series by segment key.
         """
+        found = []
         for name in self._windows.names:
             if self._windows.length(name) < DAY_MS or self._is_open(name, now, age, cuts):
                 continue
@@ -120,9 +121,9 @@ class Judge:
             if not self._judge.may_have_fallen(self._counts(name, now, age, whole)):
                 continue
             tested = self._judge.tested(self._counts(name, now, age, cuts), cuts)
-            if tested is not None and not tested.fault and tested.judgement.verdict in DEGRADED:
-                return tested.judgement
-        return None
+            if tested is not None and not tested.fault:
+                found.append(tested.judgement)
+        return certain_fall(found)
 
     def of_days(
         self, days: RecentDays, cuts: Cuts, *, only_fallen: bool = False

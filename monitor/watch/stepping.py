@@ -11,7 +11,6 @@ import numpy as np
 from monitor.counts import Outcome
 from monitor.drift import Judgement
 from monitor.drift.trend import Trend
-from monitor.drift.verdict import DEGRADED
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
@@ -25,7 +24,7 @@ from monitor.watch.level import WEEK, Stretch, longer_level, renewal_days, renew
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.model_days import STRETCH_DAYS, DayReader
 from monitor.watch.nowcasts import DayStart, Nowcasts
-from monitor.watch.page import JUDGED_DAYS, ModelPage
+from monitor.watch.page import JUDGED_DAYS, ModelPage, certain_fall
 from monitor.watch.skill_trend import MOST_DAYS, trend_of, trend_state
 from monitor.windows import Windows
 from monitor.windows.days import DAY_MS
@@ -231,16 +230,20 @@ class Stepper:
     def _judge_page(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
         """Start or end the page by the last days before day `end`."""
         page = watch.page
-        lengths = JUDGED_DAYS if page.awaits_judgement(at) else page.days_to_judge(at)
-        for length in lengths:
-            found = self._judged(model, watch, cuts, end, length)
-            if found is None:
-                continue
-            if page.awaits_judgement(at):
-                if found.verdict in DEGRADED:
-                    _start(watch, at, found)
-            elif length in page.days_to_judge(at):
-                page.judge_return(length, found)
+        awaits = page.awaits_judgement(at)
+        lengths = JUDGED_DAYS if awaits else page.days_to_judge(at)
+        found = {
+            length: judgement
+            for length in lengths
+            if (judgement := self._judged(model, watch, cuts, end, length)) is not None
+        }
+        if not awaits:
+            for length, judgement in found.items():
+                if length in page.days_to_judge(at):
+                    page.judge_return(length, judgement)
+            return
+        if (degraded := certain_fall(found.values())) is not None:
+            _start(watch, at, degraded)
 
     def _page_the_dead(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
         """Start a page where the model was dead on the day before day `end`.
@@ -251,7 +254,7 @@ class Stepper:
         if watch.by_day is None:
             return
         found = self._judged(model, watch, cuts, end, 1, only_fallen=True)
-        if found is not None and found.dead:
+        if found is not None and found.dead and not found.labels_may_explain:
             watch.page.fire(at)
             _start(watch, at, found)
 

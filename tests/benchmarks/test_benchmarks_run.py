@@ -173,6 +173,14 @@ def test_intervals_of_corrected_labels_cover_in_every_row():
     assert min(float(row[column]) for row in rows for column in (6, 11)) > 0.9
 
 
+def test_other_labels_are_no_worse_model_and_a_worse_model_beside_wrong_labels_is_found():
+    shares = {row[1:3]: float(row[4]) for row in label_errors.quality(10)[:15]}
+    for prevalence in ("1 %", "2 %", "10 %"):
+        worse = [shares[prevalence, change] for change in label_errors.QUALITY]
+        assert max(worse[:3]) <= 0.2
+        assert worse[4] >= 0.8
+
+
 @pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
 def test_the_fuzzer_of_the_kernel_finds_nothing_in_a_few_lines(capsys):
     kernel_fuzz.main(["--quick"])

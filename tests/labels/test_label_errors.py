@@ -19,7 +19,7 @@ from monitor.labels.estimates import measure
 from monitor.labels.evidence import Evidence, Kind
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
-from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
 
@@ -303,3 +303,24 @@ def test_ranges_and_clipped_cells_are_in_the_api_and_on_the_page():
     other = status_answer(fed(batches(40, 5_000, 6, steady(0.02))).snapshot(), limit=1).models[0]
     assert other.windows["28d"].too_few_positive_labels == ()
     assert other.label_error_ranges == {}
+
+
+def test_labels_that_become_wrong_more_often_are_named_and_page_nobody():
+    """By labels as they are, recall falls from .8 to .56, and prevalence rises by a half."""
+    wrong = ErrorRates(0.01, 0.01)
+    right, worse = (list(batches(66, 5_000, 3, steady(0.02), rates=r)) for r in (NO_ERRORS, wrong))
+    made = [(right if day < 35 else worse)[day] for day in range(66)]
+    monitor, found = diagnosed(made, NO_ERRORS)
+    assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert found.judgement.labels_may_explain
+    answer, text = diagnosis_answer(found), " ".join(diagnosis_text(found).split())
+    assert answer.labels_may_explain
+    assert answer.verdict_because == "moved_cause_open"
+    assert "more missed positives: more wrong labels, or a worse model? Open." in text
+    assert "Have 20 cases looked at again, drawn at random from the unflagged cases of" in text
+    watched = monitor.snapshot().models[0].watched
+    assert not {one.verdict for one in watched.verdicts.values()} & DEGRADED
+    assert [one.kind for one in watched.detections] == ["prevalence_shift"]
+    status = status_answer(monitor.snapshot(), limit=1).models[0]
+    assert status.windows["28d"].judgement.labels_may_explain
+    assert "as when more labels are wrong" in status.worse.text

@@ -278,6 +278,7 @@ def _judgement(found: Judgement) -> WindowJudgement:
         rose=found.rose,
         unknown=found.unknown,
         main_driver=_driver(found.main_driver),
+        labels_may_explain=found.labels_may_explain,
     )
 
 

@@ -73,6 +73,8 @@ class WindowJudgement(Struct, frozen=True, kw_only=True):
         rose: components that certainly rose.
         unknown: components of which neither a change nor its absence is certain.
         main_driver: the cause with the largest share of the change.
+        labels_may_explain: skill changed, but labels that are wrong more, or less, often explain
+            it as well.
     """
 
     operating_point_moved: bool
@@ -80,6 +82,7 @@ class WindowJudgement(Struct, frozen=True, kw_only=True):
     rose: tuple[str, ...]
     unknown: tuple[str, ...]
     main_driver: JudgedDriver
+    labels_may_explain: bool
 
 
 class CauseEffects(Struct, frozen=True, kw_only=True):

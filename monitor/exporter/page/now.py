@@ -295,7 +295,9 @@ def _refused(model: ModelStatus) -> list[str]:
 
 def _missing(model: ModelStatus) -> Iterator[h.Node]:
     if model.label_errors:
-        rates = ErrorRates.within(**{**model.label_errors, **model.label_error_ranges})
+        known, ranges = model.label_errors, model.label_error_ranges
+        first, second = (ranges.get(name, rate) for name, rate in known.items())
+        rates = ErrorRates.within(first, second)
         yield h.li[f"Which labels are wrong: {wrong_labels(rates)}; outcomes are as labelled."]
         for name, window in model.windows.items():
             for side in window.too_few_positive_labels:

@@ -1,0 +1,68 @@
+"""The words for a change that wrong labels explain as well as a worse model does."""
+
+from __future__ import annotations
+
+import math
+
+from monitor.diagnosis import Diagnosis
+from monitor.drift import Judgement
+
+_UNLIKELY = 0.05
+
+
+def as_when_labels(judgement: Judgement) -> str:
+    """Return the pattern that a change of label quality leaves, as a clause.
+
+    Args:
+        judgement: with `labels_may_explain`.
+    """
+    fell = judgement.change["recall"] < 0
+    way, labels = ("rose", "more") if fell else ("fell", "fewer")
+    return (
+        f"missed positives and prevalence {way} together while precision and flagged cases hardly "
+        f"moved, as when {labels} labels are wrong"
+    )
+
+
+def open_by_labels(judgement: Judgement) -> str:
+    """Return the open question of a headline.
+
+    Args:
+        judgement: with `labels_may_explain`.
+    """
+    fell = judgement.change["recall"] < 0
+    more, other = ("more", "worse") if fell else ("fewer", "better")
+    return f"{more} missed positives: {more} wrong labels, or a {other} model? Open."
+
+
+def cases_to_audit(diagnosis: Diagnosis) -> int:
+    """Return how many unflagged cases labelled positive show whether wrong labels explain it.
+
+    Args:
+        diagnosis: with `labels_may_explain`.
+
+    Returns:
+        So many that if half of the change were wrong labels, a random sample of them would
+        have none with a probability of 5 %; at least 20.
+    """
+    rates = []
+    for side in (diagnosis.before, diagnosis.after):
+        passed = float(side.counts.predicted_negative)
+        rates.append(float(side.counts.fn) / passed if passed else math.nan)
+    low, high = sorted(rates)
+    wrong = (1 - low / high) / 2
+    return max(20, math.ceil(math.log(_UNLIKELY) / math.log1p(-wrong))) if wrong > 0 else 20
+
+
+def audit_advice(diagnosis: Diagnosis) -> str:
+    """Return which cases to look at again.
+
+    Args:
+        diagnosis: with `labels_may_explain`.
+    """
+    side = "after" if diagnosis.judgement.change["recall"] < 0 else "before"
+    return (
+        f"Have {cases_to_audit(diagnosis)} cases looked at again, drawn at random from the "
+        f"unflagged cases of {side} that are labelled positive: if hardly any label is wrong, it "
+        "is the model; known rates go into label_errors."
+    )

@@ -1,0 +1,96 @@
+"""A change of label quality is no worse model, and a worse model is no change of labels."""
+
+import numpy as np
+import pytest
+
+from monitor.counts import ConfusionCounts
+from monitor.drift import Verdict, judge
+from monitor.drift.verdict import DEGRADED, IMPROVED, verdicts
+
+WORLDS = [(0.01, 0.005), (0.02, 0.02), (0.1, 0.05)]
+"""Prevalence and false positive rate."""
+
+
+def outcomes(prevalence, recall, false, *, flips=0.0, cases=200_000):
+    """Expected outcomes with a share of all labels flipped, cell by cell."""
+    tp, fp = prevalence * recall, (1 - prevalence) * false
+    fn, tn = prevalence - tp, 1 - prevalence - fp
+    right, wrong = 1 - flips, flips
+    cells = [tp * right + fp * wrong, fp * right + tp * wrong]
+    cells += [fn * right + tn * wrong, tn * right + fn * wrong]
+    return ConfusionCounts.from_cells(np.round(np.array(cells) * cases).astype(np.int64))
+
+
+@pytest.mark.parametrize(("prevalence", "false"), WORLDS)
+@pytest.mark.parametrize("flips", [(0.0, 0.005), (0.0, 0.01), (0.01, 0.02), (0.0, 0.03)])
+def test_more_wrong_labels_are_not_called_a_worse_model(prevalence, false, flips):
+    before, after = (outcomes(prevalence, 0.8, false, flips=share) for share in flips)
+    found = judge(before, after)
+    assert found.verdict not in DEGRADED
+    if found.labels_may_explain:
+        assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+        assert found.change["recall"] < 0 < found.change["class_ratio"]
+
+
+def test_it_is_named_where_one_label_in_a_hundred_becomes_wrong():
+    found = judge(outcomes(0.01, 0.8, 0.005), outcomes(0.01, 0.8, 0.005, flips=0.01))
+    assert found.labels_may_explain
+    assert "recall" in found.fell
+    assert "class_ratio" in found.rose
+
+
+@pytest.mark.parametrize(("prevalence", "false"), WORLDS)
+def test_better_labels_are_not_called_a_better_model(prevalence, false):
+    worse, better = (outcomes(prevalence, 0.8, false, flips=share) for share in (0.01, 0.0))
+    assert judge(worse, better).verdict not in IMPROVED
+
+
+@pytest.mark.parametrize(("prevalence", "false"), WORLDS)
+@pytest.mark.parametrize("flips", [0.0, 0.01])
+@pytest.mark.parametrize("recall", [0.65, 0.5, 0.2])
+def test_a_fall_of_recall_alone_is_a_worse_model_beside_wrong_labels_too(
+    prevalence, false, flips, recall
+):
+    before, after = (
+        outcomes(prevalence, one, false, flips=flips, cases=1_000_000) for one in (0.8, recall)
+    )
+    found = judge(before, after)
+    assert found.verdict in DEGRADED
+    assert not found.labels_may_explain
+
+
+def test_more_positives_of_which_fewer_are_found_are_a_worse_model():
+    """Fewer of the flagged cases are positive than before, which wrong labels do not explain."""
+    found = judge(outcomes(0.02, 0.8, 0.02), outcomes(0.025, 0.4, 0.02))
+    assert found.verdict is Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED
+
+
+def test_new_positives_that_the_model_does_not_find_look_like_wrong_labels():
+    """As many as before are found and flagged; nothing in the counts tells them apart."""
+    found = judge(outcomes(0.02, 0.8, 0.02), outcomes(0.03, 0.8 * 2 / 3, 0.0202))
+    assert found.labels_may_explain
+
+
+def test_more_false_positives_are_a_worse_model():
+    found = judge(outcomes(0.02, 0.8, 0.02), outcomes(0.02, 0.8, 0.04))
+    assert found.verdict is Verdict.MODEL_DEGRADED
+
+
+def test_a_class_without_cases_is_not_explained():
+    none = ConfusionCounts(tp=0, fp=10, fn=0, tn=990)
+    assert not judge(outcomes(0.02, 0.8, 0.02), none).labels_may_explain
+
+
+def test_many_series_are_judged_as_each_alone():
+    pairs = [
+        (outcomes(p, 0.8, f), outcomes(p, recall, f, flips=share))
+        for p, f in WORLDS
+        for recall in (0.8, 0.5)
+        for share in (0.0, 0.01)
+    ]
+    before, after = (
+        ConfusionCounts.from_cells([pair[side].cells for pair in pairs]) for side in (0, 1)
+    )
+    alone = [judge(*pair).verdict for pair in pairs]
+    assert verdicts(before, after).tolist() == alone
+    assert {Verdict.INSUFFICIENT_EVIDENCE, Verdict.MODEL_DEGRADED} <= set(alone)
