@@ -16,7 +16,6 @@ from monitor.drift import (
 from monitor.drift.recall_evidence import (
     Because,
 )
-from monitor.drift.verdict import DEGRADED
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
@@ -25,6 +24,7 @@ from monitor.watch.cuts import Cuts
 from monitor.watch.judging_counts import Counts, CountsJudge, untrusted
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
+from monitor.watch.page import certain_fall
 from monitor.watch.reference import MatureReference
 from monitor.watch.windows_in_use import uses_longer
 from monitor.windows import Windows
@@ -122,7 +122,7 @@ class Judge:
             age: the model's maturity, milliseconds.
             cuts: its series by segment key.
         """
-        found = None
+        found = []
         for name in self._windows.names:
             if self._windows.length(name) < DAY_MS or self._is_open(name, now, age, cuts):
                 continue
@@ -130,13 +130,9 @@ class Judge:
             if not self._judge.may_have_fallen(self._counts(name, now, age, whole)):
                 continue
             tested = self._judge.tested(self._counts(name, now, age, cuts), cuts)
-            if tested is None or tested.fault:
-                continue
-            if tested.judgement.labels_may_explain:
-                return None
-            if found is None and tested.judgement.verdict in DEGRADED:
-                found = tested.judgement
-        return found
+            if tested is not None and not tested.fault:
+                found.append(tested.judgement)
+        return certain_fall(found)
 
     def of_days(
         self, days: RecentDays, cuts: Cuts, *, only_fallen: bool = False

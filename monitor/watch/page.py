@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Self
 
 from monitor.clock import DAY_MS
@@ -19,6 +20,25 @@ _SUDDEN = 0.9999
 _LASTS = 0.99
 _CERTAINTY = 0.9
 """Coverage of the two-sided interval whose lower bound is certain at p < .05."""
+
+
+def certain_fall(found: Iterable[Judgement]) -> Judgement | None:
+    """Return the first judgement that is degraded; None where labels may be the cause.
+
+    Args:
+        found: judgements of stretches that end together.
+
+    Returns:
+        None as well where one of them shows at least half of the fall, and labels that are
+        wrong more often explain it as well.
+    """
+    found = list(found)
+    degraded = next((one for one in found if one.verdict in DEGRADED), None)
+    if degraded is None:
+        return None
+    half = degraded.change["odds_ratio"] / 2
+    by_labels = (one for one in found if one.labels_may_explain)
+    return None if any(one.change["odds_ratio"] < half for one in by_labels) else degraded
 
 
 class ModelPage:

@@ -12,7 +12,6 @@ from monitor.clock import DAY_MS
 from monitor.counts import Outcome
 from monitor.drift import Judgement
 from monitor.drift.trend import Trend
-from monitor.drift.verdict import DEGRADED
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
@@ -26,7 +25,7 @@ from monitor.watch.level import WEEK, Stretch, longer_level, renewal_days, renew
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.model_days import STRETCH_DAYS, DayReader
 from monitor.watch.nowcasts import DayStart, Nowcasts
-from monitor.watch.page import JUDGED_DAYS, ModelPage
+from monitor.watch.page import JUDGED_DAYS, ModelPage, certain_fall
 from monitor.watch.skill_trend import MOST_DAYS, trend_of, trend_state
 from monitor.windows import Windows
 
@@ -243,9 +242,8 @@ class Stepper:
                 if length in page.days_to_judge(at):
                     page.judge_return(length, judgement)
             return
-        degraded = [one for one in found.values() if one.verdict in DEGRADED]
-        if degraded and not any(one.labels_may_explain for one in found.values()):
-            _start(watch, at, degraded[0])
+        if (degraded := certain_fall(found.values())) is not None:
+            _start(watch, at, degraded)
 
     def _page_the_dead(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
         """Start a page where the model was dead on the day before day `end`.

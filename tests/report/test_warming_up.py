@@ -13,7 +13,7 @@ from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 from monitor.service.announce import announcements
 
-PRECISE = {"tp": 2_208, "fp": 15, "fn": 552, "tn": 97_225}
+PRECISE = {"tp": 8_800, "fp": 15, "fn": 2_200, "tn": 94_000}
 LARGE = {"tp": 8_000, "fp": 4_500, "fn": 2_000, "tn": 85_500}
 FEED = "feeds: [{type: file, path: events.ndjson, follow: true}]\n"
 PAGES = "changes are found by days, not within hours"
