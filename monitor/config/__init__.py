@@ -11,7 +11,8 @@ is the JSON Schema of the file, `description` the text that `check-config` print
 
 from typing import TYPE_CHECKING
 
-from monitor.config.config import Config, DeadLetterConfig, ExporterConfig, StateConfig
+from monitor.config.config import Config, DeadLetterConfig, StateConfig
+from monitor.config.exporter import ExporterConfig
 from monitor.config.feeds import Feed, FileFeed, HttpFeed, KafkaFeed
 from monitor.config.labelling import AutoMaturity, LabelErrors, Labelling, WindowClock
 from monitor.config.model import ModelConfig, Objective, RiverDetectorConfig

@@ -154,9 +154,14 @@ def _fits(class_ratio_before: float) -> dict[Correction, Callable[[ScoreHistogra
         steps = _steps(cases)
         return np.interp(middles(cases.bins), steps.score, steps.rate)
 
-    fits = {Correction.PLATT: by_line, Correction.ISOTONIC: by_steps}
-    known = math.isfinite(class_ratio_before)
-    return {Correction.PRIOR_SHIFT: shifted, **fits} if known else fits
+    fits: dict[Correction, Callable[[ScoreHistogram], FloatArray]] = {
+        Correction.PRIOR_SHIFT: shifted,
+        Correction.PLATT: by_line,
+        Correction.ISOTONIC: by_steps,
+    }
+    if not math.isfinite(class_ratio_before):
+        del fits[Correction.PRIOR_SHIFT]
+    return fits
 
 
 def _shift(cases: ScoreHistogram, class_ratio_before: float) -> float:

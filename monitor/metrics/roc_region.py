@@ -52,7 +52,7 @@ def roc_band(days: ScoreHistogram, rates: FloatArray) -> RocBand:
     if count < _FEWEST_DAYS or not np.isfinite(recall).all():
         unknown = np.full(len(rates), _NAN)
         return RocBand(recall, unknown, unknown)
-    left_out = np.array([_recalls(_without(whole, days, day), rates) for day in held])
+    left_out = np.array([_recalls(_without(whole, days, day), rates) for day in held.tolist()])
     known = left_out[np.isfinite(left_out).all(axis=-1)]
     between = (count - 1) / count * ((known - known.mean(axis=0)) ** 2).sum(axis=0)
     rows = recall * (1 - recall) / whole.positive.sum()
