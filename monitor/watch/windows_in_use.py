@@ -10,7 +10,7 @@ from monitor.verdicts import ReferenceOutcomes
 _ALWAYS_MS = 7 * DAY_MS
 _FILLED = 20
 """Actual positives and flagged cases that a shorter window must hold on average, each."""
-_ENOUGH = 300
+_ENOUGH = 200
 """Actual positives and flagged cases, each, from which on a week is long enough."""
 
 
@@ -55,7 +55,7 @@ def windows_in_use(
 def uses_longer(reference: ReferenceOutcomes) -> bool:
     """Return whether a model needs a longer window than the default ones.
 
-    It does where a week holds fewer than 300 actual positives or 300 flagged cases on
+    It does where a week holds fewer than 200 actual positives or 200 flagged cases on
     average. A week of 170 positives, at a recall of .8, excludes a fall by a quarter in only
     three quarters of all looks.
 

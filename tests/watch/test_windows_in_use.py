@@ -170,9 +170,9 @@ def test_two_models_have_windows_of_their_own():
 
 @pytest.mark.parametrize(
     ("tp", "fp", "fn", "longer"),
-    [(240, 100, 60, False), (240, 60, 59, True), (240, 59, 60, True), (240, 60, 60, False)],
+    [(160, 80, 40, False), (160, 40, 39, True), (160, 39, 40, True), (160, 40, 40, False)],
 )
-def test_a_week_with_fewer_than_300_of_either_is_not_enough(tp, fp, fn, longer):
+def test_a_week_with_fewer_than_200_of_either_is_not_enough(tp, fp, fn, longer):
     counts = ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=4_000)
     week = ReferenceOutcomes(source="first", opens=0, closes=7 * 24 * HOUR_MS, counts=counts)
     assert uses_longer(week) is longer
