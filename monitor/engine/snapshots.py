@@ -131,13 +131,13 @@ class SnapshotReader:
 
     def events_in_the_books(self) -> Counter[str]:
         """Count predictions and labels of the models that are still configured or known."""
-        books = self._join.books
+        books, forgotten = self._join.books, self._stages.forgotten
+        shadows = int(self._join.shadows.store.books(0)[:, Book.RECEIVED].sum()) + forgotten.shadows
         return Counter(
             {
-                SHADOW_EVENT: int(self._join.shadows.store.books(0)[:, Book.RECEIVED].sum())
-                + self._stages.forgotten.shadows,
+                **({SHADOW_EVENT: shadows} if shadows else {}),
                 "prediction": int(books.predictions.sum() + books.duplicates.sum())
-                + self._stages.forgotten.predictions,
+                + forgotten.predictions,
                 "label": self._label_books().received,
             }
         )

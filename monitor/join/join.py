@@ -84,7 +84,8 @@ class Join:
     @property
     def nbytes(self) -> int:
         """Memory of the tables, bytes."""
-        return self._table.nbytes + self._held.nbytes + self.shadows.store.table.nbytes
+        shadows = self.shadows.store.table.nbytes if self.shadows.in_use else 0
+        return self._table.nbytes + self._held.nbytes + shadows
 
     def apply(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
         """Join a batch and return what changes.

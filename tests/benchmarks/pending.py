@@ -64,7 +64,7 @@ class Grown:
 
     @property
     def _nbytes(self) -> int:
-        return self.monitor._join.nbytes
+        return self.monitor._stages.join.nbytes
 
 
 def stored(monitor: Monitor, count: int, rounds: int) -> tuple[float, float, float]:

@@ -222,4 +222,4 @@ def test_what_is_over_is_forgotten_but_for_the_latest_batches():
     for hour in range(300):
         reported = {"batch": str(hour), "watermark": 3600 * hour}
         monitor.apply(lines_of(row(3600 * hour, 1, **reported)))
-    assert len(monitor._join._counted._delivered) <= 64 + 3
+    assert len(monitor._stages.join._counted._delivered) <= 64 + 3

@@ -148,13 +148,13 @@ def test_coverage_and_maturity_are_the_same_in_any_order(maturity):
 def test_a_label_that_is_revised_takes_its_delay_along():
     events = stream(6, 1500, 18, prevalence=0.2, delays=(1, 1, 1, 1))
     monitor = events.into(monitor_of())
-    known = monitor._delays._counts.copy()
+    known = monitor._stages.delays._counts.copy()
     for batch in events.batches():
         batch.labels.value[:] = 2
         batch.labels.time[:] += 1
         monitor.apply(batch)
     assert known.sum() > 0
-    assert not monitor._delays._counts.any()
-    assert not monitor._delays._table(0, monitor.watermark_ms)[0].any()
+    assert not monitor._stages.delays._counts.any()
+    assert not monitor._stages.delays._table(0, monitor.watermark_ms)[0].any()
     kind = by_outcome(events.predicted, events.actual, range(4))
     assert len(np.unique(kind)) == 4

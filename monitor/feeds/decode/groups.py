@@ -170,6 +170,7 @@ class GroupCodes:
             return np.array([UNFIT if one is None else self._code(*one) for one in found], np.int64)
         self.groups += groups
         self._thresholds += [nan if one.threshold is None else one.threshold for one in known]
+        self._classes += [one.classes for one in known]
         self._code_of = dict(zip(groups, range(len(groups)), strict=True))
         return np.arange(len(groups))
 

@@ -149,7 +149,7 @@ def _below_zero(scope: Scope) -> Alert:
         severity="ticket",
         hold="15m",
         keep="10m",
-        summary=f"{_WHO}: corrections take away more outcomes than there are",
+        summary=f"{_WHO}: corrections take away more than there was",
         description="A count of true or false positives or negatives is below 0, in a window or "
         "since the start. Nothing is published of these counts until it is not: a `counts` record "
         "corrects outcomes that never came, came elsewhere, or lie outside of the window.",
