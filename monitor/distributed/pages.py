@@ -48,7 +48,12 @@ class PageStore(Protocol):
         ...
 
     def write(self, page: int, data: PageBytes) -> None:
-        """Store a page; one without bytes is removed."""
+        """Store a page; one without bytes is removed.
+
+        Args:
+            page: its number.
+            data: its bytes.
+        """
         ...
 
 
