@@ -114,7 +114,7 @@ def why_so_many(load: Load, pages: int) -> str:
 
     >>> print(why_so_many(Load(1000, 86_400, 60), 256))
     256 pages, for 1,000 predictions a second remembered for 1d (86,400,000): 337,500 in each of \
-8.1 MB; a batch of 1m touches 256 of them, 6.6 s of CPU for 120,000 events
+8.1 MB; a batch of 1m touches 256 of them, 36.8 s of CPU for 120,000 events
     """
     rows = load.pending / pages
     kept, batch = (
