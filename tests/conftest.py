@@ -30,7 +30,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if find_spec(package) is None:
                 pytest.skip(f"needs {package}, a package of the extra dev")
     if item.get_closest_marker("slow") and not asked_for(item.config, "--slow"):
-        pytest.skip("takes over five seconds of CPU: pytest --slow")
+        pytest.skip("takes over three seconds of CPU: pytest --slow")
 
 
 def asked_for(config: pytest.Config, option: str) -> bool:

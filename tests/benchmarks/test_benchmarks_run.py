@@ -167,6 +167,7 @@ def test_a_page_begins_more_than_a_day_after_the_last():
     assert sampled_pages.pages(paging).tolist() == [5, 17]
 
 
+@pytest.mark.slow
 def test_sampled_models_go_through_the_engine():
     setting = sampled_pages.Setting("weighted", "worse", 2_000, 0.2)
     counted = sampled_pages.counted((setting, 1, 18, 3))

@@ -126,6 +126,7 @@ def test_how_labels_seem_to_come_is_proposed(written, initialized, label, labell
     assert config.models["default"].labelling == labelling
 
 
+@pytest.mark.slow
 def test_the_bundled_flights_keep_their_segments(initialized):
     config, told, _ = initialized(FLIGHTS)
     model = config.models["delay-hgb-v1"]

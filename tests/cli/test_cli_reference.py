@@ -56,6 +56,7 @@ def csv(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_the_flights_count_as_pandas_counts_them(capsys):
     with gzip.open(FLIGHTS, "rt") as lines:
         events = pd.DataFrame(json.loads(line) for line in lines)

@@ -30,6 +30,7 @@ def write_events(path, after):
             lines.write(json.dumps(event) + "\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("after", "verdict"),
     [((2.2, 2.2), "threshold_moved"), ((1.8, 2.2), "model_degraded")],

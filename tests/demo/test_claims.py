@@ -55,6 +55,7 @@ def test_the_stories_of_the_command_are_those_of_the_sample():
     assert tuple(Story) == STORIES
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_sample_of_its_words(capsys):
     for words, expected in {
         (): made(),

@@ -211,6 +211,7 @@ def test_the_script_promotes_a_better_version():
     assert "rolled-back" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [{}, {"until": BEGAN}], ids=["open", "never together"])
 def test_the_script_holds_while_nothing_is_shown(made):
     with running(**made) as server:

@@ -110,7 +110,7 @@ def recount(found: list[Case], model: str, opens: float, closes: float) -> np.nd
     return matrix
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(cases(), st.randoms(use_true_random=False), st.integers(1, 7), st.booleans())
 def test_the_matrices_of_all_windows_equal_a_recount(
     found: list[Case], random: Any, size: int, by_score: object

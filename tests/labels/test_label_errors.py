@@ -212,6 +212,7 @@ def test_zero_rates_fit_every_regime(labelling):
     assert not LabelRegime.of(config.models["m"]).has_errors
 
 
+@pytest.mark.slow
 def test_unknown_rates_say_what_one_wrong_label_in_a_hundred_would_do():
     """In the API, on the page, and in text and JSON of a diagnosis; not with known rates."""
     flips = ErrorRates(0.01, 0.01)
@@ -256,6 +257,7 @@ def test_intervals_of_windows_cover_the_ranges():
     assert recall.upper[0] == pytest.approx(max(upper for *_, upper in ends))
 
 
+@pytest.mark.slow
 def test_verdicts_hold_at_all_rates_within_the_ranges():
     made = list(batches(66, 20_000, 4, halved))
     monitor, found = diagnosed(made, AROUND)
@@ -305,6 +307,7 @@ def test_ranges_and_clipped_cells_are_in_the_api_and_on_the_page():
     assert other.label_error_ranges == {}
 
 
+@pytest.mark.slow
 def test_labels_that_become_wrong_more_often_are_named_and_page_nobody():
     """By labels as they are, recall falls from .8 to .56, and prevalence rises by a half."""
     wrong = ErrorRates(0.01, 0.01)

@@ -194,6 +194,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 1000), steps=STEPS)
 def test_no_crash_of_a_shard_or_of_the_receiver_loses_or_doubles_a_count(

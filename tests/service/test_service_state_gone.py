@@ -48,6 +48,7 @@ def post(service, number):
     return httpx.post(f"{service.feed}/v1/events", content=EVENT % number)
 
 
+@pytest.mark.slow
 def test_while_the_state_directory_is_gone_nothing_is_acknowledged(tmp_path, service):
     assert post(service, 1).status_code == 200
     state = tmp_path / "state"

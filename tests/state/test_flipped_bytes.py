@@ -1,8 +1,10 @@
 """A damaged byte anywhere in a state directory; each of them by `benchmarks/flipped_bytes.py`."""
 
+import pytest
 from benchmarks.flipped_bytes import check
 
 
+@pytest.mark.slow
 def test_a_damaged_byte_is_reported_and_never_counted(tmp_path):
     ends = check(tmp_path, every=300, seed=1)
     found = {(path.partition("/")[0], end) for path, end in ends}

@@ -97,6 +97,7 @@ def test_a_slide_within_the_segments_is_a_trend():
     assert watched(fed(cells, segments=["kind"])).trend.change < 0
 
 
+@pytest.mark.slow
 def test_it_is_restored():
     cells = {(): stream(100, sliding(0.03))}
     whole = fed(cells)

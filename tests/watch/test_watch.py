@@ -267,6 +267,7 @@ def retrained(better, then, *, days=200):
     )[: 24 * days]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reference", [{"first": "28d"}, {"trailing": "7d"}])
 def test_a_retraining_for_the_better_renews_the_level_so_that_losing_it_again_pages(reference):
     found = watched(fed({(): stream(2000, retrained(0.8, 0.6))}, reference=reference))
@@ -283,6 +284,7 @@ def test_a_given_reference_is_never_renewed():
     assert not found.detections
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reference", [{"first": "28d"}, {"trailing": "7d"}])
 def test_a_fall_and_a_recovery_renew_nothing(reference):
     fallen = np.concatenate(

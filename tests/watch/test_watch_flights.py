@@ -84,6 +84,7 @@ def test_a_live_replay_pages_where_the_scores_show_that_the_model_got_worse():
         assert area_under_curve(at - 14 * DAY, at) < before - 0.05
 
 
+@pytest.mark.slow
 def test_rarer_delays_page_nobody(september):
     watched, _ = september
     pages = [one.at for one in watched.detections if one.kind == "model_degraded"]

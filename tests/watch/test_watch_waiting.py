@@ -63,6 +63,7 @@ def read_by_hour(read, cells):
     return by_hour, found
 
 
+@pytest.mark.slow
 def test_a_pane_costs_no_more_while_the_reference_waits_for_its_positives_than_later(read):
     by_hour, found = read_by_hour(read, drawn(1, prevalence=0.1))
     waiting = by_hour[FIRST // HOUR + 2 : found.closes // HOUR - 2]

@@ -110,6 +110,7 @@ def test_a_page_of_models_costs_nothing_for_those_that_are_not_on_it(monkeypatch
             np.testing.assert_array_equal(of_one, np.array(of_all)[:, model.row, None])
 
 
+@pytest.mark.slow
 def test_a_page_of_models_asks_the_monitor_once_an_hour_of_its_time():
     model = {"maturity": "1h", "label_timeout": "2d"}
     monitor = Monitor(Config(models={f"m{i:02}": model for i in range(60)}, windows=["1d", "7d"]))
