@@ -267,8 +267,11 @@ def intervals(
     upper = np.max([high for _, high in limits], axis=0)
     odds = 1 if class_ratio is None else class_ratio
     shift = np.log(at_least_zero("precision_at: class_ratio", odds))
-    point = estimate(counts, metric, class_ratio=class_ratio)
-    return np.fmin(scale.back(lower + shift), point), np.fmax(scale.back(upper + shift), point)
+    points = [estimate(one, metric, class_ratio=class_ratio) for one in (counts, *counts.corners)]
+    return (
+        np.fmin.reduce([scale.back(lower + shift), *points]),
+        np.fmax.reduce([scale.back(upper + shift), *points]),
+    )
 
 
 def _strata(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
@@ -113,6 +113,7 @@ def test_intervals_cover_the_truth(prevalence, a, b):
 
 @settings(max_examples=30)
 @given(CASES, st.tuples(RATES, RATES), st.tuples(RATES, RATES), st.floats(0, 1), st.floats(0, 1))
+@example(ConfusionCounts(tp=2, fp=1, fn=6, tn=1), (0.0, 0.0), (0.0, 0.25), 0.0, 1.0)
 def test_intervals_of_ranges_hold_at_every_rate_within(cases, first, second, at, other):
     """Each interval at a rate within the ranges lies within that of the ranges."""
     ranges = [tuple(sorted(one)) for one in (first, second)]
