@@ -13,7 +13,6 @@ beside those on a true fall of recall with 1 % flipped.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 
 import numpy as np
 from scipy.special import expit, logit
@@ -114,7 +113,7 @@ def day_of(
 
 def verdict(
     seed: int,
-    after: Callable[[], tuple[float, float]],
+    after: tuple[float, float],
     prevalence: float,
     rates: ErrorRates,
     flips: tuple[float, float] = (0.01, 0.01),
@@ -123,7 +122,7 @@ def verdict(
 
     Args:
         seed: of the draw.
-        after: returns prevalence and recall after the change.
+        after: prevalence and recall after the change.
         prevalence: before.
         rates: configured.
         flips: share of the labels that are flipped, before and after the change.
@@ -133,7 +132,7 @@ def verdict(
     monitor = Monitor(Config(models={"m": settings}, windows=["1d", "7d"]))
     counted = [monitor.count_range(*asked, block_ms_of(*asked)) for asked in ranges]
     for day in range(2 * DAYS + 2):
-        now = (prevalence, RECALL) if day < DAYS else after()
+        now = (prevalence, RECALL) if day < DAYS else after
         monitor.apply(day_of(rng, day, *now, flips=flips[day >= DAYS]))
     periods = (
         Period.counted(counts, "m", *asked, regime=LabelRegime(errors=rates))
@@ -148,10 +147,10 @@ def verdicts(draws: int) -> list[tuple[str, ...]]:
     """Return rows: shares of verdicts of a worse model, and of announcements of one."""
     rows = []
     for prevalence in (0.02, 0.04):
-        changes: dict[str, Callable[[], tuple[float, float]]] = {
-            "nothing": lambda p=prevalence: (p, RECALL),  # type: ignore[misc]
-            "half as many positives": lambda p=prevalence: (p / 2, RECALL),  # type: ignore[misc]
-            "recall .8 to .5": lambda p=prevalence: (p, 0.5),  # type: ignore[misc]
+        changes = {
+            "nothing": (prevalence, RECALL),
+            "half as many positives": (prevalence / 2, RECALL),
+            "recall .8 to .5": (prevalence, 0.5),
         }
         for change, after in changes.items():
             for name, rate in (("as labelled", 0.0), ("corrected", 0.01)):
