@@ -79,7 +79,7 @@ class FollowedFiles:
         self._unknown = UnknownFiles(LOOK_EVERY_SECONDS, GRACE_SECONDS, self._unclear)
         self.faults = dict.fromkeys(FAULTS, 0)
         self._begun = False
-        self._looked = float("-inf")
+        self._looked, self._look_again = clock.monotonic(), False
         self._look()
 
     @property
@@ -93,7 +93,7 @@ class FollowedFiles:
         Raises:
             FeedError: the path is no regular file any more.
         """
-        if self._clock.monotonic() - self._looked >= LOOK_EVERY_SECONDS:
+        if self._look_again or self._clock.monotonic() - self._looked >= LOOK_EVERY_SECONDS:
             self._look()
         batches = list(self._read())
         if not batches and self._moved():
@@ -126,7 +126,7 @@ class FollowedFiles:
 
     def _look(self) -> None:
         """List the files, identify the content of each, and open those with more to read."""
-        self._looked = self._clock.monotonic()
+        self._looked, self._look_again = self._clock.monotonic(), False
         found = listing(self.name)
         self._unknown.forget_all_but({one.path for one in found})
         any_current = any(one.current for one in found)
@@ -245,7 +245,7 @@ class FollowedFiles:
             return
         if not part.begin(content):
             self._cut(part)
-            self._looked = float("-inf")
+            self._look_again = True  # a copy may hold its rest
             return
         part.done = part.torn = False
         part.active = self._looked
@@ -296,7 +296,7 @@ class FollowedFiles:
             return b""
         except ReplacedError:
             self._cut(part)
-            self._looked = float("-inf")
+            self._look_again = True  # a copy may hold its rest
             return b""
         if data:
             part.active = self._clock.monotonic()
