@@ -1,5 +1,6 @@
 """Fixtures that tests of several folders share."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable, Generator
@@ -21,6 +22,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--spark", action="store_true", help="run what starts a Spark, too")
     parser.addoption("--slow", action="store_true", help="run tests marked slow, too")
     parser.addoption("--no-skips", action="store_true", help="fail where a test would be skipped")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect the tests without the garbage collector, which would search all modules each time.
+
+    What is there after collection stays to the end, and is left out of later searches.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import math
 
-from scipy.optimize import brentq
-
 ERROR = 0.05
 """Probability that the sequence ever lies above the truth; and that it ever lies below."""
 _TUNED_AT = 30.0  # where it tells a recall of .7 from one of .8
@@ -62,6 +60,8 @@ def information_for(half_width: float) -> float:
     """
     if not half_width > radius(_MOST):
         return math.inf
+    from scipy.optimize import brentq  # noqa: PLC0415  # slow to import
+
     found = brentq(
         lambda log: math.log(radius(math.exp(log)) / half_width), math.log(1e-9), math.log(_MOST)
     )

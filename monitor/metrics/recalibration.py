@@ -19,7 +19,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 
 from monitor.metrics.calibration import calibration_line, middles
@@ -175,6 +174,8 @@ def _steps(cases: ScoreHistogram) -> RateSteps:
     within = cases.positive + cases.negative
     held = np.flatnonzero(within)
     weights = within[held].astype(np.float64)
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415  # slow to import
+
     rate = isotonic_regression(cases.positive[held] / weights, weights=weights).x
     corner = np.ones(len(held), dtype=np.bool_)
     corner[1:-1] = (rate[1:-1] != rate[:-2]) | (rate[1:-1] != rate[2:])
