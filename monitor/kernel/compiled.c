@@ -5,6 +5,8 @@ code does that its docstring names. Read that first.
 
     scan.c       NDJSON and rows to columns (with bytes.h, json.h, values.h)
     index.c      the index of the join
+    joining.c    predictions and labels on the memory of the join
+    panes.c      counting into panes
     arrays.c     NumPy's arrays as memory */
 
 #include "kernel.h"
@@ -17,6 +19,9 @@ static PyMethodDef METHODS[] = {{"scan", scan_block, METH_VARARGS, scan_doc},
                                 {"key_of", key_of, METH_VARARGS, key_doc},
                                 {"find", find, METH_VARARGS, find_doc},
                                 {"enter", enter, METH_VARARGS, enter_doc},
+                                {"pack", pack, METH_VARARGS, pack_doc},
+                                {"meet", meet, METH_VARARGS, meet_doc},
+                                {"count", count, METH_VARARGS, count_doc},
                                 {NULL, NULL, 0, NULL}};
 
 /* `FIELDS` names the fields in the order of their numbers. */
@@ -36,8 +41,8 @@ static PyModuleDef_Slot SLOTS[] = {
     {0, NULL}};
 
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "compiled",
-                                    "The hot path: scans NDJSON and rows into columns, and searches the index of keys.", 0, METHODS,
-                                    SLOTS, NULL, NULL, NULL};
+                                    "The hot path: scans lines into columns, joins these, and counts.",
+                                    0, METHODS, SLOTS, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_compiled(void)
 {

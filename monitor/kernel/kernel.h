@@ -42,15 +42,20 @@ typedef struct {
 void release(Buffers *buffers);
 Py_buffer *view_of(Buffers *buffers, PyObject *array, Py_ssize_t size, int flags);
 void *column(Buffers *buffers, PyObject *array, size_t most);
+const void *read_rows(Buffers *buffers, PyObject *array, Py_ssize_t size, size_t *count);
+const void *read_column(Buffers *buffers, PyObject *array, Py_ssize_t size, size_t count);
 
 /* ---- Functions of the module, in the order of compiled.c ---- */
 
-extern const char scan_doc[], key_doc[], find_doc[], enter_doc[];
+extern const char scan_doc[], key_doc[], find_doc[], enter_doc[], pack_doc[], meet_doc[], count_doc[];
 
 PyObject *scan_block(PyObject *module, PyObject *arguments); /* scan.c */
 PyObject *key_of(PyObject *module, PyObject *arguments);
 PyObject *find(PyObject *module, PyObject *arguments); /* index.c */
 PyObject *enter(PyObject *module, PyObject *arguments);
+PyObject *pack(PyObject *module, PyObject *arguments); /* joining.c */
+PyObject *meet(PyObject *module, PyObject *arguments);
+PyObject *count(PyObject *module, PyObject *arguments); /* panes.c */
 
 #pragma GCC visibility pop
 #endif
