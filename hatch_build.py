@@ -17,11 +17,11 @@ from setuptools import Distribution, Extension
 from setuptools.errors import BaseError, CCompilerError
 
 MODULE = "monitor.kernel.compiled"
-SOURCE = "monitor/kernel/compiled.c"
+SOURCES = "monitor/kernel"
 
 
 class KernelBuildHook(BuildHookInterface):
-    """Compiles `SOURCE`; the wheel has the result as `MODULE`."""
+    """Compiles the C files of `SOURCES`; the wheel has the result as `MODULE`."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile the kernel before the wheel is written.
@@ -32,16 +32,16 @@ class KernelBuildHook(BuildHookInterface):
         """
         self.folder = Path(tempfile.mkdtemp())
         try:
-            built = compiled(Path(self.root, SOURCE), self.folder)
+            built = compiled(Path(self.root, SOURCES), self.folder)
         except (BaseError, CCompilerError, OSError) as error:
             self.app.display_warning(f"without the compiled kernel: {error}")
             return
         if version == "editable":
-            place = Path(self.root, SOURCE).with_name(built.name)
+            place = Path(self.root, SOURCES, built.name)
             place.unlink(missing_ok=True)  # a program that runs keeps the file it has loaded
             shutil.copy2(built, place)
         else:
-            packed = Path(SOURCE).with_name(built.name).as_posix()
+            packed = Path(SOURCES, built.name).as_posix()
             build_data["force_include"][str(built)] = packed
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
@@ -51,22 +51,24 @@ class KernelBuildHook(BuildHookInterface):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def compiled(source: Path, folder: Path) -> Path:
+def compiled(sources: Path, folder: Path) -> Path:
     """Compile the kernel, and return the extension module.
 
-    The module has the SHA-256 of its source, by which the program recognizes one that was
-    built from another source.
+    The module has the SHA-256 of its sources, by which the program recognizes one that was
+    built from others.
 
     Args:
-        source: the C file.
+        sources: the folder of the C files and their headers.
         folder: where the compiler writes.
 
     Raises:
-        CCompilerError: there is no compiler, or it cannot compile this source.
+        CCompilerError: there is no compiler, or it cannot compile these sources.
     """
-    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    files = sorted(sources.glob("*.[ch]"))
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     macros = [("SOURCE_DIGEST", f'"{digest}"')]
-    extension = Extension(MODULE, [str(source)], define_macros=macros, extra_compile_args=["-O3"])
+    units = [str(file) for file in files if file.suffix == ".c"]
+    extension = Extension(MODULE, units, define_macros=macros, extra_compile_args=["-O3"])
     build = Distribution({"ext_modules": [extension]}).get_command_obj("build_ext")
     build.build_lib, build.build_temp = str(folder / "built"), str(folder / "objects")
     build.ensure_finalized()

@@ -129,9 +129,13 @@ class Stages:
             return False
         times = [*(getattr(batch, name).time for name in KINDS), batch.counts.reached]
         latest = max((int(time.max()) for time in times if len(time)), default=NO_TIME)
-        for second in np.sort(self.times.now)[-2:][:1].tolist():  # one model alone carries no other
-            latest = max(latest, second)
-        return self._silences.may_exceed(self._forget_after, latest)
+        if not self._may_forget_by(max(latest, _second(self.times.at_most))):
+            return False  # nearly always, and then `now` need not be known
+        return self._may_forget_by(max(latest, _second(self.times.now)))
+
+    def _may_forget_by(self, latest: int) -> bool:
+        limit = self._forget_after
+        return limit is not None and self._silences.may_exceed(limit, latest)
 
     def cuts(self, batch: EventBatch) -> list[int]:
         """Return the records of a batch with which the common time enters another step.
@@ -312,3 +316,8 @@ class Stages:
         self._silences.restore(state.get("silences"), left.models)
         if "forwarding" in state:
             self.forwarding.restore(state["forwarding"], left.groups)
+
+
+def _second(times: Int64Array) -> int:
+    """Return the second-highest time, since one model alone carries no other; of one, its own."""
+    return int(np.sort(times)[-2:][0]) if len(times) else NO_TIME

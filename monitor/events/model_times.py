@@ -90,6 +90,12 @@ class ModelTimes:
             self._views = np.maximum(self._columns.time, self._by_the_clock(carried))
         return self._views
 
+    @property
+    def at_most(self) -> Int64Array:
+        """Upper bounds of `now`, which take less time while labels are heard."""
+        bounds = self._columns.at_most(self._latest_heard) if self._views is None else None
+        return self.now if bounds is None else bounds
+
     def in_panes(self, width_ms: int) -> Int64Array:
         """Return `now`, or the times without labels where these enter no other pane.
 
@@ -314,9 +320,8 @@ class ModelTimes:
 
     def _by_the_clock(self, time: Int64Array) -> Int64Array:
         """Return times, at most the arrival of the latest record where that is known."""
-        if self._arrived == NO_TIME:
-            return time
-        return np.minimum(time, self._arrived + CLOCK_SLACK_MS)
+        known = self._arrived != NO_TIME
+        return np.minimum(time, self._arrived + CLOCK_SLACK_MS) if known else time
 
     def _by_labels(self) -> tuple[TimeColumns, dict[int, ModelTime]]:
         """Return what this is once labels have carried the times: in pace, and the others."""
@@ -327,10 +332,8 @@ class ModelTimes:
         others = {}
         for number in late.nonzero()[0].tolist():
             chosen = model == number
-            count = int(chosen.sum())
-            kind = np.full(count, EventKind.LABEL, dtype=np.int64)
-            arrived = np.full(count, NO_TIME, dtype=np.int64)
-            labels = TimedEvents(time[chosen], key[chosen], kind, arrived)
+            kind = np.full(int(chosen.sum()), EventKind.LABEL, dtype=np.int64)
+            labels = TimedEvents(time[chosen], key[chosen], kind, np.full_like(kind, NO_TIME))
             others[number] = self._model(number).after(labels)
             carried = carried.with_row(number, others[number].row)
         return carried, others

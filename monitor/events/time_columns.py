@@ -133,6 +133,21 @@ class TimeColumns(NamedTuple):
         """Time of each model as far as it is settled, epoch milliseconds; else `NO_TIME`."""
         return np.where(self.settled, self.time, NO_TIME)
 
+    def at_most(self, heard: Int64Array) -> Int64Array | None:
+        """Return upper bounds of the times once labels have carried them, epoch milliseconds.
+
+        A time is that of an event which the model knows: one above its time, or a label.
+
+        Args:
+            heard: time of the latest label of each model; `NO_TIME` without one.
+
+        Returns:
+            None where a label may bring near what is set aside, or settle the time.
+        """
+        if ((heard != NO_TIME) & ~(self.settled & (self.near == NEVER))).any():
+            return None
+        return np.maximum(np.maximum(self.time, heard), self.tops[:, :, 0].max(axis=1))
+
     def after(
         self, model: Int64Array, time: Int64Array, earliest: int | None, naming: Naming
     ) -> tuple[TimeColumns, BoolArray, BoolArray]:

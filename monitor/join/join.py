@@ -21,11 +21,12 @@ from monitor.events.columns import (
 from monitor.events.renumbering import Numbers, State
 from monitor.join import packing as words
 from monitor.join import unlabelled
+from monitor.join.compiled_rules import MetLabels
 from monitor.join.count_sources import CountSources
 from monitor.join.deltas import CELLS, Deltas
 from monitor.join.external_counts import CountedOutcomes
 from monitor.join.forgetting import Forgetting, Over
-from monitor.join.label_rules import LabelRules, MetLabels
+from monitor.join.label_rules import LabelRules
 from monitor.join.memory import JoinMemory
 from monitor.join.packed_rows import (
     has_repeats,

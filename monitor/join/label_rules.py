@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from monitor.events.columns import (
 )
 from monitor.join import packing as words
 from monitor.join.class_labels import LabelClasses
+from monitor.join.compiled_rules import MetLabels, compiled_rules
 from monitor.join.deltas import Deltas
 from monitor.join.forgetting import Over
 from monitor.join.label_order import succession
@@ -26,20 +26,6 @@ from monitor.join.memory import JoinMemory
 from monitor.join.packed_rows import has_repeats, outcome_deltas, words_of
 from monitor.join.sampling import NO_STRATUM, strata
 from monitor.join.unlabelled import NO_OUTCOME, OUTCOME
-
-
-class MetLabels(NamedTuple):
-    """Labels that met their prediction.
-
-    Attributes:
-        model: model number of each.
-        time: event time of the label, epoch milliseconds.
-        key: of its id.
-    """
-
-    model: Int64Array
-    time: Int64Array
-    key: KeyArray
 
 
 class LabelRules:
@@ -56,6 +42,7 @@ class LabelRules:
         self._terms = memory.terms
         self._books = memory.books
         self._classes = LabelClasses(memory.catalogue)
+        self._compiled = compiled_rules(memory)
         self._met: list[MetLabels] = []
 
     def apply(self, labels: Labels, past: Predictions, over: Over) -> list[Deltas]:
@@ -74,6 +61,11 @@ class LabelRules:
             together = ~unknown.alone & np.isin(unknown.key, past.key)
             changes.append(self._meet_past(unknown.take(together), past))
             self._memory.hold(unknown.take(~together), over)
+        if self._compiled is not None and not self._classes.in_use:
+            met = self._compiled.met(slots, labels, over)
+            if met is not None:
+                self._note_met(met.labels)
+                return [*changes, met.changes]
         slots, labels = slots[known], labels.take(known)
         when = self._table.when(slots)
         if (ending := self._terms.may_end(when, over)).any():
@@ -84,7 +76,8 @@ class LabelRules:
             self._memory.hold(labels.take(gone), over)
             slots, labels, when = slots[~gone], labels.take(~gone), when[~gone]
         model = self._terms.model_of(when)
-        self._note_met(model, labels)
+        alone = rows_where(labels.alone)
+        self._note_met(MetLabels(model[alone], labels.time[alone], labels.key[alone]))
         if self._classes.in_use:
             labels, named = self._named(model, labels)
             slots, when, model = slots[named], when[named], model[named]
@@ -100,10 +93,9 @@ class LabelRules:
         met, self._met = self._met, []
         return met
 
-    def _note_met(self, model: Int64Array, labels: Labels) -> None:
-        alone = rows_where(labels.alone)
-        if isinstance(alone, slice) or len(alone):
-            self._met.append(MetLabels(model[alone], labels.time[alone], labels.key[alone]))
+    def _note_met(self, labels: MetLabels) -> None:
+        if len(labels.key):
+            self._met.append(labels)
 
     def _one_by_one(
         self, slots: Int64Array, labels: Labels, past: Predictions, over: Over

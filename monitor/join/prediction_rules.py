@@ -6,6 +6,7 @@ import numpy as np
 
 from monitor.events.columns import BoolArray, Int64Array, KeyArray, Predictions
 from monitor.join import packing as words
+from monitor.join.compiled_rules import compiled_rules
 from monitor.join.deltas import Deltas
 from monitor.join.forgetting import Over
 from monitor.join.memory import JoinMemory
@@ -27,6 +28,7 @@ class PredictionRules:
         self._table = memory.table
         self._terms = memory.terms
         self._books = memory.books
+        self._compiled = compiled_rules(memory)
 
     def taking_over(self, predictions: Predictions, slots: Int64Array, over: Over) -> KeyArray:
         """Return the keys of ids for which the order of records in the batch matters.
@@ -70,6 +72,10 @@ class PredictionRules:
             Keys that are now remembered, for which labels may be held; and predictions
             that are too old to be remembered.
         """
+        if self._compiled is not None and (packed := self._compiled.packed(fresh, over)):
+            changes.append(packed.population)
+            self._append(fresh.key, packed.when, packed.what)
+            return fresh.key, _NO_PREDICTIONS
         when, what = words_of(fresh)
         model = self._catalogue.model_of_group[fresh.group]
         self._memory.enter_predictions(model, what, +1)

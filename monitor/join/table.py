@@ -48,7 +48,7 @@ class PredictionTable:
         self._unused: list[int] = []
         self._filled = CHUNK
         self._earliest = _NO_WHEN
-        self._index = KeyIndex(self.keys, self._remembered, self._all_rows)
+        self._index = KeyIndex(self.keys, self._remembered, self.all_rows)
 
     def __len__(self) -> int:
         """Rows from the first to the last remembered one, including forgotten ones between."""
@@ -169,6 +169,10 @@ class PredictionTable:
             self.append(rows[:, _KEY], rows[:, _WHEN], rows[:, _WHAT])
         return True
 
+    def all_rows(self) -> KeyArray:
+        """Return the memory of the table, (slots, 3), with rows that hold nothing."""
+        return self._rows
+
     def rows(self) -> KeyArray:
         """Return all remembered rows, (n, 3), in the order of arrival; a copy."""
         remembered: KeyArray = self._rows[np.concatenate([_NO_SLOTS, *self.chunks()])]
@@ -191,7 +195,7 @@ class PredictionTable:
         self._filled = CHUNK - (chunks * CHUNK - len(rows))
         firsts = np.arange(0, len(rows), CHUNK)
         self._earliest = np.minimum.reduceat(rows[:, _WHEN], firsts) if len(rows) else _NO_WHEN
-        self._index = KeyIndex(self.keys, self._remembered, self._all_rows)
+        self._index = KeyIndex(self.keys, self._remembered, self.all_rows)
         self._index.make_room(len(rows), (), 0, chunks * CHUNK)
         for slots in self.chunks():
             self._index.enter(self.keys(slots), slots)
@@ -228,9 +232,6 @@ class PredictionTable:
     def _remembered(self, chunk: int) -> Int64Array:
         first = chunk * CHUNK
         return first + np.flatnonzero(self._rows[first : first + CHUNK, _KEY])
-
-    def _all_rows(self) -> KeyArray:
-        return self._rows
 
     def _word(self, slots: Int64Array, word: int) -> KeyArray:
         """Return one word of rows; `take` of a flat view is twice as fast as two indices."""

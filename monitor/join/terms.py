@@ -58,7 +58,12 @@ class ModelTerms:
 
     def retention(self, model: Int64Array) -> Int64Array:
         """Return how long each model remembers predictions without an outcome, milliseconds."""
-        return np.maximum(self.horizon, self.label_timeout)[model]
+        return self.longest[model]
+
+    @property
+    def longest(self) -> Int64Array:
+        """The longer one of label timeout and horizon of each model, milliseconds."""
+        return np.maximum(self.horizon, self.label_timeout)
 
     def may_end(self, when: KeyArray, over: Over) -> BoolArray:
         """Tell which predictions are past their horizon.

@@ -1,12 +1,12 @@
 """The compiled kernel: the hot path in C, where it is installed.
 
     choice       which kernel runs: "c" or "python"
-    compiled     the extension module, from `compiled.c`; its stub says what it gives
+    compiled     the extension module, from the C files here; its stub says what it gives
 
-It is plain C, and one file. Cython was the other candidate: without Python objects its code
-is C in another spelling, its readers also have to know what it generates, and a checkout would
-not build without it. A scanner of bytes needs comparisons and little else, and sanitizers run
-on C directly.
+It is plain C; `compiled.c` lists its files. Cython was the other candidate: without Python
+objects its code is C in another spelling, its readers also have to know what it generates, and a
+checkout would not build without it. A scanner of bytes needs comparisons and little else, and
+sanitizers run on C directly.
 
 The kernel only makes things faster. The Python code stays whole, is what runs without a C
 compiler, and is what tests compare the kernel with, bit for bit.

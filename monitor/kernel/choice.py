@@ -18,8 +18,8 @@ VARIABLE = "PRECISION_MONITOR_KERNEL"
 """Environment variable that chooses the kernel."""
 
 
-_SOURCE = Path(__file__).with_name("compiled.c")
-"""In a checkout, and in no wheel."""
+_FOLDER = Path(__file__).parent
+"""Of the C sources: in a checkout, and in no wheel."""
 
 
 @cache
@@ -33,7 +33,9 @@ def compiled_module() -> Any | None:
         found: Any = import_module("monitor.kernel.compiled")
     except ImportError:
         return None
-    if _SOURCE.is_file() and sha256(_SOURCE.read_bytes()).hexdigest() != found.SOURCE_DIGEST:
+    sources = sorted(_FOLDER.glob("*.[ch]"))
+    digest = sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    if sources and digest != found.SOURCE_DIGEST:  # `hatch_build.py` computes the same
         return None
     return found
 

@@ -37,3 +37,30 @@ def enter(
     entered: NDArray[Any],
     /,
 ) -> None: ...
+def pack(
+    predictions: tuple[NDArray[Any], ...],
+    terms: tuple[NDArray[Any], ...],
+    counted: NDArray[Any],
+    packed: tuple[NDArray[Any], ...],
+    /,
+) -> bool: ...
+def meet(
+    rows: NDArray[Any],
+    slots: NDArray[Any],
+    labels: tuple[NDArray[Any], ...],
+    terms: tuple[NDArray[Any], ...],
+    kept_from: int,
+    books: tuple[NDArray[Any], ...],
+    changes: tuple[NDArray[Any], ...],
+    met: tuple[NDArray[Any], ...],
+    /,
+) -> tuple[int, int, int, int] | None: ...
+def count(
+    counts: NDArray[Any],
+    written: NDArray[Any],
+    newest: NDArray[Any],
+    owners: NDArray[Any],
+    changes: tuple[NDArray[Any], ...],
+    ahead: NDArray[Any],
+    /,
+) -> int: ...

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monitor.events.columns import Int64Array
+from monitor.kernel import compiled_module, kernel_in_use
 
 _MOST_CELLS = 1 << 16
 _READ_AT_ONCE = 64
 _MOST = np.iinfo(np.int32).max
+
+
+_NOTHING = np.zeros(0, dtype=np.int64)
+
+
+class PaneChanges(NamedTuple):
+    """PaneChanges of counts, one for each row of the columns.
+
+    Attributes:
+        pane: pane of each.
+        row: row of the table.
+        cell: column of the table.
+        count: what to add; may be negative.
+    """
+
+    pane: Int64Array
+    row: Int64Array
+    cell: Int64Array
+    count: Int64Array
 
 
 class PaneSlots:
@@ -60,15 +80,31 @@ class PaneSlots:
         else:
             self.counts[np.ix_(slots, rows)] = 0
 
-    def add(self, pane: Int64Array, row: Int64Array, cell: Int64Array, count: Int64Array) -> None:
-        """Add to cells.
+    def add(self, changes: PaneChanges, newest: Int64Array, owners: Int64Array) -> Int64Array:
+        """Add to cells of panes in the ring; changes of panes that have left it are dropped.
 
         Args:
-            pane: pane of each change, in the ring.
-            row: row of each change.
-            cell: column of each change.
-            count: change of the count.
+            changes: of counts; at least one.
+            newest: newest pane of each model.
+            owners: model number of each row.
+
+        Returns:
+            The changes ahead of the newest pane of their model, by index: not added.
         """
+        pane, row = changes.pane, changes.row
+        earliest, latest = int(pane.min()), int(pane.max())
+        if latest <= newest.min() and earliest > newest.max() - self.span:
+            self._add(changes)
+            return _NOTHING
+        reach = newest[owners[row]]
+        inside = np.flatnonzero((pane <= reach) & (pane > reach - self.span))
+        if len(inside):
+            self._add(PaneChanges(*(column[inside] for column in changes)))
+        return np.flatnonzero(pane > reach)
+
+    def _add(self, changes: PaneChanges) -> None:
+        """Add to cells of panes in the ring."""
+        pane, row, cell, count = changes
         flat = (self._slots(pane) * self.counts.shape[1] + row) * self.cells + cell
         if self.counts.dtype == np.int32:
             self._widen_for(flat, count)
@@ -146,3 +182,38 @@ class PaneSlots:
                 return end - 1 - slot + first + int(busy[-1])
             end -= slot + 1 - first
         return None
+
+
+class _CompiledSlots(PaneSlots):
+    """Slots that the compiled kernel counts into.
+
+    It leaves to Python the changes that 32 bits may be too few for.
+
+    Args:
+        compiled: the module `monitor.kernel.compiled`.
+        span: number of slots.
+        cells: columns of the table of a slot.
+    """
+
+    def __init__(self, compiled: Any, span: int, cells: int) -> None:
+        super().__init__(span, cells)
+        self._compiled = compiled
+
+    def add(self, changes: PaneChanges, newest: Int64Array, owners: Int64Array) -> Int64Array:
+        """Add to cells as `PaneSlots.add` does."""
+        changes = PaneChanges(*(np.ascontiguousarray(column, np.int64) for column in changes))
+        ahead = np.empty(len(changes.pane), dtype=np.int64)
+        number = self._compiled.count(self.counts, self.written, newest, owners, changes, ahead)
+        return super().add(changes, newest, owners) if number < 0 else ahead[:number]
+
+
+def pane_slots(span: int, cells: int) -> PaneSlots:
+    """Return empty slots, which the kernel of this process counts into.
+
+    Args:
+        span: number of slots.
+        cells: columns of the table of a slot.
+    """
+    if kernel_in_use() == "c":
+        return _CompiledSlots(compiled_module(), span, cells)
+    return PaneSlots(span, cells)

@@ -12,7 +12,7 @@ from monitor.events.columns import NO_TIME, Int64Array, Rows
 from monitor.events.renumbering import GONE, State, renumbered
 from monitor.windows.ahead import AheadCounts
 from monitor.windows.pane_moves import alike_moves
-from monitor.windows.pane_slots import PaneSlots
+from monitor.windows.pane_slots import PaneChanges, pane_slots
 
 _NEAR_MS = DAY_MS
 _NOT_YET = -(1 << 60)
@@ -41,7 +41,7 @@ class PaneRing:
         self._newest = np.zeros(0, dtype=np.int64)
         self._next = np.zeros(0, dtype=np.int64)
         self._alike: int | None = None
-        self._slots = PaneSlots(span, cells)
+        self._slots = pane_slots(span, cells)
         self._ahead = AheadCounts()
 
     @property
@@ -153,18 +153,10 @@ class PaneRing:
             cell: column of the table.
             count: change of the count; may be negative.
         """
-        if not len(pane):
-            return
-        newest: Any = self._newest[self._owners[row]] if self._alike is None else self._alike
-        earliest, latest = int(pane.min()), int(pane.max())
-        if self._alike is None or latest > newest or earliest <= newest - self.span:
-            ahead = pane > newest
-            self._ahead.add(pane[ahead], row[ahead], cell[ahead], count[ahead])
-            inside = np.flatnonzero(~ahead & (pane > newest - self.span))
-            if not len(inside):
-                return
-            pane, row, cell, count = pane[inside], row[inside], cell[inside], count[inside]
-        self._slots.add(pane, row, cell, count)
+        if len(pane):
+            changes = PaneChanges(pane, row, cell, count)
+            ahead = self._slots.add(changes, self._newest, self._owners)
+            self._ahead.add(*(column[ahead] for column in changes))
 
     def add_table(self, pane: int, rows: Int64Array, table: Int64Array) -> None:
         """Add to rows of one pane.
@@ -316,7 +308,7 @@ class PaneRing:
         kept = rows[rows < counts.shape[1]]
         self._owners, self._newest = owners[: len(kept)], newest[models[models < len(newest)]]
         self._note_newest()
-        self._slots, self._ahead = PaneSlots(self.span, self.cells), AheadCounts()
+        self._slots, self._ahead = pane_slots(self.span, self.cells), AheadCounts()
         self._slots.counts = np.zeros((self.span, len(kept), self.cells), dtype=counts.dtype)
         for some, last in self._by_newest(np.arange(len(kept))):
             panes = last - (last - state["panes"]) % state["span"]

@@ -39,7 +39,7 @@ from monitor.feeds.csv_file import read_csv
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.scanning import RowLayout, Scanner
 
-SOURCE = Path(kernel.__file__).with_name("compiled.c")
+SOURCES = sorted(Path(kernel.__file__).parent.glob("*.c"))
 SANITIZED = "KERNEL_FUZZ_MODULE"
 """Environment variable with the path of the module that was compiled with sanitizers."""
 SETTINGS = [
@@ -307,7 +307,7 @@ def sanitized(options: list[str]) -> int:
         module = Path(folder) / "compiled.so"
         sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g"]
         include = sysconfig.get_paths()["include"]
-        made = ["-shared", "-fPIC", '-DSOURCE_DIGEST=""', f"-I{include}", str(SOURCE), "-lm"]
+        made = ["-shared", "-fPIC", '-DSOURCE_DIGEST=""', f"-I{include}", *map(str, SOURCES), "-lm"]
         subprocess.run(["gcc", *sanitize, *made, "-o", str(module)], check=True)
         library = ["gcc", "-print-file-name=libasan.so"]
         asan = subprocess.run(library, check=True, capture_output=True, text=True).stdout.strip()

@@ -1,7 +1,7 @@
 """Times of models by whole columns are those of their events one by one."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from monitor.events.columns import NO_TIME, EventBatch, Group, Predictions
@@ -102,3 +102,26 @@ def test_a_state_goes_on_with_the_models_that_are_left():
     fresh = ModelTime(JUMP).state()
     assert again.state()["models"] == [*(times.state()["models"][i] for i in (0, 2)), fresh]
     again.end_epoch()
+
+
+heard = st.lists(
+    st.tuples(st.integers(0, MODELS - 1), st.integers(-300, 200_000), st.integers(0, 9)),
+    max_size=40,
+)
+
+
+@given(events, heard, st.integers(1, 80))
+@example(
+    moves=[*((0, 10, key) for key in range(60)), *((0, 150_000, key) for key in range(3))],
+    labels=[(0, 90_000, key) for key in range(3)],  # near enough for what is set aside
+    size=80,
+)
+def test_the_times_are_at_most_their_upper_bounds(moves, labels, size):
+    times = by_columns(stream(moves), None, size, foresee=False)
+    latest = max(START, int(times.now.max()))
+    if labels:
+        model, ahead, key = (np.array(column) for column in zip(*labels, strict=True))
+        times.hear(model, latest + ahead, key.astype(np.uint64))
+    bounds = times.at_most
+    assert (times.now <= bounds).all()
+    assert times.at_most.tolist() == times.now.tolist()  # once they are known

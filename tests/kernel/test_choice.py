@@ -46,7 +46,11 @@ def test_without_a_compiled_kernel_python_runs_and_c_is_an_error(monkeypatch):
 @INSTALLED
 @pytest.mark.usefixtures("fresh")
 def test_a_kernel_of_another_source_does_not_run(monkeypatch, tmp_path):
-    source = tmp_path / "compiled.c"
-    source.write_text("/* edited since */")
-    monkeypatch.setattr(choice, "_SOURCE", source)
+    for source in choice._FOLDER.glob("*.[ch]"):
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+    monkeypatch.setattr(choice, "_FOLDER", tmp_path)
+    assert kernel_in_use({}) == "c"
+    compiled_module.cache_clear()
+    with (tmp_path / "json.h").open("a") as header:
+        header.write("/* edited since */")
     assert kernel_in_use({}) == "python"

@@ -38,7 +38,7 @@ def taken(line: bytes) -> bool:
 
 
 def test_the_installed_kernel_is_that_of_this_source():
-    assert COMPILED is not None, "compiled.c has changed: install this checkout again"
+    assert COMPILED is not None, "a C file has changed: install this checkout again"
 
 
 @given(st.binary(min_size=1, max_size=240), st.integers(0, 2**64 - 1))

@@ -1,0 +1,143 @@
+/* Counting into panes: what `PaneSlots.add` of monitor/windows/pane_slots.py does, on its memory. */
+
+#include "kernel.h"
+
+enum { RELEASE_FROM = 512 /* rows from which other threads may run meanwhile */ };
+
+/* Changes of counts, and the ring that they are added to. */
+typedef struct {
+    const i64 *pane, *row, *cell, *count;
+    size_t changes;
+    const i64 *newest, *owners; /* newest pane by model; model by row */
+    size_t models, rows;
+    void *counts; /* (slots, room, cells), 32 or 64 bits each */
+    bool wide;
+    i64 slots, room, cells;
+    u8 *written;
+    i64 *ahead; /* indices of the changes ahead of the newest pane of their model */
+    size_t ahead_count;
+} Ring;
+
+static i64 slot_of(const Ring *ring, i64 pane)
+{
+    i64 slot = pane % ring->slots;
+    return slot < 0 ? slot + ring->slots : slot;
+}
+
+static i64 newest_of(const Ring *ring, size_t i)
+{
+    return ring->newest[ring->owners[ring->row[i]]];
+}
+
+/* Whether every change has its place, and none could overflow 32 bits sooner than one by one. */
+static bool is_plain(const Ring *ring)
+{
+    for (size_t i = 0; i < ring->changes; i++) {
+        i64 row = ring->row[i], cell = ring->cell[i];
+        if (row < 0 || (u64)row >= ring->rows || row >= ring->room || cell < 0 ||
+            cell >= ring->cells || ring->owners[row] < 0 ||
+            (u64)ring->owners[row] >= ring->models ||
+            (!ring->wide && (ring->count[i] < -1 || ring->count[i] > 1)))
+            return false;
+    }
+    return true;
+}
+
+/* Marks all slots from the first to the last pane that is added to; each where they wrap around. */
+static void mark_written(const Ring *ring, i64 earliest, i64 latest)
+{
+    if (latest - earliest < ring->slots) {
+        i64 slot = slot_of(ring, earliest);
+        for (i64 pane = earliest; pane <= latest; pane++, slot = slot + 1 < ring->slots ? slot + 1 : 0)
+            ring->written[slot] = 1;
+    } else
+        for (size_t i = 0; i < ring->changes; i++)
+            if (ring->pane[i] <= newest_of(ring, i) &&
+                ring->pane[i] > newest_of(ring, i) - ring->slots)
+                ring->written[slot_of(ring, ring->pane[i])] = 1;
+}
+
+static void add_changes(Ring *ring)
+{
+    i64 earliest = INT64_MAX, latest = INT64_MIN, known = INT64_MIN, slot = 0;
+    for (size_t i = 0; i < ring->changes; i++) {
+        i64 pane = ring->pane[i], newest = newest_of(ring, i);
+        if (pane > newest) {
+            ring->ahead[ring->ahead_count++] = (i64)i;
+            continue;
+        }
+        if (pane <= newest - ring->slots)
+            continue; /* it has left the ring */
+        if (pane != known) { /* nearly always that of the change before */
+            known = pane;
+            slot = slot_of(ring, pane);
+            earliest = pane < earliest ? pane : earliest;
+            latest = pane > latest ? pane : latest;
+        }
+        size_t at = (size_t)((slot * ring->room + ring->row[i]) * ring->cells + ring->cell[i]);
+        if (ring->wide) /* as unsigned numbers, which may wrap around, as NumPy's do */
+            ((u64 *)ring->counts)[at] += (u64)ring->count[i];
+        else
+            ((u32 *)ring->counts)[at] += (u32)ring->count[i];
+    }
+    if (earliest <= latest)
+        mark_written(ring, earliest, latest);
+}
+
+const char count_doc[] = PyDoc_STR(
+"count(counts, written, newest, owners, changes, ahead, /)\n"
+"--\n\n"
+"Add changes to the panes of a ring, as `PaneSlots.add` of monitor.windows.pane_slots does.\n\n"
+"Args:\n"
+"    counts: int32 or int64 of shape (slots, rows, cells); added to.\n"
+"    written: a byte for each slot; set where panes are added to.\n"
+"    newest: newest pane of each model, int64.\n"
+"    owners: model number of each row, int64.\n"
+"    changes: pane, row, cell and count of each change, int64.\n"
+"    ahead: written to: the changes ahead of the newest pane of their model, by index.\n\n"
+"Returns:\n"
+"    Number of changes ahead; -1 if 32 bits may be too few for some changes, or some have no\n"
+"    place, and then nothing has changed.\n\n"
+"Raises:\n"
+"    ValueError: an array has another shape or another type.");
+
+PyObject *count(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Buffers buffers = {.count = 0};
+    Ring ring = {.ahead_count = 0};
+    PyObject *counts, *written, *newest, *owners, *pane, *row, *cell, *change, *ahead;
+    if (!PyArg_ParseTuple(arguments, "OOOO(OOOO)O", &counts, &written, &newest, &owners, &pane, &row,
+                          &cell, &change, &ahead))
+        return NULL;
+    bool done = false, plain = false;
+    Py_buffer *of_counts = view_of(&buffers, counts, 0, PyBUF_CONTIG), *of_written;
+    if (!of_counts || !(of_written = view_of(&buffers, written, 1, PyBUF_CONTIG)) ||
+        !(ring.newest = read_rows(&buffers, newest, 8, &ring.models)) ||
+        !(ring.owners = read_rows(&buffers, owners, 8, &ring.rows)) ||
+        !(ring.pane = read_rows(&buffers, pane, 8, &ring.changes)) ||
+        !(ring.row = read_column(&buffers, row, 8, ring.changes)) ||
+        !(ring.cell = read_column(&buffers, cell, 8, ring.changes)) ||
+        !(ring.count = read_column(&buffers, change, 8, ring.changes)) ||
+        !(ring.ahead = column(&buffers, ahead, ring.changes)))
+        goto end;
+    if (of_counts->ndim != 3 || (of_counts->itemsize != 4 && of_counts->itemsize != 8) ||
+        of_counts->shape[0] < 1 || of_counts->shape[0] > of_written->len) {
+        PyErr_SetString(PyExc_ValueError, "counts must be (slots, rows, cells) of 4 or 8 bytes");
+        goto end;
+    }
+    ring.counts = of_counts->buf;
+    ring.wide = of_counts->itemsize == 8;
+    ring.slots = of_counts->shape[0];
+    ring.room = of_counts->shape[1];
+    ring.cells = of_counts->shape[2];
+    ring.written = of_written->buf;
+    done = true;
+    PyThreadState *state = ring.changes >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
+    if ((plain = is_plain(&ring)))
+        add_changes(&ring);
+    if (state)
+        PyEval_RestoreThread(state);
+end:
+    release(&buffers);
+    return done ? PyLong_FromSsize_t(plain ? (Py_ssize_t)ring.ahead_count : -1) : NULL;
+}

@@ -1,0 +1,737 @@
+/* Scans blocks of NDJSON, and of rows of CSV, into the columns of an event batch.
+
+`scan` reads the lines of a block whose form it knows, and writes one row for each into NumPy
+arrays that its caller has allocated. Every other line it leaves: it puts the line's number into
+an array, and the Python decoder reads that line. So this file rejects no record and knows no
+reason; it only has to be right about the lines that it takes. Each `return false` in `take_line`
+and what it calls means: leave this line to Python.
+
+It reads no byte outside of the block, and writes no row beyond the arrays: their lengths are
+checked before the first row. */
+
+#include "values.h"
+
+enum { RELEASE_FROM = 4096 /* bytes of a block from which other threads may run meanwhile */ };
+
+/* ---- Groups: distinct models, versions and segment values of a block ---- */
+
+/* The texts of each group, one after the other: a group is one run of bytes, in which every
+   text is its length plus 1 in two bytes, and then the text; a missing text is two zeros. */
+typedef struct {
+    u8 *bytes;
+    size_t used, room;
+    size_t *starts; /* of each group in `bytes`; one more than there are groups */
+    u64 *hashes;
+    size_t count, most;
+    u32 *places; /* a hash table: number of the group plus 1, 0 for an empty place */
+    size_t mask; /* number of places, a power of two, minus 1 */
+} Groups;
+
+static bool grow_bytes(Groups *groups, size_t more)
+{
+    if (groups->room - groups->used >= more)
+        return true;
+    size_t room = 2 * groups->room + more + 4096;
+    u8 *bytes = PyMem_RawRealloc(groups->bytes, room);
+    if (!bytes)
+        return false;
+    groups->bytes = bytes;
+    groups->room = room;
+    return true;
+}
+
+static bool grow_groups(Groups *groups)
+{
+    if (groups->count < groups->most)
+        return true;
+    size_t most = groups->most ? 4 * groups->most : 64, places = 4 * most;
+    size_t *starts = PyMem_RawRealloc(groups->starts, (most + 1) * sizeof *starts);
+    if (starts)
+        groups->starts = starts;
+    u64 *hashes = PyMem_RawRealloc(groups->hashes, most * sizeof *hashes);
+    if (hashes)
+        groups->hashes = hashes;
+    u32 *table = PyMem_RawCalloc(places, sizeof *table);
+    if (!starts || !hashes || !table) {
+        PyMem_RawFree(table);
+        return false;
+    }
+    groups->starts[0] = 0;
+    groups->most = most;
+    groups->mask = places - 1;
+    for (size_t i = 0; i < groups->count; i++) {
+        size_t place = groups->hashes[i] & groups->mask;
+        while (table[place])
+            place = (place + 1) & groups->mask;
+        table[place] = (u32)i + 1;
+    }
+    PyMem_RawFree(groups->places);
+    groups->places = table;
+    return true;
+}
+
+static void free_groups(Groups *groups)
+{
+    PyMem_RawFree(groups->bytes);
+    PyMem_RawFree(groups->starts);
+    PyMem_RawFree(groups->hashes);
+    PyMem_RawFree(groups->places);
+}
+
+/* The number of a group, a new one if it is new; -1 without memory. */
+static i64 number_of(Groups *groups, const u8 *key, size_t length, u64 seed)
+{
+    u64 hash = seed;
+    for (size_t at = 0; at < length; at += MAX_ID)
+        hash = xxh3(key + at, length - at < MAX_ID ? length - at : MAX_ID, hash);
+    if (!grow_groups(groups))
+        return -1;
+    size_t place = hash & groups->mask;
+    for (; groups->places[place]; place = (place + 1) & groups->mask) {
+        size_t number = groups->places[place] - 1, start = groups->starts[number];
+        if (groups->hashes[number] == hash && groups->starts[number + 1] - start == length &&
+            memcmp(groups->bytes + start, key, length) == 0)
+            return (i64)number;
+    }
+    if (!grow_bytes(groups, length))
+        return -1;
+    memcpy(groups->bytes + groups->used, key, length);
+    groups->used += length;
+    groups->hashes[groups->count] = hash;
+    groups->places[place] = (u32)groups->count + 1;
+    groups->starts[groups->count + 1] = groups->used;
+    return (i64)groups->count++;
+}
+
+/* ---- Records ---- */
+
+enum Field {
+    TYPE, ID, TS, PREDICTION, SCORE, MODEL, VERSION, SEGMENT, LABEL, LABEL_TS, PROBABILITY, FIELDS
+};
+
+/* The field of this name; FIELDS if the name is none of them. */
+static enum Field field_of(const Text *key)
+{
+#define IS(name, field) \
+    if (memcmp(key->start, name, sizeof name - 1) == 0) return field
+    switch (key->length) {
+    case 2: IS("id", ID); IS("ts", TS); break;
+    case 4: IS("type", TYPE); break;
+    case 5: IS("score", SCORE); IS("model", MODEL); IS("label", LABEL); break;
+    case 7: IS("version", VERSION); IS("segment", SEGMENT); break;
+    case 8: IS("label_ts", LABEL_TS); break;
+    case 10: IS("prediction", PREDICTION); break;
+    case 20: IS("sampling_probability", PROBABILITY); break;
+    }
+#undef IS
+    return FIELDS;
+}
+
+/* The columns of predictions, labels and outcomes; `count` is the number of rows so far. */
+typedef struct {
+    u64 *key;
+    i64 *time;
+    double *score;
+    i64 *group, *given, *row;
+    size_t count;
+} Predictions;
+
+typedef struct {
+    u64 *key;
+    i64 *time, *value;
+    double *probability;
+    i64 *prediction_time, *row;
+    size_t count;
+} Labels;
+
+typedef struct {
+    i64 *time, *label_time, *given, *actual;
+    double *score;
+    i64 *group, *row;
+    size_t count;
+} Outcomes;
+
+/* Which field each cell of a row holds; without columns, a line is an object. */
+typedef struct {
+    const u8 *columns; /* a Field; FIELDS for none; FIELDS + 1 + i for the segment key i */
+    size_t count;
+    u8 separator;
+    Text type;     /* of a row that names none */
+    bool labelled; /* a row has a label, null if its cell is empty */
+} Layout;
+
+typedef struct {
+    u64 seed;
+    i64 longest, latest_ms;
+    Layout layout;
+    Text *keys; /* configured segment keys, in order */
+    size_t key_count;
+    Value *segment; /* value of each of these keys in this record */
+    u8 *group_key;  /* room for the texts of one group */
+    Groups groups;
+    Predictions predictions;
+    Labels labels;
+    Outcomes outcomes;
+    bool no_memory;
+} Scan;
+
+/* Reads a segment, the cursor behind its opening brace. */
+static bool read_segment(Scan *scan, Cursor *cursor)
+{
+    if (skip(cursor, '}'))
+        return true;
+    do {
+        Text key;
+        if (!(skip(cursor, '"') && read_text(cursor, &key) && !key.escaped && skip(cursor, ':')))
+            return false;
+        size_t i = 0;
+        while (i < scan->key_count && (scan->keys[i].length != key.length ||
+                                       memcmp(scan->keys[i].start, key.start, key.length) != 0))
+            i++;
+        if (i == scan->key_count) {
+            if (!skip_value(cursor, 2))
+                return false;
+            continue;
+        }
+        Value *value = &scan->segment[i];
+        if (value->kind != ABSENT || !read_scalar(cursor, value))
+            return false;
+        if (value->kind != NONE && !(value->kind == TEXT && value->text.length > 0))
+            return false;
+    } while (skip(cursor, ','));
+    return skip(cursor, '}');
+}
+
+/* Reads the fields of a line that is one object. */
+static bool read_fields(Scan *scan, Cursor *cursor, Value *fields)
+{
+    if (!skip(cursor, '{'))
+        return false;
+    do {
+        Text key;
+        if (!(skip(cursor, '"') && read_text(cursor, &key) && !key.escaped && skip(cursor, ':')))
+            return false;
+        enum Field field = field_of(&key);
+        if (field == FIELDS) {
+            if (!skip_value(cursor, 1))
+                return false;
+        } else if (fields[field].kind != ABSENT) {
+            return false; /* a key occurs twice */
+        } else if (field == SEGMENT && skip(cursor, '{')) {
+            fields[field].kind = OBJECT;
+            if (!read_segment(scan, cursor))
+                return false;
+        } else if (!read_scalar(cursor, &fields[field]))
+            return false;
+    } while (skip(cursor, ','));
+    if (!skip(cursor, '}'))
+        return false;
+    skip_blanks(cursor);
+    return cursor->at == cursor->end;
+}
+
+static bool is_text(const u8 *at, const u8 *end, const char *text)
+{
+    size_t length = strlen(text);
+    return (size_t)(end - at) == length && memcmp(at, text, length) == 0;
+}
+
+/* Reads a class out of a cell, as `class_of_text` in feeds/mapping/values.py reads the same words. */
+static bool read_class_cell(const u8 *at, const u8 *end, Value *value)
+{
+    bool one = is_text(at, end, "1") || is_text(at, end, "1.0") || is_text(at, end, "true");
+    value->kind = one ? TRUE_ : FALSE_;
+    return one || is_text(at, end, "0") || is_text(at, end, "0.0") || is_text(at, end, "false");
+}
+
+/* Reads a cell that is not empty. */
+static bool read_cell(enum Field field, const u8 *at, const u8 *end, Value *value)
+{
+    Cursor cursor = {at, end};
+    switch (field) {
+    case PREDICTION:
+    case LABEL: return read_class_cell(at, end, value);
+    case SCORE:
+    case PROBABILITY:
+        value->kind = NUMBER;
+        return read_number(&cursor, &value->number) && cursor.at == end;
+    case TS:
+    case LABEL_TS:
+        value->kind = NUMBER;
+        if (read_number(&cursor, &value->number) && cursor.at == end)
+            return true;
+        break; /* RFC 3339, perhaps */
+    case SEGMENT: return false; /* an object of JSON */
+    default: break;
+    }
+    value->kind = TEXT;
+    value->text = (Text){.start = at, .length = (size_t)(end - at)};
+    return true;
+}
+
+/* Reads the cells of a row without quotes, as `_Rows` in feeds/csv_file.py does. */
+static bool read_row(Scan *scan, const u8 *at, const u8 *end, Value *fields)
+{
+    const Layout *layout = &scan->layout;
+    if (memchr(at, '"', (size_t)(end - at)))
+        return false;
+    fields[TYPE].kind = TEXT;
+    fields[TYPE].text = layout->type;
+    if (layout->labelled)
+        fields[LABEL].kind = NONE;
+    for (size_t i = 0; i < layout->count; i++) {
+        const u8 *separator = memchr(at, layout->separator, (size_t)(end - at));
+        if ((separator == NULL) != (i + 1 == layout->count))
+            return false; /* more or fewer cells than columns */
+        const u8 *stop = separator ? separator : end;
+        u8 column = layout->columns[i];
+        if (column > FIELDS) {
+            Value *value = &scan->segment[column - FIELDS - 1];
+            value->kind = stop > at ? TEXT : NONE;
+            value->text = (Text){.start = at, .length = (size_t)(stop - at)};
+            fields[SEGMENT].kind = OBJECT;
+        } else if (column < FIELDS && stop > at && !read_cell(column, at, stop, &fields[column]))
+            return false;
+        at = separator ? separator + 1 : end;
+    }
+    return true;
+}
+
+/* The key of an id that is an integer: that of its digits. */
+static bool read_integer_key(const Scan *scan, const Number *number, u64 *key)
+{
+    u8 digits[20], *first = digits + sizeof digits;
+    if (!number->integer || (number->negative && number->digits == 0))
+        return false;
+    u64 left = number->digits;
+    do
+        *--first = (u8)('0' + left % 10);
+    while (left /= 10);
+    if (number->negative)
+        *--first = '-';
+    *key = xxh3(first, (size_t)(digits + sizeof digits - first), scan->seed);
+    return true;
+}
+
+/* Reads an id as its key. */
+static bool read_key(const Scan *scan, const Value *id, u64 *key)
+{
+    u8 plain[MAX_ID + 4];
+    if (id->kind == NUMBER)
+        return read_integer_key(scan, &id->number, key);
+    if (id->kind != TEXT || id->text.length == 0)
+        return false;
+    if (!id->text.escaped) {
+        if (id->text.length > MAX_ID)
+            return false;
+        *key = xxh3(id->text.start, id->text.length, scan->seed);
+        return true;
+    }
+    int length = write_text(&id->text, plain, sizeof plain);
+    if (length < 1 || length > MAX_ID)
+        return false;
+    *key = xxh3(plain, (size_t)length, scan->seed);
+    return true;
+}
+
+/* Adds a name, or that it is missing, to the texts of a group. */
+static bool add_name(Scan *scan, const Value *name, size_t *used)
+{
+    u8 *length_at = scan->group_key + *used;
+    int length = -1;
+    if (name->kind == TEXT) {
+        length = write_text(&name->text, length_at + 2, MAX_NAME + 4);
+        if (length < 0 || length > MAX_NAME)
+            return false;
+    } else if (name->kind != ABSENT && name->kind != NONE)
+        return false;
+    length_at[0] = (u8)((length + 1) & 0xff);
+    length_at[1] = (u8)((length + 1) >> 8);
+    *used += 2 + (size_t)(length < 0 ? 0 : length);
+    return true;
+}
+
+static bool read_group(Scan *scan, const Value *fields, i64 *group)
+{
+    size_t used = 0;
+    Kind segment = fields[SEGMENT].kind;
+    if ((segment != ABSENT && segment != NONE && segment != OBJECT) ||
+        (fields[MODEL].kind == TEXT && fields[MODEL].text.length == 0) ||
+        !add_name(scan, &fields[MODEL], &used) || !add_name(scan, &fields[VERSION], &used))
+        return false;
+    for (size_t i = 0; i < scan->key_count; i++)
+        if (!add_name(scan, &scan->segment[i], &used))
+            return false;
+    *group = number_of(&scan->groups, scan->group_key, used, scan->seed);
+    scan->no_memory |= *group < 0;
+    return *group >= 0;
+}
+
+static bool is_type(const Value *type, const char *name, size_t length)
+{
+    return type->kind == TEXT && type->text.length == length &&
+           memcmp(type->text.start, name, length) == 0;
+}
+
+static bool take_label(Scan *scan, const Value *fields, i64 row)
+{
+    Labels *to = &scan->labels;
+    u64 key;
+    i64 time, value;
+    double probability;
+    if (fields[LABEL].kind == ABSENT || !read_key(scan, &fields[ID], &key) ||
+        !read_time(&fields[TS], scan->latest_ms, &time) ||
+        !read_class(&fields[LABEL], RETRACTED, &value) ||
+        !read_share(&fields[PROBABILITY], &probability) || probability == 0)
+        return false;
+    size_t i = to->count++;
+    to->key[i] = key;
+    to->time[i] = time;
+    to->value[i] = value;
+    to->probability[i] = probability;
+    to->prediction_time[i] = NO_TIME;
+    to->row[i] = row;
+    return true;
+}
+
+static void add_prediction(Predictions *to, u64 key, i64 time, double score, i64 group, i64 given,
+                           i64 row)
+{
+    size_t i = to->count++;
+    to->key[i] = key;
+    to->time[i] = time;
+    to->score[i] = score;
+    to->group[i] = group;
+    to->given[i] = given;
+    to->row[i] = row;
+}
+
+static bool take_prediction(Scan *scan, const Value *fields, i64 row)
+{
+    u64 key;
+    i64 time, given, group;
+    double score;
+    if (!read_key(scan, &fields[ID], &key) || !read_time(&fields[TS], scan->latest_ms, &time) ||
+        !read_class(&fields[PREDICTION], -1, &given) || !read_share(&fields[SCORE], &score) ||
+        (given < 0 && isnan(score)) || !read_group(scan, fields, &group))
+        return false;
+    add_prediction(&scan->predictions, key, time, score, group, given, row);
+    return true;
+}
+
+/* An outcome with an id is a prediction and, unless its label is null, a label. */
+static bool take_outcome(Scan *scan, const Value *fields, i64 row)
+{
+    u64 key = 0;
+    i64 time, label_time, given, value, group;
+    double score, probability;
+    bool named = fields[ID].kind != ABSENT && fields[ID].kind != NONE;
+    bool timed = fields[LABEL_TS].kind != ABSENT && fields[LABEL_TS].kind != NONE;
+    if (fields[LABEL].kind == ABSENT || (named && !read_key(scan, &fields[ID], &key)) ||
+        !read_time(&fields[TS], scan->latest_ms, &time) ||
+        !read_time(&fields[timed ? LABEL_TS : TS], scan->latest_ms, &label_time) ||
+        !read_class(&fields[PREDICTION], -1, &given) ||
+        !read_class(&fields[LABEL], RETRACTED, &value) || !read_share(&fields[SCORE], &score) ||
+        !read_share(&fields[PROBABILITY], &probability) || probability == 0 ||
+        (given < 0 && isnan(score)) || (!named && (value == RETRACTED || probability < 1)) ||
+        !read_group(scan, fields, &group))
+        return false;
+    if (!named) {
+        Outcomes *to = &scan->outcomes;
+        size_t i = to->count++;
+        to->time[i] = time;
+        to->label_time[i] = label_time;
+        to->given[i] = given;
+        to->actual[i] = value;
+        to->score[i] = score;
+        to->group[i] = group;
+        to->row[i] = row;
+        return true;
+    }
+    add_prediction(&scan->predictions, key, time, score, group, given, row);
+    if (value != RETRACTED) {
+        Labels *to = &scan->labels;
+        size_t i = to->count++;
+        to->key[i] = key;
+        to->time[i] = label_time;
+        to->value[i] = value;
+        to->probability[i] = probability;
+        to->prediction_time[i] = time;
+        to->row[i] = row;
+    }
+    return true;
+}
+
+/* Reads a line; false if it has to be left. */
+static bool take_line(Scan *scan, const u8 *start, const u8 *end, i64 row)
+{
+    Value fields[FIELDS];
+    Cursor cursor = {start, end};
+    for (int i = 0; i < FIELDS; i++)
+        fields[i].kind = ABSENT;
+    for (size_t i = 0; i < scan->key_count; i++)
+        scan->segment[i].kind = ABSENT;
+    if (end - start > scan->longest || (!is_ascii(start, end) && !is_utf8(start, end)) ||
+        !(scan->layout.count ? read_row(scan, start, end, fields)
+                             : read_fields(scan, &cursor, fields)))
+        return false;
+    if (is_type(&fields[TYPE], "prediction", 10))
+        return take_prediction(scan, fields, row);
+    if (is_type(&fields[TYPE], "label", 5))
+        return take_label(scan, fields, row);
+    return is_type(&fields[TYPE], "outcome", 7) && take_outcome(scan, fields, row);
+}
+
+static bool is_blank(const u8 *start, const u8 *end)
+{
+    Cursor cursor = {start, end};
+    skip_blanks(&cursor);
+    return cursor.at == end;
+}
+
+/* ---- Lines ---- */
+
+/* Numbers of lines, and what becomes of them. */
+typedef struct {
+    i64 *starts, *left;
+    size_t most, lines, left_count, taken;
+} Lines;
+
+static void scan_lines(Scan *scan, Lines *lines, const u8 *start, const u8 *end)
+{
+    const u8 *at = start;
+    while (at < end && lines->lines < lines->most && !scan->no_memory) {
+        const u8 *newline = memchr(at, '\n', (size_t)(end - at));
+        const u8 *stop = newline ? newline : end, *next = newline ? newline + 1 : end;
+        if (stop > at && stop[-1] == '\r')
+            stop--;
+        i64 row = (i64)lines->lines;
+        lines->starts[lines->lines++] = at - start;
+        if (take_line(scan, at, stop, row))
+            lines->taken++;
+        else if (stop - at > scan->longest || !is_blank(at, stop))
+            lines->left[lines->left_count++] = row;
+        at = next;
+    }
+    lines->starts[lines->lines] = at - start;
+}
+
+/* Reads a tuple of arrays as the memory of columns; false with an error set. */
+static bool read_columns(Buffers *buffers, PyObject *arrays, size_t most, void *columns[],
+                         Py_ssize_t count)
+{
+    if (!PyTuple_Check(arrays) || PyTuple_Size(arrays) != count) {
+        PyErr_Format(PyExc_ValueError, "columns must be a tuple of %zd arrays", count);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (!(columns[i] = column(buffers, PyTuple_GetItem(arrays, i), most)))
+            return false;
+    return true;
+}
+
+static bool read_all_columns(Buffers *buffers, Scan *scan, size_t most, PyObject *predictions,
+                             PyObject *labels, PyObject *outcomes)
+{
+    void *p[6], *l[6], *o[7];
+    if (!read_columns(buffers, predictions, most, p, 6) ||
+        !read_columns(buffers, labels, most, l, 6) || !read_columns(buffers, outcomes, most, o, 7))
+        return false;
+    scan->predictions = (Predictions){p[0], p[1], p[2], p[3], p[4], p[5], 0};
+    scan->labels = (Labels){l[0], l[1], l[2], l[3], l[4], l[5], 0};
+    scan->outcomes = (Outcomes){o[0], o[1], o[2], o[3], o[4], o[5], o[6], 0};
+    return true;
+}
+
+/* The next text of a group as a Python string, None for a missing one. */
+static PyObject *text_at(const u8 **at)
+{
+    int stored = (*at)[0] | (*at)[1] << 8;
+    *at += 2;
+    if (stored == 0)
+        Py_RETURN_NONE;
+    const u8 *start = *at;
+    *at += stored - 1;
+    return PyUnicode_DecodeUTF8((const char *)start, stored - 1, "strict");
+}
+
+/* The groups as tuples: model, version, and one value for each segment key. */
+static PyObject *list_of(const Groups *groups, size_t names)
+{
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < groups->count; i++) {
+        const u8 *at = groups->bytes + groups->starts[i];
+        PyObject *group = PyTuple_New((Py_ssize_t)names);
+        bool done = group != NULL;
+        for (size_t name = 0; done && name < names; name++) {
+            PyObject *text = text_at(&at);
+            done = text && PyTuple_SetItem(group, (Py_ssize_t)name, text) == 0;
+        }
+        done = done && PyList_Append(list, group) == 0;
+        Py_XDECREF(group);
+        if (!done)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* Reads the segment keys, a tuple of bytes that outlives the scan; false with an error set. */
+static bool read_keys(Scan *scan, PyObject *keys)
+{
+    scan->key_count = (size_t)PyTuple_Size(keys);
+    scan->keys = PyMem_Calloc(scan->key_count + 1, sizeof *scan->keys);
+    scan->segment = PyMem_Calloc(scan->key_count + 1, sizeof *scan->segment);
+    scan->group_key = PyMem_Malloc((scan->key_count + 2) * (MAX_NAME + 6));
+    if (!scan->keys || !scan->segment || !scan->group_key) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (size_t i = 0; i < scan->key_count; i++) {
+        char *start;
+        Py_ssize_t length;
+        if (PyBytes_AsStringAndSize(PyTuple_GetItem(keys, (Py_ssize_t)i), &start, &length) < 0)
+            return false;
+        scan->keys[i] = (Text){.start = (const u8 *)start, .length = (size_t)length};
+    }
+    return true;
+}
+
+/* Reads how cells are fields, a tuple that outlives the scan; false with an error set. */
+static bool read_layout(Scan *scan, PyObject *given)
+{
+    Layout *layout = &scan->layout;
+    const char *columns, *type;
+    Py_ssize_t count, type_length;
+    int separator, labelled;
+    if (given == Py_None)
+        return true;
+    if (!PyTuple_Check(given)) {
+        PyErr_SetString(PyExc_ValueError, "the layout must be a tuple or None");
+        return false;
+    }
+    if (!PyArg_ParseTuple(given, "y#iy#p", &columns, &count, &separator, &type, &type_length,
+                          &labelled))
+        return false;
+    layout->columns = (const u8 *)columns;
+    layout->count = (size_t)count;
+    layout->separator = (u8)separator;
+    layout->type = (Text){.start = (const u8 *)type, .length = (size_t)type_length};
+    layout->labelled = labelled;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (layout->columns[i] > FIELDS + scan->key_count) {
+            PyErr_SetString(PyExc_ValueError, "a column is of no field and of no segment key");
+            return false;
+        }
+    if (count == 0 || separator < 1 || separator > 127 || separator == '\n' || separator == '"') {
+        PyErr_SetString(PyExc_ValueError, "a row must have columns and an ASCII separator");
+        return false;
+    }
+    return true;
+}
+
+static PyObject *scanned(Scan *scan, Lines *lines, Buffers *buffers, const Py_buffer *block,
+                         PyObject *arrays[6], PyObject *layout)
+{
+    Py_ssize_t most = PyObject_Size(arrays[5]);
+    if (most < 0)
+        return NULL;
+    lines->most = (size_t)most;
+    if (!(lines->starts = column(buffers, arrays[4], lines->most + 1)) ||
+        !(lines->left = column(buffers, arrays[5], lines->most)) || !read_keys(scan, arrays[0]) ||
+        !read_layout(scan, layout) ||
+        !read_all_columns(buffers, scan, lines->most, arrays[1], arrays[2], arrays[3]))
+        return NULL;
+    PyThreadState *state = block->len >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
+    scan_lines(scan, lines, block->buf, (const u8 *)block->buf + block->len);
+    if (state)
+        PyEval_RestoreThread(state);
+    if (scan->no_memory)
+        return PyErr_NoMemory();
+    if (lines->starts[lines->lines] != block->len) {
+        PyErr_Format(PyExc_ValueError, "the block has more than %zu lines", lines->most);
+        return NULL;
+    }
+    PyObject *groups = list_of(&scan->groups, scan->key_count + 2);
+    return groups ? Py_BuildValue("nnnnnN", (Py_ssize_t)scan->predictions.count,
+                                  (Py_ssize_t)scan->labels.count, (Py_ssize_t)scan->outcomes.count,
+                                  (Py_ssize_t)lines->left_count, (Py_ssize_t)lines->taken, groups)
+                  : NULL;
+}
+
+const char scan_doc[] = PyDoc_STR(
+"scan(block, seed, longest, latest_ms, segment_keys, predictions, labels, outcomes, starts, left, "
+"layout=None, /)\n"
+"--\n\n"
+"Scan a block of NDJSON lines or of rows, and write the records of known forms into columns.\n\n"
+"Other threads may run meanwhile. A line that is not taken is in `left`, unless it is blank.\n\n"
+"Args:\n"
+"    block: whole lines; the last one may lack its newline.\n"
+"    seed: of the keys of ids.\n"
+"    longest: bytes; longer lines are left.\n"
+"    latest_ms: the latest accepted event time, epoch milliseconds.\n"
+"    segment_keys: tuple of the segment keys to read, in UTF-8.\n"
+"    predictions: key, time, score, group, given class (-1 for none), row.\n"
+"    labels: key, time, value, sampling probability, time of the prediction, row.\n"
+"    outcomes: time, label time, given class, actual class, score, group, row.\n"
+"    starts: offset of each line in the block, and of its end; one row more than `left`.\n"
+"    left: numbers of the lines that are not taken; as many rows as the block has lines.\n"
+"    layout: None for NDJSON. For rows of cells: the field of each column, a byte (FIELDS for\n"
+"        none, FIELDS + 1 + i for the segment key i); the separator's byte; the type of a row\n"
+"        that names none; and whether rows have a label.\n\n"
+"Returns:\n"
+"    Rows written of predictions, labels, outcomes and `left`; lines taken; and the groups that\n"
+"    `group` columns index: model, version and the value of each segment key as they are\n"
+"    written, None for a missing one.\n\n"
+"Raises:\n"
+"    ValueError: the columns have fewer rows than the block has lines, or the layout is none.");
+
+PyObject *scan_block(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    Scan scan = {0};
+    Lines lines = {0};
+    Buffers buffers = {.count = 0};
+    Py_buffer block;
+    PyObject *layout = Py_None;
+    PyObject *arrays[6]; /* segment keys; predictions, labels, outcomes; starts and left lines */
+    unsigned long long seed;
+    long long longest, latest_ms;
+    if (!PyArg_ParseTuple(arguments, "y*KLLO!OOOOO|O", &block, &seed, &longest, &latest_ms,
+                          &PyTuple_Type, &arrays[0], &arrays[1], &arrays[2], &arrays[3], &arrays[4],
+                          &arrays[5], &layout))
+        return NULL;
+    scan.seed = seed;
+    scan.longest = longest;
+    scan.latest_ms = latest_ms;
+    PyObject *result = scanned(&scan, &lines, &buffers, &block, arrays, layout);
+    free_groups(&scan.groups);
+    PyMem_Free(scan.keys);
+    PyMem_Free(scan.segment);
+    PyMem_Free(scan.group_key);
+    release(&buffers);
+    PyBuffer_Release(&block);
+    return result;
+}
+
+const char key_doc[] = PyDoc_STR(
+"key_of(name, seed, /)\n"
+"--\n\n"
+"Return the key of an id, as `monitor.events.keys.keys_of_bytes` does.\n\n"
+"Args:\n"
+"    name: 1 to 240 bytes.\n"
+"    seed: 64 bits.\n\n"
+"Raises:\n"
+"    ValueError: the id is shorter or longer.");
+
+PyObject *key_of(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    const char *id;
+    Py_ssize_t length;
+    unsigned long long seed;
+    if (!PyArg_ParseTuple(arguments, "y#K", &id, &length, &seed))
+        return NULL;
+    if (length < 1 || length > MAX_ID) {
+        PyErr_Format(PyExc_ValueError, "an id must have 1 to %d bytes, got %zd", MAX_ID, length);
+        return NULL;
+    }
+    return PyLong_FromUnsignedLongLong(xxh3((const u8 *)id, (size_t)length, seed));
+}

@@ -1,0 +1,83 @@
+"""Panes that the compiled kernel counts into against panes in Python, to the last bit."""
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from same import differences
+
+from monitor.events.columns import NO_TIME
+from monitor.kernel import compiled_module
+from monitor.kernel.choice import VARIABLE
+from monitor.windows.panes import PaneRing
+
+MODELS, CELLS, SPAN = 3, 2, 5
+OWNERS = np.array([0, 1, 1, 2])
+counts = st.sampled_from([1, 1, 1, -1, 7, 2**31 - 2, -(2**31)])
+changes = st.lists(
+    st.tuples(st.integers(-9, 12), st.integers(0, 3), st.integers(0, CELLS - 1), counts),
+    max_size=30,
+)
+moves = st.lists(
+    st.tuples(changes, st.lists(st.integers(-9, 20) | st.none(), min_size=MODELS, max_size=MODELS)),
+    max_size=6,
+)
+
+
+def ring_by(kernel):
+    with patch.dict("os.environ", {VARIABLE: kernel}):
+        ring = PaneRing(width=10, span=SPAN, cells=CELLS)
+    ring.ensure(OWNERS)
+    return ring
+
+
+def add(ring, rows):
+    columns = list(zip(*rows, strict=True)) or [()] * 4
+    ring.add(*(np.array(column, np.int64) for column in columns))
+
+
+@pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
+@settings(max_examples=100, deadline=None)  # a machine may be busy
+@given(moves)
+def test_each_kernel_counts_the_same(moves):
+    rings = by_kernel, by_python = ring_by("c"), ring_by("python")
+    for rows, panes in moves:
+        times = np.array([NO_TIME if pane is None else 10 * pane for pane in panes])
+        for ring in rings:
+            add(ring, rows)
+            ring.advance(times)
+        assert not list(differences(by_kernel.state(), by_python.state()))
+        for ring in rings:
+            add(ring, rows)
+        assert not list(differences(by_kernel.state(), by_python.state()))
+
+
+@pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
+def test_changes_by_one_are_the_kernels_and_others_are_not_where_32_bits_may_be_too_few():
+    ring = ring_by("c")
+    ring.advance(np.full(MODELS, 40))
+    with patch.object(ring._slots, "_add", side_effect=AssertionError):
+        add(ring, [(4, 3, 1, 1), (0, 0, 0, -1), (5, 1, 0, 1), (-1, 1, 0, 1)])
+        with pytest.raises(AssertionError):
+            add(ring, [(4, 3, 1, 2)])
+    assert ring.table(0, 6, np.arange(4)).sum() == 1
+    add(ring, [(4, 3, 1, 2**31)])
+    with patch.object(ring._slots, "_add", side_effect=AssertionError):
+        add(ring, [(4, 3, 1, 2**31)])
+    assert ring.table(4, 5, np.array([3]))[0, 0, 1] == 2**32 + 1
+
+
+@pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
+@pytest.mark.parametrize("row", [(4, 4, 0, 1), (4, -1, 0, 1), (4, 0, 2, 1), (4, 0, -1, 1)])
+def test_a_change_without_a_place_is_not_the_kernels(row):
+    ring = ring_by("c")
+    ring.advance(np.full(MODELS, 40))
+    compiled, slots = compiled_module(), ring._slots
+    columns = tuple(np.array([1, value]) for value in row)
+    ahead = np.empty(2, np.int64)
+    newest = np.full(MODELS, 4)
+    assert compiled.count(slots.counts, slots.written, newest, OWNERS, columns, ahead) == -1
+    assert not slots.counts.any()
+    assert not slots.written.any()
