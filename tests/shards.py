@@ -9,12 +9,13 @@ import msgspec
 import numpy as np
 
 from monitor.config import Config
+from monitor.distributed.changed_ids import ChangedIds
 from monitor.distributed.layout import Layout
 from monitor.distributed.packets import packets_of
 from monitor.distributed.page_rules import PageRules
 from monitor.distributed.pages import PageBytes, Pages
 from monitor.distributed.tallies import events_of, merged, packed, unpacked
-from monitor.distributed.touched_ids import HELD
+from monitor.distributed.touched_ids import HELD, WORDS, IdStates
 from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL
@@ -31,18 +32,25 @@ REGIMES = [
 
 
 class Stored(dict):
-    """The pages of a task in memory, by number, and how often they were read and written."""
+    """The pages of a task in memory, by number, and how often they were read and written.
+
+    Changes of a page since it was written whole have the number `~page`.
+    """
 
     def __init__(self, *args):
         super().__init__(*args)
-        self.reads, self.writes = [], []
+        self.reads, self.written = [], []
+
+    @property
+    def writes(self):
+        return [page for page, _ in self.written]
 
     def read(self, page):
         self.reads.append(page)
         return self.get(page, PageBytes())
 
     def write(self, page, data):
-        self.writes.append(page)
+        self.written.append((page, sum(map(len, data))))
         self[page] = data
         if not any(data):
             del self[page]
@@ -127,11 +135,19 @@ class Shards:
     @property
     def stored(self):
         """Predictions and held labels that are remembered."""
-        return sum(
-            len(page.rows) // 24 + len(page.held) // HELD.itemsize
-            for pages in self.pages.values()
-            for page in pages.values()
-        )
+        return sum(len(ids) for _, ids in self.ids())
+
+    def ids(self):
+        """The ids of each page that is stored, with its number."""
+        for pages in self.pages.values():
+            for page in [page for page in pages if page >= 0]:
+                parts = (_ids_of(pages.get(number, PageBytes())) for number in (page, ~page))
+                yield page, ChangedIds(*parts).merged()
+
+
+def _ids_of(page):
+    rows = np.frombuffer(page.rows, np.uint64).reshape(-1, WORDS)
+    return IdStates(rows, np.frombuffer(page.held, HELD))
 
 
 def stream(n, seed, *, share=None):

@@ -92,8 +92,10 @@ class Started:
         self.process.wait()
 
 
-def stream(predictions, seed=1):
+def stream(predictions, seed=1, *, delay=240):
     """Events of two models and five regions, an hour's worth of panes, delays up to 50 minutes.
+
+    With a delay of 2,000 seconds in the mean, two in five predictions wait at once.
 
     Labels are late, duplicated, revised, retracted, early and missing; some come after
     their timeout; some predictions come twice. Ends with records of one time in both
@@ -115,8 +117,7 @@ def stream(predictions, seed=1):
             arrivals.append((ts + rng.uniform(0, 600), one))
         if rng.random() < 0.05:
             continue
-        delay = min(rng.expovariate(1 / 240), 3000)
-        labelled_at = ts + round(delay, 3)
+        labelled_at = ts + round(min(rng.expovariate(1 / delay), 3000), 3)
         label = {"type": "label", "id": f"p{i}", "ts": labelled_at, "label": rng.randint(0, 1)}
         arrived = labelled_at if rng.random() > 0.02 else ts - rng.uniform(0, 300)
         arrivals.append((arrived, label))
@@ -138,12 +139,28 @@ def stream(predictions, seed=1):
     return [event for _, event in arrivals] + ends
 
 
-def write(events, directory, files):
-    """A stream as files in the order of their names and of their times of change."""
+def waiting(predictions):
+    """Predictions of the minute before a stream, which no label comes for."""
+    for i in range(predictions):
+        ts = round(1_790_000_000 - 60 + 59 * i / predictions, 3)
+        event = {"type": "prediction", "id": f"w{i}", "ts": ts, "prediction": i % 2}
+        yield event | {"model": "fraud", "segment": {"region": "a"}}
+
+
+def write(events, directory, files, first=()):
+    """A stream as files in the order of their names and of their times of change.
+
+    Args:
+        events: the stream.
+        directory: of the files.
+        files: how many, at most.
+        first: events of one more file, before the others.
+    """
     directory.mkdir(parents=True)
     size = -(-(len(events) - ENDS) // files)
     parts = [events[i : i + size] for i in range(0, len(events) - ENDS, size)]
     parts[-1] += events[len(parts) * size :] if len(parts) * size < len(events) else []
+    parts = [*([first] if first else []), *parts]
     for number, part in enumerate(parts):
         path = directory / f"part-{number:03d}.ndjson"
         path.write_text("".join(json.dumps(event) + "\n" for event in part))

@@ -13,7 +13,7 @@ from monitor.events.keys import PUBLIC_SEED, keys_of
 from monitor.join import ENDLESS
 from monitor.join.forgetting import Forgetting
 
-_VERSION = 2
+_VERSION = 3
 SWEEPS = 16
 """Number of searches for expired states within the shortest horizon."""
 
@@ -39,6 +39,8 @@ class Stored(Struct, array_like=True):
             state.
         groups: groups that rows refer to, by code: model, and segment values by key; None for
             a free code.
+        spent: of each page with changes beside it, by its number: what storing changes has
+            cost since the page was written whole, bytes.
     """
 
     version: int
@@ -48,6 +50,7 @@ class Stored(Struct, array_like=True):
     due: int | None = None
     earliest: int | None = None
     groups: list[StoredName | None] = msgspec.field(default_factory=list)
+    spent: dict[int, int] = msgspec.field(default_factory=dict)
 
 
 def mismatch(stored: Layout, wanted: Layout) -> str:

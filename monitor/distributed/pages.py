@@ -2,18 +2,25 @@
 
 A page has the ids of a range of keys: 24 bytes a prediction, as in the memory of the
 columnar join (see `monitor.join.packing`), and 32 a label that waits for its prediction,
-both in the order of their keys. Of the pages that a batch touches, each is read once, and
-written if it has changed.
+both in the order of their keys. Of the pages that a batch touches, each is read once.
+
+What a batch changes on a page is stored beside it, and the page is written whole only now and
+then: once its changes have taken as many bytes as the page has, each time counted that they
+were written. So a batch that touches a hundredth of each page writes a seventh of their bytes,
+and one that touches a tenth writes half. A page that is hardly larger than its changes is
+always written whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import starmap
 from typing import NamedTuple, Protocol
 
 import msgspec
 import numpy as np
 
+from monitor.distributed.changed_ids import ChangedIds, distinct
 from monitor.distributed.group_codes import TaskGroups, catalogue_of
 from monitor.distributed.packets import events_in, opened
 from monitor.distributed.page_rules import PageRules
@@ -26,6 +33,8 @@ from monitor.join.unlabelled import NO_OUTCOME, outcomes_of
 
 _TOGETHER = 1 << 20
 """Events and stored ids that are worked on at once, as far as whole pages allow."""
+_CALLS_BYTES = 12_000
+"""What changes beside a page cost besides their bytes: reading them is one more call of Spark's."""
 
 
 class PageBytes(NamedTuple):
@@ -44,31 +53,47 @@ class PageStore(Protocol):
     """Stores the pages of a task."""
 
     def read(self, page: int) -> PageBytes:
-        """Return a page; one without bytes if it is not stored."""
+        """Return a page; one without bytes if it is not stored.
+
+        Args:
+            page: its number; `~page` for the changes since it was written whole.
+        """
         ...
 
     def write(self, page: int, data: PageBytes) -> None:
         """Store a page; one without bytes is removed.
 
         Args:
-            page: its number.
+            page: its number; `~page` for the changes since it was written whole.
             data: its bytes.
         """
         ...
+
+
+class _Stored(NamedTuple):
+    """A page as it is stored.
+
+    Attributes:
+        page: its number.
+        whole: as it was last written whole.
+        since: what has changed since.
+    """
+
+    page: int
+    whole: PageBytes
+    since: PageBytes
 
 
 class _Share(NamedTuple):
     """Some pages next to each other, and their events.
 
     Attributes:
-        pages: their numbers, ascending.
-        stored: their bytes.
+        stored: the pages, in the order of their numbers.
         predictions: of their ids.
         labels: of their ids.
     """
 
-    pages: list[int]
-    stored: list[PageBytes]
+    stored: list[_Stored]
     predictions: Predictions
     labels: Labels
 
@@ -128,14 +153,14 @@ class Pages:
         self._stored.due = self._stored.earliest = None
         moment = self._rules.forgetting.moment(watermark)
         for page in self._rules.layout.pages_of_task(task):
-            ids = _ids_of([self._store.read(page)])
+            ids = _changed_ids([self._read(page)]).merged()
             gone = self._ended(ids.rows, watermark)
             unmatched = outcomes_of(ids.rows[gone, WHAT]) == NO_OUTCOME
             stale = ids.held["time"] + self._rules.longest < moment
             dropped, orphaned = dropped + int(unmatched.sum()), orphaned + int(stale.sum())
             left = IdStates(ids.rows[~gone], ids.held[~stale])
             if len(left) < len(ids):
-                self._store.write(page, _bytes_of(left))
+                self._write_whole(page, left)
             self._note_earliest(words.times_of(left.rows[:, WHEN]), left.held["time"])
             used.append(np.unique(words.groups_of(left.rows[:, WHEN])))
         self._codes.free_but(np.concatenate(used))
@@ -168,15 +193,15 @@ class Pages:
         touched = np.union1d(at, label_at).tolist()
         rows, label_rows = np.searchsorted(at, touched), np.searchsorted(label_at, touched)
         ends = np.append(rows[1:], len(at)), np.append(label_rows[1:], len(label_at))
-        stored: list[PageBytes] = []
+        stored: list[_Stored] = []
         first = size = 0
         for number, page in enumerate(touched):
-            stored.append(self._store.read(page))
-            size += len(stored[-1].rows) // (8 * WORDS) + int(ends[0][number] - rows[number])
+            stored.append(self._read(page))
+            size += sum(len(part.rows) for part in stored[-1][1:]) // (8 * WORDS)
+            size += int(ends[0][number] - rows[number])
             size += int(ends[1][number] - label_rows[number])
             if size >= _TOGETHER or number + 1 == len(touched):
                 yield _Share(
-                    touched[first : number + 1],
                     stored,
                     predictions.take(slice(rows[first], ends[0][number])),
                     labels.take(slice(label_rows[first], ends[1][number])),
@@ -185,29 +210,64 @@ class Pages:
 
     def _take(self, share: _Share, ids: TouchedIds) -> Tally:
         """Apply the events of some pages, and store what has changed."""
-        known = _ids_of(share.stored)
-        keys = _distinct(share.predictions.key, share.labels.key)
-        rows = _rows_of(keys, known.rows[:, KEY])
-        held = _is_among(known.held["key"], keys)
-        theirs = IdStates(known.rows.take(rows, axis=0), known.held[held])
-        then, tally = ids.take(share.predictions, share.labels, theirs)
-        waiting = np.concatenate([known.held[~held], then.held])
-        changed = IdStates(
-            _replaced(known.rows, rows, then.rows),
-            waiting[np.argsort(waiting["key"], kind="stable")],
-        )
-        self._write(share, changed)
+        keys = distinct(share.predictions.key, share.labels.key)
+        known = _changed_ids(share.stored)
+        before = known.of(keys)
+        then, tally = ids.take(share.predictions, share.labels, before)
+        self._write_changes(share.stored, before, then, known.after(keys, then).since)
         return tally
 
-    def _write(self, share: _Share, ids: IdStates) -> None:
-        layout = self._rules.layout
-        keys = ids.rows[:, KEY], ids.held["key"]
-        cuts = [np.searchsorted(layout.pages_of(key), share.pages[1:]) for key in keys]
-        parts = zip(np.split(ids.rows, cuts[0]), np.split(ids.held, cuts[1]), strict=True)
-        for page, before, (rows, held) in zip(share.pages, share.stored, parts, strict=True):
-            after = _bytes_of(IdStates(rows, held))
-            if after != before:
-                self._store.write(page, after)
+    def _write_changes(
+        self, pages: Sequence[_Stored], before: IdStates, then: IdStates, since: IdStates
+    ) -> None:
+        """Store pages that have changed.
+
+        Args:
+            pages: as they are stored.
+            before: the ids that events came for, before these.
+            then: the same ids after these.
+            since: all ids that have changed since their page was written whole.
+        """
+        numbers = [stored.page for stored in pages]
+        parts = (self._parts(ids, numbers) for ids in (before, then, since))
+        full: list[_Stored] = []
+        for stored, old, new, more in zip(pages, *parts, strict=True):
+            if _bytes_of(old) == _bytes_of(new):
+                continue
+            changes = _bytes_of(more)
+            spent = self._stored.spent.get(stored.page, 0) + _CALLS_BYTES + _size(changes)
+            if spent >= _size(stored.whole):
+                full.append(stored._replace(since=changes))
+            else:
+                self._store.write(~stored.page, changes)
+                self._stored.spent[stored.page] = spent
+        whole = self._parts(_changed_ids(full).merged(), [stored.page for stored in full])
+        for stored, ids in zip(full, whole, strict=True):
+            self._write_whole(stored.page, ids)
+
+    def _parts(self, ids: IdStates, pages: Sequence[int]) -> list[IdStates]:
+        """Return the ids of each page.
+
+        Args:
+            ids: of these pages alone.
+            pages: their numbers, ascending.
+        """
+        columns = (ids.rows, ids.rows[:, KEY]), (ids.held, ids.held["key"])
+        parts = (
+            np.split(column, np.searchsorted(self._rules.layout.pages_of(keys), pages[1:]))
+            for column, keys in columns
+        )
+        return [*starmap(IdStates, zip(*parts, strict=True))][: len(pages)]
+
+    def _read(self, page: int) -> _Stored:
+        has_changes = page in self._stored.spent
+        since = self._store.read(~page) if has_changes else PageBytes()
+        return _Stored(page, self._store.read(page), since)
+
+    def _write_whole(self, page: int, ids: IdStates) -> None:
+        self._store.write(page, _bytes_of(ids))
+        if self._stored.spent.pop(page, 0):
+            self._store.write(~page, PageBytes())
 
     def _ended(self, rows: KeyArray, watermark: int) -> BoolArray:
         """Return which rows can no longer change, or are of a model that is gone."""
@@ -232,10 +292,15 @@ class Pages:
         self._stored.earliest = min(found, default=None)
 
 
-def _ids_of(pages: Iterable[PageBytes]) -> IdStates:
-    stored = [*pages]
-    rows = np.frombuffer(b"".join(page.rows for page in stored), dtype=np.uint64)
-    held = np.frombuffer(b"".join(page.held for page in stored), dtype=HELD)
+def _changed_ids(pages: Sequence[_Stored]) -> ChangedIds:
+    return ChangedIds(
+        _ids_of([stored.whole for stored in pages]), _ids_of([stored.since for stored in pages])
+    )
+
+
+def _ids_of(pages: Sequence[PageBytes]) -> IdStates:
+    rows = np.frombuffer(b"".join(page.rows for page in pages), dtype=np.uint64)
+    held = np.frombuffer(b"".join(page.held for page in pages), dtype=HELD)
     return IdStates(rows.reshape(-1, WORDS), held)
 
 
@@ -243,49 +308,5 @@ def _bytes_of(ids: IdStates) -> PageBytes:
     return PageBytes(ids.rows.tobytes(), ids.held.tobytes())
 
 
-def _distinct(*keys: KeyArray) -> KeyArray:
-    """Return distinct keys in order; faster than `np.unique`, which hashes them first."""
-    ordered = np.sort(np.concatenate(keys))
-    differs: BoolArray = np.append(True, ordered[1:] != ordered[:-1])
-    found: KeyArray = ordered[differs[: len(ordered)]]
-    return found
-
-
-def _rows_of(keys: KeyArray, stored: KeyArray) -> Int64Array:
-    """Return the rows of those keys that are stored.
-
-    Args:
-        keys: distinct, in order.
-        stored: keys of the rows, distinct, in order.
-    """
-    at = np.searchsorted(stored, keys)
-    some = np.flatnonzero(at < len(stored))
-    found: Int64Array = at[some[stored[at[some]] == keys[some]]]
-    return found
-
-
-def _is_among(keys: KeyArray, some: KeyArray) -> BoolArray:
-    """Return which of some keys are among others, which are in order."""
-    at = np.minimum(np.searchsorted(some, keys), max(len(some) - 1, 0))
-    found: BoolArray = some[at] == keys if len(some) else np.zeros(len(keys), dtype=np.bool_)
-    return found
-
-
-def _replaced(rows: KeyArray, gone: Int64Array, come: KeyArray) -> KeyArray:
-    """Return rows in the order of their keys, without some, and with others.
-
-    Args:
-        rows: in the order of keys.
-        gone: indices of the rows to leave out, in order.
-        come: rows to add, in the order of keys.
-    """
-    stays = np.ones(len(rows), dtype=np.bool_)
-    stays[gone] = False
-    left = rows.take(np.flatnonzero(stays), axis=0)
-    at = np.searchsorted(left[:, KEY], come[:, KEY]) + np.arange(len(come))
-    found = np.empty((len(left) + len(come), WORDS), dtype=np.uint64)
-    is_old = np.ones(len(found), dtype=np.bool_)
-    is_old[at] = False
-    found[np.flatnonzero(is_old)] = left
-    found[at] = come
-    return found
+def _size(page: PageBytes) -> int:
+    return len(page.rows) + len(page.held)

@@ -1,14 +1,16 @@
 """How many pages a job needs, from what a touched page and a stored prediction cost.
 
-A batch reads and writes each page that it touches as a whole. Ids are spread over the
-pages at random, so that E events touch P (1 - exp(-E / P)) of P pages. With few pages every
-batch moves the whole state; with many, each event touches a page of its own, and the searches for
-expired states read all of them. The number with the least cost is chosen.
+A batch reads each page that it touches as a whole, and writes what has changed since the page
+was written whole, see `monitor.distributed.pages`: on a page of n ids, of which it touches t,
+sqrt(2 n t) of them. Ids are spread over the pages at random, so that E events touch
+P (1 - exp(-E / P)) of P pages. With few pages every batch reads the whole state; with many, each
+event touches a page of its own, and the searches for expired states read all of them. The number
+with the least cost is chosen.
 """
 
 from __future__ import annotations
 
-from math import exp
+from math import expm1, sqrt
 from typing import NamedTuple
 
 from monitor.clock import DAY_MS
@@ -18,9 +20,11 @@ from monitor.distributed.page_rules import SWEEPS
 
 PAGE_SECONDS = 310e-6
 """CPU for reading and writing a small page, two calls of Spark's: 77 us in Python, the rest in the
-JVM. Measured, as the next one, on a warm JVM."""
-PREDICTION_SECONDS = 420e-9
-"""CPU for reading and writing one stored prediction as part of a page: 190 ns in Python."""
+JVM. Measured, as the next two, on a warm JVM."""
+READ_SECONDS = 210e-9
+"""CPU for reading one stored prediction as part of a page: 57 ns in Python."""
+WRITE_SECONDS = 400e-9
+"""CPU for writing one stored prediction as part of a page: 125 ns in Python."""
 PREDICTION_BYTES = 24
 LARGEST_PAGE = 8 << 20
 """A page is worked on as a whole, so it should not be larger, bytes."""
@@ -74,7 +78,7 @@ class Load(NamedTuple):
         >>> round(Load(100, 86_400, 10).touched(1024))
         879
         """
-        return pages * (1 - exp(-self.events / pages))
+        return -pages * expm1(-self.events / pages)
 
     def cost(self, pages: int) -> float:
         """Return the CPU that a batch takes for its pages, seconds.
@@ -85,9 +89,12 @@ class Load(NamedTuple):
         Returns:
             With its share in the searches for expired states, which read all pages.
         """
-        page = PAGE_SECONDS + self.pending / pages * PREDICTION_SECONDS
+        rows, touched = self.pending / pages, self.touched(pages)
+        written = min(rows, sqrt(2 * rows * self.events / touched))
+        page = PAGE_SECONDS + rows * READ_SECONDS + written * WRITE_SECONDS
+        searched = PAGE_SECONDS + rows * (READ_SECONDS + WRITE_SECONDS)
         searches = self.batch / (self.remembered / SWEEPS)
-        return (self.touched(pages) + searches * pages) * page
+        return touched * page + searches * pages * searched
 
 
 def pages_for(load: Load, tasks: int) -> int:
@@ -114,7 +121,7 @@ def why_so_many(load: Load, pages: int) -> str:
 
     >>> print(why_so_many(Load(1000, 86_400, 60), 256))
     256 pages, for 1,000 predictions a second remembered for 1d (86,400,000): 337,500 in each of \
-8.1 MB; a batch of 1m touches 256 of them, 36.8 s of CPU for 120,000 events
+8.1 MB; a batch of 1m touches 256 of them, 20.6 s of CPU for 120,000 events
     """
     rows = load.pending / pages
     kept, batch = (

@@ -1,6 +1,6 @@
 """The job on a real Spark of this machine: exact through kills, and what it costs.
 
-    PYTHONPATH=tests python -m tests.benchmarks.spark [--predictions N] [RUN…]
+    PYTHONPATH=tests python -m tests.benchmarks.spark [--predictions N] [--waiting N] [RUN…]
 
 Runs: `kills` (a master, two workers; kill -9 of the driver in a batch, of a worker and
 of an executor; restarted), `local` (one process, two cores), `one` and `two` (a master
@@ -30,6 +30,7 @@ from spark_cluster import (
     stream,
     summed,
     until,
+    waiting,
     write,
 )
 
@@ -207,15 +208,19 @@ RUNS = {
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--predictions", type=int, default=400_000)
+    parser.add_argument("--delay", type=float, default=240, help="seconds to a label, the mean")
+    parser.add_argument("--waiting", type=int, default=0, help="predictions before the stream")
+    parser.add_argument("--batches", type=int, default=10)
     parser.add_argument("runs", nargs="*", default=[*RUNS])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="spark-") as folder:
         scratch = Path(folder)
-        events = stream(args.predictions)
-        write(events, scratch / "in", 20)
+        events = stream(args.predictions, delay=args.delay)
+        first = [*waiting(args.waiting)]
+        write(events, scratch / "in", 2 * args.batches, first)
         (scratch / "monitor.yaml").write_text(CONFIG)
-        expected, records = recounted(events), len(events)
-        del events
+        expected, records = recounted(first + events), len(events)
+        del events, first
         print(f"{records} events of {args.predictions} predictions", flush=True)
         for name in args.runs:
             (scratch / name).mkdir()
@@ -229,13 +234,15 @@ def main():
                 f"{name}: {wall:.0f} s in all, first batch {first:.0f} s, {batches} batches; "
                 f"load of the machine {load:.0f} to {os.getloadavg()[0]:.0f}"
             )
-            print(f"    {records * 9 / 10 / max(others, 1e-9):.0f} rows/s after the first batch")
+            later = records * (1 - 1 / args.batches)
+            print(f"    {later / max(others, 1e-9):.0f} rows/s after the first batch")
             print(costs.reported(records))
             state = sum(
                 p.stat().st_size for p in (run.checkpoint / "state").rglob("*") if p.is_file()
             )
             print(
-                f"    {state / args.predictions:.0f} bytes a prediction in the checkpoint's state",
+                f"    {state / (args.predictions + args.waiting):.0f} bytes a prediction in the "
+                "checkpoint's state",
                 flush=True,
             )
             run.check()

@@ -152,9 +152,10 @@ def test_one_command_runs_the_parts_that_are_asked_for():
 
 
 def test_the_stages_of_the_job_on_spark_count_every_row():
-    spent, rows, counts = spark_stages.measured(300, 2, 4)
-    assert [*spent] == ["decode", "packets", "pages", "merge", "events"]
-    assert 0 < counts < rows
+    found = spark_stages.measured(300, 2, 4, 100)
+    assert [*found.spent] == ["decode", "packets", "pages", "merge", "events"]
+    assert 0 < found.counts < found.rows
+    assert found.moved["written"] > 300 * 24
 
 
 def test_every_part_is_a_module():

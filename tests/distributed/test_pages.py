@@ -155,3 +155,46 @@ def test_a_pending_prediction_takes_24_bytes():
     (page,) = shards.pages[0].values()
     assert (len(page.rows), page.held) == (24 * len(events), b"")
     assert len(shards.state[0]) < 100
+
+
+def labels_of(numbers):
+    return [{"type": "label", "id": f"p{i}", "ts": 20_000, "label": 1} for i in numbers]
+
+
+def test_a_batch_that_touches_few_ids_of_a_page_stores_these_alone():
+    shards = Shards(config_of(horizon="30d"), buckets=1, tasks=1)
+    events = [
+        {"type": "prediction", "id": f"p{i}", "ts": i, "model": "a", "prediction": 1}
+        for i in range(20_000)
+    ]
+    shards.take(events)
+    pages = shards.pages[0]
+    assert pages.writes == [0]
+    for batch in range(40):
+        shards.take(labels_of(range(20_000 - batch * 20 - 20, 20_000 - batch * 20)))
+    assert len(pages[0].rows) == 24 * len(events)
+    changes = [size for page, size in pages.written if page == ~0]
+    assert changes[:3] == [20 * 24, 40 * 24, 60 * 24]
+    wholes = [number for number, page in enumerate(pages.writes[1:]) if page == 0]
+    # Until it is written whole, changes take its size, with 12,000 bytes a batch for the calls.
+    due = next(n for n in range(40) if sum(12_000 + 480 * (i + 1) for i in range(n + 1)) >= 480_000)
+    assert wholes == [due]
+    assert pages.reads.count(~0) == 40 - 1 - 1  # not after it was written whole
+    before = len(pages.writes)
+    shards.take(labels_of(range(19_990, 20_000)))  # repeated
+    assert len(pages.writes) == before
+
+
+def test_a_search_for_expired_states_sees_what_has_changed_and_writes_pages_whole():
+    shards = Shards(config_of(), buckets=1, tasks=1)
+    first = [
+        {"type": "prediction", "id": f"p{i}", "ts": i, "model": "a", "prediction": 1}
+        for i in range(3000)
+    ]
+    shards.take(first)
+    late = [{**event, "id": f"q{i}", "ts": 200_000 + i} for i, event in enumerate(first[:20])]
+    shards.take(late)
+    assert ~0 in shards.pages[0]
+    shards.due()
+    assert shards.stored == len(late)
+    assert [*shards.pages[0]] == [0]

@@ -1,6 +1,7 @@
 """Pages on columns against the rule of one id, applied event by event: equal bit for bit."""
 
 from collections import Counter
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import given, settings
@@ -8,7 +9,6 @@ from hypothesis import strategies as st
 from shards import Shards
 
 from monitor.config import Config
-from monitor.distributed.touched_ids import HELD
 from monitor.events.keys import keys_of
 from monitor.events.score_bins import score_bins
 from monitor.join import BEFORE_ALL, ENDLESS
@@ -159,48 +159,52 @@ def places_of(tally, config):
 
 def rows_of(shards):
     found = {}
-    for task, pages in shards.pages.items():
-        codes = shards.opened(task)._codes
-        for number, page in pages.items():
-            rows = np.frombuffer(page.rows, np.uint64).reshape(-1, 3)
-            assert (rows[1:, 0] > rows[:-1, 0]).all()
-            assert (shards.rules.layout.pages_of(rows[:, 0]) == number).all()
-            when, what = rows[:, 1], rows[:, 2]
-            columns = (
-                words.times_of(when),
-                words.predicted_positive_of(what),
-                words.score_bins_of(what),
-            )
-            called = zip(*(column.tolist() for column in columns), strict=True)
-            in_force = zip(
-                words.label_times_of(what).tolist(),
-                words.label_values_of(what).tolist(),
-                words.strata_of(what).tolist(),
-                strict=True,
-            )
-            groups = codes.names(words.groups_of(when))
-            for key, one, group, label in zip(
-                rows[:, 0].tolist(), called, groups, in_force, strict=True
-            ):
-                found[key] = (*one, group, None if label[1] < 0 else label)
+    each = shards.rules.layout.pages // shards.rules.layout.tasks
+    for number, (rows, _) in shards.ids():
+        codes = shards.opened(number // each)._codes
+        assert (rows[1:, 0] > rows[:-1, 0]).all()
+        assert (shards.rules.layout.pages_of(rows[:, 0]) == number).all()
+        when, what = rows[:, 1], rows[:, 2]
+        columns = (
+            words.times_of(when),
+            words.predicted_positive_of(what),
+            words.score_bins_of(what),
+        )
+        called = zip(*(column.tolist() for column in columns), strict=True)
+        in_force = zip(
+            words.label_times_of(what).tolist(),
+            words.label_values_of(what).tolist(),
+            words.strata_of(what).tolist(),
+            strict=True,
+        )
+        groups = codes.names(words.groups_of(when))
+        for key, one, group, label in zip(
+            rows[:, 0].tolist(), called, groups, in_force, strict=True
+        ):
+            found[key] = (*one, group, None if label[1] < 0 else label)
     return found
 
 
 def held_of(shards):
     found = Counter()
-    for pages in shards.pages.values():
-        for page in pages.values():
-            held = np.frombuffer(page.held, HELD)
-            columns = held["key"], held["time"], held["value"]
-            stratum = strata(held["probability"], held["key"])
-            rows = zip(*(c.tolist() for c in columns), stratum.tolist(), strict=True)
-            found.update(rows)
+    for _, (_, held) in shards.ids():
+        columns = held["key"], held["time"], held["value"]
+        stratum = strata(held["probability"], held["key"])
+        found.update(zip(*(c.tolist() for c in columns), stratum.tolist(), strict=True))
     return found
 
 
 @settings(max_examples=60, deadline=None)
-@given(batches, st.sampled_from([1, 5, 64]), st.sampled_from([1, 2, 3]))
-def test_pages_equal_the_rule_of_one_id(batches, pages, tasks):
+@given(
+    batches, st.sampled_from([1, 5, 64]), st.sampled_from([1, 2, 3]), st.sampled_from([0, 12_000])
+)
+def test_pages_equal_the_rule_of_one_id(batches, pages, tasks, calls_bytes):
+    """With calls that cost nothing, changes are stored beside such small pages, too."""
+    with patch("monitor.distributed.pages._CALLS_BYTES", calls_bytes):
+        assert_equal_by_rule(batches, pages, tasks)
+
+
+def assert_equal_by_rule(batches, pages, tasks):
     config = Config(models=MODELS, windows=["1h"], pane="1m")
     shards, oracle, books = Shards(config, pages, tasks=tasks), ByRule(config), Counter()
     for some, ends_with_a_search in batches:
